@@ -1,0 +1,85 @@
+"""Compiled twins of kernel modules, made only when they pay.
+
+A kernel module is plain Python over numpy arrays whose functions carry `@kernel`. Imported as usual it
+runs interpreted, so that a small job never waits for a compiler. `compiled(module)` loads the same
+source a second time with every kernel compiled by numba (serial, without the GIL, cached on disk where
+that is possible). One source, two speeds, the same results.
+"""
+
+import importlib.util
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_loading_compiled = False
+
+
+@cache
+def numba_installed() -> bool:
+    """Whether the compiler is there; finding out does not import it."""
+    return importlib.util.find_spec("numba") is not None
+
+
+def kernel(function: Function) -> Function:
+    """Mark a function of a kernel module: compiled in the compiled twin, plain otherwise."""
+    if not _loading_compiled:
+        return function
+    import numba  # noqa: PLC0415 - half a second to import, wanted only here
+
+    try:
+        return numba.njit(cache=True, nogil=True)(function)  # type: ignore[no-any-return]
+    except RuntimeError:  # no writable place for the cache
+        return numba.njit(nogil=True)(function)  # type: ignore[no-any-return]
+
+
+def either(*, interpreted: Function, loops: Function) -> Function:
+    """The form of a kernel that suits the module: array operations plain, loops in the compiled twin.
+
+    For the few kernels where one source cannot be quick both ways. The two forms must agree bit for
+    bit: elementwise operations in the same order, or sums that are exact.
+    """
+    return kernel(loops) if _loading_compiled else interpreted
+
+
+def compiled(module: ModuleType) -> Any:
+    """The numba twin of a kernel module; loaded once, each kernel compiled at its first call."""
+    global _loading_compiled  # noqa: PLW0603 - read by `kernel` while the twin's source runs
+    name = f"{module.__name__}_compiled"
+    if name not in sys.modules:
+        assert module.__file__ is not None  # noqa: S101
+        spec = importlib.util.spec_from_file_location(name, module.__file__)
+        assert spec is not None  # noqa: S101
+        assert spec.loader is not None  # noqa: S101
+        twin = importlib.util.module_from_spec(spec)
+        sys.modules[name] = twin
+        _loading_compiled = True
+        try:
+            spec.loader.exec_module(twin)
+        except BaseException:
+            del sys.modules[name]
+            raise
+        finally:
+            _loading_compiled = False
+    return sys.modules[name]
+
+
+def compiled_before(module: ModuleType) -> bool:
+    """Whether this process has loaded the compiled twin already."""
+    return f"{module.__name__}_compiled" in sys.modules
+
+
+def cached_on_disk(module: ModuleType) -> bool:
+    """Whether an earlier process seems to have left this source compiled beside it."""
+    assert module.__file__ is not None  # noqa: S101
+    source = Path(module.__file__)
+    try:
+        written = source.stat().st_mtime
+        index = source.parent.joinpath("__pycache__").glob(f"{source.stem}.*.nbi")
+        return any(file.stat().st_mtime >= written for file in index)
+    except OSError:
+        return False

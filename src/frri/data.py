@@ -1,0 +1,262 @@
+"""Tables: named, typed columns on the way in, one float64 matrix on the way through.
+
+Numeric values stay as they are, nominal values become the position of their category (-1 for one never
+seen in training) and missing values become NaN. Everything that computes works on that matrix; every
+complaint about the data is made here, in one sentence that names the column, the value and the remedy.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Beyond this the width of a range overflows; no measured quantity comes near it.
+LARGEST = 1e300
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column of the training table: its name and what was seen there.
+
+    Parameters
+    ----------
+    name : str
+    low, high : float
+        The range of the training values of a numeric attribute.
+    categories : tuple of str, optional
+        The values of a nominal attribute; None for a numeric one.
+
+    Examples
+    --------
+    >>> Attribute("glucose", 44, 199).kind
+    'numeric'
+    >>> Attribute("colour", categories=("blue", "red")).kind
+    'nominal'
+    """
+
+    name: str
+    low: float = -np.inf
+    high: float = np.inf
+    categories: tuple[str, ...] | None = None
+
+    @property
+    def kind(self) -> Literal["numeric", "nominal"]:
+        """Whether values are numbers or names."""
+        return "numeric" if self.categories is None else "nominal"
+
+    @property
+    def width(self) -> float:
+        """Length of the training range, 1 where there is none to speak of."""
+        width = self.high - self.low
+        return width if 0 < width < np.inf else 1.0
+
+
+def column_names(table: Any) -> list[str] | None:
+    """The column names of a data frame, None for a bare array."""
+    columns = getattr(table, "columns", None)
+    return None if columns is None else [str(name) for name in columns]
+
+
+def describe_columns(matrix: NDArray[np.float64], names: Iterable[str]) -> tuple[Attribute, ...]:
+    """Numeric attributes with the ranges found in a matrix; missing values (NaN) do not count.
+
+    Examples
+    --------
+    >>> describe_columns(np.array([[1.0, 5.0], [3.0, 4.0]]), ["a", "b"])[0]
+    Attribute(name='a', low=1.0, high=3.0, categories=None)
+    """
+    lows, highs = _nan_range(matrix)
+    return tuple(
+        Attribute(str(name), float(low), float(high))
+        for name, low, high in zip(names, lows, highs, strict=True)
+    )
+
+
+def describe_frame(frame: Any) -> tuple[Attribute, ...]:
+    """The attributes of a data frame: columns of numbers are numeric, all others nominal.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> describe_frame(pd.DataFrame({"a": [1, 3], "b": ["red", None]}))[1]
+    Attribute(name='b', low=-inf, high=inf, categories=('red',))
+    """
+    attributes = []
+    for name in frame.columns:
+        array = np.asarray(frame[name])
+        if array.dtype.kind not in "fiu":
+            array = np.asarray(array, dtype=object)
+            kept = [value for value in array if not _is_missing(value)]
+            if not all(isinstance(v, Real) and not isinstance(v, bool | np.bool_) for v in kept):
+                categories = tuple(sorted({str(value) for value in kept}))
+                attributes.append(Attribute(str(name), categories=categories))
+                continue
+            array = np.array(kept, dtype=np.float64)
+        known = array[~np.isnan(array.astype(np.float64))]
+        low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
+        attributes.append(Attribute(str(name), float(low), float(high)))
+    return tuple(attributes)
+
+
+def to_matrix(table: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64]:
+    """The columns of a table that belong to the attributes, as one float64 matrix.
+
+    Parameters
+    ----------
+    table : array-like or data frame
+        A data frame is read by column names (further columns are ignored), anything else by position.
+    attributes : sequence of Attribute
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows, n_attributes)
+
+    Examples
+    --------
+    >>> to_matrix([[1, "red"], [2, "green"]], [Attribute("a"), Attribute("b", categories=("red",))])
+    array([[ 1.,  0.],
+           [ 2., -1.]])
+    """
+    names = column_names(table)
+    if names is not None:
+        absent = [a.name for a in attributes if a.name not in names]
+        if absent:
+            raise ValueError(
+                f"The table has no column {absent[0]!r}"
+                + (f" (and {len(absent) - 1} more of the model's columns)" if absent[1:] else "")
+                + f"; it has {_listing(names)}. Rename or add it."
+            )
+        columns = [table[table.columns[names.index(a.name)]] for a in attributes]
+        n_rows = len(table)
+    else:
+        array = np.asarray(table)
+        if array.ndim != 2 or array.shape[1] != len(attributes):
+            raise ValueError(
+                f"Expected a table of {len(attributes)} columns ({_listing(a.name for a in attributes)}), "
+                f"got an array of shape {array.shape}."
+            )
+        if array.dtype.kind in "fiub" and not any(a.categories for a in attributes):
+            return np.ascontiguousarray(array, dtype=np.float64)
+        columns = list(array.T)
+        n_rows = len(array)
+    matrix = np.empty((n_rows, len(attributes)))
+    for j, (attribute, column) in enumerate(zip(attributes, columns, strict=True)):
+        matrix[:, j] = _encode(column, attribute)
+    return matrix
+
+
+def check_numbers(
+    table: Any, names: Sequence[str] | None = None, *, allow_missing: bool = False
+) -> None:
+    """Complain about the first value of a table that is not a finite, moderate number.
+
+    Whatever else may be wrong with the table (its shape, its type) is left to the caller.
+
+    Examples
+    --------
+    >>> check_numbers([[1.0, 2.0], [3.0, float("inf")]])
+    Traceback (most recent call last):
+        ...
+    ValueError: Column 1 holds inf (infinity) in row 1; replace it by a finite number or drop the row.
+    """
+    columns = _columns(table)
+    labels = names if names is not None else column_names(table)
+    missing: list[str] = []
+    for j, column in enumerate(columns):
+        name = repr(labels[j]) if labels is not None else str(j)
+        label = f"Column {name}"
+        values = _numbers(column, label)
+        if values is None:
+            return
+        absent = np.isnan(values)
+        if absent.any() and not allow_missing:
+            missing.append(f"column {name} ({int(absent.sum())} of {len(values)} rows)")
+            continue
+        huge = np.flatnonzero(np.abs(values) > LARGEST)
+        if len(huge):
+            value = values[huge[0]]
+            what = "infinity" if np.isinf(value) else f"beyond {LARGEST:g}"
+            raise ValueError(
+                f"{label} holds {value:g} ({what}) in row {huge[0]}; "
+                "replace it by a finite number or drop the row."
+            )
+    if missing:
+        raise ValueError(
+            f"Missing values (NaN) in {_listing(missing)}: fill them in or drop these rows first."
+        )
+
+
+def _columns(table: Any) -> Iterable[Any]:
+    """The columns of a table that are worth a look; none if all is well or nothing can be said."""
+    if column_names(table) is not None:
+        return (table[name] for name in table.columns)
+    try:
+        array = np.asarray(table)
+    except ValueError:  # ragged: the caller's check explains
+        return ()
+    if array.ndim != 2 or array.dtype.kind in "iub":
+        return ()
+    if array.dtype.kind == "f" and (not array.size or np.abs(array).max() <= LARGEST):
+        return ()  # NaN fails that comparison, too
+    return array.T
+
+
+def _nan_range(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Smallest and largest known value of each column, 0 where all are missing."""
+    unknown = np.isnan(matrix)
+    lows = np.where(unknown, np.inf, matrix).min(axis=0)
+    highs = np.where(unknown, -np.inf, matrix).max(axis=0)
+    empty = unknown.all(axis=0)
+    return np.where(empty, 0.0, lows), np.where(empty, 0.0, highs)
+
+
+def _numbers(column: Any, label: str) -> NDArray[np.float64] | None:
+    """A column as floats, or the complaint about the value that is not a number."""
+    array = np.asarray(column)
+    if array.dtype.kind in "fiub":
+        return array.astype(np.float64, copy=False)
+    if array.dtype.kind not in "OUS":
+        return None
+    values = np.empty(len(array))
+    for row, value in enumerate(array):
+        if _is_missing(value):
+            values[row] = np.nan
+            continue
+        try:
+            values[row] = float(value)
+        except ValueError:
+            raise ValueError(
+                f"{label} holds {value!r} in row {row}, which is not a number; "
+                "encode or drop this column."
+            ) from None
+        except TypeError:
+            return None
+    return values
+
+
+def _encode(column: Any, attribute: Attribute) -> NDArray[np.float64]:
+    if attribute.categories is None:
+        values = _numbers(column, f"Column {attribute.name!r}")
+        if values is None:
+            raise ValueError(f"Column {attribute.name!r} does not hold numbers.")
+        return values
+    codes = {category: float(code) for code, category in enumerate(attribute.categories)}
+    return np.array([_code(value, codes) for value in np.asarray(column, dtype=object)])
+
+
+def _code(value: Any, codes: dict[str, float]) -> float:
+    return float("nan") if _is_missing(value) else codes.get(str(value), -1.0)
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, NaT or pandas' NA (which answers every comparison with itself)."""
+    return value is None or (value != value) is not False  # noqa: PLR0124
+
+
+def _listing(items: Iterable[str], most: int = 8) -> str:
+    names = list(items)
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -1,0 +1,487 @@
+"""Fuzzy rough sets in plain numpy: the definitions of section 2 of the paper, one function each.
+
+Connectives (t-norms, implicators), relations between objects, the lower and upper approximation of a
+set, the positive region, and the scaling of attributes to [0, 1] that all of them presuppose.
+
+Everything here is written to be read and checked, and to serve as the yardstick for faster code: a
+relation between n and k objects is a dense n x k matrix. Degrees are numbers in [0, 1]; that they are
+is the caller's promise, not checked. All functions broadcast.
+
+The connectives are computed so that their laws survive rounding wherever that is possible: 1 is an
+exact neutral element of every t-norm, every t-norm is exactly commutative and nowhere above the
+minimum, and every implicator is exactly 1 wherever it should be.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from types import MappingProxyType
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Degrees = NDArray[np.float64]
+TNorm = Callable[[ArrayLike, ArrayLike], Degrees]
+Implicator = Callable[[ArrayLike, ArrayLike], Degrees]
+AttributeRelation = Callable[[ArrayLike, ArrayLike], Degrees]
+
+
+# T-norms: conjunction
+
+
+def minimum(a: ArrayLike, b: ArrayLike) -> Degrees:
+    """The greatest t-norm, min(a, b).
+
+    Examples
+    --------
+    >>> minimum([0.2, 0.7], 0.6)
+    array([0.2, 0.6])
+    """
+    smaller, _ = _ordered(a, b)
+    return smaller
+
+
+def product(a: ArrayLike, b: ArrayLike) -> Degrees:
+    """The product t-norm, a b.
+
+    Examples
+    --------
+    >>> product([0.2, 0.7], 0.6)
+    array([0.12, 0.42])
+    """
+    return np.multiply(a, b, dtype=np.float64)
+
+
+def lukasiewicz(a: ArrayLike, b: ArrayLike) -> Degrees:
+    """The Lukasiewicz t-norm, max(0, a + b - 1).
+
+    Computed as the smaller degree less the complement of the larger one: that complement is exact
+    wherever the result is positive, so the result is rounded only once.
+
+    Examples
+    --------
+    >>> lukasiewicz([0.2, 0.7], 0.6)
+    array([0. , 0.3])
+    """
+    smaller, larger = _ordered(a, b)
+    return np.maximum(smaller - (1 - larger), 0)
+
+
+def hamacher(a: ArrayLike, b: ArrayLike) -> Degrees:
+    """The Hamacher product, a b / (a + b - a b), and 0 where a = b = 0.
+
+    Computed as `smaller * (larger / (larger + smaller * (1 - larger)))`, which loses nothing to underflow.
+
+    Examples
+    --------
+    >>> hamacher([0.0, 0.5, 0.5], [0.0, 0.5, 1.0]).round(3)
+    array([0.   , 0.333, 0.5  ])
+    """
+    smaller, larger = _ordered(a, b)
+    denominator = larger + smaller * (1 - larger)
+    return smaller * np.divide(larger, denominator, out=np.zeros_like(larger), where=larger > 0)
+
+
+def drastic(a: ArrayLike, b: ArrayLike) -> Degrees:
+    """The least t-norm: 0 unless one of the degrees is 1.
+
+    Examples
+    --------
+    >>> drastic([0.2, 0.9, 0.9], [1.0, 0.9, 1.0])
+    array([0.2, 0. , 0.9])
+    """
+    smaller, larger = _ordered(a, b)
+    return np.where(larger == 1, smaller, 0.0)
+
+
+def nilpotent_minimum(a: ArrayLike, b: ArrayLike) -> Degrees:
+    """The minimum where a + b > 1, and 0 elsewhere.
+
+    Examples
+    --------
+    >>> nilpotent_minimum([0.2, 0.7], 0.6)
+    array([0. , 0.6])
+    """
+    smaller, larger = _ordered(a, b)
+    return np.where(smaller > 1 - larger, smaller, 0.0)
+
+
+T_NORMS: Mapping[str, TNorm] = MappingProxyType(
+    {
+        "minimum": minimum,
+        "product": product,
+        "lukasiewicz": lukasiewicz,
+        "hamacher": hamacher,
+        "drastic": drastic,
+        "nilpotent_minimum": nilpotent_minimum,
+    }
+)
+"""Every t-norm of this module by name."""
+
+
+# Implicators: implication
+
+
+def lukasiewicz_implicator(x: ArrayLike, y: ArrayLike) -> Degrees:
+    """The Lukasiewicz implicator, min(1, 1 - x + y): the residuum of `lukasiewicz`.
+
+    Examples
+    --------
+    >>> lukasiewicz_implicator([0.2, 0.7], 0.6)
+    array([1. , 0.9])
+    """
+    return 1 - np.maximum(np.subtract(x, y, dtype=np.float64), 0)
+
+
+def kleene_dienes(x: ArrayLike, y: ArrayLike) -> Degrees:
+    """The Kleene-Dienes implicator, max(1 - x, y).
+
+    Examples
+    --------
+    >>> kleene_dienes([0.2, 0.7], 0.6)
+    array([0.8, 0.6])
+    """
+    return np.maximum(1 - _degrees(x), y)
+
+
+def reichenbach(x: ArrayLike, y: ArrayLike) -> Degrees:
+    """The Reichenbach implicator, 1 - x + x y.
+
+    Examples
+    --------
+    >>> reichenbach([0.2, 0.7], 0.6)
+    array([0.92, 0.72])
+    """
+    return 1 - _degrees(x) * (1 - _degrees(y))
+
+
+def goedel(x: ArrayLike, y: ArrayLike) -> Degrees:
+    """The Goedel implicator, 1 where x <= y and y elsewhere: the residuum of `minimum`.
+
+    Examples
+    --------
+    >>> goedel([0.2, 0.7], 0.6)
+    array([1. , 0.6])
+    """
+    x, y = np.broadcast_arrays(_degrees(x), _degrees(y))
+    return np.where(x <= y, 1.0, y)
+
+
+def goguen(x: ArrayLike, y: ArrayLike) -> Degrees:
+    """The Goguen implicator, 1 where x <= y and y / x elsewhere: the residuum of `product`.
+
+    Examples
+    --------
+    >>> goguen([0.2, 0.8], 0.6)
+    array([1.  , 0.75])
+    """
+    x, y = np.broadcast_arrays(_degrees(x), _degrees(y))
+    quotient: Degrees = np.divide(y, x, out=np.ones(x.shape), where=x > y)
+    return quotient
+
+
+IMPLICATORS: Mapping[str, Implicator] = MappingProxyType(
+    {
+        "lukasiewicz": lukasiewicz_implicator,
+        "kleene_dienes": kleene_dienes,
+        "reichenbach": reichenbach,
+        "goedel": goedel,
+        "goguen": goguen,
+    }
+)
+"""Every implicator of this module by name."""
+
+
+# Relations
+
+
+def indiscernibility(u: ArrayLike, v: ArrayLike) -> Degrees:
+    """How similar two scaled values are, 1 - |u - v|.
+
+    Examples
+    --------
+    >>> indiscernibility([0.2, 0.7], 0.6)
+    array([0.6, 0.9])
+    """
+    return 1 - np.abs(np.subtract(u, v, dtype=np.float64))
+
+
+def dominance(u: ArrayLike, v: ArrayLike) -> Degrees:
+    """How far the scaled value u is above v or similar to it, min(1 - (v - u), 1).
+
+    Examples
+    --------
+    >>> dominance([0.2, 0.7], 0.6)
+    array([0.6, 1. ])
+    """
+    degree: Degrees = np.minimum(1 - np.subtract(v, u, dtype=np.float64), 1)
+    return degree
+
+
+def relation(
+    values: ArrayLike,
+    other: ArrayLike | None = None,
+    attributes: Iterable[int] | None = None,
+    t_norm: TNorm = minimum,
+    compare: AttributeRelation | Sequence[AttributeRelation] = indiscernibility,
+) -> Degrees:
+    """The fuzzy relation R_B(u, v) over a set B of attributes, as a matrix.
+
+    The t-norm joins the relations on the single attributes of B. Over no attributes at all every two
+    objects are related to degree 1.
+
+    Parameters
+    ----------
+    values : array of shape (n, m)
+        Scaled values of the objects u, one per row.
+    other : array of shape (k, m), optional
+        Scaled values of the objects v; the same objects unless given.
+    attributes : iterable of int, optional
+        The columns that make up B; all of them unless given.
+    t_norm : function
+        Joins the degrees on the attributes.
+    compare : function, or one function per column of `values`
+        The relation on one attribute, such as `indiscernibility` or `dominance`.
+
+    Returns
+    -------
+    array of shape (n, k)
+        Needs n x k numbers of memory, whatever the number of attributes.
+
+    Examples
+    --------
+    >>> values = [[0.0, 0.2], [0.5, 0.4], [1.0, 1.0]]
+    >>> relation(values)
+    array([[1. , 0.5, 0. ],
+           [0.5, 1. , 0.4],
+           [0. , 0.4, 1. ]])
+    >>> relation(values, attributes=[1], compare=dominance)
+    array([[1. , 0.8, 0.2],
+           [1. , 1. , 0.4],
+           [1. , 1. , 1. ]])
+    """
+    u = _table(values, "values")
+    v = u if other is None else _table(other, "other")
+    count = u.shape[1]
+    if v.shape[1] != count:
+        raise ValueError(
+            f"the objects to compare have {count} and {v.shape[1]} attributes: "
+            "pass tables with the same columns"
+        )
+    relations = [compare] * count if callable(compare) else list(compare)
+    if len(relations) != count:
+        raise ValueError(
+            f"compare holds {len(relations)} relations for {count} attributes: "
+            "pass one relation for all attributes or one for each"
+        )
+    degrees = (relations[a](u[:, a, None], v[None, :, a]) for a in _columns(attributes, count))
+    return reduce(t_norm, degrees, np.ones((len(u), len(v))))
+
+
+# Approximations
+
+
+def lower_approximation(
+    relation: ArrayLike, membership: ArrayLike, implicator: Implicator = lukasiewicz_implicator
+) -> Degrees:
+    """How certainly each object belongs to a fuzzy set A: min over v of I(R(u, v), A(v)).
+
+    Parameters
+    ----------
+    relation : array of shape (n, k)
+        Row u holds the relation of u to every object v.
+    membership : array of shape (k,)
+        The degrees A(v).
+    implicator : function
+        All implicators with I(x, 0) = 1 - x agree when A is crisp.
+
+    Returns
+    -------
+    array of shape (n,)
+
+    Examples
+    --------
+    >>> similar = relation([[0.0], [0.5], [1.0]])
+    >>> lower_approximation(similar, [1, 1, 0])
+    array([1. , 0.5, 0. ])
+    """
+    degrees = _matrix(relation)
+    members = _per_object(membership, degrees, "membership degrees")
+    certain: Degrees = np.min(implicator(degrees, members), axis=1, initial=1.0)
+    return certain
+
+
+def upper_approximation(
+    relation: ArrayLike, membership: ArrayLike, t_norm: TNorm = minimum
+) -> Degrees:
+    """How possibly each object belongs to a fuzzy set A: max over v of T(R(u, v), A(v)).
+
+    Parameters
+    ----------
+    relation : array of shape (n, k)
+        Row u holds the relation of u to every object v.
+    membership : array of shape (k,)
+        The degrees A(v).
+    t_norm : function
+
+    Returns
+    -------
+    array of shape (n,)
+
+    Examples
+    --------
+    >>> similar = relation([[0.0], [0.5], [1.0]])
+    >>> upper_approximation(similar, [1, 1, 0])
+    array([1. , 1. , 0.5])
+    """
+    degrees = _matrix(relation)
+    members = _per_object(membership, degrees, "membership degrees")
+    possible: Degrees = np.max(t_norm(degrees, members), axis=1, initial=0.0)
+    return possible
+
+
+def positive_region(
+    relation: ArrayLike, classes: ArrayLike, implicator: Implicator = lukasiewicz_implicator
+) -> Degrees:
+    """How certain the class of each object is: the union of the lower approximations of all classes.
+
+    Parameters
+    ----------
+    relation : array of shape (n, k)
+        Row u holds the relation of u to every object v.
+    classes : array of shape (k,)
+        The decision class of each object v.
+    implicator : function
+
+    Returns
+    -------
+    array of shape (n,)
+
+    Examples
+    --------
+    >>> similar = relation([[0.0], [0.5], [1.0]])
+    >>> positive_region(similar, ["good", "good", "bad"])
+    array([1. , 0.5, 0.5])
+    """
+    degrees = _matrix(relation)
+    labels = _per_object(classes, degrees, "classes")
+    lower = (lower_approximation(degrees, labels == c, implicator) for c in np.unique(labels))
+    return reduce(np.maximum, lower, np.zeros(len(degrees)))
+
+
+# Scaling
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Min-max normalisation, learnt from one table and applied to any.
+
+    A value x of an attribute with the range [low, high] is first clipped to that range and then becomes::
+
+        (x - low) / (high - low)              ordinarily,
+        (x/2 - low/2) / (high/2 - low/2)      where high - low exceeds the largest number,
+        0                                     where high = low: such an attribute tells nothing,
+
+    in double precision and in this order of operations, so that any other program can reproduce the
+    result to the last bit. The minimum becomes exactly 0, the maximum exactly 1, and order is kept.
+    A missing value (nan) of an attribute that is not constant stays missing.
+
+    Attributes
+    ----------
+    low, high : array of shape (m,)
+        The range of each attribute, in the units of the table.
+
+    Examples
+    --------
+    >>> scaling = Scaling.fit([[10.0, 7.0], [20.0, 7.0], [30.0, 7.0]])
+    >>> scaling.low, scaling.high
+    (array([10.,  7.]), array([30.,  7.]))
+    >>> scaling.transform([[15.0, 7.0], [99.0, 8.0]])
+    array([[0.25, 0.  ],
+           [1.  , 0.  ]])
+    """
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+    @classmethod
+    def fit(cls, values: ArrayLike) -> Self:
+        """Learn the range of every attribute from the rows of a table of finite numbers."""
+        table = _table(values, "values")
+        if not len(table):
+            raise ValueError("no objects to learn a range from: pass at least one row")
+        if not np.isfinite(table).all():
+            row, column = np.argwhere(~np.isfinite(table))[0]
+            raise ValueError(
+                f"attribute {column} is {table[row, column]} in row {row}: "
+                "a range needs finite numbers, so fill in or drop such values first"
+            )
+        return cls(low=table.min(axis=0), high=table.max(axis=0))
+
+    def transform(self, values: ArrayLike) -> Degrees:
+        """Scale a table with the same attributes to [0, 1]."""
+        table = _table(values, "values")
+        if table.shape[1] != len(self.low):
+            raise ValueError(
+                f"the table has {table.shape[1]} attributes but the scaling was learnt on "
+                f"{len(self.low)}: pass the same columns"
+            )
+        with np.errstate(over="ignore"):
+            unit = np.where(np.isinf(self.high - self.low), 0.5, 1.0)
+        low, high = unit * self.low, unit * self.high
+        clipped = unit * np.clip(table, self.low, self.high)
+        return np.divide(clipped - low, high - low, out=np.zeros(table.shape), where=high > low)
+
+
+# Helpers
+
+
+def _degrees(values: ArrayLike) -> Degrees:
+    return np.asarray(values, dtype=np.float64)
+
+
+def _ordered(a: ArrayLike, b: ArrayLike) -> tuple[Degrees, Degrees]:
+    return np.minimum(a, b, dtype=np.float64), np.maximum(a, b, dtype=np.float64)
+
+
+def _table(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    table = _degrees(values)
+    if table.ndim != 2:
+        raise ValueError(
+            f"{name} has the shape {table.shape}: pass a table with a row per object "
+            "and a column per attribute"
+        )
+    return table
+
+
+def _columns(attributes: Iterable[int] | None, count: int) -> Iterable[int]:
+    if attributes is None:
+        return range(count)
+    chosen = list(attributes)
+    for attribute in chosen:
+        if isinstance(attribute, bool | np.bool_) or not 0 <= attribute < count:
+            raise IndexError(
+                f"there is no attribute {attribute}: the table has {count} columns, numbered from 0"
+            )
+    return chosen
+
+
+def _matrix(relation: ArrayLike) -> Degrees:
+    degrees = _degrees(relation)
+    if degrees.ndim != 2:
+        raise ValueError(
+            f"relation has the shape {degrees.shape}: pass a matrix with a row for each object u "
+            "and a column for each object v"
+        )
+    return degrees
+
+
+def _per_object(values: ArrayLike, degrees: Degrees, name: str) -> NDArray[np.generic]:
+    array = np.asarray(values)
+    if array.shape != degrees.shape[1:]:
+        raise ValueError(
+            f"the {name} have the shape {array.shape} but the relation has {degrees.shape[1]} "
+            "columns: pass one for each column"
+        )
+    return array

@@ -1,0 +1,125 @@
+"""One condition of a rule: how well a single attribute's value satisfies it."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from math import inf, isnan, nextafter
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True)
+class Condition(ABC):
+    """A fuzzy set over the values of one attribute.
+
+    Parameters
+    ----------
+    attribute : str
+        The attribute's name.
+    """
+
+    attribute: str
+
+    @abstractmethod
+    def membership(self, values: ArrayLike) -> NDArray[np.float64]:
+        """To which degree, from 0 to 1, values of the attribute satisfy the condition."""
+
+
+@dataclass(frozen=True)
+class NumericCondition(Condition):
+    """A trapezoid in the attribute's own units.
+
+    It holds fully from `core_low` to `core_high`, fades linearly, and is over at `support_low` and
+    `support_high`. A side is open where it is infinite, and crisp where core and support are equal
+    (then the bound itself still belongs to it). A strict bound `< b` has its core end at the largest
+    number below `b`: nothing lies between the two, so the slope is invisible.
+
+    Parameters
+    ----------
+    attribute : str
+    support_low, core_low, core_high, support_high : float
+        In ascending order; infinite where open.
+
+    Examples
+    --------
+    >>> condition = NumericCondition("glucose", core_high=105, support_high=191)
+    >>> condition.membership([90, 105, 148, 191, 200])
+    array([1. , 1. , 0.5, 0. , 0. ])
+    >>> NumericCondition.below("age", 30).membership([29, 30])
+    array([1., 0.])
+    """
+
+    support_low: float = -inf
+    core_low: float = -inf
+    core_high: float = inf
+    support_high: float = inf
+
+    def __post_init__(self) -> None:
+        bounds = self.trapezoid
+        if any(isnan(bound) for bound in bounds) or list(bounds) != sorted(bounds):
+            raise ValueError(
+                f"The bounds of the condition on {self.attribute!r} must ascend "
+                f"(support_low <= core_low <= core_high <= support_high), got {bounds}."
+            )
+        if self.core_low == inf or self.core_high == -inf:
+            raise ValueError(f"The condition on {self.attribute!r} holds for no finite value.")
+        for support, core in (
+            (-self.support_low, -self.core_low),
+            (self.support_high, self.core_high),
+        ):
+            if support == inf and core != inf:
+                raise ValueError(
+                    f"The condition on {self.attribute!r} cannot fade towards infinity: "
+                    "give the side a finite support or open its core as well."
+                )
+
+    @classmethod
+    def below(cls, attribute: str, bound: float) -> "NumericCondition":
+        """The crisp condition `attribute < bound`."""
+        return cls(attribute, core_high=nextafter(bound, -inf), support_high=bound)
+
+    @property
+    def trapezoid(self) -> tuple[float, float, float, float]:
+        """The four bounds in ascending order."""
+        return self.support_low, self.core_low, self.core_high, self.support_high
+
+    def membership(self, values: ArrayLike) -> NDArray[np.float64]:
+        """To which degree values satisfy the condition; 0 for a missing one (NaN)."""
+        x = np.asarray(values, dtype=np.float64)
+        result = ((x >= self.core_low) & (x <= self.core_high)).astype(np.float64)
+        rising = (x > self.support_low) & (x < self.core_low)
+        result[rising] = (x[rising] - self.support_low) / (self.core_low - self.support_low)
+        falling = (x > self.core_high) & (x < self.support_high)
+        result[falling] = (self.support_high - x[falling]) / (self.support_high - self.core_high)
+        return result
+
+
+@dataclass(frozen=True)
+class NominalCondition(Condition):
+    """A set of allowed values.
+
+    Parameters
+    ----------
+    attribute : str
+    values : frozenset of str
+
+    Examples
+    --------
+    >>> NominalCondition("colour", frozenset({"red", "blue"})).membership(["red", "green", None])
+    array([1., 0., 0.])
+    """
+
+    values: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if not self.values:
+            raise ValueError(f"The condition on {self.attribute!r} allows no value at all.")
+
+    def membership(self, values: ArrayLike) -> NDArray[np.float64]:
+        """1 for an allowed value, 0 for any other and for a missing one."""
+        return np.array([float(value in self.values) for value in np.asarray(values, dtype=object)])
+
+
+def is_strict(core: float, support: float) -> bool:
+    """Whether core and support are neighbouring numbers, as in `< b` and `> b`."""
+    return core != support and nextafter(core, support) == support

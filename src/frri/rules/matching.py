@@ -1,0 +1,161 @@
+"""How well objects match the conditions of many rules at once.
+
+The conditions of a ruleset are laid out as arrays, so that a block of objects meets all of them in a few
+numpy operations. The arithmetic is pinned down, because exports must reproduce it: a value left of the
+core counts `(x - support_low) / (core_low - support_low)`, one right of it
+`(support_high - x) / (support_high - core_high)`, one inside 1. Degrees cut this at 0; *uncut* values
+run on below 0 and say how far outside an object lies.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frri import fuzzy
+from frri.data import Attribute
+from frri.rules.condition import NominalCondition, NumericCondition, is_strict
+from frri.rules.rule import Rule
+
+# Elements of a block of memberships: about what the second-level cache holds.
+BLOCK = 1 << 16
+
+
+class Matcher:
+    """The conditions of rules as arrays, ready to be matched with objects.
+
+    Parameters
+    ----------
+    rules : sequence of Rule
+    attributes : sequence of Attribute
+    t_norm : str
+        How the conditions of a rule are joined; a name of `frri.fuzzy.T_NORMS`.
+    clip : bool
+        Whether values are first moved into the attribute's training range.
+    missing : {"fails", "holds"}
+        What a condition says about a missing value.
+    """
+
+    def __init__(
+        self,
+        rules: Sequence[Rule],
+        attributes: Sequence[Attribute],
+        t_norm: str,
+        clip: bool,
+        missing: Literal["fails", "holds"],
+    ) -> None:
+        self.t_norm = t_norm
+        self.missing_holds = missing == "holds"
+        self.n_rules = len(rules)
+        self.weights = np.array([rule.weight for rule in rules], dtype=np.float64)
+        self.lows = np.array([a.low if clip else -np.inf for a in attributes])
+        self.highs = np.array([a.high if clip else np.inf for a in attributes])
+        column_of = {attribute.name: j for j, attribute in enumerate(attributes)}
+
+        # A rule without conditions gets one that always holds: no rule is empty from here on.
+        always = NumericCondition(attributes[0].name) if attributes else NumericCondition("")
+        conditions = [c for rule in rules for c in (rule.conditions or (always,))]
+        lengths = [max(len(rule.conditions), 1) for rule in rules]
+        self.indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+        self.rule_of = np.repeat(np.arange(self.n_rules), lengths)
+        self.columns = np.array([column_of[c.attribute] for c in conditions], dtype=np.int64)
+        trapezoids = np.array(
+            [
+                c.trapezoid if isinstance(c, NumericCondition) else NumericCondition("").trapezoid
+                for c in conditions
+            ]
+        ).reshape(-1, 4)
+        self.support_low, self.core_low, self.core_high, self.support_high = trapezoids.T.copy()
+        widths = np.array([attributes[j].width for j in self.columns])
+        self.slope_low = _slopes(self.core_low, self.support_low, widths)
+        self.slope_high = _slopes(self.core_high, self.support_high, widths)
+        # Nominal conditions: which codes are allowed; the last entry is for a category never seen.
+        self.nominal = [
+            (
+                k,
+                np.array(
+                    [*(v in c.values for v in attributes[self.columns[k]].categories or ()), False]
+                ),
+            )
+            for k, c in enumerate(conditions)
+            if isinstance(c, NominalCondition)
+        ]
+
+    def blocks(self, n_objects: int) -> Iterator[slice]:
+        """Slices of objects, small enough that their memberships stay in the cache."""
+        size = max(1, BLOCK // max(1, len(self.columns)))
+        for start in range(0, n_objects, size):
+            yield slice(start, min(start + size, n_objects))
+
+    def clipped(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values moved into the training range where the rules want it."""
+        return np.clip(matrix, self.lows, self.highs)
+
+    def uncut(self, block: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Objects x conditions: 1 inside the core, falling, below 0 outside the support."""
+        x = block[:, self.columns]
+        rising = x - self.support_low
+        rising /= self.slope_low
+        rising[x >= self.core_low] = 1.0
+        falling = self.support_high - x
+        falling /= self.slope_high
+        falling[x <= self.core_high] = 1.0
+        result = np.minimum(rising, falling, out=rising)
+        outside = self._outside()
+        for k, allowed in self.nominal:
+            codes = np.nan_to_num(x[:, k], nan=-1.0).astype(np.intp)
+            result[:, k] = np.where(allowed[codes], 1.0, outside[k])
+        missing = np.isnan(x)
+        if missing.any():
+            result = np.where(missing, 1.0 if self.missing_holds else outside, result)
+        return np.asarray(result)
+
+    def matching(self, block: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Objects x rules: the degree, from 0 to 1, to which the conditions hold together."""
+        return self.join(np.maximum(self.uncut(block), 0.0))
+
+    def join(self, memberships: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Objects x conditions to objects x rules, by the t-norm."""
+        starts = self.indptr[:-1]
+        if not len(starts):
+            return np.empty((len(memberships), 0))
+        if self.t_norm == "minimum":
+            return np.minimum.reduceat(memberships, starts, axis=1)
+        if self.t_norm == "product":
+            return np.multiply.reduceat(memberships, starts, axis=1)
+        return np.column_stack(
+            [
+                self.join_one(memberships[:, start:end])
+                for start, end in zip(starts, self.indptr[1:], strict=True)
+            ]
+        )
+
+    def join_one(self, memberships: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The conditions of one rule, joined one after another."""
+        return np.asarray(reduce(fuzzy.T_NORMS[self.t_norm], memberships.T))
+
+    def nearness(self, block: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Objects x rules: weight times the worst uncut value, whatever the t-norm."""
+        starts = self.indptr[:-1]
+        if not len(starts):
+            return np.empty((len(block), 0))
+        return np.minimum.reduceat(self.uncut(block), starts, axis=1) * self.weights
+
+    def _outside(self) -> NDArray[np.float64]:
+        """Uncut value where there is no way to be near: it makes the weighted value weight - 1."""
+        weights = self.weights[self.rule_of]
+        with np.errstate(divide="ignore"):
+            return np.minimum(1.0 - 1.0 / weights, 0.0)
+
+
+def _slopes(
+    cores: NDArray[np.float64], supports: NDArray[np.float64], widths: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """What to divide by: the slope's width, for a side without slope the attribute's range."""
+    slopes = widths.copy()
+    for k, (core, support) in enumerate(zip(cores, supports, strict=True)):
+        if core != support and not is_strict(core, support):
+            slopes[k] = abs(core - support)
+    return slopes

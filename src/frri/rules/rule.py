@@ -1,0 +1,82 @@
+"""One rule: conditions, consequent, weight, and what it did on the training data."""
+
+from dataclasses import dataclass
+
+from frri.rules.condition import Condition
+
+Label = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class RuleStatistics:
+    """What a rule covers in a table of labelled objects.
+
+    Parameters
+    ----------
+    support : tuple of int
+        How many objects of each class it covers.
+    precision : float or None
+        Share of the covered objects that are of the rule's own class; None if it covers nothing.
+    lift : float or None
+        Precision divided by the share of that class in the whole table; None if undefined.
+    alone : int
+        How many objects are covered by this rule and no other.
+    """
+
+    support: tuple[int, ...]
+    precision: float | None
+    lift: float | None
+    alone: int
+
+    @property
+    def covered(self) -> int:
+        """How many objects it covers in all."""
+        return sum(self.support)
+
+    @property
+    def share_alone(self) -> float:
+        """Share of what it covers that no other rule covers; 0 if it covers nothing."""
+        return self.alone / self.covered if self.covered else 0.0
+
+
+@dataclass(frozen=True)
+class Rule:
+    """IF all conditions THEN consequent.
+
+    Parameters
+    ----------
+    conditions : tuple of Condition
+        Empty for a rule that always holds.
+    consequent : label
+        The class that the rule speaks for.
+    weight : float
+        Its confidence: what a full match counts.
+    source : int, optional
+        The training object it was made from, where there is one.
+    statistics : RuleStatistics, optional
+        What it covers in the training data.
+    distribution : tuple of float, optional
+        Shares of the classes among the training objects that a rule of a decision list decides.
+    partial_weights : tuple of float
+        Weights of parts of the rule, for objects that no rule covers (see `RuleSet.fallback`):
+        of its first 0, 1, 2, ... conditions, or of every subset of them, numbered by its bits.
+
+    Examples
+    --------
+    >>> from frri.rules import NumericCondition
+    >>> Rule((NumericCondition("age", core_high=30, support_high=30),), "no", 0.9).attributes
+    ('age',)
+    """
+
+    conditions: tuple[Condition, ...]
+    consequent: Label
+    weight: float = 1.0
+    source: int | None = None
+    statistics: RuleStatistics | None = None
+    distribution: tuple[float, ...] | None = None
+    partial_weights: tuple[float, ...] = ()
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Names of the attributes it uses, each once, in order of first use."""
+        return tuple(dict.fromkeys(condition.attribute for condition in self.conditions))

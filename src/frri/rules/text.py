@@ -1,0 +1,173 @@
+"""Rules for people: a sentence, a table, a notebook view. Numbers are rounded here and nowhere else."""
+
+from html import escape
+from math import floor, inf, log10
+from typing import TYPE_CHECKING, Any
+
+from frri.data import Attribute
+from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
+from frri.rules.rule import Rule
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from frri.rules.ruleset import RuleSet
+
+# How finely a threshold is shown: this many steps of ten below the attribute's range.
+DIGITS = 3
+
+
+def ruleset_text(ruleset: "RuleSet") -> str:
+    """One line per rule."""
+    return "\n".join(rule_text(ruleset, rule) for rule in ruleset)
+
+
+def rule_text(ruleset: "RuleSet", rule: Rule) -> str:
+    """The whole rule as a sentence, with what is known about it in brackets."""
+    conditions = " AND ".join(condition_texts(ruleset, rule))
+    if conditions:
+        head = f"IF {conditions} THEN"
+    else:
+        head = "OTHERWISE" if ruleset.combination == "first" else "ALWAYS"
+    return f"{head} {ruleset.target} = {rule.consequent}   [{', '.join(facts(ruleset, rule))}]"
+
+
+def condition_texts(ruleset: "RuleSet", rule: Rule) -> list[str]:
+    """Each condition of a rule as a phrase."""
+    attributes = {attribute.name: attribute for attribute in ruleset.attributes}
+    return [condition_text(c, attributes[c.attribute], ruleset.clip) for c in rule.conditions]
+
+
+def condition_text(condition: Condition, attribute: Attribute, clip: bool = False) -> str:
+    """Where the condition fully holds, and where it ends, in the attribute's units.
+
+    Examples
+    --------
+    >>> age = Attribute("age", 0, 100)
+    >>> condition_text(NumericCondition("age", 20, 30, 40, 55.5), age)
+    '30 <= age <= 40 (fades, ends at 20 and 55.5)'
+    >>> condition_text(NumericCondition.below("age", 30), age)
+    'age < 30'
+    """
+    name = condition.attribute
+    if isinstance(condition, NominalCondition):
+        values = sorted(condition.values)
+        return f"{name} = {values[0]}" if len(values) == 1 else f"{name} in {{{', '.join(values)}}}"
+    assert isinstance(condition, NumericCondition)  # noqa: S101 - there are two kinds of conditions
+    c = condition
+
+    def show(value: float) -> str:
+        return number_text(value, attribute.width)
+
+    strict_low, strict_high = (
+        is_strict(c.core_low, c.support_low),
+        is_strict(c.core_high, c.support_high),
+    )
+    low = f"{show(c.support_low)} <" if strict_low else f"{show(c.core_low)} <="
+    high = f"< {show(c.support_high)}" if strict_high else f"<= {show(c.core_high)}"
+    if c.core_low == c.core_high:
+        phrase = f"{name} = {show(c.core_low)}"
+    elif c.core_low == -inf:
+        phrase = f"{name} {high}" if c.core_high < inf else f"{name} is anything"
+    elif c.core_high == inf:
+        phrase = (
+            f"{name} > {show(c.support_low)}" if strict_low else f"{name} >= {show(c.core_low)}"
+        )
+    else:
+        phrase = f"{low} {name} {high}"
+    slopes = [
+        (support, attribute.low <= support <= attribute.high or not clip)
+        for core, support, strict in (
+            (c.core_low, c.support_low, strict_low),
+            (c.core_high, c.support_high, strict_high),
+        )
+        if core != support and not strict
+    ]
+    if not slopes:
+        return phrase
+    # Clipped values never get past the range: an end beyond it is never reached.
+    ends = " and ".join(show(support) for support, reached in slopes if reached)
+    return f"{phrase} (fades, ends at {ends})" if ends else f"{phrase} (fades)"
+
+
+def facts(ruleset: "RuleSet", rule: Rule) -> list[str]:
+    """What is known about a rule, in a few words each."""
+    known = [f"confidence {share_text(rule.weight)}"]
+    if rule.statistics is not None:
+        total = f"{sum(ruleset.class_counts):g}"
+        known.append(f"covers {rule.statistics.covered} of {total}")
+        if rule.statistics.precision is not None:
+            known.append(f"precision {share_text(rule.statistics.precision)}")
+    return known
+
+
+def number_text(value: float, width: float) -> str:
+    """A number to three more places than its attribute's range has, without trailing zeros.
+
+    Examples
+    --------
+    >>> number_text(187.0, 92), number_text(0.123456789, 1), number_text(1e9 + 0.25, 2)
+    ('187', '0.123', '1000000000.25')
+    """
+    decimals = DIGITS - floor(log10(width))
+    if decimals > 12 or abs(value) >= 1e15:
+        return f"{value:.6g}"
+    rounded = round(value, decimals) + 0.0
+    shown = f"{rounded:.{max(decimals, 0)}f}"
+    return shown.rstrip("0").rstrip(".") if "." in shown else shown
+
+
+def share_text(value: float) -> str:
+    """A share to two decimals, small ones to two significant digits."""
+    return f"{value:.2f}" if value >= 0.095 or value == 0 else f"{value:.2g}"
+
+
+def ruleset_frame(ruleset: "RuleSet") -> "pd.DataFrame":
+    """One row per rule."""
+    try:
+        import pandas as pd  # noqa: PLC0415 - optional
+    except ImportError:
+        raise ImportError("A table of rules needs pandas: pip install pandas.") from None
+    return pd.DataFrame(_rows(ruleset))
+
+
+def ruleset_html(ruleset: "RuleSet") -> str:
+    """A plain table for notebooks; every name is escaped."""
+    rows = _rows(ruleset)
+    columns = list(rows[0]) if rows else []
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    body = "".join(
+        "<tr>"
+        + "".join(f'<td style="text-align:left">{_cell(row[c])}</td>' for c in columns)
+        + "</tr>"
+        for row in rows
+    )
+    return (
+        f"<p>{len(ruleset)} rules for <b>{escape(ruleset.target)}</b></p>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def _rows(ruleset: "RuleSet") -> list[dict[str, Any]]:
+    rows = []
+    for rule in ruleset:
+        known = rule.statistics
+        row: dict[str, Any] = {
+            "if": " AND ".join(condition_texts(ruleset, rule)),
+            "then": rule.consequent,
+            "confidence": rule.weight,
+            "conditions": len(rule.conditions),
+        }
+        if known is not None:
+            row |= {
+                "covers": known.covered,
+                "precision": known.precision,
+                "lift": known.lift,
+                "alone": known.alone,
+            }
+        rows.append(row)
+    return rows
+
+
+def _cell(value: Any) -> str:
+    return escape(share_text(value) if isinstance(value, float) else str(value))
