@@ -6,6 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import worked_example
 from frri import fuzzy
 from frri.fuzzy import IMPLICATORS, T_NORMS, Scaling
 
@@ -255,27 +256,12 @@ def test_over_no_objects_everything_is_certain_and_nothing_possible():
     assert fuzzy.upper_approximation(nothing, []).tolist() == [0, 0]
 
 
-# The worked example of the paper's section 3, in its original units.
-EXAMPLE = np.array(
-    [
-        [1, 101, 50, 15, 36, 24.2, 0.526, 26],
-        [8, 176, 90, 34, 300, 33.7, 0.467, 58],
-        [7, 150, 66, 42, 342, 34.7, 0.718, 42],
-        [7, 187, 68, 39, 304, 37.7, 0.254, 41],
-        [0, 100, 88, 60, 110, 46.8, 0.962, 31],
-        [0, 105, 64, 41, 142, 41.5, 0.173, 22],
-        [1, 95, 66, 13, 38, 19.6, 0.334, 25],
-    ]
-)
-EXAMPLE_CLASSES = [0, 1, 0, 1, 0, 0, 0]
-EXAMPLE_CONFIDENCES = [0.934783, 0.6, 0.588086, 0.588086, 0.945652, 0.891304, 0.916667]
-
-
 @pytest.mark.parametrize("name", ["lukasiewicz", "kleene_dienes", "reichenbach"])
 def test_the_confidences_of_the_papers_example(name):
-    matrix = fuzzy.relation(Scaling.fit(EXAMPLE).transform(EXAMPLE))
-    confidences = fuzzy.positive_region(matrix, EXAMPLE_CLASSES, IMPLICATORS[name])
-    assert confidences == pytest.approx(EXAMPLE_CONFIDENCES, abs=5e-7)
+    X, classes = worked_example.X, worked_example.Y
+    matrix = fuzzy.relation(Scaling.fit(X).transform(X))
+    own = [fuzzy.lower_approximation(matrix, classes == c, IMPLICATORS[name]) for c in classes]
+    assert np.diagonal(own) == pytest.approx(worked_example.CONFIDENCES, abs=5e-7)
 
 
 @pytest.mark.parametrize(

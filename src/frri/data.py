@@ -7,8 +7,9 @@ complaint about the data is made here, in one sentence that names the column, th
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import floor, log10
 from numbers import Real
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +18,26 @@ from numpy.typing import NDArray
 LARGEST = 1e300
 
 
+KINDS = ("numeric", "date", "ordinal", "nominal")
+
+
 @dataclass(frozen=True)
 class Attribute:
-    """A column of the training table: its name and what was seen there.
+    """A column of the training table: its name, its kind and what was seen there.
+
+    Numbers, dates and ordered categories have an order, so conditions on them are bounds; values of a
+    nominal attribute can only be equal or not. Dates are computed as days since 1970-01-01, ordered
+    categories as their position.
 
     Parameters
     ----------
     name : str
     low, high : float
-        The range of the training values of a numeric attribute.
+        The range of the training values, where they have an order.
     categories : tuple of str, optional
-        The values of a nominal attribute; None for a numeric one.
+        The values of a nominal attribute, or those of an ordinal one from low to high.
+    kind : {"numeric", "date", "ordinal", "nominal"}, optional
+        By default nominal with categories and numeric without.
 
     Examples
     --------
@@ -35,23 +45,88 @@ class Attribute:
     'numeric'
     >>> Attribute("colour", categories=("blue", "red")).kind
     'nominal'
+    >>> Attribute("size", categories=("small", "large"), kind="ordinal").high
+    1.0
     """
 
     name: str
     low: float = -np.inf
     high: float = np.inf
     categories: tuple[str, ...] | None = None
+    kind: str = ""
 
-    @property
-    def kind(self) -> Literal["numeric", "nominal"]:
-        """Whether values are numbers or names."""
-        return "numeric" if self.categories is None else "nominal"
+    def __post_init__(self) -> None:
+        if not self.kind:
+            kind = "numeric" if self.categories is None else "nominal"
+            object.__setattr__(self, "kind", kind)
+        if self.kind not in KINDS:
+            raise ValueError(f"Attribute {self.name!r} is of unknown kind {self.kind!r}.")
+        if (self.categories is not None) != (self.kind in {"ordinal", "nominal"}):
+            raise ValueError(
+                f"Attribute {self.name!r}: categories do not go with kind {self.kind!r}."
+            )
+        if self.kind == "ordinal" and self.categories:
+            object.__setattr__(self, "low", 0.0)
+            object.__setattr__(self, "high", len(self.categories) - 1.0)
 
     @property
     def width(self) -> float:
         """Length of the training range, 1 where there is none to speak of."""
         width = self.high - self.low
         return width if 0 < width < np.inf else 1.0
+
+    def show(self, value: float) -> str:
+        """A value of this attribute for people: rounded, as a date, or as the category's name.
+
+        Examples
+        --------
+        >>> Attribute("glucose", 44, 199).show(105.000001)
+        '105'
+        >>> Attribute("day", 19000, 20000, kind="date").show(19358.5)
+        '2023-01-01 12:00:00'
+        """
+        if self.categories is not None:
+            return self._show_category(value)
+        if self.kind == "date":
+            return _show_date(value)
+        return number_text(value, self.width)
+
+    def _show_category(self, value: float) -> str:
+        assert self.categories is not None  # noqa: S101
+        if value == int(value) and 0 <= value < len(self.categories):
+            return self.categories[int(value)]
+        below = min(max(int(np.floor(value)), -1), len(self.categories) - 1)
+        if below < 0:
+            return f"below {self.categories[0]}"
+        if below == len(self.categories) - 1:
+            return f"above {self.categories[-1]}"
+        return f"between {self.categories[below]} and {self.categories[below + 1]}"
+
+
+# How finely a number is shown: this many steps of ten below the width of its range.
+DIGITS = 3
+
+
+def number_text(value: float, width: float) -> str:
+    """A number to three more places than the range that it belongs to, without trailing zeros.
+
+    Examples
+    --------
+    >>> number_text(187.0, 92), number_text(0.123456789, 1), number_text(1e9 + 0.25, 2)
+    ('187', '0.123', '1000000000.25')
+    """
+    decimals = DIGITS - floor(log10(width))
+    if decimals > 12 or abs(value) >= 1e15:
+        return f"{value:.6g}"
+    rounded = round(value, decimals) + 0.0
+    shown = f"{rounded:.{max(decimals, 0)}f}"
+    return shown.rstrip("0").rstrip(".") if "." in shown else shown
+
+
+def _show_date(days: float) -> str:
+    moment = np.datetime64(0, "s") + np.timedelta64(round(days * 86_400), "s")
+    day, time = str(moment).split("T")
+    return day if time == "00:00:00" else f"{day} {time}"
 
 
 def column_names(table: Any) -> list[str] | None:
@@ -66,7 +141,7 @@ def describe_columns(matrix: NDArray[np.float64], names: Iterable[str]) -> tuple
     Examples
     --------
     >>> describe_columns(np.array([[1.0, 5.0], [3.0, 4.0]]), ["a", "b"])[0]
-    Attribute(name='a', low=1.0, high=3.0, categories=None)
+    Attribute(name='a', low=1.0, high=3.0, categories=None, kind='numeric')
     """
     lows, highs = _nan_range(matrix)
     return tuple(
@@ -82,11 +157,17 @@ def describe_frame(frame: Any) -> tuple[Attribute, ...]:
     --------
     >>> import pandas as pd
     >>> describe_frame(pd.DataFrame({"a": [1, 3], "b": ["red", None]}))[1]
-    Attribute(name='b', low=-inf, high=inf, categories=('red',))
+    Attribute(name='b', low=-inf, high=inf, categories=('red',), kind='nominal')
     """
     attributes = []
     for name in frame.columns:
         array = np.asarray(frame[name])
+        if array.dtype.kind == "M":
+            array = days_since_1970(array)
+            known = array[~np.isnan(array)]
+            low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
+            attributes.append(Attribute(str(name), float(low), float(high), kind="date"))
+            continue
         if array.dtype.kind not in "fiu":
             array = np.asarray(array, dtype=object)
             kept = [value for value in array if not _is_missing(value)]
@@ -138,7 +219,7 @@ def to_matrix(table: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64
                 f"Expected a table of {len(attributes)} columns ({_listing(a.name for a in attributes)}), "
                 f"got an array of shape {array.shape}."
             )
-        if array.dtype.kind in "fiub" and not any(a.categories for a in attributes):
+        if array.dtype.kind in "fiub" and all(a.kind == "numeric" for a in attributes):
             return np.ascontiguousarray(array, dtype=np.float64)
         columns = list(array.T)
         n_rows = len(array)
@@ -199,9 +280,14 @@ def _columns(table: Any) -> Iterable[Any]:
         return ()
     if array.ndim != 2 or array.dtype.kind in "iub":
         return ()
-    if array.dtype.kind == "f" and (not array.size or np.abs(array).max() <= LARGEST):
-        return ()  # NaN fails that comparison, too
+    if array.dtype.kind == "f" and (not array.size or _all_moderate(array)):
+        return ()
     return array.T
+
+
+def _all_moderate(array: NDArray[np.floating]) -> bool:
+    """Whether no value is NaN, infinite or huge; NaN fails every comparison."""
+    return bool(array.max() <= LARGEST and array.min() >= -LARGEST)
 
 
 def _nan_range(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -237,7 +323,25 @@ def _numbers(column: Any, label: str) -> NDArray[np.float64] | None:
     return values
 
 
+def days_since_1970(values: Any) -> NDArray[np.float64]:
+    """Dates (numpy, datetime or ISO texts) as days, NaN where missing.
+
+    Examples
+    --------
+    >>> days_since_1970(np.array(["1970-01-02", "1970-01-01T12"], dtype="datetime64[s]"))
+    array([1. , 0.5])
+    """
+    moments = np.asarray(values).astype("datetime64[us]")
+    days = moments.astype(np.int64) / 86_400e6
+    return np.where(np.isnat(moments), np.nan, days)
+
+
 def _encode(column: Any, attribute: Attribute) -> NDArray[np.float64]:
+    if attribute.kind == "date":
+        try:
+            return days_since_1970(column)
+        except (ValueError, TypeError):
+            raise ValueError(f"Column {attribute.name!r} does not hold dates.") from None
     if attribute.categories is None:
         values = _numbers(column, f"Column {attribute.name!r}")
         if values is None:

@@ -5,7 +5,9 @@ repository (or, for ecoli, glass, winequality-red and yeast, the UCI files KEEL 
 the files are read; neither package is imported. Both, and pandas, belong to the extra `frri[bench]`.
 
 Every set is prepared as in section 4 of the paper: rows with missing values are dropped, categorical
-condition attributes removed, everything else left in the order of the file.
+condition attributes removed, everything else left in the order of the file. The values are left alone
+too, even where KEEL has lost a decimal point: in australian (A2, A3, A7) 22.08 is 2208 but 41.00 is 41,
+and in heart (Oldpeak) 2.4 is 24 but 2.0 is 2.
 """
 
 import csv

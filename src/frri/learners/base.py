@@ -79,10 +79,10 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         target = str(getattr(y, "name", None) or "class")
         names = data.column_names(X)
         attributes = data.describe_frame(X) if names and self._takes_nominal else ()
-        if any(attribute.categories is not None for attribute in attributes):
+        if any(attribute.kind != "numeric" for attribute in attributes):
             _check_distinct(names)
             validate_data(self, X, skip_check_array=True)
-            numeric = [a.name for a in attributes if a.categories is None]
+            numeric = [a.name for a in attributes if a.kind == "numeric"]
             data.check_numbers(_select(X, numeric), numeric, allow_missing=self._takes_missing)
             values = data.to_matrix(X, attributes)
             y = column_or_1d(y, warn=True)
@@ -94,7 +94,9 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             values, y = validate_data(
                 self, X, y, dtype=np.float64, ensure_all_finite=self._finite_or_nan()
             )
-            attributes = data.describe_columns(values, names or self._default_names(values.shape[1]))
+            attributes = data.describe_columns(
+                values, names or self._default_names(values.shape[1])
+            )
         _check_target(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         labels = tuple(self.classes_.tolist())
@@ -104,11 +106,13 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Check new data against the training columns and encode them."""
         check_is_fitted(self)
         attributes = self.ruleset_.attributes
-        if any(attribute.categories is not None for attribute in attributes):
+        if any(attribute.kind != "numeric" for attribute in attributes):
             validate_data(self, X, skip_check_array=True, reset=False)
             return data.to_matrix(X, attributes)
         data.check_numbers(
-            X, [a.name for a in attributes] if data.column_names(X) else None, allow_missing=self._takes_missing
+            X,
+            [a.name for a in attributes] if data.column_names(X) else None,
+            allow_missing=self._takes_missing,
         )
         matrix: NDArray[np.float64] = validate_data(
             self, X, reset=False, dtype=np.float64, ensure_all_finite=self._finite_or_nan()

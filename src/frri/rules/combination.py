@@ -37,6 +37,8 @@ def class_scores(
     """Objects x classes; a row of zeros where no rule fires."""
     n_classes = distributions.shape[1]
     scores = np.zeros((len(degrees), n_classes))
+    if not degrees.shape[1]:
+        return scores
     if combination == "first":
         fires = degrees > 0.0
         rows = np.flatnonzero(fires.any(axis=1))
@@ -66,8 +68,7 @@ def fallback_probabilities(
         return everything
     if fallback == "nearest":
         values = _best_per_class(matcher.nearness(block), rule_classes, n_classes, -np.inf)
-        shares = np.exp(values - values.max(axis=1, keepdims=True))
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+        return softmax(values)
     part = _stretched if fallback == "stretched" else _satisfied
     memberships = np.maximum(matcher.uncut(block), 0.0)
     weighted = np.column_stack(
@@ -83,6 +84,12 @@ def fallback_probabilities(
     values = _best_per_class(weighted, rule_classes, n_classes, 0.0)
     total = values.sum(axis=1, keepdims=True)
     return np.where(total > 0.0, values / np.where(total > 0.0, total, 1.0), everything)
+
+
+def softmax(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Positive shares in the same order as the values; 0 for minus infinity."""
+    shares = np.exp(values - values.max(axis=1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
 def _stretched(

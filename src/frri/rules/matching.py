@@ -50,8 +50,8 @@ class Matcher:
         self.missing_holds = missing == "holds"
         self.n_rules = len(rules)
         self.weights = np.array([rule.weight for rule in rules], dtype=np.float64)
-        self.lows = np.array([a.low if clip else -np.inf for a in attributes])
-        self.highs = np.array([a.high if clip else np.inf for a in attributes])
+        self.lows = np.array([a.low if clip else -np.inf for a in attributes], dtype=np.float64)
+        self.highs = np.array([a.high if clip else np.inf for a in attributes], dtype=np.float64)
         column_of = {attribute.name: j for j, attribute in enumerate(attributes)}
 
         # A rule without conditions gets one that always holds: no rule is empty from here on.
@@ -65,10 +65,11 @@ class Matcher:
             [
                 c.trapezoid if isinstance(c, NumericCondition) else NumericCondition("").trapezoid
                 for c in conditions
-            ]
+            ],
+            dtype=np.float64,
         ).reshape(-1, 4)
         self.support_low, self.core_low, self.core_high, self.support_high = trapezoids.T.copy()
-        widths = np.array([attributes[j].width for j in self.columns])
+        widths = np.array([attributes[j].width for j in self.columns], dtype=np.float64)
         self.slope_low = _slopes(self.core_low, self.support_low, widths)
         self.slope_high = _slopes(self.core_high, self.support_high, widths)
         # Nominal conditions: which codes are allowed; the last entry is for a category never seen.

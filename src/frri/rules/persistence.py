@@ -108,17 +108,19 @@ def load(path: str | os.PathLike[str]) -> "RuleSet":
 
 
 def _attribute_to_dict(attribute: Attribute) -> dict[str, Any]:
+    content: dict[str, Any] = {"name": attribute.name, "kind": attribute.kind}
     if attribute.categories is not None:
-        return {"name": attribute.name, "categories": list(attribute.categories)}
-    return {"name": attribute.name, "low": _bound(attribute.low), "high": _bound(attribute.high)}
+        return content | {"categories": list(attribute.categories)}
+    return content | {"low": _bound(attribute.low), "high": _bound(attribute.high)}
 
 
 def _attribute_from_dict(content: Mapping[str, Any]) -> Attribute:
+    name, kind = _text(content["name"]), content["kind"]
     if "categories" in content:
         categories = tuple(_text(category) for category in content["categories"])
-        return Attribute(_text(content["name"]), categories=categories)
+        return Attribute(name, categories=categories, kind=kind)
     low, high = _unbound(content["low"], -inf), _unbound(content["high"], inf)
-    return Attribute(_text(content["name"]), low, high)
+    return Attribute(name, low, high, kind=kind)
 
 
 def _rule_to_dict(rule: Rule) -> dict[str, Any]:
@@ -127,6 +129,8 @@ def _rule_to_dict(rule: Rule) -> dict[str, Any]:
         "then": rule.consequent,
         "weight": rule.weight,
     }
+    if rule.origin != "learned":
+        content["origin"] = rule.origin
     if rule.source is not None:
         content["source"] = rule.source
     if rule.statistics is not None:
@@ -150,6 +154,7 @@ def _rule_from_dict(content: Mapping[str, Any]) -> Rule:
         conditions=tuple(_condition_from_dict(condition) for condition in content["if"]),
         consequent=_label(content["then"]),
         weight=_number(content["weight"]),
+        origin=content.get("origin", "learned"),
         source=None if content.get("source") is None else _count(content["source"]),
         statistics=None
         if known is None

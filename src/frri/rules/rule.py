@@ -1,6 +1,7 @@
 """One rule: conditions, consequent, weight, and what it did on the training data."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from frri.rules.condition import Condition
 
@@ -51,6 +52,8 @@ class Rule:
         The class that the rule speaks for.
     weight : float
         Its confidence: what a full match counts.
+    origin : {"learned", "edited", "written"}
+        Whether a learner made it, a person changed it, or a person wrote it.
     source : int, optional
         The training object it was made from, where there is one.
     statistics : RuleStatistics, optional
@@ -71,6 +74,7 @@ class Rule:
     conditions: tuple[Condition, ...]
     consequent: Label
     weight: float = 1.0
+    origin: Literal["learned", "edited", "written"] = "learned"
     source: int | None = None
     statistics: RuleStatistics | None = None
     distribution: tuple[float, ...] | None = None

@@ -11,8 +11,14 @@ from numpy.typing import NDArray
 
 from frri.data import Attribute, to_matrix
 from frri.fuzzy import T_NORMS
-from frri.rules import persistence, statistics, text
-from frri.rules.combination import Combination, Fallback, class_scores, fallback_probabilities
+from frri.rules import bulk, persistence, statistics, text
+from frri.rules.combination import (
+    Combination,
+    Fallback,
+    class_scores,
+    fallback_probabilities,
+    softmax,
+)
 from frri.rules.condition import NominalCondition
 from frri.rules.matching import Matcher
 from frri.rules.rule import Label, Rule, RuleStatistics
@@ -218,6 +224,10 @@ class RuleSet:
 
     def _scores(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
         matcher = self._matcher
+        if bulk.pays(matcher, self.combination, matrix):
+            return bulk.best_values(
+                matcher, matrix, self._rule_classes, len(self.classes), uncut=False
+            )
         matrix = matcher.clipped(matrix)
         scores = np.empty((len(matrix), len(self.classes)))
         for block in matcher.blocks(len(matrix)):
@@ -231,7 +241,13 @@ class RuleSet:
         return scores
 
     def _fallback(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Shares of the classes for objects that no rule covers."""
         matcher = self._matcher
+        if self.fallback == "nearest" and bulk.pays(matcher, "best", matrix):
+            values = bulk.best_values(
+                matcher, matrix, self._rule_classes, len(self.classes), uncut=True
+            )
+            return softmax(values)
         matrix = matcher.clipped(matrix)
         counts = np.array(self.class_counts)
         priors = counts / counts.sum()
@@ -298,6 +314,8 @@ class RuleSet:
             raise ValueError(f"{name} concludes {rule.consequent!r}, which is not a class.")
         if not 0.0 <= rule.weight < np.inf:
             raise ValueError(f"{name} has weight {rule.weight}; it must be 0 or more and finite.")
+        if rule.origin not in {"learned", "edited", "written"}:
+            raise ValueError(f"{name} has the unknown origin {rule.origin!r}.")
         if rule.distribution is not None and len(rule.distribution) != len(self.classes):
             raise ValueError(f"{name} must have one share per class in its distribution.")
         for condition in rule.conditions:

@@ -1,7 +1,7 @@
 """Rules for people: a sentence, a table, a notebook view. Numbers are rounded here and nowhere else."""
 
 from html import escape
-from math import floor, inf, log10
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from frri.data import Attribute
@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from frri.rules.ruleset import RuleSet
-
-# How finely a threshold is shown: this many steps of ten below the attribute's range.
-DIGITS = 3
 
 
 def ruleset_text(ruleset: "RuleSet") -> str:
@@ -54,11 +51,7 @@ def condition_text(condition: Condition, attribute: Attribute, clip: bool = Fals
         values = sorted(condition.values)
         return f"{name} = {values[0]}" if len(values) == 1 else f"{name} in {{{', '.join(values)}}}"
     assert isinstance(condition, NumericCondition)  # noqa: S101 - there are two kinds of conditions
-    c = condition
-
-    def show(value: float) -> str:
-        return number_text(value, attribute.width)
-
+    c, show = condition, attribute.show
     strict_low, strict_high = (
         is_strict(c.core_low, c.support_low),
         is_strict(c.core_high, c.support_high),
@@ -99,22 +92,6 @@ def facts(ruleset: "RuleSet", rule: Rule) -> list[str]:
         if rule.statistics.precision is not None:
             known.append(f"precision {share_text(rule.statistics.precision)}")
     return known
-
-
-def number_text(value: float, width: float) -> str:
-    """A number to three more places than its attribute's range has, without trailing zeros.
-
-    Examples
-    --------
-    >>> number_text(187.0, 92), number_text(0.123456789, 1), number_text(1e9 + 0.25, 2)
-    ('187', '0.123', '1000000000.25')
-    """
-    decimals = DIGITS - floor(log10(width))
-    if decimals > 12 or abs(value) >= 1e15:
-        return f"{value:.6g}"
-    rounded = round(value, decimals) + 0.0
-    shown = f"{rounded:.{max(decimals, 0)}f}"
-    return shown.rstrip("0").rstrip(".") if "." in shown else shown
 
 
 def share_text(value: float) -> str:

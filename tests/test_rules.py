@@ -1,0 +1,500 @@
+"""The rule model: conditions, rules, rulesets, their text, statistics and JSON."""
+
+import itertools
+import json
+import pickle
+import subprocess
+import sys
+from math import inf, nextafter
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frri import (
+    Attribute,
+    NominalCondition,
+    NumericCondition,
+    Rule,
+    RuleSet,
+    RuleStatistics,
+    fuzzy,
+)
+from frri.data import number_text
+from frri.rules import bulk
+from frri.rules.text import condition_text
+
+AGE = Attribute("age", 0.0, 100.0)
+SIZE = Attribute("size", -1.0, 1.0)
+COLOUR = Attribute("colour", categories=("blue", "green", "red"))
+
+
+# ---------------------------------------------------------------- naive twins, from the definitions
+
+
+def naive_membership(condition, value):
+    """How far a value satisfies one condition; missing is None or NaN and satisfies nothing."""
+    if isinstance(condition, NominalCondition):
+        return 1.0 if value in condition.values else 0.0
+    if value is None or np.isnan(value):
+        return 0.0
+    s_low, c_low, c_high, s_high = condition.trapezoid
+    if c_low <= value <= c_high:
+        return 1.0
+    if value < c_low:
+        return 0.0 if value <= s_low else (value - s_low) / (c_low - s_low)
+    return 0.0 if value >= s_high else (s_high - value) / (s_high - c_high)
+
+
+def naive_degree(ruleset, rule, row):
+    """The t-norm of the memberships of one row, given as a dict."""
+    degree = 1.0
+    for condition in rule.conditions:
+        value = row[condition.attribute]
+        attribute = next(a for a in ruleset.attributes if a.name == condition.attribute)
+        if ruleset.clip and attribute.kind == "numeric":
+            value = min(max(value, attribute.low), attribute.high)
+        membership = naive_membership(condition, value)
+        degree = float(fuzzy.T_NORMS[ruleset.t_norm](degree, membership))
+    return degree
+
+
+def naive_scores(ruleset, row):
+    degrees = [naive_degree(ruleset, rule, row) for rule in ruleset]
+    if ruleset.combination == "first":
+        for rule, degree in zip(ruleset, degrees, strict=True):
+            if degree > 0:
+                shares = rule.distribution
+                return list(shares or [float(c == rule.consequent) for c in ruleset.classes])
+        return [0.0] * len(ruleset.classes)
+    scores = []
+    for label in ruleset.classes:
+        votes = [
+            rule.weight * degree
+            for rule, degree in zip(ruleset, degrees, strict=True)
+            if rule.consequent == label
+        ]
+        total = max(votes, default=0.0) if ruleset.combination == "best" else sum(votes)
+        scores.append(total)
+    return scores
+
+
+def naive_stretched(ruleset, row):
+    """Cut each rule before its first condition that fails, weigh what is left."""
+    best = dict.fromkeys(ruleset.classes, 0.0)
+    for rule in ruleset:
+        kept = list(
+            itertools.takewhile(
+                lambda c: naive_membership(c, row[c.attribute]) > 0, rule.conditions
+            )
+        )
+        if kept and rule.partial_weights:
+            degree = naive_degree(ruleset, Rule(tuple(kept), rule.consequent), row)
+            value = degree * rule.partial_weights[len(kept)]
+            best[rule.consequent] = max(best[rule.consequent], value)
+    return list(best.values())
+
+
+def naive_partial(ruleset, row):
+    """The weight of the subset of conditions that hold."""
+    best = dict.fromkeys(ruleset.classes, 0.0)
+    for rule in ruleset:
+        holds = [naive_membership(c, row[c.attribute]) > 0 for c in rule.conditions]
+        if any(holds) and rule.partial_weights:
+            subset = sum(1 << i for i, held in enumerate(holds) if held)
+            best[rule.consequent] = max(best[rule.consequent], rule.partial_weights[subset])
+    return list(best.values())
+
+
+# ---------------------------------------------------------------- random rulesets
+
+finite = st.integers(-8, 8).map(lambda i: i / 4)
+
+
+@st.composite
+def numeric_conditions(draw, name="size"):
+    s_low, c_low, c_high, s_high = sorted(draw(st.lists(finite, min_size=4, max_size=4)))
+    if draw(st.booleans()):
+        s_low = c_low = -inf
+    if draw(st.booleans()):
+        s_high = c_high = inf
+    return NumericCondition(name, s_low, c_low, c_high, s_high)
+
+
+nominal_conditions = st.builds(
+    NominalCondition,
+    st.just("colour"),
+    st.frozensets(st.sampled_from(COLOUR.categories), min_size=1),
+)
+conditions = st.one_of(numeric_conditions(), numeric_conditions("age"), nominal_conditions)
+
+
+@st.composite
+def rulesets(draw, **fixed):
+    rules = []
+    for _ in range(draw(st.integers(0, 5))):
+        chosen = tuple(draw(st.lists(conditions, max_size=4)))
+        rules.append(
+            Rule(
+                chosen,
+                draw(st.sampled_from(["a", "b", "c"])),
+                draw(st.sampled_from([0.25, 0.5, 0.9, 1.0])),
+                partial_weights=tuple(draw(st.floats(0, 1)) for _ in range(1 << len(chosen))),
+                distribution=draw(st.sampled_from([None, (0.5, 0.25, 0.25)])),
+            )
+        )
+    settings_ = {
+        "t_norm": draw(st.sampled_from(sorted(fuzzy.T_NORMS))),
+        "combination": draw(st.sampled_from(["best", "sum", "first"])),
+        "fallback": draw(st.sampled_from(["nearest", "stretched", "partial", "priors"])),
+        "clip": draw(st.booleans()),
+        "class_counts": (3.0, 5.0, 2.0),
+    } | fixed
+    return RuleSet(tuple(rules), (AGE, COLOUR, SIZE), ("a", "b", "c"), **settings_)
+
+
+rows = st.fixed_dictionaries(
+    {
+        "age": finite,
+        "colour": st.sampled_from(["blue", "green", "red", "never seen", None]),
+        "size": finite,
+    }
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(rulesets(), st.lists(rows, min_size=1, max_size=6))
+def test_scores_agree_with_the_definition(ruleset, table):
+    expected = np.array([naive_scores(ruleset, row) for row in table])
+    np.testing.assert_allclose(ruleset.scores(pd.DataFrame(table)), expected, atol=1e-12)
+
+
+@settings(max_examples=400, deadline=None)
+@given(rulesets(), st.lists(rows, min_size=1, max_size=6))
+def test_probabilities_sum_to_one_and_agree_with_the_decision(ruleset, table):
+    frame = pd.DataFrame(table)
+    shares = ruleset.predict_proba(frame)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    assert (shares >= 0).all()
+    assert ruleset.predict(frame).tolist() == [ruleset.classes[i] for i in shares.argmax(axis=1)]
+
+
+@settings(max_examples=300, deadline=None)
+@given(rulesets(clip=False, fallback="stretched", combination="sum"), rows)
+def test_stretching_agrees_with_the_definition(ruleset, row):
+    if max(naive_scores(ruleset, row), default=0) > 0:
+        return
+    expected = np.array(naive_stretched(ruleset, row))
+    shares = expected / expected.sum() if expected.sum() > 0 else np.array([0.3, 0.5, 0.2])
+    np.testing.assert_allclose(ruleset.predict_proba(pd.DataFrame([row]))[0], shares, atol=1e-12)
+
+
+@settings(max_examples=300, deadline=None)
+@given(rulesets(clip=False, fallback="partial", combination="best"), rows)
+def test_partial_matching_agrees_with_the_definition(ruleset, row):
+    if max(naive_scores(ruleset, row), default=0) > 0:
+        return
+    expected = np.array(naive_partial(ruleset, row))
+    shares = expected / expected.sum() if expected.sum() > 0 else np.array([0.3, 0.5, 0.2])
+    np.testing.assert_allclose(ruleset.predict_proba(pd.DataFrame([row]))[0], shares, atol=1e-12)
+
+
+@settings(max_examples=300, deadline=None)
+@given(rulesets())
+def test_json_round_trip_loses_nothing(ruleset):
+    assert RuleSet.from_json(ruleset.to_json()) == ruleset
+    assert RuleSet.from_dict(json.loads(json.dumps(ruleset.to_dict()))) == ruleset
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data(), st.integers(1, 3000))
+def test_compiled_prediction_is_bit_equal(data, n_objects):
+    ruleset = data.draw(
+        rulesets(t_norm="minimum", combination="best", fallback="nearest").filter(
+            lambda r: (
+                len(r) and not any(isinstance(c, NominalCondition) for x in r for c in x.conditions)
+            )
+        )
+    )
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    matrix = rng.integers(-9, 10, (n_objects, 3)) / 4
+    matrix[:, 1] = 0
+    classes, n_classes = ruleset._rule_classes, len(ruleset.classes)
+    plain = ruleset._scores(matrix)
+    fast = bulk.best_values(ruleset._matcher, matrix, classes, n_classes, uncut=False)
+    assert np.array_equal(plain, fast)
+    nearness = ruleset._matcher.nearness(ruleset._matcher.clipped(matrix))
+    expected = np.full((n_objects, n_classes), -inf)
+    for r, c in enumerate(classes):
+        expected[:, c] = np.maximum(expected[:, c], nearness[:, r])
+    fast = bulk.best_values(ruleset._matcher, matrix, classes, n_classes, uncut=True)
+    assert np.array_equal(expected, fast)
+
+
+# ---------------------------------------------------------------- conditions
+
+
+@given(numeric_conditions(), st.lists(finite, min_size=1))
+def test_membership_agrees_with_the_definition(condition, values):
+    expected = [naive_membership(condition, value) for value in values]
+    assert condition.membership(values).tolist() == expected
+
+
+@pytest.mark.parametrize("bound", [0.0, 1.0, -3.5, 5e-324, 1e300])
+def test_a_strict_bound_excludes_exactly_itself(bound):
+    condition = NumericCondition.below("x", bound)
+    below = nextafter(bound, -inf)
+    assert condition.membership([below, bound, nextafter(bound, inf)]).tolist() == [1, 0, 0]
+    rules = RuleSet((Rule((condition,), 1),), (Attribute("x"),), (0, 1), fallback="priors")
+    assert rules.covers([[below], [bound]]).tolist() == [[True], [False]]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        ((3, 2, 4, 5), "must ascend"),
+        ((float("nan"), 2, 4, 5), "must ascend"),
+        ((-inf, 2, 4, 5), "cannot fade towards infinity"),
+        ((inf, inf, inf, inf), "no finite value"),
+    ],
+)
+def test_impossible_trapezoids_are_refused(bounds, message):
+    with pytest.raises(ValueError, match=message):
+        NumericCondition("x", *bounds)
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        (NumericCondition("age", core_high=30, support_high=30), "age <= 30"),
+        (NumericCondition("age", 30, 30), "age >= 30"),
+        (NumericCondition.below("age", 30), "age < 30"),
+        (NumericCondition("age", 20, 20, nextafter(30, 0), 30), "20 <= age < 30"),
+        (NumericCondition("age", 20, nextafter(20, 30), 30, 30), "20 < age <= 30"),
+        (NumericCondition("age", 20, nextafter(20, 30)), "age > 20"),
+        (NumericCondition("age", 30, 30, 30, 30), "age = 30"),
+        (NumericCondition("age", 20, 30, 30, 44), "age = 30 (fades, ends at 20 and 44)"),
+        (NumericCondition("age", core_high=30, support_high=44), "age <= 30 (fades, ends at 44)"),
+        (NumericCondition("age"), "age is anything"),
+    ],
+)
+def test_conditions_read_as_phrases(condition, expected):
+    assert condition_text(condition, AGE) == expected
+
+
+def test_an_end_that_clipped_values_never_reach_is_not_promised():
+    condition = NumericCondition("age", core_high=90, support_high=120)
+    assert condition_text(condition, AGE, clip=True) == "age <= 90 (fades)"
+    assert condition_text(condition, AGE, clip=False) == "age <= 90 (fades, ends at 120)"
+
+
+def test_sets_of_values_read_as_phrases():
+    assert condition_text(NominalCondition("colour", frozenset({"red"})), COLOUR) == "colour = red"
+    two = NominalCondition("colour", frozenset({"red", "blue"}))
+    assert condition_text(two, COLOUR) == "colour in {blue, red}"
+
+
+@given(st.floats(-1e12, 1e12), st.sampled_from([1e-9, 1e-3, 0.5, 1.0, 92.0, 1e6]))
+def test_shown_numbers_are_within_a_thousandth_of_the_range(value, width):
+    assert abs(float(number_text(value, width)) - value) <= max(width / 500, abs(value) * 1e-15)
+
+
+# ---------------------------------------------------------------- rulesets
+
+
+def example():
+    return RuleSet(
+        rules=(
+            Rule((NumericCondition("age", core_high=30, support_high=50),), "no", 0.9),
+            Rule((NumericCondition("age", 40, 60), NumericCondition("size", 0, 0)), "yes", 0.8),
+        ),
+        attributes=(AGE, SIZE),
+        classes=("no", "yes"),
+        target="ill",
+        clip=True,
+        class_counts=(3.0, 2.0),
+    )
+
+
+def test_statistics_count_what_the_rules_cover():
+    X = [[20, 0], [45, 1], [45, 1], [70, 1], [80, -1]]
+    y = ["no", "no", "yes", "yes", "yes"]
+    first, second = example().with_statistics(X, y)
+    assert first.statistics == RuleStatistics((2, 1), 2 / 3, (2 / 3) / 0.4, 1)
+    assert second.statistics == RuleStatistics((1, 2), 2 / 3, (2 / 3) / 0.6, 1)
+    assert first.statistics.covered == 3
+    assert first.statistics.share_alone == pytest.approx(1 / 3)
+
+
+def test_statistics_of_a_rule_that_covers_nothing():
+    first, _ = example().statistics([[99, 0]], ["no"])
+    assert first == RuleStatistics((0, 0), None, None, 0)
+    assert first.share_alone == 0
+
+
+def test_frames_are_read_by_name_whatever_their_order_and_kind():
+    frame = pd.DataFrame({"other": ["x", "y"], "size": [0.0, 1.0], "age": [20, 70]})
+    expected = ["no", "yes"]
+    assert example().predict(frame).tolist() == expected
+    assert example().predict(pl.from_pandas(frame)).tolist() == expected
+    assert example().predict(frame[["age", "size"]].to_numpy()).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (pd.DataFrame({"age": [1]}), "no column 'size'"),
+        (pd.DataFrame({"age": ["old"], "size": [1]}), "Column 'age' holds 'old' in row 0"),
+        ([[1, 2, 3]], r"Expected a table of 2 columns \(age, size\)"),
+        ([1, 2], "Expected a table of 2 columns"),
+    ],
+)
+def test_tables_that_do_not_fit_get_one_sentence(table, message):
+    with pytest.raises(ValueError, match=message):
+        example().predict(table)
+
+
+def test_no_rules_at_all_fall_back_on_the_priors():
+    rules = RuleSet((), (AGE,), ("no", "yes"), class_counts=(1.0, 3.0))
+    assert rules.predict_proba([[1], [2]]).tolist() == [[0.25, 0.75]] * 2
+    assert rules.predict([[1]]).tolist() == ["yes"]
+    assert len(rules) == 0
+    assert str(rules) == ""
+    assert rules.degrees([[1]]).shape == (1, 0)
+
+
+def test_views_of_a_ruleset():
+    rules = example().with_statistics([[20, 0], [70, 1]], ["no", "yes"])
+    assert str(rules).splitlines()[0] == (
+        "IF age <= 30 (fades, ends at 50) THEN ill = no   [confidence 0.90, covers 1 of 5, precision 1.00]"
+    )
+    assert repr(rules) == "<RuleSet: 2 rules with 3 conditions for 'ill'>"
+    frame = rules.to_frame()
+    assert frame["then"].tolist() == ["no", "yes"]
+    assert frame["conditions"].tolist() == [1, 2]
+    assert "<table>" in rules._repr_html_()
+
+
+def test_hostile_names_stay_text_in_a_notebook():
+    name = "<script>alert('x')</script>"
+    rules = RuleSet(
+        (Rule((NumericCondition(name, 1, 1),), name),), (Attribute(name, 0, 2),), (name,), name
+    )
+    assert "<script>" not in rules._repr_html_()
+
+
+def test_rules_without_conditions_are_put_into_words():
+    rules = RuleSet((Rule((), "no"),), (AGE,), ("no",), target="ill")
+    assert str(rules).startswith("ALWAYS ill = no")
+    as_list = RuleSet((Rule((), "no"),), (AGE,), ("no",), target="ill", combination="first")
+    assert str(as_list).startswith("OTHERWISE ill = no")
+
+
+def test_missing_values_fail_or_hold():
+    nan = float("nan")
+    assert example().covers([[nan, 0]]).tolist() == [[False, False]]
+    kind = RuleSet(example().rules, (AGE, SIZE), ("no", "yes"), missing="holds")
+    assert kind.covers([[nan, 0]]).tolist() == [[True, True]]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"attributes": (AGE, AGE)}, "same name"),
+        ({"attributes": (AGE,)}, "Rule 1 uses 'size'"),
+        ({"classes": ("no",), "class_counts": (1.0,)}, "Rule 1 concludes 'yes'"),
+        ({"classes": ("no", "no")}, "distinct"),
+        ({"class_counts": (0.0, 0.0)}, "not all 0"),
+        ({"t_norm": "maximum"}, "t_norm must be one of minimum"),
+        ({"combination": "worst"}, "combination must be one of"),
+        ({"fallback": "hope"}, "fallback must be one of"),
+        ({"rules": (Rule((), "no", -1.0),)}, "weight -1.0"),
+        ({"rules": (Rule((), "no", distribution=(1.0,)),)}, "one share per class"),
+        ({"rules": (Rule((NominalCondition("age", frozenset("a")),), "no"),)}, "does not fit"),
+    ],
+)
+def test_rulesets_that_do_not_fit_together_are_refused(change, message):
+    fields = {
+        name: getattr(example(), name)
+        for name in (
+            "rules",
+            "attributes",
+            "classes",
+            "t_norm",
+            "combination",
+            "fallback",
+            "class_counts",
+        )
+    }
+    with pytest.raises(ValueError, match=message):
+        RuleSet(**{**fields, **change})
+
+
+def test_save_is_all_or_nothing(tmp_path):
+    path = tmp_path / "rules.json"
+    example().save(path)
+    assert RuleSet.load(path) == example()
+    before = path.read_text()
+    broken = RuleSet((), (AGE,), ("no",), about={"bad": object()})
+    with pytest.raises(TypeError):
+        broken.save(path)
+    assert path.read_text() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "not JSON"),
+        ("[]", "not a saved ruleset"),
+        ('{"format": "frri-ruleset", "version": 99}', "format version 99"),
+        ('{"format": "frri-ruleset", "version": 1}', "lacks 'rules'"),
+    ],
+)
+def test_strange_files_get_one_sentence(content, message):
+    with pytest.raises(ValueError, match=message):
+        RuleSet.from_json(content)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_damaged_files_never_crash(data):
+    """Whatever is changed in a saved model, loading it succeeds or gives one sentence."""
+    content = example().with_statistics([[20, 0]], ["no"]).to_dict()
+    path, node = [], content
+    while isinstance(node, dict | list) and node:
+        keys = sorted(node) if isinstance(node, dict) else range(len(node))
+        path.append((node, data.draw(st.sampled_from(list(keys)))))
+        node = path[-1][0][path[-1][1]]
+        if data.draw(st.booleans()):
+            break
+    parent, key = path[-1]
+    parent[key] = data.draw(
+        st.sampled_from([None, -1, 0, 1e308, "", "x", [], {}, [[]], True, [None] * 4, {"a": 1}])
+    )
+    try:
+        loaded = RuleSet.from_dict(content)
+    except ValueError:
+        return
+    loaded.predict([[1.0] * len(loaded.attributes)])
+
+
+def test_pickle_and_equality():
+    rules = example()
+    rules.predict([[1, 1]])
+    assert pickle.loads(pickle.dumps(rules)) == rules
+
+
+def test_applying_saved_rules_needs_no_learner(tmp_path):
+    path = tmp_path / "rules.json"
+    example().save(path)
+    code = (
+        "import sys; from frri import RuleSet; "
+        f"print(RuleSet.load({str(path)!r}).predict([[20, 0]])); "
+        "heavy = {'sklearn', 'numba', 'scipy', 'pandas'} & set(sys.modules); "
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
