@@ -32,9 +32,9 @@ def kernel(function: Function) -> Function:
     import numba  # noqa: PLC0415 - half a second to import, wanted only here
 
     try:
-        return numba.njit(cache=True, nogil=True)(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
     except RuntimeError:  # no writable place for the cache
-        return numba.njit(nogil=True)(function)  # type: ignore[no-any-return]
+        return numba.njit(nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
 
 
 def either(*, interpreted: Function, loops: Function) -> Function:

@@ -315,7 +315,7 @@ def _numbers(column: Any, label: str) -> NDArray[np.float64] | None:
             values[row] = float(value)
         except ValueError:
             raise ValueError(
-                f"{label} holds {value!r} in row {row}, which is not a number; "
+                f"{label} holds {str(value)!r} in row {row}, which is not a number; "
                 "encode or drop this column."
             ) from None
         except TypeError:

@@ -128,11 +128,26 @@ _pivot = either(interpreted=_pivot_interpreted, loops=_pivot_loops)
 
 
 @kernel
-def reoptimise(table, basic, nonbasic, weights, fixed, stop_above, max_pivots):
+def _turn_those_above_one(table, basic, fixed, turned, n_candidates):
+    """Count candidates taken more than once from one downwards; whether there were any."""
+    last = table.shape[1] - 1
+    any_above = False
+    for i in np.flatnonzero(table[:-1, -1] > 1.0 + FEASIBLE):
+        if basic[i] < n_candidates and not fixed[basic[i]]:
+            table[i] = -table[i]
+            table[i, last] += 1.0
+            turned[basic[i]] = not turned[basic[i]]
+            any_above = True
+    return any_above
+
+
+@kernel
+def reoptimise(table, basic, nonbasic, weights, fixed, turned, n_candidates, stop_above, max_pivots):
     """Pivot until primal feasible, above `stop_above`, provably stuck, or `max_pivots` are spent.
 
     Rows leave by the Devex rule; among near ties in the ratio test the largest pivot enters. A fixed
-    variable that leaves never comes back: its column is emptied.
+    variable that leaves never comes back: its column is emptied. Candidates may be taken at most once;
+    a `turned` one stands in the tableau for one minus itself.
 
     Returns
     -------
@@ -142,8 +157,15 @@ def reoptimise(table, basic, nonbasic, weights, fixed, stop_above, max_pivots):
     last_row = table.shape[0] - 1
     last_column = table.shape[1] - 1
     pivots = 0
+    held = np.flatnonzero(fixed[basic])
     while True:
+        for i in held:
+            # Neither above nor below its value: from above, the row is turned round.
+            if table[i, last_column] > FEASIBLE and fixed[basic[i]]:
+                table[i] = -table[i]
         row = _leaving(table, weights)
+        if row < 0 and _turn_those_above_one(table, basic, fixed, turned, n_candidates):
+            row = _leaving(table, weights)
         if row < 0:
             return OPTIMAL, pivots, row
         if pivots >= max_pivots:
@@ -175,9 +197,6 @@ def _child_interpreted(table, basic, nonbasic, weights, action):
     kept = base[rows[:-1]]
     ones = np.flatnonzero(kept == AT_ONE)
     child[ones, -1] -= 1.0
-    zeros = np.flatnonzero(kept == AT_ZERO)
-    zeros = zeros[child[zeros, -1] > 0.0]
-    child[zeros] = -child[zeros]
     return child, basic[rows[:-1]], nonbasic[columns[:-1]], weights[rows[:-1]]
 
 
@@ -216,9 +235,6 @@ def _child_loops(table, basic, nonbasic, weights, action):
             child[row, width] -= table[i, ones[k]]
         if what == AT_ONE:
             child[row, width] -= 1.0
-        if what == AT_ZERO and child[row, width] > 0.0:
-            for k in range(width + 1):
-                child[row, k] = -child[row, k]
         row += 1
     return child, basis, nonbasic[columns[:width]], measure
 
@@ -226,8 +242,8 @@ def _child_loops(table, basic, nonbasic, weights, action):
 child = either(interpreted=_child_interpreted, loops=_child_loops)
 """The tableau after fixing some variables, without the columns and rows that no longer matter.
 
-A nonbasic variable fixed at one moves the right-hand sides; a basic one becomes infeasible and leaves at
-the next pivots, as does a basic one fixed at zero, whose row is turned round.
+A variable fixed at one moves the right-hand sides, its own by one if it is basic: from then on it stands
+for what it exceeds one by. Basic variables that are fixed leave at the next pivots.
 """
 
 

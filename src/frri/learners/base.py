@@ -80,7 +80,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         names = data.column_names(X)
         attributes = data.describe_frame(X) if names and self._takes_nominal else ()
         if any(attribute.kind != "numeric" for attribute in attributes):
-            _check_distinct(names)
+            _check_names(names)
             validate_data(self, X, skip_check_array=True)
             numeric = [a.name for a in attributes if a.kind == "numeric"]
             data.check_numbers(_select(X, numeric), numeric, allow_missing=self._takes_missing)
@@ -89,7 +89,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if len(y) != len(values):
                 raise ValueError(f"The table has {len(values)} rows but there are {len(y)} labels.")
         else:
-            _check_distinct(names)
+            _check_names(names)
             data.check_numbers(X, allow_missing=self._takes_missing)
             values, y = validate_data(
                 self, X, y, dtype=np.float64, ensure_all_finite=self._finite_or_nan()
@@ -138,7 +138,9 @@ def _check_target(y: NDArray[Any]) -> None:
     check_classification_targets(y)
 
 
-def _check_distinct(names: list[str] | None) -> None:
+def _check_names(names: list[str] | None) -> None:
+    if names == []:
+        raise ValueError("The table has 0 features: give it at least one column.")
     twice = [name for name in names or () if (names or []).count(name) > 1]
     if twice:
         raise ValueError(f"The table has more than one column {twice[0]!r}; rename one of them.")

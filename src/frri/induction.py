@@ -1,0 +1,454 @@
+"""From a scaled table to candidate rules: confidences, shortened conditions, covered objects.
+
+The three steps of FRRI before the selection of rules. Every object owns a box around itself that
+no *enemy* (object of another class) enters; its half-width is the object's confidence. Shortening
+opens sides of that box as long as it stays free of enemies; what the opened box then contains is
+what the object's rule covers.
+
+All three ask which objects lie beyond a side of a box, for every object and attribute. Objects are
+therefore bits, grouped by class in words of 64, and the answers come as whole words. A small table
+is worked in plain numpy (`frri.kernels.plain`), so that it never waits for a compiler; a large one
+in compiled kernels (`frri.kernels.bitmap`) if numba is installed. Both give the same results to the
+last bit.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from frri.compiling import compiled as compiled_twin
+from frri.compiling import numba_installed
+from frri.cover.covers import Covers
+from frri.kernels import bitmap, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+# Shortening asks for failures above `confidence - TOLERANCE`, covering for distances below it.
+TOLERANCE = 1e-6
+
+# Tables of more objects than this are worth waiting for the compiler.
+COMPILED_FROM = 5_000
+
+# Classes of more objects than this are put in an order that keeps neighbours in the same word.
+_CLUSTERED_FROM = 1024
+# Rows that one call of a compiled kernel works off; fewer rows than two of them stay in one thread.
+_CHUNK = 512
+# A bitmap has at least this many cuts per attribute, and more while objects x cuts is small.
+_CUTS = 64
+_CELLS = 1 << 19
+# Up to this many objects the compiled path finds the nearest enemy by looking at all pairs.
+_PAIRS_UP_TO = 8_000
+
+
+class ConditionType(enum.IntEnum):
+    """How a rule uses an attribute: a flag for each side of the anchor's value that is bounded.
+
+    Examples
+    --------
+    >>> ConditionType.AT_MOST | ConditionType.AT_LEAST == ConditionType.SIMILAR
+    True
+    """
+
+    UNUSED = 0
+    AT_MOST = 1  # smaller than or similar: the paper's DOMINANT
+    AT_LEAST = 2  # greater than or similar: the paper's DOMINATED
+    SIMILAR = 3
+
+
+class Candidates(NamedTuple):
+    """What `induce` returns: one candidate rule per object, and what each of them covers."""
+
+    confidence: Floats
+    types: NDArray[np.int8]
+    covers: Covers
+    positions: Integers
+
+
+def confidences(values: ArrayLike, classes: ArrayLike, *, compiled: bool | None = None) -> Floats:
+    """Membership of every object in the lower approximation of its own class.
+
+    With the minimum t-norm over the attributes this is the Chebyshev distance to the nearest enemy.
+
+    Parameters
+    ----------
+    values : array-like of float, shape (n_objects, n_attributes)
+        Scaled to [0, 1].
+    classes : array-like of int, shape (n_objects,)
+        Class codes from 0.
+    compiled : bool, optional
+        Force or forbid the compiled kernels; left out, `use_compiled` decides.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_objects,)
+        1 for every object if there is only one class.
+
+    Examples
+    --------
+    >>> confidences([[0.0, 0.5], [0.25, 0.5], [1.0, 0.0]], [0, 0, 1])
+    array([1.  , 0.75, 0.75])
+    """
+    table = _Table(values, classes)
+    return table.by_object(table.steps("confidences", compiled).confidences())
+
+
+def shorten(
+    values: ArrayLike,
+    classes: ArrayLike,
+    confidence: ArrayLike,
+    order: ArrayLike,
+    *,
+    compiled: bool | None = None,
+) -> NDArray[np.int8]:
+    """Shortened conditions of every object's rule (RULE_PRUNE of the paper).
+
+    Starting from SIMILAR throughout, each attribute in turn gets the first of UNUSED, AT_MOST,
+    AT_LEAST and SIMILAR under which every enemy still fails some condition by more than
+    `confidence - TOLERANCE`.
+
+    Parameters
+    ----------
+    values, classes : array-like
+        As for `confidences`.
+    confidence : array-like of float, shape (n_objects,)
+        At most the distance to the nearest enemy, as `confidences` gives it.
+    order : array-like of int, shape (n_attributes,) or (n_objects, n_attributes)
+        The order in which attributes are tried; one for all objects or one for each.
+    compiled : bool, optional
+        As for `confidences`.
+
+    Returns
+    -------
+    ndarray of int8, shape (n_objects, n_attributes)
+        Codes of `ConditionType`. An object with a confidence below the tolerance uses no attribute.
+
+    Examples
+    --------
+    >>> values, classes = [[0.0, 0.5], [0.25, 0.5], [1.0, 0.0]], [0, 0, 1]
+    >>> shorten(values, classes, confidences(values, classes), [0, 1])
+    array([[1, 0],
+           [1, 0],
+           [2, 0]], dtype=int8)
+    """
+    table = _Table(values, classes)
+    limits = table.limits(np.asarray(confidence, dtype=np.float64)[table.objects])
+    orders = table.orders(order)
+    return table.by_object(table.steps("shorten", compiled).shorten(limits, orders))
+
+
+def covers(
+    values: ArrayLike,
+    classes: ArrayLike,
+    confidence: ArrayLike,
+    types: ArrayLike,
+    *,
+    compiled: bool | None = None,
+) -> tuple[Covers, Integers]:
+    """Which objects the rule of every object covers.
+
+    A rule covers the objects whose distance to its anchor, under its conditions, is below
+    `confidence - TOLERANCE`. All of them are of its own class.
+
+    Parameters
+    ----------
+    values, classes, confidence : array-like
+        As for `shorten`.
+    types : array-like of int, shape (n_objects, n_attributes)
+        Codes of `ConditionType`, as `shorten` gives them.
+    compiled : bool, optional
+        As for `confidences`.
+
+    Returns
+    -------
+    covers : Covers
+        Candidate `i` is the rule of object `i`. A void rule, whose confidence does not exceed the
+        tolerance, covers nothing.
+    positions : ndarray of int64, shape (n_objects,)
+        The bit that stands for each object. Classes begin at multiples of 64; bits that stand for
+        no object are covered by nobody.
+
+    Examples
+    --------
+    >>> values, classes = [[0.0, 0.5], [0.25, 0.5], [1.0, 0.0]], [0, 0, 1]
+    >>> confidence = confidences(values, classes)
+    >>> types = shorten(values, classes, confidence, [0, 1])
+    >>> covered, positions = covers(values, classes, confidence, types)
+    >>> covered.to_dense()[:, positions]
+    array([[ True,  True, False],
+           [ True,  True, False],
+           [False, False,  True]])
+    """
+    table = _Table(values, classes)
+    limits = table.limits(np.asarray(confidence, dtype=np.float64)[table.objects])
+    conditions = np.asarray(types, dtype=np.int8)[table.objects]
+    found = table.steps("covers", compiled).cover(limits, conditions)
+    return table.covers(*found), table.positions
+
+
+def induce(
+    values: ArrayLike, classes: ArrayLike, order: ArrayLike, *, compiled: bool | None = None
+) -> Candidates:
+    """All three steps, with what they have in common done once.
+
+    Parameters
+    ----------
+    values, classes, order : array-like
+        As for `shorten`.
+    compiled : bool, optional
+        As for `confidences`.
+
+    Returns
+    -------
+    Candidates
+        `confidence`, `types`, `covers` and `positions`, as the single steps give them.
+
+    Examples
+    --------
+    >>> found = induce([[0.0, 0.5], [0.25, 0.5], [1.0, 0.0]], [0, 0, 1], [0, 1])
+    >>> found.confidence
+    array([1.  , 0.75, 0.75])
+    >>> found.covers.sizes()
+    array([2, 2, 1])
+    """
+    table = _Table(values, classes)
+    steps = table.steps("induce", compiled)
+    confidence = steps.confidences()
+    limits = table.limits(confidence)
+    types = steps.shorten(limits, table.orders(order))
+    covered = table.covers(*steps.cover(limits, types))
+    return Candidates(table.by_object(confidence), table.by_object(types), covered, table.positions)
+
+
+_compiled_before: set[str] = set()
+
+
+def use_compiled(n_objects: int, step: str = "induce") -> bool:
+    """Whether the compiled kernels do a step on a table of this size.
+
+    They do when the table is worth the wait for the compiler, or when there is no wait because they
+    have done the same step before in this process.
+
+    Examples
+    --------
+    >>> use_compiled(100, "a step never done before")
+    False
+    """
+    worth_it = n_objects > COMPILED_FROM or step in _compiled_before
+    return worth_it and numba_installed()
+
+
+# --- The table
+
+
+class _Table:
+    """Objects grouped by class, each class in whole words of 64 bits.
+
+    *Rows* count the objects in this grouping, *bits* are their positions in sets; the two differ
+    by the bits left unused at the end of each class.
+    """
+
+    def __init__(self, values: ArrayLike, classes: ArrayLike) -> None:
+        matrix = np.asarray(values, dtype=np.float64)
+        codes = np.asarray(classes)
+        sizes = np.bincount(codes)
+        ends = np.cumsum(sizes)
+        self.first_row = [0, *ends.tolist()]
+        self.first_word = [0, *np.cumsum((sizes + 63) >> 6).tolist()]
+        self.objects = np.argsort(codes, kind="stable")
+        for start, end in zip(self.first_row[:-1], self.first_row[1:], strict=True):
+            if end - start > _CLUSTERED_FROM:
+                members = self.objects[start:end]
+                members[:] = members[_clustered(matrix[members])]
+        self.points = matrix[self.objects]
+        self.columns = np.ascontiguousarray(self.points.T)
+        gaps = 64 * np.array(self.first_word[:-1]) - np.array(self.first_row[:-1])
+        self.bits = np.arange(len(matrix)) + np.repeat(gaps, sizes)
+        self.rows = np.empty(len(matrix), dtype=np.int64)
+        self.rows[self.objects] = np.arange(len(matrix))
+        self.positions = self.bits[self.rows]
+
+    def steps(self, step: str, compiled: bool | None) -> _Plain | _Compiled:
+        """The path to take."""
+        if compiled is None:
+            compiled = use_compiled(len(self.points), step)
+        if not compiled:
+            return _Plain(self)
+        _compiled_before.add(step)
+        return _Compiled(self)
+
+    def limits(self, confidence: Floats) -> Floats:
+        """How far from the anchor of each row its box reaches."""
+        return confidence - TOLERANCE
+
+    def orders(self, order: ArrayLike) -> Integers:
+        """The attribute order of each row, or a single one for all."""
+        orders = np.asarray(order, dtype=np.int64)
+        return orders[None] if orders.ndim == 1 else orders[self.objects]
+
+    def by_object(self, by_row: NDArray[Any]) -> NDArray[Any]:
+        return np.ascontiguousarray(by_row)[self.rows]
+
+    def covers(
+        self, lengths: Integers, words: NDArray[np.int32], sets: NDArray[np.uint64]
+    ) -> Covers:
+        indptr = np.zeros(len(lengths) + 1, dtype=np.int64)
+        np.cumsum(lengths, out=indptr[1:])
+        return Covers(indptr, words, sets, 64 * self.first_word[-1]).take(self.rows)
+
+
+def _clustered(points: Floats) -> Integers:
+    """Order points so that every run of 64 is a leaf of a k-d tree.
+
+    Splits halve the words along the attribute of largest variance; within a leaf the points keep
+    their order. Ties are split by index, so the order depends on nothing but the points.
+    """
+    ranks = np.empty(points.shape, dtype=np.int32)
+    by_rank = np.argsort(points, axis=0, kind="stable")
+    np.put_along_axis(ranks, by_rank, np.arange(len(points), dtype=np.int32)[:, None], axis=0)
+    ordered = np.arange(len(points))
+    pending = [(0, len(points))]
+    while pending:
+        start, end = pending.pop()
+        left = (end - start + 63) // 128 * 64
+        if not left:
+            continue
+        members = ordered[start:end]
+        sample = points[members[:: 1 + len(members) // 256]]
+        keys = ranks[members, sample.var(axis=0).argmax()]
+        smaller = keys < np.partition(keys, left)[left]
+        ordered[start:end] = np.concatenate((members[smaller], members[~smaller]))
+        pending += [(start, start + left), (start + left, end)]
+    return ordered
+
+
+# --- The two paths, by rows
+
+
+class _Plain:
+    """The steps in numpy."""
+
+    def __init__(self, table: _Table) -> None:
+        self.table = table
+
+    @cached_property
+    def ranking(self) -> plain.Ranking:
+        return plain.Ranking(self.table.columns)
+
+    def confidences(self) -> Floats:
+        found = plain.nearest(self.table.columns, self.table.first_row)
+        found[np.isinf(found)] = 1
+        return found
+
+    def shorten(self, limits: Floats, orders: Integers) -> NDArray[np.int8]:
+        table = self.table
+        return plain.shorten(
+            self.ranking, table.bits, table.first_row, table.first_word, limits, orders
+        )
+
+    def cover(
+        self, limits: Floats, types: NDArray[np.int8]
+    ) -> tuple[Integers, NDArray[np.int32], NDArray[np.uint64]]:
+        table = self.table
+        return plain.cover(
+            self.ranking, table.bits, table.first_row, table.first_word, limits, types
+        )
+
+
+class _Compiled:
+    """The steps in compiled kernels, large tables in several threads."""
+
+    def __init__(self, table: _Table) -> None:
+        self.kernels = compiled_twin(bitmap)
+        self.n_rows = len(table.points)
+        self.columns = table.columns
+        self.first_row = np.array(table.first_row)
+        first_word = np.array(table.first_word)
+        n_words = int(first_word[-1])
+        word_of_class = np.repeat(np.arange(len(first_word) - 1), np.diff(first_word))
+        fence = np.stack((first_word[word_of_class], first_word[word_of_class + 1]), axis=1)
+        word_starts = np.append(
+            np.arange(n_words) * 64
+            - 64 * first_word[word_of_class]
+            + np.array(table.first_row)[word_of_class],
+            self.n_rows,
+        )
+        most = max(_CUTS, _CELLS // self.n_rows)
+        first, cuts, tops = self.kernels.bins(np.sort(table.columns, axis=1), most)
+        starts = self.kernels.buckets(first, cuts)
+        fine = np.zeros((len(cuts), -(-n_words // 8), 8), dtype=np.uint64)
+        self.kernels.fill(table.columns, table.bits, first, cuts, starts, fine)
+        self.exact = bool(np.array_equal(cuts, tops))
+        self.n_own_words = np.diff(fence, axis=1)[table.bits >> 6, 0]
+        self.arrays = (
+            table.points, table.bits, word_starts, fence, fine, first, cuts, tops, starts,
+        )  # fmt: skip
+
+    def confidences(self) -> Floats:
+        if self.n_rows <= _PAIRS_UP_TO:
+            found = self.pairs()
+        else:
+            found = np.empty(self.n_rows)
+            self.run(lambda low, high: self.kernels.nearest(*self.arrays, low, high, found))
+        found[np.isinf(found)] = 1
+        return found
+
+    def pairs(self) -> Floats:
+        def some_rows(low: int, high: int) -> Floats:
+            found = np.full(self.n_rows, np.inf)
+            self.kernels.pairs(self.columns, self.first_row, low, high, found)
+            return found
+
+        found: Floats = np.minimum.reduce(self.run(some_rows))
+        return found
+
+    def shorten(self, limits: Floats, orders: Integers) -> NDArray[np.int8]:
+        types = np.zeros(self.arrays[0].shape, dtype=np.int8)
+        self.run(
+            lambda low, high: self.kernels.prune(
+                *self.arrays, limits, orders, self.exact, low, high, types
+            )
+        )
+        return types
+
+    def cover(
+        self, limits: Floats, types: NDArray[np.int8]
+    ) -> tuple[Integers, NDArray[np.int32], NDArray[np.uint64]]:
+        lengths = np.empty(self.n_rows, dtype=np.int64)
+
+        def some_rows(low: int, high: int) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+            most = int(self.n_own_words[low:high].sum())
+            words, sets = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.uint64)
+            n = self.kernels.cover(*self.arrays, limits, types, low, high, lengths, words, sets)
+            return words[:n].copy(), sets[:n].copy()
+
+        parts = self.run(some_rows)
+        words, sets = zip(*parts, strict=True)
+        return lengths, np.concatenate(words), np.concatenate(sets)
+
+    def run(self, work: Callable[[int, int], Any]) -> list[Any]:
+        """The work on all rows, chunk by chunk."""
+        if self.n_rows < 2 * _CHUNK:
+            return [work(0, self.n_rows)]
+        lows = range(0, self.n_rows, _CHUNK)
+        highs = [min(low + _CHUNK, self.n_rows) for low in lows]
+        with ThreadPoolExecutor(_n_threads()) as pool:
+            return list(pool.map(work, lows, highs))
+
+
+def _n_threads() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1

@@ -1,0 +1,263 @@
+"""The steps of induction in plain numpy: for small tables, and where there is no compiler.
+
+Distances come in blocks of pairs. Boxes are sets of bits: in the ranking of an attribute's values
+the objects below a side of a box are so many lowest ones, and the sets of the so many lowest are
+made for all sides of a block of boxes at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+    Words = NDArray[np.uint64]
+
+# Memory of one block, in words of 64 bits and in distances (which should stay in the cache).
+BLOCK_WORDS = 1 << 20
+BLOCK_DISTANCES = 1 << 15
+
+NONE = np.uint64(0)
+ALL = ~np.uint64(0)
+
+
+# --- Distances
+
+
+def nearest(columns: Floats, first_row: list[int]) -> Floats:
+    """Chebyshev distance of every row to the nearest one of another class, infinite without one.
+
+    `columns` has one row per attribute and the objects grouped by class, the classes beginning at
+    `first_row`. Each pair of enemies is looked at once, for both of them.
+    """
+    n_rows = columns.shape[1]
+    found = np.full(n_rows, np.inf)
+    for start, end in zip(first_row[:-1], first_row[1:], strict=True):
+        for left in range(end, n_rows, BLOCK_DISTANCES):
+            others = slice(left, min(left + BLOCK_DISTANCES, n_rows))
+            height = max(1, BLOCK_DISTANCES // (others.stop - others.start))
+            distances = np.empty((height, others.stop - others.start))
+            differences = np.empty_like(distances)
+            for top in range(start, end, height):
+                own = slice(top, min(top + height, end))
+                distance, difference = distances[: own.stop - top], differences[: own.stop - top]
+                np.subtract(columns[0, own, None], columns[0, others], out=distance)
+                np.abs(distance, out=distance)
+                for column in columns[1:]:
+                    np.subtract(column[own, None], column[others], out=difference)
+                    np.abs(difference, out=difference)
+                    np.maximum(distance, difference, out=distance)
+                found[own] = np.minimum(found[own], distance.min(axis=1))
+                found[others] = np.minimum(found[others], distance.min(axis=0))
+    return found
+
+
+# --- Boxes
+
+
+class Ranking:
+    """The values of every attribute in ascending order, and the sets of the lowest of them.
+
+    Parameters
+    ----------
+    columns : ndarray of float64, shape (n_attributes, n_rows)
+    """
+
+    def __init__(self, columns: Floats) -> None:
+        self.columns = columns
+        n_attributes, n_rows = columns.shape
+        by_rank = np.argsort(columns, axis=1, kind="stable")
+        by_rank += np.arange(0, columns.size, n_rows)[:, None]
+        self.ranks = np.empty(columns.shape, dtype=np.int64)
+        self.ranks.reshape(-1)[by_rank] = np.arange(n_rows)
+        # Infinite values fill every column up to a power of two, for the search by halving.
+        self.width = 1 << n_rows.bit_length()
+        self.ascending = np.full((n_attributes, self.width), np.inf)
+        self.ascending[:, :n_rows] = columns.reshape(-1)[by_rank]
+
+    def count(self, bounds: Floats, *, inclusive: bool) -> Integers:
+        """For every attribute and row, how many values exceed the row's by less than its bound.
+
+        The rounded difference itself is compared, as the definitions do. It grows with the value,
+        so the search by halving is exact.
+        """
+        compare = np.less_equal if inclusive else np.less
+        origin = np.arange(0, self.ascending.size, self.width)[:, None]
+        counts = np.repeat(origin, self.columns.shape[1], axis=1)
+        probed = np.empty_like(counts)
+        values = np.empty_like(self.columns)
+        below = np.empty(counts.shape, dtype=bool)
+        step = self.width // 2
+        while step:
+            np.add(counts, step - 1, out=probed)
+            np.take(self.ascending, probed, out=values, mode="clip")
+            np.subtract(values, self.columns, out=values)
+            compare(values, bounds, out=below)
+            np.multiply(below, step, out=probed)
+            counts += probed
+            step //= 2
+        counts -= origin
+        return counts
+
+    def lowest(self, targets: Integers, bits: Integers, *counts: Integers) -> list[Words]:
+        """Which target rows are among the so many lowest of each attribute.
+
+        `bits` are the ascending positions of the targets in the sets. For each array of counts, of
+        shape (n_attributes, n_boxes), an array of shape (n_attributes, n_words, n_boxes).
+        """
+        n_attributes, n_rows = self.columns.shape
+        n_words = (int(bits[-1]) >> 6) + 1
+        # One slot per count that occurs; a target enters at the first count above its rank.
+        origin = np.arange(0, n_attributes * (n_rows + 1), n_rows + 1)[:, None]
+        wanted = [origin + count for count in counts]
+        occurs = np.zeros(n_attributes * (n_rows + 1), dtype=np.int8)
+        for index in wanted:
+            occurs[index] = 1
+        slots = np.cumsum(occurs.reshape(n_attributes, -1), axis=1, dtype=np.int64)
+        n_slots = int(slots[:, -1].max()) + 1
+        entry = slots.reshape(-1)[origin + self.ranks[:, targets]]
+        entry += (np.arange(n_attributes)[:, None] * n_words + (bits >> 6)) * n_slots
+        sets = np.zeros((n_attributes, n_words, n_slots), dtype=np.uint64)
+        np.add.at(sets.reshape(-1), entry.reshape(-1), np.tile(single(bits), n_attributes))
+        np.bitwise_or.accumulate(sets, axis=2, out=sets)
+        planes = []
+        for index in wanted:
+            slot = slots.reshape(-1)[index] - 1
+            plane = np.empty((n_attributes, n_words, index.shape[1]), dtype=np.uint64)
+            for attribute in range(n_attributes):
+                np.take(sets[attribute], slot[attribute], axis=1, out=plane[attribute], mode="clip")
+            planes.append(plane)
+        return planes
+
+
+def single(bits: Integers) -> Words:
+    """Words with one bit each."""
+    return np.left_shift(np.uint64(1), (bits & 63).astype(np.uint64))
+
+
+def blocks(start: int, end: int, words_per_row: int) -> Iterator[slice]:
+    """Slices of rows that need a bounded number of words."""
+    height = max(16, BLOCK_WORDS // words_per_row)
+    for low in range(start, end, height):
+        yield slice(low, min(low + height, end))
+
+
+# --- Shortening
+
+
+def shorten(
+    ranking: Ranking,
+    bits: Integers,
+    first_row: list[int],
+    first_word: list[int],
+    limits: Floats,
+    orders: Integers,
+) -> NDArray[np.int8]:
+    """Condition types of every row's rule, in the attribute order of its row of `orders`.
+
+    `bits` are the positions of the rows; classes begin at words `first_word`.
+    """
+    n_attributes, n_rows = ranking.columns.shape
+    types = np.zeros((n_rows, n_attributes), dtype=np.int8)
+    not_above = ranking.count(limits, inclusive=True)
+    below = ranking.count(-limits, inclusive=False)
+    for code, (start, end) in enumerate(zip(first_row[:-1], first_row[1:], strict=True)):
+        enemies = np.concatenate((np.arange(start), np.arange(end, n_rows)))
+        if start == end or not len(enemies):
+            continue
+        places = bits[enemies]
+        places[start:] -= 64 * (first_word[code + 1] - first_word[code])
+        everybody = np.zeros((int(places[-1] >> 6) + 1, 1), dtype=np.uint64)
+        np.add.at(everybody[:, 0], places >> 6, single(places))
+        for block in blocks(start, end, 3 * n_attributes * len(everybody)):
+            sides = ranking.lowest(enemies, places, not_above[:, block], below[:, block])
+            if len(orders) == 1:
+                types[block] = prune(*sides, everybody, orders[0])
+            else:
+                order = orders[block]
+                sides = [np.take_along_axis(side, order.T[:, None], axis=0) for side in sides]
+                found = prune(*sides, everybody, np.arange(n_attributes))
+                np.put_along_axis(types[block], order, found, axis=1)
+    types[limits < 0] = 0
+    return types
+
+
+def prune(not_above: Words, below: Words, enemies: Words, order: Integers) -> NDArray[np.int8]:
+    """RULE_PRUNE for a block of rows at once; overwrites the sets it is given.
+
+    While the attributes to come are all SIMILAR, an enemy is critical for an attribute if neither
+    a condition already kept nor an attribute to come discerns it. The attribute is bounded above
+    iff a critical enemy lies above, and below iff one lies below.
+    """
+    n_attributes, n_words, n_rows = not_above.shape
+    types = np.empty((n_attributes, n_rows), dtype=np.int8)
+    # Enemies discerned by none of the attributes to come, for each attribute.
+    later = np.empty_like(not_above)
+    later[order[-1]] = enemies
+    for attribute, following in zip(order[-2::-1], order[:0:-1], strict=True):
+        np.invert(below[following], out=later[attribute])
+        later[attribute] &= not_above[following]
+        later[attribute] &= later[following]
+    above = np.invert(not_above, out=not_above)
+    alive = np.repeat(enemies, n_rows, axis=1)
+    scratch = np.empty_like(alive)
+    for attribute in order:
+        alive_later = later[attribute]
+        alive_later &= alive
+        np.bitwise_and(alive_later, above[attribute], out=scratch)
+        bounded_above = np.bitwise_or.reduce(scratch, axis=0) != NONE
+        np.bitwise_and(alive_later, below[attribute], out=scratch)
+        bounded_below = np.bitwise_or.reduce(scratch, axis=0) != NONE
+        types[attribute] = bounded_above + 2 * bounded_below.view(np.int8)
+        # A side that is kept takes the enemies beyond it out of play.
+        above[attribute] &= np.where(bounded_above, ALL, NONE)
+        below[attribute] &= np.where(bounded_below, ALL, NONE)
+        np.bitwise_or(above[attribute], below[attribute], out=scratch)
+        alive &= np.invert(scratch, out=scratch)
+    return types.T
+
+
+# --- Covers
+
+
+def cover(
+    ranking: Ranking,
+    bits: Integers,
+    first_row: list[int],
+    first_word: list[int],
+    limits: Floats,
+    types: NDArray[np.int8],
+) -> tuple[Integers, NDArray[np.int32], Words]:
+    """Objects covered by every row's rule: words per row, then all words and their bits."""
+    n_attributes, n_rows = ranking.columns.shape
+    conditions = types.T
+    inner = ranking.count(limits, inclusive=False)
+    outer = ranking.count(-limits, inclusive=True)
+    inner[(conditions & 1) == 0] = n_rows
+    outer[(conditions & 2) == 0] = 0
+    inner[:, limits <= 0] = 0
+    lengths, words, sets = [], [], []
+    for code, (start, end) in enumerate(zip(first_row[:-1], first_row[1:], strict=True)):
+        if start == end:
+            continue
+        own = np.arange(start, end)
+        places = bits[own] - 64 * first_word[code]
+        n_words = first_word[code + 1] - first_word[code]
+        for block in blocks(start, end, 2 * n_attributes * n_words):
+            lower, lowest = ranking.lowest(own, places, inner[:, block], outer[:, block])
+            outside = np.bitwise_or.reduce(lowest, axis=0)
+            inside = np.bitwise_and.reduce(lower, axis=0)
+            inside &= np.invert(outside, out=outside)
+            by_row = np.ascontiguousarray(inside.T)
+            row, word = np.nonzero(by_row)
+            lengths.append(np.bincount(row, minlength=len(by_row)))
+            words.append((word + first_word[code]).astype(np.int32))
+            sets.append(by_row[row, word])
+    return np.concatenate(lengths), np.concatenate(words), np.concatenate(sets)

@@ -1,0 +1,182 @@
+"""RIPPER: an ordered list of crisp rules with a default (Cohen 1995)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from frri.learners.base import RuleClassifier
+from frri.learners.class_rules import ClassProblem, Strategy, TestedRule
+from frri.learners.sorted_columns import SortedColumns, without_redundant
+from frri.rules import Rule, RuleSet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from frri.learners.base import TrainingTable
+
+
+class RIPPERClassifier(RuleClassifier):
+    """RIPPER, a decision list of few and short rules.
+
+    Classes are taken from the rarest to the most frequent, which gets the default rule at the end. For
+    each class rules are added one by one: a random part of the objects serves to grow a rule by
+    information gain, the rest to prune it. The list ends when its description length has grown too
+    much. Then it is gone through again: each rule is compared with a new one and with an extension of
+    itself, positives left over get further rules, and rules that do not shorten the description are
+    deleted. The first rule that holds decides.
+
+    Numeric attributes are compared with values seen in training (`<=` or `>=`), nominal ones (columns
+    of text in a data frame) are tested for one value. A test of a missing value fails.
+
+    Parameters
+    ----------
+    folds : int, default=3
+        One object in so many is set apart for pruning.
+    min_weight : float, default=2
+        A test that fewer objects of the class satisfy is not added to a rule.
+    optimizations : int, default=2
+        How often each class's rules are gone through again; 0 gives IREP*.
+    prune : bool, default=True
+        Whether rules are pruned. If not, they are grown on all objects and there is nothing to choose
+        from when they are gone through again, so they are not.
+    random_state : int, RandomState or None, default=None
+        For the random division of objects and the order of equally frequent classes.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    ruleset_ : RuleSet
+        The rules in order, the default rule (without conditions) last. A rule concludes the class most
+        frequent among the training objects it decides; its weight is that class's share among them.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if the table has names for its columns.
+
+    References
+    ----------
+    W. W. Cohen, "Fast Effective Rule Induction", Proceedings of ICML, 1995.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> ripper = RIPPERClassifier(random_state=0).fit(X, y)
+    >>> print(ripper.ruleset_)
+    >>> ripper.predict(X[:2])
+    array([0, 0])
+    """
+
+    _takes_nominal = True
+    _takes_missing = True
+
+    def __init__(
+        self,
+        *,
+        folds: int = 3,
+        min_weight: float = 2,
+        optimizations: int = 2,
+        prune: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.folds = folds
+        self.min_weight = min_weight
+        self.optimizations = optimizations
+        self.prune = prune
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> RIPPERClassifier:
+        """Learn the rules.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        RIPPERClassifier
+            Itself.
+        """
+        strategy = self._strategy()
+        table = self._training_table(X, y)
+        random = check_random_state(self.random_state)
+        rules = _decision_list(table, strategy, random)
+        ruleset = RuleSet(
+            rules=tuple(_with_shares(rules, table)),
+            attributes=table.attributes,
+            classes=table.labels,
+            target=table.target,
+            combination="first",
+            fallback="priors",
+            class_counts=table.class_counts,
+            about={"learner": "RIPPER", "parameters": strategy.parameters | {"prune": self.prune}},
+        )
+        self.ruleset_ = ruleset.with_statistics(X, self.classes_[table.classes])
+        return self
+
+    def _strategy(self) -> Strategy:
+        if not isinstance(self.prune, bool | np.bool_):
+            raise ValueError(f"prune must be True or False, got {self.prune!r}.")  # noqa: TRY004
+        strategy = Strategy(
+            folds=self.folds,
+            min_weight=self.min_weight,
+            optimizations=self.optimizations,
+            prune_building=bool(self.prune),
+            keep_hopeless=False,
+        )
+        return strategy if self.prune else replace(strategy, optimizations=0)
+
+
+def _decision_list(
+    table: TrainingTable, strategy: Strategy, random: np.random.RandomState
+) -> list[TestedRule]:
+    """The rules of all classes but the most frequent, and the default rule."""
+    columns = SortedColumns.of(table.values, table.attributes)
+    counts = np.array(table.class_counts)
+    shuffled = random.permutation(len(counts))
+    ascending = shuffled[counts[shuffled].argsort(kind="stable")]
+    left = np.ones(columns.n_objects, dtype=np.bool_)
+    rules: list[TestedRule] = []
+    for k, own in enumerate(ascending[:-1]):
+        problem = ClassProblem.of_class(
+            columns,
+            table.classes,
+            own,
+            rows=left,
+            false_share=counts[own] / counts[ascending[k:]].sum(),
+            strategy=strategy,
+            random=random,
+        )
+        found = problem.rules()
+        for rule in found:
+            left = left & ~rule.covers
+        rules += found
+    everything = np.ones(columns.n_objects, dtype=np.bool_)
+    return [*rules, TestedRule((), everything)]
+
+
+def _with_shares(rules: list[TestedRule], table: TrainingTable) -> Iterator[Rule]:
+    """Each rule with the shares of the classes among the objects which it is the first to cover."""
+    left = np.ones(len(table.classes), dtype=np.bool_)
+    for rule in rules:
+        decided = table.classes[left & rule.covers]
+        left = left & ~rule.covers
+        # A rule with nothing left to decide, such as a default that is never needed, speaks for all.
+        counts = np.bincount(
+            decided if len(decided) else table.classes, minlength=len(table.labels)
+        )
+        shares = counts / counts.sum()
+        yield Rule(
+            conditions=tuple(
+                test.condition(table.attributes[test.attribute])
+                for test in without_redundant(rule.tests)
+            ),
+            consequent=table.labels[shares.argmax()],
+            weight=float(shares.max()),
+            distribution=tuple(shares.tolist()),
+        )

@@ -1,0 +1,460 @@
+"""Minimum set cover: against brute force, against a general solver, and when stopped."""
+
+import os
+import signal
+import threading
+import time
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from frri.compiling import compiled, numba_installed
+from frri.cover import Cover, Covers, branching, effort, local_search, minimum_cover, parts, tableau
+from frri.cover import reduction as red
+from frri.cover.bounds import exact_bound
+from frri.cover.greedy import Lists, greedy_cover
+
+
+def boxes(n, seed, *, m=4, noise=0.15):
+    """Who covers whom among n points of two noisy classes, as rules around them would, and costs."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, m))
+    y = (X[:, 0] + X[:, 1] > 1) ^ (rng.random(n) < noise)
+    distance = np.abs(X[:, None] - X[None]).max(axis=2)
+    radius = np.where(y[:, None] != y[None], distance, np.inf).min(axis=1)
+    matrix = (distance < radius[:, None]) & (y[:, None] == y[None])
+    return matrix, rng.integers(1, 8, n)
+
+
+def random_matrix(rng, n, m, density):
+    matrix = rng.random((n, m)) < density
+    return matrix, rng.integers(1, 5, n)
+
+
+def covers_all(matrix, cover):
+    return (matrix[cover.selected].any(axis=0) == matrix.any(axis=0)).all()
+
+
+@pytest.fixture
+def interpreted(monkeypatch):
+    monkeypatch.setattr(effort.Work, "kernels", lambda _, module, **__: module)
+
+
+@pytest.fixture
+def compiled_kernels(monkeypatch):
+    if not numba_installed():
+        pytest.skip("numba is not installed")
+    monkeypatch.setattr(effort.Work, "kernels", lambda _, module, **__: compiled(module))
+
+
+# --- the answer
+
+
+@st.composite
+def small_problems(draw):
+    n, m = draw(st.integers(0, 9)), draw(st.integers(0, 8))
+    row = st.lists(st.booleans(), min_size=m, max_size=m)
+    rows = draw(st.lists(row, min_size=n, max_size=n))
+    costs = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    return np.array(rows, dtype=bool).reshape(n, m), costs
+
+
+@settings(max_examples=300, deadline=None)
+@given(small_problems())
+def test_brute_force_agrees_on_drawn_problems(problem):
+    matrix, costs = problem
+    cover = minimum_cover(Covers.from_dense(matrix), costs)
+    assert cover.selected.tolist() == naive.minimum_cover(matrix, costs)
+    assert (cover.status, cover.cost_status, cover.settled) == ("optimal", "optimal", True)
+    assert cover.lower_bound == len(cover)
+    assert cover.gap == 0.0
+    assert cover.stopped_by is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_brute_force_agrees_on_many_random_problems(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(60):
+        n, m = rng.integers(1, 13), rng.integers(1, 14)
+        matrix = rng.random((n, m)) < rng.choice([0.15, 0.25, 0.4])
+        if rng.random() < 0.4:  # duplicates
+            matrix[rng.integers(n)] = matrix[rng.integers(n)]
+        costs = rng.integers(0, rng.choice([1, 2, 5]), n)
+        covers = Covers.from_dense(matrix)
+        cover = minimum_cover(covers, costs)
+        assert cover.selected.tolist() == naive.minimum_cover(matrix, costs.tolist())
+        assert cover.cost == costs[cover.selected].sum()
+        plain = minimum_cover(covers)
+        assert plain.selected.tolist() == naive.minimum_cover(matrix, [0] * n)
+        assert len(minimum_cover(covers, costs, tie_break=False)) == len(cover)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_brute_force_agrees_where_nothing_can_be_reduced(seed):
+    # Few coverers per object and few objects per candidate leave a core for branch and bound.
+    rng = np.random.default_rng(100 + seed)
+    for _ in range(5):
+        n = 15
+        matrix = np.zeros((n, n), dtype=bool)
+        for shift in rng.choice(n, 4, replace=False):
+            matrix[np.arange(n), (np.arange(n) + shift) % n] = True
+        costs = rng.integers(0, 4, n)
+        cover = minimum_cover(Covers.from_dense(matrix), costs)
+        assert cover.selected.tolist() == naive.minimum_cover(matrix, costs.tolist())
+
+
+def scipy_optimum(matrix, costs):
+    matrix = matrix[:, matrix.any(axis=0)]
+    n = len(matrix)
+    covering = LinearConstraint(sparse.csc_array(matrix.T.astype(float)), 1, np.inf)
+    options = {"mip_rel_gap": 0.0}
+    kind = {"integrality": np.ones(n), "bounds": Bounds(0, 1), "options": options}
+    count = round(milp(np.ones(n), constraints=[covering], **kind).fun)
+    size = LinearConstraint(np.ones((1, n)), 0, count)
+    return count, round(milp(costs.astype(float), constraints=[covering, size], **kind).fun)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_scipy_agrees_on_middling_problems(seed):
+    rng = np.random.default_rng(seed)
+    n = 100 + 12 * seed
+    matrix, costs = boxes(n, seed) if seed % 2 else random_matrix(rng, n, n, 0.06)
+    cover = minimum_cover(Covers.from_dense(matrix), costs)
+    assert covers_all(matrix, cover)
+    assert (cover.status, cover.cost_status, cover.settled) == ("optimal", "optimal", True)
+    assert (len(cover), cover.cost) == scipy_optimum(matrix, costs)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_both_solvers_give_the_same_cover(seed):
+    matrix, costs = boxes(60, seed)
+    covers = Covers.from_dense(matrix)
+    ours, theirs = minimum_cover(covers, costs), minimum_cover(covers, costs, solver="highs")
+    assert theirs.settled
+    assert ours.selected.tolist() == theirs.selected.tolist()
+    assert (ours.status, ours.lower_bound, ours.cost) == (
+        theirs.status,
+        theirs.lower_bound,
+        theirs.cost,
+    )
+
+
+def test_parts_are_solved_independently():
+    matrix, costs = boxes(40, 1)
+    twice = np.block([[matrix, np.zeros_like(matrix)], [np.zeros_like(matrix), matrix]])
+    once = minimum_cover(Covers.from_dense(matrix), costs).selected
+    both = minimum_cover(Covers.from_dense(twice), np.concatenate((costs, costs))).selected
+    assert both.tolist() == [*once, *(once + 40)]
+
+
+def test_nothing_to_cover():
+    for shape in [(0, 0), (0, 5), (5, 0), (3, 3)]:
+        cover = minimum_cover(Covers.from_dense(np.zeros(shape, dtype=bool)))
+        assert cover.selected.tolist() == []
+        assert (cover.status, cover.lower_bound, cover.cost, cover.gap) == ("optimal", 0, 0, 0.0)
+
+
+def test_large_costs_are_handled_exactly():
+    matrix, costs = boxes(80, 3)
+    cover = minimum_cover(Covers.from_dense(matrix), costs * 3_000_017)
+    same = minimum_cover(Covers.from_dense(matrix), costs)
+    assert cover.selected.tolist() == same.selected.tolist()
+    assert cover.cost == same.cost * 3_000_017
+
+
+# --- reproducible
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("limit", [3, 40, effort.CELLS])
+def test_interpreted_and_compiled_walk_the_same_way(seed, limit, monkeypatch):
+    if not numba_installed():
+        pytest.skip("numba is not installed")
+    matrix, costs = boxes(150, seed, noise=0.25)
+    covers = Covers.from_dense(matrix)
+    results = []
+    for choose in (lambda module: module, compiled):
+        monkeypatch.setattr(effort.Work, "kernels", lambda _, m, choose=choose, **__: choose(m))
+        results.append(minimum_cover(covers, costs, effort=limit))
+    one, other = results
+    assert one.selected.tolist() == other.selected.tolist()
+    assert (one.nodes, one.pivots, one.steps) == (other.nodes, other.pivots, other.steps)
+    assert (one.lower_bound, one.effort) == (other.lower_bound, other.effort)
+
+
+def test_without_numba_everything_works(monkeypatch):
+    monkeypatch.setattr(effort, "numba_installed", lambda: False)
+    monkeypatch.setattr(effort, "compiled_before", lambda _: False)
+    monkeypatch.setattr(effort._Rent, "paid", 1e9)
+    matrix, costs = boxes(100, 5)
+    assert minimum_cover(Covers.from_dense(matrix), costs).settled
+
+
+def test_a_small_problem_never_waits_for_a_compiler(monkeypatch):
+    def refuse(_):
+        raise AssertionError
+
+    monkeypatch.setattr(effort, "compiled_before", lambda _: False)
+    monkeypatch.setattr(effort, "compiled", refuse)
+    monkeypatch.setattr(effort._Rent, "paid", 0.0)
+    matrix, costs = boxes(60, 2)
+    assert minimum_cover(Covers.from_dense(matrix), costs).settled
+
+
+# --- stopped early
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_effort_gives_a_complete_cover_and_a_valid_bound(seed):
+    matrix, costs = boxes(120, seed, noise=0.25)
+    covers = Covers.from_dense(matrix)
+    optimum = minimum_cover(covers, costs)
+    assert optimum.settled
+    for limit in (0, 1, 2, 3, 5, 8, 13, 21, 34):
+        cover = minimum_cover(covers, costs, effort=limit)
+        assert covers_all(matrix, cover)
+        assert cover.lower_bound <= len(optimum) <= len(cover)
+        assert (cover.status == "optimal") == (cover.lower_bound == len(cover))
+        assert cover.status == "feasible" or len(cover) == len(optimum)
+        assert cover.cost_status == "feasible" or cover.cost == optimum.cost
+        assert cover.gap == (len(cover) - cover.lower_bound) / len(cover)
+        if cover.settled:
+            assert cover.selected.tolist() == optimum.selected.tolist()
+        else:
+            assert cover.stopped_by == "effort"
+
+
+@pytest.mark.parametrize("limit", [0.0, 1e-6, 0.01])
+def test_any_time_limit_gives_a_complete_cover(limit):
+    matrix, costs = boxes(250, 3, noise=0.25)
+    cover = minimum_cover(Covers.from_dense(matrix), costs, time_limit=limit)
+    assert covers_all(matrix, cover)
+    assert cover.lower_bound <= len(cover)
+    assert cover.settled or cover.stopped_by == "time"
+
+
+@pytest.mark.parametrize("where", ["minimise_count", "minimise_cost", "settle", "__init__"])
+def test_an_interrupt_in_any_stage_gives_a_complete_cover(where, monkeypatch):
+    matrix, costs = boxes(120, 1, noise=0.25)
+    covers = Covers.from_dense(matrix)
+    optimum = minimum_cover(covers, costs)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(parts.Part, where, interrupted)
+    cover = minimum_cover(covers, costs)
+    assert covers_all(matrix, cover)
+    assert cover.stopped_by == "interrupt"
+    assert not cover.settled
+    assert cover.lower_bound <= len(optimum)
+
+
+def test_an_interrupt_between_two_slices_keeps_the_bound(monkeypatch):
+    matrix, costs = boxes(250, 3, noise=0.25)
+    covers = Covers.from_dense(matrix)
+    optimum = minimum_cover(covers, costs, tie_break=False)
+    calls = 0
+    settle = branching.Search._settle
+
+    def interrupted(self, node):
+        nonlocal calls
+        calls += 1
+        if calls == 4:
+            raise KeyboardInterrupt
+        settle(self, node)
+
+    monkeypatch.setattr(branching.Search, "_settle", interrupted)
+    cover = minimum_cover(covers, costs)
+    assert cover.stopped_by == "interrupt"
+    assert covers_all(matrix, cover)
+    assert cover.lower_bound <= len(optimum) <= len(cover)
+
+
+def test_a_real_signal_ends_the_search_and_nothing_else():
+    rng = np.random.default_rng(0)
+    matrix = rng.random((400, 400)) < 0.03  # far too hard to be proved
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    start = time.perf_counter()
+    timer.start()
+    cover = minimum_cover(Covers.from_dense(matrix))
+    assert time.perf_counter() - start < 20
+    assert cover.stopped_by == "interrupt"
+    assert cover.status == "feasible"
+    assert covers_all(matrix, cover)
+    assert 0 < cover.lower_bound < len(cover)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+# --- large
+
+
+def test_a_large_sparse_problem_stays_sparse():
+    rng = np.random.default_rng(1)
+    n = 20_000
+    centre = np.arange(n)
+    width = rng.integers(0, 12, n)
+    rows = np.repeat(centre, width + 1)
+    offsets = np.concatenate([rng.choice(40, w + 1, replace=False) for w in width])
+    matrix = sparse.csr_array(
+        (np.ones(len(rows), dtype=bool), (rows, (rows + offsets) % n)), (n, n)
+    )
+    covers = covers_of(matrix)
+    cover = minimum_cover(covers, rng.integers(1, 5, n), effort=1000, time_limit=15)
+    covered = np.zeros(n, dtype=bool)
+    covered[matrix[cover.selected].indices] = True
+    assert (covered == (matrix.sum(axis=0) > 0)).all()
+    assert len(cover) // 2 < cover.lower_bound <= len(cover)
+
+
+def covers_of(matrix):
+    matrix.sort_indices()
+    key = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)) << 32 | matrix.indices >> 6
+    words, first = np.unique(key, return_index=True)
+    bits = np.bitwise_or.reduceat(np.uint64(1) << (matrix.indices & 63).astype(np.uint64), first)
+    counts = np.bincount(words >> 32, minlength=matrix.shape[0])
+    indptr = np.concatenate(([0], np.cumsum(counts)))
+    return Covers(indptr, (words & 0xFFFFFFFF).astype(np.int32), bits, matrix.shape[1])
+
+
+def test_the_route_for_large_parts_agrees_with_the_usual_one(monkeypatch):
+    matrix, costs = boxes(150, 7)
+    usual = minimum_cover(Covers.from_dense(matrix), costs)
+    monkeypatch.setattr(parts, "LARGEST_TABLEAU", 0)
+    large = minimum_cover(Covers.from_dense(matrix), costs)
+    assert covers_all(matrix, large)
+    assert large.lower_bound <= len(usual) <= len(large)
+    assert large.lower_bound >= len(usual) - 2
+    monkeypatch.undo()
+    monkeypatch.setattr("frri.cover.LARGEST_DENSE", 0)
+    thin = minimum_cover(Covers.from_dense(matrix), costs)
+    assert covers_all(matrix, thin)
+    assert len(thin) == len(usual)
+    assert thin.status == "optimal"
+
+
+# --- the pieces
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_reductions_agree_with_their_definitions(seed):
+    rng = np.random.default_rng(seed)
+    matrix, costs = random_matrix(rng, 25, 12, 0.3)
+    keep = red.undominated(matrix, costs)
+    assert keep.tolist() == [
+        bool(matrix[j].any()) and not naive.dominated(matrix, costs.tolist(), j) for j in range(25)
+    ]
+    objects = matrix[:, matrix.any(axis=0)]
+    left = red.necessary(objects)
+    for i in np.flatnonzero(~left):
+        assert any((objects[:, k] <= objects[:, i]).all() for k in np.flatnonzero(left))
+    thin = sparse.csr_array(matrix)
+    assert red.undominated(thin, costs).tolist() == keep.tolist()
+    assert red.necessary(sparse.csr_array(objects)).tolist() == left.tolist()
+
+
+def test_greedy_covers_are_complete_and_irredundant():
+    for seed in range(20):
+        matrix, costs = boxes(50, seed)
+        chosen = greedy_cover(Lists.of(matrix), costs)
+        times = matrix[chosen].sum(axis=0)
+        assert (times[matrix.any(axis=0)] > 0).all()
+        assert all((times[matrix[j]] == 1).any() for j in chosen)
+
+
+@pytest.mark.parametrize("kernels", ["interpreted", "compiled_kernels"])
+def test_local_search_keeps_its_books(kernels, request):
+    request.getfixturevalue(kernels)
+    module = local_search if kernels == "interpreted" else compiled(local_search)
+    matrix, costs = boxes(80, 4)
+    matrix = matrix[:, matrix.any(axis=0)]
+    lists = Lists.of(matrix)
+    state = local_search.State(lists, costs, greedy_cover(lists, costs))
+    for _ in range(10):
+        module.search(*state.arrays(), 37, 0)
+        chosen = np.flatnonzero(state.place >= 0)
+        times = matrix[chosen].sum(axis=0)
+        assert times.tolist() == state.count.tolist()
+        for j in range(len(matrix)):
+            expected = (
+                -state.weights[matrix[j] & (times == 1)].sum()
+                if j in chosen
+                else state.weights[matrix[j] & (times == 0)].sum()
+            )
+            assert state.score[j] == expected
+        assert matrix[state.cover()].any(axis=0).all()
+        assert state.numbers[local_search.COST] == costs[chosen].sum()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000))
+def test_bounds_hold_for_any_multipliers(seed):
+    rng = np.random.default_rng(seed)
+    matrix = rng.random((8, 6)) < 0.4
+    matrix[rng.integers(8)] = True
+    costs = rng.integers(1, 4, 8)
+    best = naive.minimum_cover(matrix, costs.tolist())
+    scale = rng.choice([0.1, 1.0, 100.0])
+    state = np.zeros(8, dtype=np.int8)
+    count, _ = exact_bound(matrix.T.astype(float), rng.normal(0, scale, 6), np.ones(8), state, None)
+    assert count <= len(best)
+    limited, _ = exact_bound(
+        matrix.T.astype(float), rng.normal(0, scale, 7), costs.astype(float), state, len(best)
+    )
+    assert limited <= costs[best].sum()
+
+
+def test_a_damaged_tableau_is_never_believed(monkeypatch):
+    # Rounding errors made gross: the answer must stay right, because only exact bounds prune.
+    reoptimise = tableau.reoptimise
+    rng = np.random.default_rng(0)
+
+    def damaged(table, *rest):
+        answer = reoptimise(table, *rest)
+        table[-1] *= rng.uniform(0.9, 1.3, table.shape[1])
+        return answer
+
+    monkeypatch.setattr(effort.Work, "kernels", lambda _, module, **__: module)
+    monkeypatch.setattr(tableau, "reoptimise", damaged)
+    matrix, costs = boxes(45, 6)
+    expected = scipy_optimum(matrix, costs)
+    cover = minimum_cover(Covers.from_dense(matrix), costs, effort=200)
+    assert covers_all(matrix, cover)
+    assert cover.status == "feasible" or len(cover) == expected[0]
+    assert cover.cost_status == "feasible" or cover.cost == expected[1]
+    assert cover.lower_bound <= expected[0]
+
+
+# --- arguments
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"effort": -1}, "effort must be a whole number"),
+        ({"effort": 1.5}, "effort must be a whole number"),
+        ({"time_limit": -0.1}, "time_limit must be a number of seconds"),
+        ({"time_limit": float("nan")}, "time_limit must be a number of seconds"),
+        ({"costs": [1]}, "costs must be one number per candidate"),
+        ({"costs": [1, -2]}, "costs must be whole numbers"),
+        ({"costs": [1, 0.5]}, "costs must be whole numbers"),
+        ({"costs": [2**31, 2**31]}, "costs must not add up"),
+        ({"solver": "oracle"}, "solver is 'branching' or 'highs'"),
+    ],
+)
+def test_senseless_arguments_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        minimum_cover(Covers.from_dense(np.eye(2, dtype=bool)), **arguments)
+
+
+def test_covers_round_trip():
+    matrix, _ = boxes(70, 0)
+    covers = Covers.from_dense(matrix)
+    assert (covers.to_dense() == matrix).all()
+    assert (red.to_sparse(covers).toarray() == matrix).all()
+    assert isinstance(minimum_cover(covers), Cover)

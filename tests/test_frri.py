@@ -1,0 +1,383 @@
+"""FRRIClassifier: the worked example, the naive twin, the scikit-learn contract, bad input."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import naive
+import worked_example as example
+from frri import ConditionType, FRRIClassifier, RuleSet
+
+quiet = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+@quiet
+@parametrize_with_checks(
+    [FRRIClassifier(), FRRIClassifier(attribute_order="random", random_state=0)]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+# ---------------------------------------------------------------- the worked example of the paper
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    frame = pd.DataFrame(example.X, columns=example.NAMES)
+    return FRRIClassifier().fit(frame, pd.Series(example.Y, name="d"))
+
+
+def test_worked_example_confidences(fitted):
+    np.testing.assert_allclose(fitted.confidence_, example.CONFIDENCES, atol=5e-7)
+
+
+def test_worked_example_shortened_rules(fitted):
+    kinds = [[kind.name for kind in row] for row in fitted.condition_types_]
+    assert kinds == [list(row) for row in example.KINDS]
+
+
+def test_worked_example_covering_table(fitted):
+    """Each candidate as a ruleset of its own covers what the paper's table says."""
+    from frri.learners.frri import _conditions
+    from frri.rules import Rule
+
+    table = FRRIClassifier()._training_table(
+        pd.DataFrame(example.X, columns=example.NAMES), example.Y
+    )
+    rules = tuple(
+        Rule(
+            _conditions(table, u, fitted._types[u], fitted.confidence_[u]),
+            int(example.Y[u]),
+            fitted.confidence_[u],
+        )
+        for u in range(7)
+    )
+    candidates = RuleSet(rules, table.attributes, table.labels, clip=True)
+    assert candidates.covers(example.X).T.tolist() == np.asarray(example.TABLE, dtype=bool).tolist()
+
+
+def test_worked_example_minimal_cover(fitted):
+    assert fitted.selection_.status == "optimal"
+    assert fitted.selection_.n_rules == fitted.selection_.lower_bound == 2
+    assert (
+        sorted(fitted.selected_) == naive.fit(np.array(example.X), np.array(example.Y))["selected"]
+    )
+    assert [rule.source for rule in fitted.ruleset_] == fitted.selected_.tolist()
+
+
+def test_worked_example_prediction():
+    """With u2 and u5 chosen, as the paper does, the new object is of class 0 (its text says 1)."""
+    scaled = np.array(example.PRINTED)
+    low, high = np.array(example.X).min(axis=0), np.array(example.X).max(axis=0)
+    frame = pd.DataFrame(example.X, columns=example.NAMES)
+    clf = FRRIClassifier().fit(frame, example.Y)
+    from frri.learners.frri import _conditions
+    from frri.rules import Rule
+
+    table = clf._training_table(frame, example.Y)
+    rules = tuple(
+        Rule(
+            _conditions(table, u, clf._types[u], clf.confidence_[u]),
+            int(example.Y[u]),
+            clf.confidence_[u],
+        )
+        for u in (1, 4)
+    )
+    chosen = RuleSet(rules, table.attributes, table.labels, clip=True)
+    new_object = low + np.array(example.NEW_OBJECT) * (high - low)
+    scores = chosen.scores([new_object])[0]
+    # The paper rounds a2(u5) to 0.05; in full precision it is 0.0543.
+    np.testing.assert_allclose(scores, example.NEW_OBJECT_SCORES, atol=0.005)
+    assert chosen.predict([new_object])[0] == example.NEW_OBJECT_CLASS == 0
+    assert scaled.shape == (7, 8)
+
+
+def test_rules_read_in_the_users_units(fitted):
+    lines = str(fitted.ruleset_).splitlines()
+    assert len(lines) == 2
+    assert all(
+        "THEN d = " in line and "confidence" in line and "precision 1.00" in line for line in lines
+    )
+
+
+# ---------------------------------------------------------------- the naive twin
+
+
+@st.composite
+def tables(draw):
+    n = draw(st.integers(1, 9))
+    m = draw(st.integers(1, 4))
+    values = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0, 0.3, 0.1])
+    X = np.array(draw(st.lists(st.lists(values, min_size=m, max_size=m), min_size=n, max_size=n)))
+    y = np.array(draw(st.lists(st.integers(0, draw(st.integers(0, 3))), min_size=n, max_size=n)))
+    scale = draw(st.sampled_from([1.0, 1e-9, 1e9, 1e-200, 1e200, 92.0]))
+    shift = draw(st.sampled_from([0.0, 1.0, -3.0]))
+    order = np.array(draw(st.permutations(range(m))))
+    return (X + shift) * scale, y, order
+
+
+@quiet
+@settings(max_examples=1500, deadline=None)
+@given(tables())
+def test_whole_algorithm_agrees_with_the_definitions(table):
+    X, y, order = table
+    expected = naive.fit(X, y, order)
+    clf = FRRIClassifier(attribute_order=order).fit(X, y)
+    np.testing.assert_array_equal(clf.confidence_, expected["confidences"])
+    assert [[k.name for k in row] for row in clf.condition_types_] == [
+        list(k) for k in expected["kinds"]
+    ]
+    assert sorted(clf.selected_) == list(expected["selected"])
+    assert clf.selection_.status == "optimal"
+    assert clf.uncovered_.tolist() == sorted(expected["left_out"])
+
+    new = np.vstack([X, X[::-1] * 1.5, np.zeros((1, X.shape[1]))])
+    scaled = naive.scale(X, new)
+    for row, got, shares in zip(scaled, clf.predict(new), clf.predict_proba(new), strict=True):
+        scores, uncut = naive.predict_scores(
+            expected["rule_kinds"],
+            expected["rule_anchors"],
+            expected["rule_confidences"],
+            expected["rule_classes"],
+            expected["n_classes"],
+            row,
+        )
+        values = scores if max(scores) > 1e-9 else uncut
+        # Up to rounding: a tie may be broken either way by the last bit.
+        assert values[list(clf.classes_).index(got)] >= max(values) - 1e-9
+        assert shares.sum() == pytest.approx(1.0)
+
+
+@quiet
+@settings(max_examples=200, deadline=None)
+@given(tables())
+def test_one_order_per_object(table):
+    X, y, _ = table
+    orders = np.array([np.roll(np.arange(X.shape[1]), i) for i in range(len(X))])
+    expected = naive.fit(X, y, orders)
+    clf = FRRIClassifier(attribute_order=orders).fit(X, y)
+    assert [[k.name for k in row] for row in clf.condition_types_] == [
+        list(k) for k in expected["kinds"]
+    ]
+    assert sorted(clf.selected_) == list(expected["selected"])
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+def test_rules_cover_all_of_their_class_and_nothing_else(load):
+    X, y = load(return_X_y=True)
+    clf = FRRIClassifier().fit(X, y)
+    covers = clf.ruleset_.covers(X)
+    assert covers.any(axis=1).all()
+    for r, rule in enumerate(clf.ruleset_):
+        assert (y[covers[:, r]] == rule.consequent).all()
+        assert rule.statistics.precision == 1.0
+        assert rule.statistics.covered == covers[:, r].sum()
+    assert clf.score(X, y) == 1.0
+
+
+# ---------------------------------------------------------------- orders, limits, interrupts
+
+
+def test_random_order_is_reproducible():
+    X, y = load_wine(return_X_y=True)
+    fits = [FRRIClassifier(attribute_order="random", random_state=s).fit(X, y) for s in (0, 0, 1)]
+    assert fits[0].ruleset_ == fits[1].ruleset_
+    assert fits[0].ruleset_ != fits[2].ruleset_
+
+
+def test_without_effort_the_cover_is_complete_and_honest():
+    X, y = make_classification(400, 8, flip_y=0.2, random_state=0)
+    with pytest.warns(UserWarning, match="not proved fewest: at least"):
+        clf = FRRIClassifier(effort=0).fit(X, y)
+    assert clf.selection_.status == "feasible"
+    assert clf.selection_.stopped_by == "effort"
+    assert 0 < clf.selection_.lower_bound < clf.selection_.n_rules
+    assert 0 < clf.selection_.gap < 1
+    assert clf.ruleset_.covers(X).any(axis=1).all()
+
+
+@quiet
+def test_a_time_limit_of_nothing_still_gives_rules():
+    X, y = make_classification(400, 8, flip_y=0.2, random_state=0)
+    clf = FRRIClassifier(time_limit=0).fit(X, y)
+    assert clf.ruleset_.covers(X).any(axis=1).all()
+
+
+# ---------------------------------------------------------------- scikit-learn habits
+
+
+def test_pipeline_grid_search_cross_validation_clone_pickle():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    pipeline = make_pipeline(StandardScaler().set_output(transform="pandas"), FRRIClassifier())
+    scores = cross_validate(pipeline, X, y, cv=3, scoring=["balanced_accuracy", "roc_auc_ovr"])
+    assert scores["test_balanced_accuracy"].mean() > 0.85
+    assert scores["test_roc_auc_ovr"].mean() > 0.9
+    search = GridSearchCV(
+        FRRIClassifier(random_state=0), {"attribute_order": ["given", "random"]}, cv=3
+    ).fit(X, y)
+    assert search.best_score_ > 0.85
+    fitted = clone(search.best_estimator_).fit(X, y)
+    again = pickle.loads(pickle.dumps(fitted))
+    assert again.ruleset_ == fitted.ruleset_
+    assert (again.predict(X) == fitted.predict(X)).all()
+
+
+def test_polars_pandas_and_numpy_give_the_same_rules():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    from_pandas = FRRIClassifier().fit(X, y)
+    from_polars = FRRIClassifier().fit(pl.from_pandas(X), pl.Series("target", y.to_numpy()))
+    assert from_pandas.ruleset_ == from_polars.ruleset_
+    assert list(from_polars.feature_names_in_) == list(X.columns)
+    bare = FRRIClassifier().fit(X.to_numpy(), y.to_numpy())
+    assert [rule.weight for rule in bare.ruleset_] == [rule.weight for rule in from_pandas.ruleset_]
+    assert (from_polars.predict(pl.from_pandas(X)) == bare.predict(X.to_numpy())).all()
+
+
+@pytest.mark.parametrize(
+    "labels", [["no", "yes", "maybe"], [0, 1, 2], [True, False, True], [1.0, 2.0, 3.0]]
+)
+def test_labels_of_any_type(labels):
+    X, y = load_iris(return_X_y=True)
+    target = np.array(labels)[y]
+    clf = FRRIClassifier().fit(X, target)
+    assert clf.predict(X).dtype == target.dtype
+    assert set(clf.predict(X).tolist()) <= set(target.tolist())
+    assert RuleSet.from_json(clf.ruleset_.to_json()).predict(X).tolist() == clf.predict(X).tolist()
+
+
+# ---------------------------------------------------------------- degenerate and bad input
+
+
+def test_one_class_is_one_rule_and_a_warning():
+    with pytest.warns(UserWarning, match="All objects have the class 'a'"):
+        clf = FRRIClassifier().fit([[1.0, 2.0], [3.0, 4.0]], ["a", "a"])
+    assert len(clf.ruleset_) == 1
+    assert clf.ruleset_[0].conditions == ()
+    assert clf.predict([[9.0, 9.0]]).tolist() == ["a"]
+    assert clf.predict_proba([[9.0, 9.0]]).tolist() == [[1.0]]
+
+
+def test_contradictory_rows_are_reported_and_left_out():
+    X = [[0.0, 1.0], [0.0, 1.0], [1.0, 1.0], [1.0, 0.0]]
+    with pytest.warns(
+        UserWarning, match=r"2 of 4 objects .* same or nearly the same values: rows 0, 1 "
+    ):
+        clf = FRRIClassifier().fit(X, [0, 1, 0, 1])
+    assert clf.uncovered_.tolist() == [0, 1]
+    assert (clf.confidence_[:2] == 0).all()
+
+
+def test_only_contradictions_leave_no_rule_but_an_answer():
+    with pytest.warns(UserWarning, match="3 of 3 objects"):
+        clf = FRRIClassifier().fit([[1.0], [1.0], [1.0]], [0, 1, 1])
+    assert len(clf.ruleset_) == 0
+    assert clf.predict([[1.0]]).tolist() == [1]
+
+
+def test_a_constant_column_is_fine():
+    X, y = load_iris(return_X_y=True)
+    with_constant = np.column_stack([X[:, :2], np.full(len(X), 7.0), X[:, 2:]])
+    clf = FRRIClassifier().fit(with_constant, y)
+    assert (clf._types[:, 2] == ConditionType.UNUSED).all()
+    assert (clf.predict(with_constant) == FRRIClassifier().fit(X, y).predict(X)).all()
+
+
+FRAME = pd.DataFrame({"Age": [30.0, 40.0, 50.0], "Pulse": [60.0, 70.0, 80.0]})
+LABELS = ["a", "b", "a"]
+
+
+def with_pulse(value):
+    return pd.DataFrame({"Age": [30.0, 40.0, 50.0], "Pulse": [60.0, value, 80.0]})
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (with_pulse(np.inf), LABELS, r"Column 'Pulse' holds inf \(infinity\) in row 1"),
+        (
+            with_pulse(-1e305),
+            LABELS,
+            r"Column 'Pulse' holds -1e\+305 \(beyond 1e\+300\) in row 1",
+        ),
+        (
+            with_pulse(np.nan),
+            LABELS,
+            r"Missing values \(NaN\) in column 'Pulse' \(1 of 3 rows\)",
+        ),
+        (
+            with_pulse("high"),
+            LABELS,
+            "Column 'Pulse' holds 'high' in row 1",
+        ),
+        (with_pulse(None).astype(object), LABELS, "Missing values .* column 'Pulse'"),
+        ([[1.0, "x"], [2.0, 3.0], [1.0, 1.0]], LABELS, "Column 1 holds 'x' in row 0"),
+        (FRAME, ["a", "b"], "inconsistent numbers of samples"),
+        (FRAME.iloc[:0], [], "0 sample"),
+        (FRAME.iloc[:, :0], LABELS, "0 feature"),
+        (FRAME, [0.5, 1.25, 2.5], "target holds quantities such as 0.5"),
+        (FRAME, [np.nan, 1.0, 2.0], "NaN"),
+        (FRAME.set_axis(["Age", "Age"], axis=1), LABELS, "more than one column 'Age'"),
+        (FRAME, None, "requires y to be passed"),
+    ],
+)
+def test_bad_tables_get_one_sentence(X, y, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        FRRIClassifier().fit(X, y)
+    assert len(str(caught.value).strip().splitlines()) <= 2
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"effort": -1}, "effort must be a whole number"),
+        ({"effort": 1.5}, "effort must be a whole number"),
+        ({"effort": True}, "effort must be a whole number"),
+        ({"time_limit": -2}, "time_limit must be a number of seconds"),
+        ({"time_limit": "long"}, "time_limit must be a number of seconds"),
+        ({"time_limit": float("nan")}, "time_limit must be a number of seconds"),
+        ({"attribute_order": "best"}, "attribute_order must be 'given'"),
+        ({"attribute_order": [0, 0]}, r"permutation of 0 to 1, got \[0, 0\]"),
+        ({"attribute_order": [0.0, 1.0]}, r"permutation of 0 to 1, got \[0.0, 1.0\]"),
+        ({"attribute_order": [0, 1, 2]}, r"shape \(2,\) or \(3, 2\), got \(3,\)"),
+        ({"attribute_order": [[0, 1], [1, 0], [1, 1]]}, r"got \[1, 1\]"),
+    ],
+)
+def test_bad_parameters_get_one_sentence(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        FRRIClassifier(**parameters).fit(FRAME, LABELS)
+
+
+def test_predicting_with_other_columns():
+    clf = FRRIClassifier().fit(FRAME, LABELS)
+    with pytest.raises(ValueError, match="feature names should match"):
+        clf.predict(FRAME[["Pulse", "Age"]])
+    with pytest.raises(ValueError, match="feature names should match"):
+        clf.predict(FRAME.rename(columns={"Age": "Years"}))
+    with pytest.raises(ValueError, match="Column 'Pulse' holds 'x' in row 0"):
+        clf.predict(pd.DataFrame({"Age": [1.0], "Pulse": ["x"]}))
+
+
+# ---------------------------------------------------------------- no compiler for small tables
+
+
+def test_a_small_fit_loads_no_compiler():
+    code = (
+        "import sys; from sklearn.datasets import load_wine; from frri import FRRIClassifier; "
+        "X, y = load_wine(return_X_y=True); clf = FRRIClassifier().fit(X, y); clf.predict(X); "
+        "assert clf.selection_.status == 'optimal'; assert 'numba' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,292 @@
+"""Both paths of the induction against the definitions, and against each other."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+import worked_example
+from frri import induction
+from frri.induction import TOLERANCE, ConditionType, confidences, covers, induce, shorten
+from frri.kernels import plain
+
+PATHS = [False, True]
+
+
+@pytest.fixture
+def _coarse(monkeypatch):
+    """Parameters under which small tables take every turn that large ones take."""
+    monkeypatch.setattr(induction, "_CUTS", 2)
+    monkeypatch.setattr(induction, "_CELLS", 1)
+    monkeypatch.setattr(induction, "_PAIRS_UP_TO", 0)
+    monkeypatch.setattr(induction, "_CLUSTERED_FROM", 8)
+    monkeypatch.setattr(induction, "_CHUNK", 7)
+    monkeypatch.setattr(plain, "BLOCK_WORDS", 1)
+    monkeypatch.setattr(plain, "BLOCK_DISTANCES", 9)
+
+
+coarse = pytest.mark.usefixtures("_coarse")
+
+
+def by_definition(values, classes, orders):
+    confidence = naive.confidences(values, classes)
+    kinds = naive.shorten_all(values, classes, confidence, orders)
+    types = np.array([[ConditionType[kind] for kind in rule] for rule in kinds], dtype=np.int8)
+    return confidence, types, naive.covering_table(values, classes, confidence, kinds)
+
+
+def assert_by_definition(values, classes, orders, *, compiled):
+    confidence, types, table = by_definition(values, classes, orders)
+    found = confidences(values, classes, compiled=compiled)
+    np.testing.assert_array_equal(found, confidence, strict=True)
+    found = shorten(values, classes, confidence, orders, compiled=compiled)
+    np.testing.assert_array_equal(found, types, strict=True)
+    covered, positions = covers(values, classes, confidence, types, compiled=compiled)
+    dense = covered.to_dense()
+    np.testing.assert_array_equal(dense[:, positions], table)
+    assert dense.sum() == table.sum()  # the other bits are covered by nobody
+    assert (np.diff(covered.indptr)[confidence <= TOLERANCE] == 0).all()
+    assert (covered.bits != 0).all()
+    together = induce(values, classes, orders, compiled=compiled)
+    np.testing.assert_array_equal(together.confidence, confidence, strict=True)
+    np.testing.assert_array_equal(together.types, types, strict=True)
+    assert_same_covers((together.covers, together.positions), (covered, positions))
+
+
+def assert_same_covers(one, other):
+    np.testing.assert_array_equal(one[1], other[1], strict=True)
+    assert one[0].n_objects == other[0].n_objects
+    for name in ("indptr", "words", "bits"):
+        np.testing.assert_array_equal(getattr(one[0], name), getattr(other[0], name), strict=True)
+
+
+def random_table(rng, n, m, n_classes, kind):
+    """A table in [0, 1] of a kind that is likely to hurt, and class codes that all occur."""
+    if kind == "grid":  # few distinct values, exact ties everywhere
+        values = rng.integers(0, 1 + rng.integers(1, 6), (n, m)) / rng.integers(5, 7)
+    elif kind == "near":  # differences about the tolerance
+        values = rng.integers(0, 3, (n, m)) / 2 + rng.integers(-3, 4, (n, m)) * 0.5e-6
+    elif kind == "duplicates":  # also of different classes
+        values = rng.random((n, m))[rng.integers(0, max(1, n // 2), n)]
+    elif kind == "skewed":
+        values = rng.random((n, m)) ** rng.integers(1, 30, m)
+    elif kind == "constant":
+        values = rng.random((n, m)) * rng.integers(0, 2, m)
+    else:
+        values = rng.random((n, m))
+    classes = np.concatenate((np.arange(n_classes), rng.integers(0, n_classes, n)))[:n]
+    return np.clip(values, 0, 1), np.unique(rng.permutation(classes), return_inverse=True)[1]
+
+
+KINDS = ["grid", "near", "duplicates", "skewed", "constant", "uniform"]
+
+
+def random_order(rng, n, m):
+    if rng.integers(2):
+        return rng.permutation(m)
+    return np.array([rng.permutation(m) for _ in range(n)])
+
+
+# --- against the definitions
+
+
+@pytest.mark.parametrize("compiled", PATHS)
+def test_the_worked_example(compiled):
+    values = naive.scale(worked_example.X)
+    found = induce(values, worked_example.Y, np.arange(8), compiled=compiled)
+    np.testing.assert_allclose(found.confidence, worked_example.CONFIDENCES, atol=5e-7)
+    kinds = [[ConditionType(code).name for code in rule] for rule in found.types]
+    assert kinds == worked_example.KINDS
+    table = found.covers.to_dense()[:, found.positions]
+    np.testing.assert_array_equal(table, worked_example.TABLE)
+
+
+def check_many(seed, n_tables, *, compiled):
+    rng = np.random.default_rng(seed)
+    for i in range(n_tables):
+        n, m = rng.integers(1, 12), rng.integers(1, 6)
+        values, classes = random_table(rng, n, m, rng.integers(1, 5), KINDS[i % len(KINDS)])
+        assert_by_definition(values, classes, random_order(rng, n, m), compiled=compiled)
+
+
+@pytest.mark.parametrize("compiled", PATHS)
+def test_small_tables_by_definition(compiled):
+    check_many(1, 900, compiled=compiled)
+
+
+@coarse
+@pytest.mark.parametrize("compiled", PATHS)
+def test_small_tables_by_definition_in_many_blocks(compiled):
+    check_many(2, 900, compiled=compiled)
+
+
+@coarse
+@pytest.mark.parametrize("kind", KINDS)
+def test_tables_of_several_words_by_definition(kind):
+    rng = np.random.default_rng(3)
+    values, classes = random_table(rng, 150, 3, 2, kind)
+    for compiled in PATHS:
+        assert_by_definition(values, classes, random_order(rng, 150, 3), compiled=compiled)
+
+
+cells = st.one_of(
+    st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0, 0.1, 0.2, 0.3, 1e-6, 2e-6, 0.5 - 1e-6, 1 - 1e-6]),
+    st.floats(0, 1, allow_subnormal=True),
+)
+
+
+@st.composite
+def tables(draw):
+    n, m = draw(st.integers(1, 7)), draw(st.integers(1, 4))
+    values = draw(st.lists(st.lists(cells, min_size=m, max_size=m), min_size=n, max_size=n))
+    classes = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    orders = draw(st.lists(st.permutations(range(m)), min_size=n, max_size=n))
+    return np.array(values), np.array(classes), np.array(orders)
+
+
+@settings(max_examples=300, deadline=None)
+@given(tables())
+def test_any_table_by_definition(table):
+    for compiled in PATHS:
+        assert_by_definition(*table, compiled=compiled)
+
+
+def test_one_object_and_one_class():
+    for compiled in PATHS:
+        for n in (1, 3, 70):
+            values = np.linspace(0, 1, n)[:, None]
+            found = induce(values, np.zeros(n, dtype=int), [0], compiled=compiled)
+            assert (found.confidence == 1).all()
+            assert (found.types == ConditionType.UNUSED).all()
+            assert (found.covers.sizes() == n).all()
+
+
+def test_contradictory_objects_have_void_rules():
+    for compiled in PATHS:
+        found = induce([[0.0], [0.0], [1.0]], [0, 1, 1], [0], compiled=compiled)
+        assert found.confidence.tolist() == [0, 0, 1]
+        assert found.types.tolist() == [[0], [0], [2]]
+        assert found.covers.sizes().tolist() == [0, 0, 1]
+
+
+def test_a_class_code_without_objects():
+    values, classes = np.array([[0.0], [0.4], [1.0]]), np.array([0, 3, 3])
+    for compiled in PATHS:
+        assert_by_definition(values, classes, [0], compiled=compiled)
+
+
+# --- the paths against each other
+
+
+def assert_same_paths(values, classes, order):
+    slow, fast = (induce(values, classes, order, compiled=compiled) for compiled in PATHS)
+    np.testing.assert_array_equal(fast.confidence, slow.confidence, strict=True)
+    np.testing.assert_array_equal(fast.types, slow.types, strict=True)
+    assert_same_covers(fast[2:], slow[2:])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("n", "m", "n_classes"), [(500, 1, 2), (900, 60, 3), (2500, 12, 4)])
+def test_paths_agree(n, m, n_classes, kind):
+    rng = np.random.default_rng(n + m)
+    values, classes = random_table(rng, n, m, n_classes, kind)
+    assert_same_paths(values, classes, rng.permutation(m))
+    assert_same_paths(values, classes, random_order(rng, n, m))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_paths_agree_without_pairs(kind, monkeypatch):
+    monkeypatch.setattr(induction, "_PAIRS_UP_TO", 0)
+    rng = np.random.default_rng(8)
+    values, classes = random_table(rng, 3000, 7, 3, kind)
+    assert_same_paths(values, classes, rng.permutation(7))
+
+
+def test_paths_agree_on_separated_classes(monkeypatch):
+    rng = np.random.default_rng(9)
+    values, _ = random_table(rng, 7000, 6, 2, "uniform")
+    classes = (values[:, 0] + values[:, 1] > 1).astype(int) + (values[:, 2] > 0.9)
+    assert_same_paths(values, classes, np.arange(6))
+    monkeypatch.setattr(induction, "_PAIRS_UP_TO", 0)
+    assert_same_paths(values, classes, np.arange(6)[::-1])
+
+
+def test_threads_do_not_matter(monkeypatch):
+    rng = np.random.default_rng(10)
+    values, classes = random_table(rng, 2000, 5, 3, "uniform")
+    results = []
+    for n_threads, chunk in ((1, 5000), (1, 100), (3, 64)):
+        monkeypatch.setattr(induction, "_n_threads", lambda n=n_threads: n)
+        monkeypatch.setattr(induction, "_CHUNK", chunk)
+        results.append(induce(values, classes, np.arange(5), compiled=True))
+    for other in results[1:]:
+        np.testing.assert_array_equal(other.confidence, results[0].confidence)
+        np.testing.assert_array_equal(other.types, results[0].types)
+        assert_same_covers(other[2:], results[0][2:])
+
+
+# --- the choice of the path
+
+
+def test_positions_put_classes_in_whole_words():
+    rng = np.random.default_rng(11)
+    values, classes = random_table(rng, 3000, 4, 3, "uniform")
+    found = induce(values, classes, np.arange(4), compiled=False)
+    assert len(np.unique(found.positions)) == 3000
+    word_class = {}
+    for word, code in zip(found.positions // 64, classes, strict=True):
+        assert word_class.setdefault(word, code) == code
+
+
+def run_python(code, **environment):
+    source = str(Path(induction.__file__).parents[1])
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env={**os.environ, "PYTHONPATH": source, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+
+
+SMALL_THEN_COMPILED = """
+import sys
+import numpy as np
+from frri import induction
+rng = np.random.default_rng(0)
+values, classes = rng.random((300, 4)), rng.integers(0, 2, 300)
+small = induction.induce(values, classes, np.arange(4))
+print("numba" in sys.modules, induction.use_compiled(300), induction.use_compiled(6000))
+compiled = induction.induce(values, classes, np.arange(4), compiled=True)
+print("numba" in sys.modules, induction.use_compiled(300))
+print((small.types == compiled.types).all(), (small.confidence == compiled.confidence).all())
+"""
+
+
+def test_small_tables_do_not_import_the_compiler():
+    assert run_python(SMALL_THEN_COMPILED) == "False False True True True True True".split()
+
+
+def test_no_place_for_a_cache(tmp_path):
+    # Every place numba would try is refused, as on a read-only file system.
+    refuse = """
+import numba.core.caching as caching
+for name in dir(caching):
+    if name.endswith("CacheLocator") or name.startswith("_CacheLocator"):
+        getattr(caching, name).from_function = classmethod(lambda *_: None)
+"""
+    code = refuse + SMALL_THEN_COMPILED.replace("values, classes =", "values, classes =")
+    out = run_python(code, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert out[3:] == "True True True True".split()
+    assert not (tmp_path / "cache").exists()
+
+
+def test_without_the_compiler_everything_is_numpy(monkeypatch):
+    monkeypatch.setattr(induction, "numba_installed", lambda: False)
+    assert not induction.use_compiled(10**6)
