@@ -34,7 +34,9 @@ def main(arguments):
 
 
 def compare(algorithm, rows):
-    print(f"\n{algorithm:16} balanced accuracy          rules                 length              fit s")
+    print(
+        f"\n{algorithm:16} balanced accuracy          rules                 length              fit s"
+    )
     means = []
     for row in rows:
         ours = cross_validated(LEARNERS[algorithm], load(row["dataset"]))

@@ -387,7 +387,8 @@ class _Compiled:
         most = max(_CUTS, _CELLS // self.n_rows)
         first, cuts, tops = self.kernels.bins(np.sort(table.columns, axis=1), most)
         starts = self.kernels.buckets(first, cuts)
-        fine = np.zeros((len(cuts), -(-n_words // 8), 8), dtype=np.uint64)
+        n_blocks = -(-n_words // bitmap.BLOCK)
+        fine = np.zeros((len(cuts), n_blocks, bitmap.BLOCK), dtype=np.uint64)
         self.kernels.fill(table.columns, table.bits, first, cuts, starts, fine)
         self.exact = bool(np.array_equal(cuts, tops))
         self.n_own_words = np.diff(fence, axis=1)[table.bits >> 6, 0]

@@ -11,18 +11,55 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from frri.compiling import either, kernel
+
+Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Bytes = NDArray[np.int8]
 
 
+@kernel
+def rounded(multipliers: Floats, n_candidates: int, largest_cost: float, size: int) -> Floats:
+    """Nonnegative multipliers on a grid so coarse that all sums made of them are exact."""
+    y = np.maximum(multipliers, 0.0)
+    y[~np.isfinite(y)] = 0.0
+    largest = y.max() if len(y) else 0.0
+    reach = (largest * len(y) * (size + 2) + largest_cost + 1.0) * (n_candidates + 2)
+    grid = 2.0 ** min(30, 51 - math.frexp(reach)[1])
+    return np.floor(y * grid) / grid
+
+
+def _prices_interpreted(objects_from: Ints, objects: Ints, y: Floats) -> Floats:
+    sums = np.concatenate((np.zeros(1), np.cumsum(y[objects])))
+    return sums[objects_from[1:]] - sums[objects_from[:-1]]
+
+
+def _prices_loops(objects_from: Ints, objects: Ints, y: Floats) -> Floats:
+    prices = np.zeros(len(objects_from) - 1)
+    for j in range(len(prices)):
+        for k in range(objects_from[j], objects_from[j + 1]):
+            prices[j] += y[objects[k]]
+    return prices
+
+
+_prices = either(interpreted=_prices_interpreted, loops=_prices_loops)
+
+
+@kernel
 def exact_bound(
-    rows: Floats, multipliers: Floats, costs: Floats, state: NDArray[np.int8], size: int | None
+    objects_from: Ints,
+    objects: Ints,
+    multipliers: Floats,
+    costs: Floats,
+    state: Bytes,
+    size: int,
 ) -> tuple[float, Floats]:
     """A proved lower bound and the reduced costs that go with it.
 
     Parameters
     ----------
-    rows : ndarray of float64, shape (n_objects, n_candidates)
-        Zeros and ones: who covers the object.
+    objects_from, objects : ndarray of int64
+        What candidate `j` covers: `objects[objects_from[j]:objects_from[j + 1]]`.
     multipliers : ndarray of float64, shape (n_objects,) or (n_objects + 2,)
         One per object and, where the number of candidates is given, one each for "at most" and "at
         least" so many.
@@ -30,32 +67,25 @@ def exact_bound(
         Whole numbers.
     state : ndarray of int8
         Per candidate: 1 chosen, 0 free, -1 excluded.
-    size : int or None
-        The number of candidates, if it is given.
+    size : int
+        The number of candidates, if it is given, else -1.
 
     Examples
     --------
-    >>> rows = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
-    >>> exact_bound(rows, np.full(3, 0.5), np.ones(3), np.zeros(3, dtype=np.int8), None)[0]
+    >>> starts, objects = np.array([0, 2, 4, 6]), np.array([0, 1, 1, 2, 0, 2])
+    >>> free = np.zeros(3, dtype=np.int8)
+    >>> float(exact_bound(starts, objects, np.full(3, 0.5), np.ones(3), free, -1)[0])
     1.5
     """
-    y = rounded(multipliers, len(costs), float(costs.max(initial=0.0)), size or 0)
-    positive = np.flatnonzero(y[: len(rows)])
-    value = float(y[positive].sum())
-    reduced = costs - (y[positive] @ rows[positive])
-    if size is not None:
-        price = float(y[-1]) - float(y[-2])
+    # Sums over all pairs must be exact, too, for the interpreted form: hence the second size.
+    y = rounded(multipliers, len(costs), costs.max(), max(size, 0))
+    given = 0 if size < 0 else 2
+    value = y[: len(y) - given].sum()
+    reduced = costs - _prices(objects_from, objects, y)
+    if given:
+        price = y[-1] - y[-2]
         value += size * price
         reduced -= price
-    value += float(reduced[state == 1].sum())
-    value += float(np.minimum(reduced[state == 0], 0.0).sum())
+    value += reduced[state == 1].sum()
+    value += np.minimum(reduced[state == 0], 0.0).sum()
     return value, reduced
-
-
-def rounded(multipliers: Floats, n_candidates: int, largest_cost: float, size: int) -> Floats:
-    """Nonnegative multipliers on a grid so coarse that all sums made of them are exact."""
-    y = np.maximum(multipliers, 0.0)
-    y[~np.isfinite(y)] = 0.0
-    reach = (float(y.sum()) * (size + 2) + largest_cost + 1.0) * (n_candidates + 2)
-    grid = 2.0 ** min(30, 51 - math.ceil(math.log2(reach)))
-    return np.floor(y * grid) / grid

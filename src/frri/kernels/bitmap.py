@@ -2,7 +2,7 @@
 
 Every attribute is cut into bins at some of its values. For each cut there is a bitmap of the
 objects at or above it, so that "all objects within this box" is the conjunction of two bitmaps per
-attribute, in blocks of eight words of 64 objects. Where a side of the box falls inside a bin, the
+attribute, in blocks of words of 64 objects. Where a side of the box falls inside a bin, the
 bitmaps give a set that is too large and a set that is too small; the objects in between are looked
 at one by one, with the very float64 comparison of the definition. Results are exact.
 
@@ -19,8 +19,10 @@ import numpy as np
 
 from frri.compiling import kernel
 
-BUCKETS = 256
-STRIP = 256
+BUCKETS = 1024
+STRIP = 512
+# Words in a block: a line of the cache.
+BLOCK = 8
 
 NONE = np.uint64(0)
 ONE = np.uint64(1)
@@ -106,10 +108,10 @@ def buckets(first, cuts):
 
 @kernel
 def search(cuts, starts, k, value):
-    """First cut of attribute `k` above the value."""
+    """First cut of attribute `k` above the value, or one a few before it."""
     b = bucket(value)
     low, high = starts[k, b], starts[k, b + 1]
-    while low < high:
+    while high - low > 4:
         middle = (low + high) >> 1
         if cuts[middle] <= value:
             low = middle + 1
@@ -125,11 +127,14 @@ def fill(columns, bits, first, cuts, starts, fine):
     n_blocks = fine.shape[1]
     for k in range(m):
         for r in range(n):
-            cut = search(cuts, starts, k, columns[k, r]) - 1
-            fine[cut, bits[r] >> 9, bits[r] >> 6 & 7] |= ONE << np.uint64(bits[r] & 63)
+            cut = search(cuts, starts, k, columns[k, r])
+            while cuts[cut] <= columns[k, r]:
+                cut += 1
+            cut -= 1
+            fine[cut, (bits[r] >> 6) // BLOCK, (bits[r] >> 6) % BLOCK] |= ONE << np.uint64(bits[r] & 63)
         for cut in range(first[k + 1] - 2, first[k] - 1, -1):
             for b in range(n_blocks):
-                for i in range(8):
+                for i in range(BLOCK):
                     fine[cut, b, i] |= fine[cut + 1, b, i]
 
 
@@ -139,8 +144,8 @@ def enemies(fine, own_start, own_end, blocks, sets):
     count = 0
     for b in range(fine.shape[1]):
         found = NONE
-        for i in range(8):
-            w = 8 * b + i
+        for i in range(BLOCK):
+            w = BLOCK * b + i
             sets[count, i] = NONE if own_start <= w < own_end else fine[0, b, i]
             found |= sets[count, i]
         if found != NONE:
@@ -159,12 +164,17 @@ def first_beyond(cuts, starts, first, k, a, bound, inclusive):
     The rounded difference itself is compared, as the definitions do; it grows with the cut.
     """
     cut = search(cuts, starts, k, a + bound)
+    # Two steps without a branch: whether they are taken cannot be predicted.
     if inclusive:
+        cut += cuts[cut] - a <= bound
+        cut += cuts[cut] - a <= bound
         while cuts[cut] - a <= bound:
             cut += 1
         while cut > first[k] and cuts[cut - 1] - a > bound:
             cut -= 1
     else:
+        cut += cuts[cut] - a < bound
+        cut += cuts[cut] - a < bound
         while cuts[cut] - a < bound:
             cut += 1
         while cut > first[k] and cuts[cut - 1] - a >= bound:
@@ -200,47 +210,40 @@ def place(cuts, tops, starts, first, k, a, limit, closed, box, j):
 
 
 @kernel
-def farther(column, a, distances, begin):
-    """Take the difference in one more attribute into account, or in the first one."""
-    if begin:
-        for i in range(len(column)):
-            distances[i] = abs(column[i] - a)
-    else:
-        for i in range(len(column)):
-            d, e = abs(column[i] - a), distances[i]
-            distances[i] = d if d > e else e
-
-
-@kernel
 def pairs(columns, first_row, low, high, out):
     """Smallest distances, given as infinite, between rows from `low` to `high` and later classes.
 
     Both rows of a pair take note. Every pair is looked at: for small tables, where this is faster
-    than bitmaps.
+    than bitmaps. Indices are unsigned, or the compiler would not use vector instructions.
     """
     m, n = columns.shape
     distances = np.empty(STRIP)
     smallest = np.empty(8)
     for code in range(len(first_row) - 1):
         end = first_row[code + 1]
-        for left in range(end, n, STRIP):
-            right = min(left + STRIP, n)
-            strip = columns[:, left:right]
-            best = out[left:right]
+        for start in range(end, n, STRIP):
+            left = np.uint64(start)
+            width = np.uint64(min(STRIP, n - start))
             distances[:] = np.inf
             for u in range(max(low, first_row[code]), min(high, end)):
-                farther(strip[0], columns[0, u], distances, True)
+                a = columns[0, u]
+                for i in range(width):
+                    distances[i] = abs(columns[0, left + i] - a)
                 for k in range(1, m):
-                    farther(strip[k], columns[k, u], distances, False)
-                for i in range(len(best)):
-                    d, e = distances[i], best[i]
-                    best[i] = d if d < e else e
+                    a = columns[k, u]
+                    for i in range(width):
+                        d, e = abs(columns[k, left + i] - a), distances[i]
+                        distances[i] = d if d > e else e
+                for i in range(width):
+                    d, e = distances[i], out[left + i]
+                    out[left + i] = d if d < e else e
                 smallest[:] = out[u]
                 for i in range(0, STRIP, 8):
                     for j in range(8):
                         d, e = distances[i + j], smallest[j]
                         smallest[j] = d if d < e else e
-                out[u] = smallest.min()
+                for j in range(8):
+                    out[u] = min(out[u], smallest[j])
 
 
 @kernel
@@ -262,8 +265,8 @@ def nearest(points, bits, rows, fence, fine, first, cuts, tops, starts, low, hig
     m = points.shape[1]
     box = np.empty((m, 4), dtype=np.int32)
     blocks = np.empty(n_blocks, dtype=np.int32)
-    sets = np.empty((n_blocks + 1, 8), dtype=np.uint64)
-    inside = np.empty(8, dtype=np.uint64)
+    sets = np.empty((n_blocks + 1, BLOCK), dtype=np.uint64)
+    inside = np.empty(BLOCK, dtype=np.uint64)
     count, class_start, last = 0, -1, -1
     for u in range(low, high):
         own_start, own_end = fence[bits[u] >> 6, 0], fence[bits[u] >> 6, 1]
@@ -289,21 +292,21 @@ def nearest(points, bits, rows, fence, fine, first, cuts, tops, starts, low, hig
                     place(cuts, tops, starts, first, k, points[u, k], best, False, box, k)
                 stale = False
             found = NONE
-            for i in range(8):
+            for i in range(BLOCK):
                 inside[i] = sets[s, i] & fine[box[0, 2], b, i] & ~fine[box[0, 0], b, i]
                 found |= inside[i]
             for k in range(1, m):
                 if found == NONE:
                     break
                 found = NONE
-                for i in range(8):
+                for i in range(BLOCK):
                     inside[i] &= fine[box[k, 2], b, i] & ~fine[box[k, 0], b, i]
                     found |= inside[i]
             if found == NONE:
                 continue
-            for i in range(8):
+            for i in range(BLOCK):
                 while inside[i] != NONE:
-                    w = 8 * b + i
+                    w = BLOCK * b + i
                     d = distance(points, u, rows[w] + lowest(inside[i]), best)
                     inside[i] &= inside[i] - ONE
                     if d < best:
@@ -349,11 +352,11 @@ def prune(
     box = np.empty((m, 4), dtype=np.int32)
     counts = np.zeros(m + 1, dtype=np.int32)
     blocks = np.empty((m + 1, n_blocks + 1), dtype=np.int32)
-    later = np.empty((m + 1, n_blocks + 1, 8), dtype=np.uint64)
-    alive = np.empty((n_blocks, 8), dtype=np.uint64)
+    later = np.empty((m + 1, n_blocks + 1, BLOCK), dtype=np.uint64)
+    alive = np.empty((n_blocks, BLOCK), dtype=np.uint64)
     applied = np.empty(n_blocks, dtype=np.int32)
     kept = np.empty((m, 2), dtype=np.int32)
-    hits = np.empty(8, dtype=np.uint64)
+    hits = np.empty(BLOCK, dtype=np.uint64)
     class_start = -1
     for u in range(low, high):
         limit = limits[u]
@@ -373,7 +376,7 @@ def prune(
             for s in range(counts[j + 1]):
                 b = blocks[j + 1, s]
                 found = NONE
-                for i in range(8):
+                for i in range(BLOCK):
                     x = later[j + 1, s, i] & fine[inner, b, i] & ~fine[outer, b, i]
                     later[j, count, i] = x
                     found |= x
@@ -392,13 +395,13 @@ def prune(
                 b = blocks[j + 1, s]
                 if applied[b] < n_kept:
                     if applied[b] < 0:
-                        for i in range(8):
+                        for i in range(BLOCK):
                             alive[b, i] = ALL
                         applied[b] = 0
                     found = ALL
                     for c in range(applied[b], n_kept):
                         found = NONE
-                        for i in range(8):
+                        for i in range(BLOCK):
                             alive[b, i] &= fine[kept[c, 1], b, i] & ~fine[kept[c, 0], b, i]
                             found |= alive[b, i]
                         if found == NONE:
@@ -409,7 +412,7 @@ def prune(
                 want_above = NONE if above else ALL
                 want_below = NONE if below else ALL
                 found = NONE
-                for i in range(8):
+                for i in range(BLOCK):
                     beyond = (fine[box[j, 1], b, i] & want_above) | (
                         ~fine[box[j, 3], b, i] & want_below
                     )
@@ -417,13 +420,13 @@ def prune(
                     found |= hits[i]
                 if found == NONE:
                     continue
-                for i in range(8):
+                for i in range(BLOCK):
                     if above:
                         hits[i] &= ~fine[box[j, 3], b, i]
                     if below:
                         hits[i] &= fine[box[j, 1], b, i]
                     while hits[i] != NONE:
-                        v = rows[8 * b + i] + lowest(hits[i])
+                        v = rows[BLOCK * b + i] + lowest(hits[i])
                         hits[i] &= hits[i] - ONE
                         d = points[v, k] - a
                         if d > limit:
@@ -464,7 +467,7 @@ def cover(
     """Words and sets covered by the rules of the rows from `low` to `high`; returns how many."""
     m = points.shape[1]
     box = np.empty((m, 4), dtype=np.int32)
-    possible = np.empty(8, dtype=np.uint64)
+    possible = np.empty(BLOCK, dtype=np.uint64)
     filled = 0
     for u in range(low, high):
         limit = limits[u]
@@ -482,21 +485,21 @@ def cover(
                 if not conditions[u, k] & 2:
                     box[used, 2] = box[used, 3] = first[k]
                 used += 1
-        for b in range(own_start >> 3, ((own_end - 1) >> 3) + 1):
-            for i in range(8):
+        for b in range(own_start // BLOCK, (own_end - 1) // BLOCK + 1):
+            for i in range(BLOCK):
                 possible[i] = fine[0, b, i]
             found = ALL
             for c in range(used):
                 found = NONE
-                for i in range(8):
+                for i in range(BLOCK):
                     possible[i] &= fine[box[c, 2], b, i] & ~fine[box[c, 0], b, i]
                     found |= possible[i]
                 if found == NONE:
                     break
             if found == NONE:
                 continue
-            for i in range(8):
-                w = 8 * b + i
+            for i in range(BLOCK):
+                w = BLOCK * b + i
                 if possible[i] == NONE or w < own_start or w >= own_end:
                     continue
                 certain = possible[i]

@@ -76,73 +76,96 @@ def inside_supports(cells, columns, supports, possible, left):
 
 
 @kernel
-def best_values(
-    values,
-    start,
-    stop,
-    lows,
-    highs,
-    conditions,
-    indptr,
-    columns,
-    weights,
-    rule_classes,
-    uncut,
-    best,
-):
-    """Raise `best[start:stop]` to the best weight x degree of every class.
+def load(values, rows, size, lows, highs, block):
+    """Bring some rows into a block, column by column, clipped to the training range."""
+    for i in range(size):
+        for j in range(values.shape[1]):
+            block[j, i] = min(max(values[rows[i], j], lows[j]), highs[j])
 
-    With `uncut`, every rule counts for every object, by its uncut value (start from minus infinity);
-    otherwise only the rules inside whose support an object may lie (start from 0).
-    """
+
+@kernel
+def raise_best(block, rules, r, left, n_left, inside, degree, best):
+    """Raise `best` to weight x uncut value of rule r, for the objects of a block named in `left`."""
+    conditions, indptr, columns, weights, rule_classes = rules
     support_low, core_low, core_high, support_high, slope_low, slope_high = conditions
-    n_columns = values.shape[1]
+    for s in range(n_left):
+        degree[s] = 1.0
+    for k in range(indptr[r], indptr[r + 1]):
+        for s in range(n_left):
+            inside[s] = block[columns[k], left[s]]
+        if support_low[k] > -np.inf:
+            lower(degree, inside, n_left, -support_low[k], -core_low[k], slope_low[k], -1.0)
+        if support_high[k] < np.inf:
+            lower(degree, inside, n_left, support_high[k], core_high[k], slope_high[k], 1.0)
+    c = rule_classes[r]
+    for s in range(n_left):
+        value = weights[r] * degree[s]
+        if value > best[left[s], c]:
+            best[left[s], c] = value
+
+
+@kernel
+def bounds_on_grids(n_columns, rules):
+    """The grids of the columns, and the bounds of the conditions on them."""
+    conditions, _, columns, _, _ = rules
+    support_low, support_high = conditions[0], conditions[3]
     origin, fineness = grids(n_columns, columns, support_low, support_high)
-    cell_low = np.zeros(len(columns), dtype=np.uint8)
-    cell_high = np.full(len(columns), 255, dtype=np.uint8)
+    low = np.zeros(len(columns), dtype=np.uint8)
+    high = np.full(len(columns), 255, dtype=np.uint8)
     for k in range(len(columns)):
         j = columns[k]
         if support_low[k] > -np.inf:
-            cell_low[k] = on_grid(support_low[k], origin[j], fineness[j])
+            low[k] = on_grid(support_low[k], origin[j], fineness[j])
         if support_high[k] < np.inf:
-            cell_high[k] = on_grid(support_high[k], origin[j], fineness[j])
+            high[k] = on_grid(support_high[k], origin[j], fineness[j])
+    return origin, fineness, low, high
+
+
+@kernel
+def best_values(values, start, stop, lows, highs, rules, n_classes, decided, scores):
+    """Scores of the rows from start to stop, and the class that each is decided for.
+
+    Where no rule fires, the class of the nearest rule. `scores` is filled only if it has rows at all.
+    """
+    _, indptr, columns, weights, _ = rules
+    n_columns = values.shape[1]
+    origin, fineness, low, high = bounds_on_grids(n_columns, rules)
     block = np.empty((n_columns, BLOCK))
     cells = np.zeros((n_columns, BLOCK), dtype=np.uint8)
     possible = np.empty(BLOCK, dtype=np.uint8)
+    everyone = np.arange(BLOCK + 1)
     left = np.empty(BLOCK + 1, dtype=np.int64)
+    rows = np.empty(BLOCK, dtype=np.int64)
     inside = np.empty(BLOCK)
     degree = np.empty(BLOCK)
+    best = np.empty((BLOCK, n_classes))
     for first in range(start, stop, BLOCK):
         size = min(BLOCK, stop - first)
         for i in range(size):
-            for j in range(n_columns):
-                block[j, i] = min(max(values[first + i, j], lows[j]), highs[j])
+            rows[i] = first + i
+        load(values, rows, size, lows, highs, block)
         for j in range(n_columns):
             for i in range(size):
                 cells[j, i] = on_grid(block[j, i], origin[j], fineness[j])
+        best[:] = 0.0
         for r in range(len(weights)):
             begin, end = indptr[r], indptr[r + 1]
-            if uncut:
-                n_left = size
-                for i in range(size):
-                    left[i] = i
-            else:
-                supports = cell_low[begin:end], cell_high[begin:end]
-                n_left = inside_supports(cells, columns[begin:end], supports, possible, left)
-                while n_left and left[n_left - 1] >= size:
-                    n_left -= 1
-            for s in range(n_left):
-                degree[s] = 1.0
-            for k in range(begin, end):
-                for s in range(n_left):
-                    inside[s] = block[columns[k], left[s]]
-                if support_low[k] > -np.inf:
-                    lower(degree, inside, n_left, -support_low[k], -core_low[k], slope_low[k], -1.0)
-                if support_high[k] < np.inf:
-                    lower(degree, inside, n_left, support_high[k], core_high[k], slope_high[k], 1.0)
-            c = rule_classes[r]
-            for s in range(n_left):
-                row = first + left[s]
-                value = weights[r] * degree[s]
-                if value > best[row, c]:
-                    best[row, c] = value
+            supports = low[begin:end], high[begin:end]
+            n_left = inside_supports(cells, columns[begin:end], supports, possible, left)
+            raise_best(block, rules, r, left, n_left, inside, degree, best)
+        if len(scores):
+            for i in range(size):
+                scores[first + i] = best[i]
+        n_silent = 0
+        for i in range(size):
+            c = np.argmax(best[i])
+            decided[first + i] = c
+            rows[n_silent] = first + i
+            n_silent += not best[i, c] > 0.0
+        if n_silent:
+            load(values, rows, n_silent, lows, highs, block)
+            best[:] = -np.inf
+            for r in range(len(weights)):
+                raise_best(block, rules, r, everyone, n_silent, inside, degree, best)
+            for i in range(n_silent):
+                decided[rows[i]] = np.argmax(best[i])

@@ -89,7 +89,7 @@ def fuzzify(columns: SortedColumns, positive: Flags, tests: Tests) -> tuple[Fuzz
         first = max(range(len(waiting)), key=lambda i: proposals[i][0])
         purity, support = proposals[first]
         if support is None or purity < purest:
-            break  # nothing has changed for the other tests, and they have no purer proposal
+            break  # the other tests have no better proposal, and nothing has changed for them
         k, purest = waiting.pop(first), purity
         widened[k] = FuzzyTest(tests[k], support)
         reached[k] = widened[k].membership(columns.values[tests[k].attribute]) > 0.0
@@ -110,7 +110,7 @@ def purest_support(
     Returns
     -------
     purity : float
-        0 if there is no candidate.
+        -1 if there is no candidate.
     support : float or None
     """
     outward, own = _outward(columns, relevant, positive, test)
@@ -118,7 +118,7 @@ def purest_support(
     p_core = np.count_nonzero(own[:n_core])
     outside, own = outward[n_core:], own[n_core:]
     if not len(outside) or test.comparison == EQUAL:
-        return 0.0, None
+        return -1.0, None
     new = np.flatnonzero(np.append(True, outside[1:] != outside[:-1]))
     # An object at distance d has membership 1 - d / reach while it is within: sums of d are enough.
     distance = np.abs(outside - test.value)

@@ -1,4 +1,4 @@
-"""Large tables: the same scores as in plain numpy, from compiled kernels on all cores."""
+"""Large tables: the same results as in plain numpy, from compiled kernels on all cores."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -14,32 +14,33 @@ COLD = 50_000_000
 WARM = 500_000
 
 
-def pays(matcher: Matcher, combination: str, matrix: NDArray[np.float64]) -> bool:
-    """Whether the kernels can do it (numbers only, the best rule by the minimum) and are worth it."""
+def pays(matcher: Matcher, combination: str, fallback: str, matrix: NDArray[np.float64]) -> bool:
+    """Whether the kernels can do it (numbers only, the best or nearest rule) and are worth it."""
     work = len(matrix) * len(matcher.columns)
-    if work < WARM or matcher.t_norm != "minimum" or combination != "best" or matcher.nominal:
+    if work < WARM or matcher.nominal or not numba_installed():
         return False
-    if not numba_installed() or not np.isfinite(matrix.sum()):
+    if (matcher.t_norm, combination, fallback) != ("minimum", "best", "nearest"):
         return False
     from frri.kernels import prediction  # noqa: PLC0415 - not needed for small tables
 
-    return work >= COLD or compiled_before(prediction)
+    return (work >= COLD or compiled_before(prediction)) and bool(np.isfinite(matrix.sum()))
 
 
-def best_values(
+def decide(
     matcher: Matcher,
     matrix: NDArray[np.float64],
     rule_classes: NDArray[np.intp],
     n_classes: int,
     *,
-    uncut: bool,
-) -> NDArray[np.float64]:
-    """Objects x classes: the best weight x degree, or uncut value, of the rules of each class."""
+    with_scores: bool,
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """The position of each object's class, and objects x classes scores if they are wanted."""
     from frri.kernels import prediction  # noqa: PLC0415 - not needed for small tables
 
     kernels = compiled(prediction)
     values = np.ascontiguousarray(matrix)
-    best = np.full((len(values), n_classes), -np.inf if uncut else 0.0)
+    decided = np.empty(len(values), dtype=np.intp)
+    scores = np.empty((len(values) if with_scores else 0, n_classes))
     conditions = (
         matcher.support_low,
         matcher.core_low,
@@ -48,20 +49,11 @@ def best_values(
         matcher.slope_low,
         matcher.slope_high,
     )
+    rules = (conditions, matcher.indptr, matcher.columns, matcher.weights, rule_classes)
 
     def work(bounds: tuple[int, int]) -> None:
         kernels.best_values(
-            values,
-            *bounds,
-            matcher.lows,
-            matcher.highs,
-            conditions,
-            matcher.indptr,
-            matcher.columns,
-            matcher.weights,
-            rule_classes,
-            uncut,
-            best,
+            values, *bounds, matcher.lows, matcher.highs, rules, n_classes, decided, scores
         )
 
     threads = os.cpu_count() or 1
@@ -69,4 +61,4 @@ def best_values(
     ranges = [(start, min(start + step, len(values))) for start in range(0, len(values), step)]
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, ranges))
-    return best
+    return decided, scores

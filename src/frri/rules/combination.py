@@ -68,7 +68,7 @@ def fallback_probabilities(
         return everything
     if fallback == "nearest":
         values = _best_per_class(matcher.nearness(block), rule_classes, n_classes, -np.inf)
-        return softmax(values)
+        return _softmax(values)
     part = _stretched if fallback == "stretched" else _satisfied
     memberships = np.maximum(matcher.uncut(block), 0.0)
     weighted = np.column_stack(
@@ -86,7 +86,7 @@ def fallback_probabilities(
     return np.where(total > 0.0, values / np.where(total > 0.0, total, 1.0), everything)
 
 
-def softmax(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _softmax(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Positive shares in the same order as the values; 0 for minus infinity."""
     shares = np.exp(values - values.max(axis=1, keepdims=True))
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))

@@ -17,7 +17,6 @@ from frri.rules.combination import (
     Fallback,
     class_scores,
     fallback_probabilities,
-    softmax,
 )
 from frri.rules.condition import NominalCondition
 from frri.rules.matching import Matcher
@@ -135,6 +134,8 @@ class RuleSet:
 
     def predict_index(self, matrix: NDArray[np.float64]) -> NDArray[np.intp]:
         """Positions in `classes`, for values already encoded by `frri.data.to_matrix`."""
+        if bulk.pays(self._matcher, self.combination, self.fallback, matrix):
+            return self._in_bulk(matrix, with_scores=False)[0]
         scores = self._scores(matrix)
         decided: NDArray[np.intp] = scores.argmax(axis=1)
         silent = np.flatnonzero(~(scores.max(axis=1, initial=0.0) > 0.0))
@@ -224,10 +225,8 @@ class RuleSet:
 
     def _scores(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
         matcher = self._matcher
-        if bulk.pays(matcher, self.combination, matrix):
-            return bulk.best_values(
-                matcher, matrix, self._rule_classes, len(self.classes), uncut=False
-            )
+        if bulk.pays(matcher, self.combination, self.fallback, matrix):
+            return self._in_bulk(matrix, with_scores=True)[1]
         matrix = matcher.clipped(matrix)
         scores = np.empty((len(matrix), len(self.classes)))
         for block in matcher.blocks(len(matrix)):
@@ -240,14 +239,15 @@ class RuleSet:
             )
         return scores
 
+    def _in_bulk(
+        self, matrix: NDArray[np.float64], *, with_scores: bool
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        classes, n_classes = self._rule_classes, len(self.classes)
+        return bulk.decide(self._matcher, matrix, classes, n_classes, with_scores=with_scores)
+
     def _fallback(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
         """Shares of the classes for objects that no rule covers."""
         matcher = self._matcher
-        if self.fallback == "nearest" and bulk.pays(matcher, "best", matrix):
-            values = bulk.best_values(
-                matcher, matrix, self._rule_classes, len(self.classes), uncut=True
-            )
-            return softmax(values)
         matrix = matcher.clipped(matrix)
         counts = np.array(self.class_counts)
         priors = counts / counts.sum()

@@ -1,0 +1,1 @@
+"""Speed, memory and scaling, always as ratios against a named opponent in the same run."""
