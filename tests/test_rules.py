@@ -142,7 +142,7 @@ def rulesets(draw, **fixed):
             Rule(
                 chosen,
                 draw(st.sampled_from(["a", "b", "c"])),
-                draw(st.sampled_from([0.25, 0.5, 0.9, 1.0])),
+                draw(st.sampled_from([0.0, 0.25, 0.5, 0.9, 1.0])),
                 partial_weights=tuple(draw(st.floats(0, 1)) for _ in range(1 << len(chosen))),
                 distribution=draw(st.sampled_from([None, (0.5, 0.25, 0.25)])),
             )
@@ -216,7 +216,9 @@ def test_compiled_prediction_is_bit_equal(data, n_objects):
     ruleset = data.draw(
         rulesets(t_norm="minimum", combination="best", fallback="nearest").filter(
             lambda r: (
-                len(r) and not any(isinstance(c, NominalCondition) for x in r for c in x.conditions)
+                all(rule.weight for rule in r)
+                and len(r)
+                and not any(isinstance(c, NominalCondition) for x in r for c in x.conditions)
             )
         )
     )
@@ -390,6 +392,18 @@ def test_rules_without_conditions_are_put_into_words():
     assert str(rules).startswith("ALWAYS ill = no")
     as_list = RuleSet((Rule((), "no"),), (AGE,), ("no",), target="ill", combination="first")
     assert str(as_list).startswith("OTHERWISE ill = no")
+
+
+def test_numbers_of_any_type_in_an_object_column_are_numbers():
+    values = [np.float64(20), np.int8(20), 20, 20.0, "20"]
+    frame = pd.DataFrame({"age": pd.Series(values, dtype=object), "size": 0.0})
+    assert example().degrees(frame)[:, 0].tolist() == [1.0] * 5
+
+
+def test_every_kind_of_missing_value_is_missing():
+    values = [None, np.nan, pd.NA, pd.NaT, np.float64("nan")]
+    frame = pd.DataFrame({"age": pd.Series(values, dtype=object), "size": 0.0})
+    assert not example().covers(frame).any()
 
 
 def test_missing_values_fail_or_hold():

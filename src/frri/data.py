@@ -356,8 +356,13 @@ def _code(value: Any, codes: dict[str, float]) -> float:
 
 
 def _is_missing(value: Any) -> bool:
-    """None, NaN, NaT or pandas' NA (which answers every comparison with itself)."""
-    return value is None or (value != value) is not False  # noqa: PLR0124
+    """None, NaN, NaT (unequal to themselves) or pandas' NA (which will not say)."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # noqa: PLR0124
+    except TypeError:
+        return True
 
 
 def _listing(items: Iterable[str], most: int = 8) -> str:

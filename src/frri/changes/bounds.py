@@ -6,6 +6,7 @@ classes have bounds too. Where one class beats the others by its bounds, it deci
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from frri.rules.matching import Matcher
 from frri.rules.ruleset import RuleSet
 
 # Fallbacks turn values into shares, where differences of a few last digits can vanish.
-ROUNDING = 1e-12
+ROUNDING = 1e-15
 
 
 class Survey(NamedTuple):
@@ -29,6 +30,18 @@ class Survey(NamedTuple):
     upper: NDArray[np.float64]  # and greatest
     sure: NDArray[np.bool_]  # boxes: the decision is the same everywhere
     covered: NDArray[np.bool_]  # boxes: some rule fires everywhere
+
+    def box(self, i: int) -> "Survey":
+        """The survey of one box."""
+        one = slice(i, i + 1)
+        return Survey(
+            self.at_low[one],
+            self.at_high[one],
+            self.lower[one],
+            self.upper[one],
+            self.sure[one],
+            self.covered[one],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,25 +91,25 @@ class DecisionBounds:
         sure[asked] = self._fallback_sure(lower[asked], upper[asked])
         return Survey(at_low, at_high, lower, upper, sure, ~silent)
 
+    def active(self, survey: Survey) -> NDArray[np.bool_]:
+        """Boxes x conditions: those that vary, of rules on which the decision can still hang."""
+        return self.relevant(survey)[:, self.matcher.rule_of] & (survey.lower < survey.upper)
+
     def relevant(self, survey: Survey) -> NDArray[np.bool_]:
         """Boxes x rules: the rules on which the decision can still hang."""
         matcher = self.matcher
         everything = np.ones((len(survey.sure), matcher.n_rules), dtype=bool)
         if self.ruleset.combination != "best" or self.ruleset.t_norm != "minimum":
             return everything
-        least, most = self.rule_values(survey)
+        starts, weights = matcher.indptr[:-1], matcher.weights
+        least = np.minimum.reduceat(survey.lower, starts, axis=1) * weights
+        most = np.minimum.reduceat(survey.upper, starts, axis=1) * weights
         own = self.ruleset._rule_classes == self.decision  # noqa: SLF001
         standing = np.where(own, least, -np.inf).max(axis=1, keepdims=True)
         rivals = ~own & (most >= standing - ROUNDING)
         threat = np.where(rivals, least, np.inf).min(axis=1, keepdims=True)
         known = rivals | (own & (most >= threat - ROUNDING))
         return np.where(survey.covered[:, None], known, everything)
-
-    def rule_values(self, survey: Survey) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Boxes x rules: bounds on weight times worst uncut value."""
-        starts, weights = self.matcher.indptr[:-1], self.matcher.weights
-        least = np.minimum.reduceat(survey.lower, starts, axis=1) * weights
-        return least, np.minimum.reduceat(survey.upper, starts, axis=1) * weights
 
     def fallback_values(
         self, lower: NDArray[np.float64], upper: NDArray[np.float64]
@@ -116,7 +129,7 @@ class DecisionBounds:
                 self.ruleset._partial_weights[r],  # noqa: SLF001
                 matcher,
             )
-            for r, (start, end) in enumerate(zip(starts[:-1], starts[1:], strict=True))
+            for r, (start, end) in enumerate(pairwise(starts))
         ]
         return (
             np.column_stack([least for least, _ in pairs]),
@@ -161,7 +174,8 @@ class DecisionBounds:
         before = np.column_stack([np.zeros(len(fires), dtype=bool), before])
         possible = (degree_high > 0.0) & ~before[:, :-1]
         wrong = speaks & (shares.argmax(axis=1) != self.decision)
-        return ~possible[:, wrong].any(axis=1), ~before[:, -1] | possible[:, ~speaks].any(axis=1)
+        silent = ~before[:, -1] | possible[:, ~speaks].any(axis=1)
+        return np.asarray(~possible[:, wrong].any(axis=1)), silent
 
     def _fallback_sure(
         self, lower: NDArray[np.float64], upper: NDArray[np.float64]
@@ -191,8 +205,9 @@ class DecisionBounds:
     ) -> NDArray[np.bool_]:
         """Whether the class in question has the highest score wherever any exceeds `nothing`."""
         own = least[:, self.decision, None]
-        margin = ROUNDING * (np.arange(least.shape[1]) < self.decision)
-        beaten = np.where(margin > 0.0, own > most + margin, own >= most) | (most <= nothing)
+        earlier = np.arange(least.shape[1]) < self.decision
+        above = own > most + ROUNDING * (1.0 + np.abs(np.maximum(most, -1e300)))
+        beaten = np.where(earlier, above, own >= most) | (most <= nothing)
         beaten[:, self.decision] = True
         return np.asarray(beaten.all(axis=1))
 

@@ -12,13 +12,14 @@ import heapq
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations, product
-from math import comb, inf, nextafter
+from math import comb, inf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frri.changes.bounds import DecisionBounds, Survey
-from frri.changes.cells import Cell, cheapest
+from frri.changes.cells import beyond, cell_applies, cheapest, make_cell
+from frri.changes.guess import guess
 from frri.changes.space import Space
 from frri.rules.ruleset import RuleSet
 
@@ -39,7 +40,7 @@ class Found:
 
     Parameters
     ----------
-    values : ndarray or None
+    row : ndarray or None
         The changed row, encoded; None if no change was found.
     cost : float
         Sum of the changes in shares of the training ranges.
@@ -47,10 +48,10 @@ class Found:
         No change of equally many attributes costs less than this.
     proved : bool
         Whether there is none with fewer attributes and `cost` is the least up to `TOLERANCE`; without
-        values, whether there is no change at all.
+        a row, whether there is no change at all.
     """
 
-    values: NDArray[np.float64] | None
+    row: NDArray[np.float64] | None
     cost: float
     bound: float
     proved: bool
@@ -82,7 +83,7 @@ def smallest_change(
     ...     (Rule((NumericCondition("a", core_high=2, support_high=2),), "low"), Rule((), "any", 0.5)),
     ...     (Attribute("a", 0, 10),), ("any", "low"))
     >>> smallest_change(rules, np.array([7.0]), {0})
-    Found(values=array([2.]), cost=0.5, bound=0.5, proved=True)
+    Found(row=array([2.]), cost=0.5, bound=0.5, proved=True)
     """
     return _Search(ruleset, row, changeable, effort).run()
 
@@ -110,15 +111,23 @@ class _Search:
             return Found(None, inf, inf, proved=True)
         for size in range(1, len(names) + 1):
             if comb(len(names), size) > self.effort:
-                return self._approximate(names)
+                return self._guess()
             left = self._level([*combinations(names, size)])
             if self.point is not None:
                 bound = min(left, self.best)
                 values = self.space.decode(self.point[None, :])[0]
                 return Found(values, self.best, bound, bound >= self.best - TOLERANCE)
             if left < inf:
-                return self._approximate(names)
+                return self._guess()
         return Found(None, inf, inf, proved=True)
+
+    def _guess(self) -> Found:
+        """Some change, if any comes to mind, without a proof."""
+        point = guess(self.bounds)
+        if point is None:
+            return Found(None, inf, 0.0, proved=False)
+        values = self.space.decode(point[None, :])[0]
+        return Found(values, float(self.space.costs(point[None, :])[0]), 0.0, proved=False)
 
     def _settled(self, names: list[int]) -> bool:
         """Whether no change of these attributes alters the decision, at a glance."""
@@ -172,7 +181,7 @@ class _Search:
         while heap and heap[0][0] < self.best - TOLERANCE:
             if self.effort <= 0:
                 return heap[0][0]
-            taken = []
+            taken: list[tuple[float, int, Box, tuple[int, ...]]] = []
             while heap and len(taken) < BATCH and heap[0][0] < self.best - TOLERANCE:
                 taken.append(heapq.heappop(heap))
             for cost, box, names in self._look([(box, names) for _, _, box, names in taken]):
@@ -189,11 +198,10 @@ class _Search:
         open_nodes = [node for node, solved in zip(nodes, altered, strict=True) if not solved]
         new = []
         for part, survey in self._surveys([box for box, _ in open_nodes]):
-            relevant = self.bounds.relevant(survey)
-            active = relevant[:, self.bounds.matcher.rule_of] & (survey.lower < survey.upper)
+            active = self.bounds.active(survey)
             for i, (box, names) in enumerate(open_nodes[part]):
                 if not survey.sure[i]:
-                    new += self._cut(box, names, survey, i, relevant[i], active[i])
+                    new += self._cut(box, names, survey, i, active[i])
         costs = [self._cost(box, names) for box, names in new]
         return [
             (cost, box, names)
@@ -207,7 +215,7 @@ class _Search:
     def _try(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which points alter the decision; the cheapest of them is kept."""
         decided = self.ruleset.predict_index(self.space.decode(points))
-        altered = decided != self.bounds.decision
+        altered = np.asarray(decided != self.bounds.decision)
         costs = np.where(altered, self.space.costs(points), inf)
         cheapest_one = int(costs.argmin())
         if costs[cheapest_one] < self.best:
@@ -222,7 +230,6 @@ class _Search:
         names: tuple[int, ...],
         survey: Survey,
         i: int,
-        relevant: NDArray[np.bool_],
         active: NDArray[np.bool_],
     ) -> list[tuple[Box, tuple[int, ...]]]:
         """Two smaller boxes: at a bend of a membership, in the middle, or none where a cell is solved."""
@@ -239,16 +246,16 @@ class _Search:
                 width = (high[j] - low[j]) * axis.price
                 if chosen is None or width > chosen[0]:
                     chosen = width, j, after
-        if chosen is None and len(names) > 1 and self._cell_applies(low, high, names, survey, i):
-            if self._solve_cell(box, names, survey, i, relevant, active):
-                return []
+        if chosen is None and len(names) > 1 and self._solved(box, names, survey, i, active):
+            return []
         if chosen is None:
             widths = [
                 (high[j] - low[j]) * self.space.axes[j].price * bool(active[columns == j].any())
                 for j in names
             ]
             j = names[int(np.argmax(widths))]
-            if max(widths) <= TOLERANCE * 1e-3:
+            # A single attribute is followed down to neighbouring numbers.
+            if max(widths) <= (0.0 if len(names) == 1 else TOLERANCE * 1e-3):
                 if max(widths) > 0.0:
                     self.tiny.append(self._cost(box, names))
                 return []
@@ -261,172 +268,41 @@ class _Search:
             halves.append(((new_low, new_high), names))
         return halves
 
-    def _cell_applies(
-        self,
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
-        names: tuple[int, ...],
-        survey: Survey,
-        i: int,
-    ) -> bool:
-        """Whether the best rule by the minimum decides in the whole box, along lines of numbers."""
-        rules = self.ruleset
-        return (
-            (rules.combination, rules.t_norm) == ("best", "minimum")
-            and bool(survey.covered[i])
-            and all(self.space.axes[j].line == "numbers" or low[j] == high[j] for j in names)
-        )
-
-    def _solve_cell(
+    def _solved(
         self,
         box: Box,
         names: tuple[int, ...],
         survey: Survey,
         i: int,
-        relevant: NDArray[np.bool_],
         active: NDArray[np.bool_],
     ) -> bool:
-        """Find the cheapest point of a cell; whether that settles the box."""
-        columns = list(names)
-        low, high = box[0][columns], box[1][columns]
-        axes = [self.space.axes[j] for j in names]
-        signs = [0.0 if a.flat else 1.0 if a.start < end else -1.0 for a, end in zip(axes, high, strict=True)]
-        prices = np.array([sign * axis.price for sign, axis in zip(signs, axes, strict=True)])
-        base = self._cost(box, names)
-        own = self.ruleset._rule_classes == self.bounds.decision  # noqa: SLF001
-        lines = {r: self._lines(r, low, high, names, survey, i, active) for r in np.flatnonzero(relevant)}
-        cell = Cell(
-            low,
-            high,
-            prices,
-            base,
-            [line for r, line in lines.items() if not own[r]],
-            [line for r, line in lines.items() if own[r]],
-        )
-        cost, points, solved = cheapest(cell, self.best - TOLERANCE, PROGRAMS)
-        self.effort -= 10 * solved
-        if cost == inf:
-            return True
-        tried = [self._outwards(point, prices, names) for point in points]
-        if tried:
-            self._try(np.concatenate(tried))
-        return self.best <= cost + TOLERANCE
-
-    def _lines(
-        self,
-        r: int,
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
-        names: tuple[int, ...],
-        survey: Survey,
-        i: int,
-        active: NDArray[np.bool_],
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """A rule's weighted value in a cell as the minimum of lines."""
-        matcher = self.bounds.matcher
-        weight = matcher.weights[r]
-        slopes, offsets = [], []
-        constant = inf
-        for k in range(matcher.indptr[r], matcher.indptr[r + 1]):
-            if not active[k]:
-                constant = min(constant, survey.lower[i, k])
-                continue
-            a = names.index(int(matcher.columns[k]))
-            slope = (survey.at_high[i, k] - survey.at_low[i, k]) / (high[a] - low[a])
-            slopes.append(np.where(np.arange(len(names)) == a, weight * slope, 0.0))
-            offsets.append(weight * (survey.at_low[i, k] - slope * low[a]))
-        if constant < inf:
-            slopes.append(np.zeros(len(names)))
-            offsets.append(weight * constant)
-        return np.array(slopes), np.array(offsets)
-
-    def _outwards(
-        self, point: NDArray[np.float64], prices: NDArray[np.float64], names: tuple[int, ...]
-    ) -> NDArray[np.float64]:
-        """A point of a border, and points a hair beyond it."""
-        whole = np.repeat(self.space.start[None, :], 4, axis=0)
-        for a, j in enumerate(names):
-            axis = self.space.axes[j]
-            way = inf if prices[a] > 0.0 else -inf
-            step = 1e-11 / axis.price * np.sign(prices[a])
-            values = [point[a], nextafter(point[a], way), point[a] + step, point[a] + 10 * step]
-            whole[:, j] = np.clip(values, axis.low, axis.high) if axis.line == "numbers" else point[a]
-        return whole
-
-    # ------------------------------------------------------------------ without a proof
-
-    def _approximate(self, names: list[int]) -> Found:
-        """A change that satisfies a rule of another class, undone attribute by attribute."""
-        start = self.space.start
-        for r, rule in enumerate(self.ruleset):
-            if self.ruleset.classes.index(rule.consequent) == self.bounds.decision:
-                continue
-            point = start.copy()
-            matcher = self.bounds.matcher
-            for k in range(matcher.indptr[r], matcher.indptr[r + 1]):
-                j = int(matcher.columns[k])
-                if j in names:
-                    point[j] = self._inside(k, j, point[j])
-            self._reduce(point, names)
-        if self.point is None:
-            return Found(None, inf, 0.0, proved=False)
-        values = self.space.decode(self.point[None, :])[0]
-        return Found(values, self.best, 0.0, proved=False)
-
-    def _inside(self, k: int, j: int, value: float) -> float:
-        """The coordinate nearest to a value where a condition fully holds."""
-        axis, matcher = self.space.axes[j], self.bounds.matcher
-        if k in self.space.held:
-            return float(self.space.held[k][0].argmax())
-        value = axis.low if np.isnan(value) else value
-        return float(np.clip(np.clip(value, matcher.core_low[k], matcher.core_high[k]), axis.low, axis.high))
-
-    def _reduce(self, point: NDArray[np.float64], names: list[int]) -> None:
-        """Undo what is not needed, if the point alters the decision at all, and shorten the rest."""
-        def alters(candidate: NDArray[np.float64]) -> bool:
-            decided = self.ruleset.predict_index(self.space.decode(candidate[None, :]))
-            return bool(decided[0] != self.bounds.decision)
-
-        if not alters(point):
-            return
-        start = self.space.start
-        for j in names:
-            back = point.copy()
-            back[j] = start[j]
-            if alters(back):
-                point = back
-        for j in names:
-            if self.space.axes[j].line != "numbers" or self.space.axes[j].flat or point[j] == start[j]:
-                continue
-            near, far = start[j], point[j]
-            for _ in range(40):
-                middle = point.copy()
-                middle[j] = near + (far - near) / 2.0
-                near, far = (near, middle[j]) if alters(middle) else (middle[j], far)
-            point[j] = far
-        key = (self._changed(point), float(self.space.costs(point[None, :])[0]))
-        if self.point is None or key < (self._changed(self.point), self.best):
-            self.point, self.best = point, key[1]
-
-    def _changed(self, point: NDArray[np.float64]) -> int:
-        start = self.space.start
-        return int((~((point == start) | (np.isnan(point) & np.isnan(start)))).sum())
+        """Whether a linear program found the cheapest point of the box, or that there is none."""
+        if not cell_applies(self.bounds, box, names, bool(survey.covered[i])):
+            return False
+        cell = make_cell(self.bounds, box, names, survey, i, active)
+        cost, points, programs = cheapest(cell, self.best - TOLERANCE, PROGRAMS)
+        self.effort -= 10 * programs
+        if points:
+            self._try(beyond(self.space, points, cell.prices, names))
+        return cost == inf or self.best <= cost + TOLERANCE
 
 
 def _cuts(ruleset: RuleSet) -> NDArray[np.float64]:
     """Conditions x 6: the last values before a membership bends or jumps; NaN where it does not."""
     matcher = ruleset._matcher  # noqa: SLF001
+    # A side without slope has one jump: its bound still belongs to the core.
+    low_slope = matcher.support_low != matcher.core_low
+    high_slope = matcher.support_high != matcher.core_high
     cuts = np.column_stack(
         [
-            matcher.support_low,
+            np.where(low_slope, matcher.support_low, np.nan),
             np.nextafter(matcher.core_low, -inf),
             matcher.core_high,
-            np.nextafter(matcher.support_high, -inf),
+            np.where(high_slope, np.nextafter(matcher.support_high, -inf), np.nan),
             matcher.lows[matcher.columns],
             matcher.highs[matcher.columns],
         ]
     )
-    for k, allowed in matcher.nominal:
-        del allowed
+    for k, _ in matcher.nominal:
         cuts[k] = np.nan
     return np.where(np.isfinite(cuts), cuts, np.nan)

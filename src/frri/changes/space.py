@@ -49,7 +49,9 @@ class Axis:
     def middle(self, low: float, high: float) -> float:
         """Where to halve an interval."""
         middle = low + (high - low) / 2.0
-        return middle if self.line == "numbers" else float(np.floor(middle))
+        if self.line == "numbers":
+            return max(low, min(middle, nextafter(high, -inf)))
+        return float(np.floor(middle))
 
 
 class Space:

@@ -1,15 +1,18 @@
 """The rule model: what every learner ends in and everything downstream starts from."""
 
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
+from frri.rules.editing import EditEffect, compare
 from frri.rules.rule import Label, Rule, RuleStatistics
 from frri.rules.ruleset import RuleSet
 
 __all__ = [
     "Condition",
+    "EditEffect",
     "Label",
     "NominalCondition",
     "NumericCondition",
     "Rule",
     "RuleSet",
     "RuleStatistics",
+    "compare",
 ]

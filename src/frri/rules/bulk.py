@@ -19,6 +19,8 @@ def pays(matcher: Matcher, combination: str, fallback: str, matrix: NDArray[np.f
     work = len(matrix) * len(matcher.columns)
     if work < WARM or matcher.nominal or not numba_installed():
         return False
+    if not (matcher.weights > 0.0).all():
+        return False
     if (matcher.t_norm, combination, fallback) != ("minimum", "best", "nearest"):
         return False
     from frri.kernels import prediction  # noqa: PLC0415 - not needed for small tables

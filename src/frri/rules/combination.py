@@ -68,7 +68,7 @@ def fallback_probabilities(
         return everything
     if fallback == "nearest":
         values = _best_per_class(matcher.nearness(block), rule_classes, n_classes, -np.inf)
-        return _softmax(values)
+        return _softmax(values) if (matcher.weights > 0.0).any() else everything
     part = _stretched if fallback == "stretched" else _satisfied
     memberships = np.maximum(matcher.uncut(block), 0.0)
     weighted = np.column_stack(

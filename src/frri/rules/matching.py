@@ -58,6 +58,7 @@ class Matcher:
         always = NumericCondition(attributes[0].name) if attributes else NumericCondition("")
         conditions = [c for rule in rules for c in (rule.conditions or (always,))]
         lengths = [max(len(rule.conditions), 1) for rule in rules]
+        self.always = np.repeat([not rule.conditions for rule in rules], lengths).astype(np.bool_)
         self.indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
         self.rule_of = np.repeat(np.arange(self.n_rules), lengths)
         self.columns = np.array([column_of[c.attribute] for c in conditions], dtype=np.int64)
@@ -111,6 +112,7 @@ class Matcher:
         missing = np.isnan(x)
         if missing.any():
             result = np.where(missing, 1.0 if self.missing_holds else outside, result)
+            result[:, self.always] = 1.0
         return np.asarray(result)
 
     def matching(self, block: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -138,17 +140,17 @@ class Matcher:
         return np.asarray(reduce(fuzzy.T_NORMS[self.t_norm], memberships.T))
 
     def nearness(self, block: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Objects x rules: weight times the worst uncut value, whatever the t-norm."""
+        """Objects x rules: weight times the worst uncut value; rules without weight are never near."""
         starts = self.indptr[:-1]
         if not len(starts):
             return np.empty((len(block), 0))
-        return np.minimum.reduceat(self.uncut(block), starts, axis=1) * self.weights
+        values = np.minimum.reduceat(self.uncut(block), starts, axis=1) * self.weights
+        return np.where(self.weights > 0.0, values, -np.inf)
 
     def _outside(self) -> NDArray[np.float64]:
         """Uncut value where there is no way to be near: it makes the weighted value weight - 1."""
-        weights = self.weights[self.rule_of]
-        with np.errstate(divide="ignore"):
-            return np.minimum(1.0 - 1.0 / weights, 0.0)
+        weights = np.where(self.weights > 0.0, self.weights, 1.0)[self.rule_of]
+        return np.minimum(1.0 - 1.0 / weights, 0.0)
 
 
 def _slopes(

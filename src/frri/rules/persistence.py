@@ -1,14 +1,22 @@
-"""Rulesets as JSON: versioned, complete, readable, checked on the way in."""
+"""Rulesets as JSON: versioned, complete, readable, checked on the way in.
+
+The format is published as a JSON Schema, `ruleset.schema.json` beside this file. Reading checks the same
+things by hand, with a sentence about the first that does not fit, and more than a schema can say:
+whatever a file contains, reading it ends soon, in a ruleset or in a ValueError.
+"""
 
 import json
 import os
+import re
+import reprlib
 import tempfile
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from math import inf, isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from frri.data import Attribute
+from frri.data import KINDS, Attribute
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
 from frri.rules.rule import Rule, RuleStatistics
 
@@ -17,6 +25,13 @@ if TYPE_CHECKING:
 
 FORMAT = "frri-ruleset"
 VERSION = 1
+
+# Bounds on what a file may hold; models made from data stay far below them.
+LARGEST_FILE = 256 * 2**20
+LARGEST_NUMBER = 1e305
+LARGEST_COUNT = 2**63
+LONGEST_PARTIAL = 16
+DEEPEST = 16
 
 
 def to_dict(ruleset: "RuleSet") -> dict[str, Any]:
@@ -44,31 +59,45 @@ def from_dict(content: Mapping[str, Any]) -> "RuleSet":
 
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
         raise ValueError('This is not a saved ruleset: it lacks "format": "frri-ruleset".')
-    if content.get("version") != VERSION:
+    version = content.get("version")
+    if isinstance(version, bool) or version != VERSION:
         raise ValueError(
-            f"This ruleset has format version {content.get('version')!r}, this frri reads version "
+            f"This ruleset has format version {_shown(version)}, this frri reads version "
             f"{VERSION}; install the frri that wrote it or save it again."
         )
-    try:
-        return RuleSet(
-            rules=tuple(_rule_from_dict(rule) for rule in content["rules"]),
-            attributes=tuple(
-                _attribute_from_dict(attribute) for attribute in content["attributes"]
-            ),
-            classes=tuple(_label(label) for label in content["classes"]),
-            target=_text(content["target"]),
-            t_norm=_text(content["t_norm"]),
-            combination=content["combination"],
-            fallback=content["fallback"],
-            clip=bool(content["clip"]),
-            missing=content["missing"],
-            class_counts=tuple(_number(count) for count in content["class_counts"]),
-            about=dict(content.get("about", {})),
-        )
-    except KeyError as error:
-        raise ValueError(f"The saved ruleset lacks {error.args[0]!r}.") from None
-    except (TypeError, AttributeError) as error:
-        raise ValueError(f"The saved ruleset is malformed: {error}.") from None
+    _check_keys(content, "the ruleset", _REQUIRED, ("format", "version", "about", "$schema"))
+    fallback = _word(content["fallback"])
+    ruleset = RuleSet(
+        rules=tuple(_rule_from_dict(rule, fallback) for rule in _list(content["rules"])),
+        attributes=tuple(_attribute_from_dict(a) for a in _list(content["attributes"])),
+        classes=tuple(_label(label) for label in _list(content["classes"])),
+        target=_text(content["target"]),
+        t_norm=_word(content["t_norm"]),
+        combination=_word(content["combination"]),
+        fallback=fallback,
+        clip=_truth(content["clip"]),
+        missing=_word(content["missing"]),
+        class_counts=_numbers(content["class_counts"]),
+        about=_plain(_object(content.get("about", {}), "a description"), DEEPEST),
+    )
+    if not _list(content["class_counts"]):
+        raise ValueError("The saved ruleset has no counts of its classes.")
+    for rule in ruleset:
+        if rule.statistics is not None and len(rule.statistics.support) != len(ruleset.classes):
+            raise ValueError("The saved ruleset has a rule whose support is not one per class.")
+    return ruleset
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the format (draft 2020-12).
+
+    Examples
+    --------
+    >>> schema()["properties"]["format"]
+    {'const': 'frri-ruleset'}
+    """
+    path = Path(__file__).with_name("ruleset.schema.json")
+    return dict(json.loads(path.read_text(encoding="utf-8")))
 
 
 def to_json(ruleset: "RuleSet") -> str:
@@ -79,9 +108,16 @@ def to_json(ruleset: "RuleSet") -> str:
 def from_json(content: str) -> "RuleSet":
     """The ruleset of a JSON text."""
     try:
-        parsed = json.loads(content)
-    except (json.JSONDecodeError, RecursionError) as error:
+        parsed = json.loads(
+            content,
+            object_pairs_hook=_without_duplicates,
+            parse_constant=_number,  # of a name, such as NaN: refused
+            parse_int=_integer,
+        )
+    except json.JSONDecodeError as error:
         raise ValueError(f"This is not JSON: {error}.") from None
+    except RecursionError:
+        raise ValueError("This is not a saved ruleset: it is nested too deeply.") from None
     return from_dict(parsed)
 
 
@@ -101,8 +137,10 @@ def save(ruleset: "RuleSet", path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> "RuleSet":
     """Read a file written by `save`."""
+    if Path(path).stat().st_size > LARGEST_FILE:
+        raise ValueError(f"{path} is larger than any ruleset ({LARGEST_FILE >> 20} MiB).")
     try:
-        return from_json(Path(path).read_text(encoding="utf-8"))
+        return from_json(Path(path).read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError:
         raise ValueError(f"{path} is not a text file.") from None
 
@@ -114,12 +152,21 @@ def _attribute_to_dict(attribute: Attribute) -> dict[str, Any]:
     return content | {"low": _bound(attribute.low), "high": _bound(attribute.high)}
 
 
-def _attribute_from_dict(content: Mapping[str, Any]) -> Attribute:
-    name, kind = _text(content["name"]), content["kind"]
+def _attribute_from_dict(content: Any) -> Attribute:
+    content = _object(content, "an attribute")
+    found = ("categories",) if "categories" in content else ("low", "high")
+    _check_keys(content, "an attribute", ("name", "kind", *found))
+    name, kind = _text(content["name"]), _text(content["kind"])
+    if kind not in KINDS:
+        raise ValueError(f"Attribute {_shown(name)} is of unknown kind {_shown(kind)}.")
     if "categories" in content:
-        categories = tuple(_text(category) for category in content["categories"])
+        categories = tuple(_text(category) for category in _list(content["categories"]))
+        if len(set(categories)) < len(categories):
+            raise ValueError(f"Attribute {_shown(name)} has a category twice.")
         return Attribute(name, categories=categories, kind=kind)
     low, high = _unbound(content["low"], -inf), _unbound(content["high"], inf)
+    if low > high:
+        raise ValueError(f"Attribute {_shown(name)} ranges from {low} down to {high}.")
     return Attribute(name, low, high, kind=kind)
 
 
@@ -147,26 +194,48 @@ def _rule_to_dict(rule: Rule) -> dict[str, Any]:
     return content
 
 
-def _rule_from_dict(content: Mapping[str, Any]) -> Rule:
-    known = content.get("statistics")
-    shares = content.get("distribution")
+def _rule_from_dict(content: Any, fallback: str) -> Rule:
+    content = _object(content, "a rule")
+    optional = ("origin", "source", "statistics", "distribution", "partial_weights")
+    _check_keys(content, "a rule", ("if", "then", "weight"), optional)
+    conditions = tuple(_condition_from_dict(condition) for condition in _list(content["if"]))
+    known, shares = content.get("statistics"), content.get("distribution")
     return Rule(
-        conditions=tuple(_condition_from_dict(condition) for condition in content["if"]),
+        conditions=conditions,
         consequent=_label(content["then"]),
         weight=_number(content["weight"]),
-        origin=content.get("origin", "learned"),
-        source=None if content.get("source") is None else _count(content["source"]),
-        statistics=None
-        if known is None
-        else RuleStatistics(
-            support=tuple(_count(count) for count in known["support"]),
-            precision=None if known["precision"] is None else _number(known["precision"]),
-            lift=None if known["lift"] is None else _number(known["lift"]),
-            alone=_count(known["alone"]),
+        origin=_word(content.get("origin", "learned")),
+        source=_optional(content.get("source"), _count),
+        statistics=None if known is None else _statistics_from_dict(known),
+        distribution=None if shares is None else _numbers(shares),
+        partial_weights=_partial_weights(
+            content.get("partial_weights", []), len(conditions), fallback
         ),
-        distribution=None if shares is None else tuple(_number(share) for share in shares),
-        partial_weights=tuple(_number(weight) for weight in content.get("partial_weights", ())),
     )
+
+
+def _statistics_from_dict(content: Any) -> RuleStatistics:
+    content = _object(content, "statistics")
+    _check_keys(content, "statistics", ("support", "precision", "lift", "alone"))
+    return RuleStatistics(
+        support=tuple(_count(count) for count in _list(content["support"])),
+        precision=_optional(content["precision"], _number),
+        lift=_optional(content["lift"], _number),
+        alone=_count(content["alone"]),
+    )
+
+
+def _partial_weights(content: Any, n_conditions: int, fallback: str) -> tuple[float, ...]:
+    """Weights of nothing, of each beginning of a rule, or of each subset of its conditions."""
+    weights = _numbers(content)
+    subsets = 1 << n_conditions if n_conditions <= LONGEST_PARTIAL else 0
+    allowed = {0, subsets} if fallback == "partial" else {0, n_conditions + 1, subsets}
+    if len(weights) not in allowed:
+        raise ValueError(
+            f"The saved ruleset has a rule of {n_conditions} conditions with {len(weights)} "
+            "partial weights."
+        )
+    return weights
 
 
 def _condition_to_dict(condition: Condition) -> dict[str, Any]:
@@ -177,15 +246,48 @@ def _condition_to_dict(condition: Condition) -> dict[str, Any]:
     return {"attribute": condition.attribute, "trapezoid": bounds}
 
 
-def _condition_from_dict(content: Mapping[str, Any]) -> Condition:
+def _condition_from_dict(content: Any) -> Condition:
+    content = _object(content, "a condition")
+    found = "values" if "values" in content else "trapezoid"
+    _check_keys(content, "a condition", ("attribute", found))
     attribute = _text(content["attribute"])
     if "values" in content:
-        return NominalCondition(attribute, frozenset(_text(value) for value in content["values"]))
-    bounds = content["trapezoid"]
-    if not isinstance(bounds, list) or len(bounds) != 4:
-        raise ValueError(f"The condition on {attribute!r} must have four bounds, got {bounds!r}.")
+        return NominalCondition(attribute, frozenset(_text(v) for v in _list(content["values"])))
+    bounds = _list(content["trapezoid"])
+    if len(bounds) != 4:
+        raise ValueError(
+            f"The condition on {_shown(attribute)} must have four bounds, got {_shown(bounds)}."
+        )
     opened = zip(bounds, (-inf, -inf, inf, inf), strict=True)
     return NumericCondition(attribute, *(_unbound(bound, open_end) for bound, open_end in opened))
+
+
+# ---------------------------------------------------------------- values, and what may be wrong with them
+
+_Value = TypeVar("_Value")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# fmt: off
+_REQUIRED = (
+    "rules", "attributes", "classes", "class_counts", "target",
+    "t_norm", "combination", "fallback", "clip", "missing",
+)
+# fmt: on
+
+
+def _check_keys(
+    content: Mapping[str, Any],
+    where: str,
+    required: tuple[str, ...],
+    optional: tuple[str, ...] = (),
+) -> None:
+    for key in required:
+        if key not in content:
+            raise ValueError(f"The saved ruleset lacks {key!r} in {where}.")
+    for key in content:
+        if key not in required and key not in optional:
+            raise ValueError(
+                f"The saved ruleset has {_shown(key)} in {where}, which is not part of the format."
+            )
 
 
 def _bound(value: float) -> float | None:
@@ -196,25 +298,99 @@ def _unbound(value: Any, open_end: float) -> float:
     return open_end if value is None else _number(value)
 
 
+def _optional(value: Any, read: Callable[[Any], _Value]) -> _Value | None:
+    return None if value is None else read(value)
+
+
 def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        raise ValueError(f"The saved ruleset has {value!r} where a number belongs.")
+    # Comparisons of integers with floats are exact, so that none is too long for this.
+    fits = isinstance(value, int | float) and -LARGEST_NUMBER <= value <= LARGEST_NUMBER
+    if isinstance(value, bool) or not fits:
+        raise _misplaced(value, "a number")
     return float(value)
 
 
+def _numbers(value: Any) -> tuple[float, ...]:
+    return tuple(_number(item) for item in _list(value))
+
+
 def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"The saved ruleset has {value!r} where a count belongs.")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < LARGEST_COUNT:
+        raise _misplaced(value, "a count")
+    return value
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise _misplaced(value, "true or false")
     return value
 
 
 def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"The saved ruleset has {value!r} where a text belongs.")  # noqa: TRY004 - it is a value error for users
+    if not isinstance(value, str) or _SURROGATE.search(value):
+        raise _misplaced(value, "a text")
     return value
+
+
+def _word(value: Any) -> Any:
+    """A text that the ruleset itself compares with those it knows."""
+    return _text(value)
 
 
 def _label(value: Any) -> str | int | float | bool:
-    if not isinstance(value, str | int | float):
-        raise ValueError(f"The saved ruleset has {value!r} where a class label belongs.")  # noqa: TRY004
+    if isinstance(value, str):
+        return _text(value)
+    moderate = isinstance(value, int) and -LARGEST_COUNT <= value < LARGEST_COUNT
+    if not moderate and not (isinstance(value, float) and isfinite(value)):
+        raise _misplaced(value, "a class label")
+    return value  # type: ignore[no-any-return]
+
+
+def _list(value: Any) -> list[Any] | tuple[Any, ...]:
+    if not isinstance(value, list | tuple):
+        raise _misplaced(value, "a list")
     return value
+
+
+def _object(value: Any, what: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise _misplaced(value, what)
+    return value
+
+
+def _plain(value: Any, depth: int) -> Any:
+    """JSON values of bounded depth, copied."""
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float) and isfinite(value):
+        return value
+    if isinstance(value, str):
+        return _text(value)
+    if depth and isinstance(value, list | tuple):
+        return [_plain(item, depth - 1) for item in value]
+    if depth and isinstance(value, Mapping):
+        return {_text(key): _plain(item, depth - 1) for key, item in value.items()}
+    raise _misplaced(value, "a plain description of moderate depth")
+
+
+def _misplaced(value: Any, wanted: str) -> ValueError:
+    return ValueError(f"The saved ruleset has {_shown(value)} where {wanted} belongs.")
+
+
+def _shown(value: Any) -> str:
+    """A value in a few characters, whatever it is."""
+    return reprlib.repr(value)
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"The saved ruleset has {_shown(twice)} twice in one object.")
+    return content
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > 40:
+        raise ValueError(f"The saved ruleset has a number of {len(digits)} digits.")
+    return int(digits)

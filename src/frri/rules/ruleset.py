@@ -1,6 +1,6 @@
 """Rules, the way they are combined, and the table they are about: a classifier that can be read."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
@@ -11,19 +11,21 @@ from numpy.typing import NDArray
 
 from frri.data import Attribute, to_matrix
 from frri.fuzzy import T_NORMS
-from frri.rules import bulk, persistence, statistics, text
+from frri.rules import bulk, editing, persistence, statistics, text
 from frri.rules.combination import (
     Combination,
     Fallback,
     class_scores,
     fallback_probabilities,
 )
-from frri.rules.condition import NominalCondition
+from frri.rules.condition import Condition, NominalCondition
 from frri.rules.matching import Matcher
 from frri.rules.rule import Label, Rule, RuleStatistics
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from frri.explain import Explanation
 
 # A rule covers an object when weight x degree exceeds this: the paper's "> 0" in floating point.
 COVERS = 1e-6
@@ -173,6 +175,56 @@ class RuleSet:
         rules = (replace(rule, statistics=s) for rule, s in zip(self.rules, found, strict=True))
         return replace(self, rules=tuple(rules))
 
+    # ------------------------------------------------------------------ questions and edits
+
+    def explain(
+        self, row: Any, *, unchangeable: Collection[str] = (), effort: int = 10_000
+    ) -> "Explanation":
+        """Why a row is decided as it is, and what would change that: see `frri.explain`."""
+        from frri.explain import explain  # noqa: PLC0415 - not needed for prediction
+
+        return explain(self, row, unchangeable=unchangeable, effort=effort)
+
+    def without_rule(self, index: int) -> "RuleSet":
+        """All rules but one."""
+        return editing.without_rule(self, index)
+
+    def with_rule(self, rule: Rule, position: int | None = None) -> "RuleSet":
+        """One more rule, at the end or before another one; its origin becomes "written"."""
+        return editing.with_rule(self, rule, position)
+
+    def with_changed_rule(
+        self,
+        index: int,
+        *,
+        conditions: tuple[Condition, ...] | None = None,
+        consequent: Label | None = None,
+        weight: float | None = None,
+    ) -> "RuleSet":
+        """One rule changed; its origin becomes "edited" and its statistics go: see `frri.rules.editing`.
+
+        Examples
+        --------
+        >>> from frri.rules import NumericCondition
+        >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a"),), (0, 1))
+        >>> print(rules.with_changed_rule(0, weight=0.5).with_rule(Rule((), 1, 0.1)))
+        IF a < 3 THEN class = 0   [confidence 0.50]
+        ALWAYS class = 1   [confidence 0.10]
+        """
+        return editing.with_changed_rule(
+            self, index, conditions=conditions, consequent=consequent, weight=weight
+        )
+
+    def with_condition(
+        self, index: int, condition: Condition, replacing: int | None = None
+    ) -> "RuleSet":
+        """One more condition for a rule, or another one in the place of number `replacing`."""
+        return editing.with_condition(self, index, condition, replacing)
+
+    def without_condition(self, index: int, position: int) -> "RuleSet":
+        """A rule without its condition number `position`."""
+        return editing.without_condition(self, index, position)
+
     # ------------------------------------------------------------------ display
 
     def __str__(self) -> str:
@@ -284,7 +336,8 @@ class RuleSet:
 
     @cached_property
     def _partial_weights(self) -> list[NDArray[np.float64]]:
-        return [np.array(rule.partial_weights, dtype=np.float64) for rule in self.rules]
+        parts = (rule.partial_weights if rule.conditions else () for rule in self.rules)
+        return [np.array(weights, dtype=np.float64) for weights in parts]
 
     def _check(self) -> None:
         """One sentence about the first thing that does not fit together."""

@@ -56,13 +56,17 @@ def condition_text(condition: Condition, attribute: Attribute, clip: bool = Fals
         is_strict(c.core_low, c.support_low),
         is_strict(c.core_high, c.support_high),
     )
-    low = f"{show(c.support_low)} <" if strict_low else f"{show(c.core_low)} <="
-    high = f"< {show(c.support_high)}" if strict_high else f"<= {show(c.core_high)}"
+    # An open side has no value that could be shown: categories and dates end somewhere.
+    low = high = ""
+    if c.core_low > -inf:
+        low = f"{show(c.support_low)} <" if strict_low else f"{show(c.core_low)} <="
+    if c.core_high < inf:
+        high = f"< {show(c.support_high)}" if strict_high else f"<= {show(c.core_high)}"
     if c.core_low == c.core_high:
         phrase = f"{name} = {show(c.core_low)}"
-    elif c.core_low == -inf:
-        phrase = f"{name} {high}" if c.core_high < inf else f"{name} is anything"
-    elif c.core_high == inf:
+    elif not low:
+        phrase = f"{name} {high}" if high else f"{name} is anything"
+    elif not high:
         phrase = (
             f"{name} > {show(c.support_low)}" if strict_low else f"{name} >= {show(c.core_low)}"
         )

@@ -1,0 +1,37 @@
+"""Confidences, shortening and covering on pima, against the paper's pseudo-code transcribed.
+
+The opponent is `literal_induction` of `tests/naive.py`: numpy over the objects, Python loops over
+attributes and kinds of conditions.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.timing import best
+from frri import induction
+from frri.bench.datasets import load
+from frri.fuzzy import Scaling
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+import naive  # noqa: E402
+
+
+def main():
+    data = load("pima")
+    values = Scaling.fit(data.X.to_numpy()).transform(data.X.to_numpy())
+    classes = np.unique(data.y, return_inverse=True)[1]
+    literal = best(lambda: naive.literal_induction(values, classes), 2)
+    print(f"{'literal':<10}{literal:.4f} s")
+    for path, wanted in (("numpy", 100), ("compiled", 1000)):
+        with induction.forced(path):
+            _induce(values, classes)
+            seconds = best(lambda: _induce(values, classes), 50)
+        print(f"{path:<10}{seconds:.6f} s, {literal / seconds:.0f} times faster (at least {wanted} wanted)")
+
+
+def _induce(values, classes):
+    confidence = induction.confidences(values, classes)
+    types = induction.shorten(values, classes, confidence, np.arange(values.shape[1]))
+    return induction.covers(values, classes, confidence, types)

@@ -1,0 +1,162 @@
+"""What the rules of a ruleset say about one row."""
+
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frri.changes.bounds import DecisionBounds
+from frri.changes.space import Space
+from frri.explain.explanation import ConditionMatch, Obstacle, Rival, RuleMatch
+from frri.rules import RuleSet
+from frri.rules.condition import Condition, NominalCondition, NumericCondition
+from frri.rules.text import condition_text
+
+
+class Facts:
+    """What the rules say about one row."""
+
+    def __init__(
+        self,
+        ruleset: RuleSet,
+        matrix: NDArray[np.float64],
+        shown: list[str],
+        decided: int,
+        scores: NDArray[np.float64],
+    ) -> None:
+        self.ruleset, self.shown, self.decided, self.scores = ruleset, shown, decided, scores
+        matcher = ruleset._matcher  # noqa: SLF001
+        self.row = matcher.clipped(matrix)[0]
+        self.classes = ruleset._rule_classes  # noqa: SLF001
+        self.silent = not scores.max(initial=0.0) > 0.0
+        self.memberships = np.maximum(matcher.uncut(self.row[None, :])[0], 0.0)
+        self.degrees = matcher.matching(self.row[None, :])[0]
+        self.weighted = self.degrees * matcher.weights
+        self.near = matcher.nearness(self.row[None, :])[0]
+        self.first = int((self.degrees > 0.0).argmax()) if len(self.degrees) else -1
+
+    def match(self, r: int) -> RuleMatch:
+        """Rule `r` in all detail."""
+        rule, matcher = self.ruleset[r], self.ruleset._matcher  # noqa: SLF001
+        start = int(matcher.indptr[r])
+        conditions = tuple(
+            ConditionMatch(
+                c.attribute,
+                self._text(c),
+                self.shown[self._column(c)],
+                float(self.memberships[start + k]),
+            )
+            for k, c in enumerate(rule.conditions)
+        )
+        contribution = float(self.weighted[r])
+        if self.ruleset.combination == "first":
+            contribution = float(r == self.first and not self.silent)
+        degree = float(self.degrees[r])
+        return RuleMatch(r, rule.consequent, degree, rule.weight, contribution, conditions)
+
+    def firing(self) -> tuple[RuleMatch, ...]:
+        """The rules that fire."""
+        if self.ruleset.combination == "first":
+            return tuple(self.match(r) for r in np.flatnonzero(self.degrees > 0.0).tolist())
+        order = np.argsort(-self.weighted, kind="stable")
+        return tuple(self.match(r) for r in order.tolist() if self.weighted[r] > 0.0)
+
+    def deciding(self) -> RuleMatch | None:
+        """The rule that decided."""
+        if not self.silent and self.ruleset.combination == "first":
+            return self.match(self.first)
+        own = np.flatnonzero(self.classes == self.decided)
+        if not len(own) or (self.silent and self.ruleset.fallback == "priors"):
+            return None
+        values = self.weighted if not self.silent else self._fallback_values()
+        if self.silent and self.ruleset.fallback != "nearest" and not values.max() > 0.0:
+            return None
+        return self.match(int(own[values[own].argmax()]))
+
+    def _fallback_values(self) -> NDArray[np.float64]:
+        """What each rule counts where none fires: a box of a single point."""
+        bounds = DecisionBounds(self.ruleset, Space(self.ruleset, self.row, ()), self.decided)
+        uncut = self.ruleset._matcher.uncut(self.row[None, :])  # noqa: SLF001
+        return np.asarray(bounds.fallback_values(uncut, uncut)[0][0])
+
+    def rivals(self) -> tuple[Rival, ...]:
+        """The other classes with their best rules."""
+        result = [self._rival(c) for c in range(len(self.scores)) if c != self.decided]
+        return tuple(sorted(result, key=lambda rival: -rival.score))
+
+    def _rival(self, c: int) -> Rival:
+        label, score = self.ruleset.classes[c], float(self.scores[c])
+        own = np.flatnonzero(self.classes == c)
+        if not len(own):
+            return Rival(label, score, None, (), "no rule speaks for it")
+        fires = self.weighted[own].max() > 0.0
+        r = int(own[(self.weighted if fires else self.near)[own].argmax()])
+        rule = self.match(r)
+        level, reason = self._level(r)
+        obstacles = () if level is None else self._obstacles(r, level)
+        if not reason:
+            verb = "counts" if self.ruleset.combination != "first" else "holds to"
+            amount = rule.contribution if self.ruleset.combination != "first" else rule.degree
+            reason = (
+                f"rule {r} {verb} {amount:.2f}" if rule.degree > 0.0 else f"rule {r} does not fire"
+            )
+        return Rival(label, score, rule, obstacles, reason)
+
+    def _level(self, r: int) -> tuple[float | None, str]:
+        """How far every condition of a rule must hold for it to win, or why that would not help."""
+        kind, weight = self.ruleset.combination, self.ruleset[r].weight
+        if self.silent or (kind == "first" and self.degrees[r] <= 0.0):
+            if kind == "first" and not self.silent and r > self.first:
+                return None, f"rule {self.first} comes before rule {r}, which does not fire"
+            return 0.0, ""
+        if kind == "first":
+            return None, f"rule {self.first} comes before rule {r}"
+        best = float(self.scores[self.decided])
+        if kind == "best" and weight < best:
+            return None, f"rule {r} counts at most {weight:.2f}, less than {best:.2f}"
+        return (best / weight if kind == "best" and self.ruleset.t_norm == "minimum" else 1.0), ""
+
+    def _obstacles(self, r: int, level: float) -> tuple[Obstacle, ...]:
+        start = int(self.ruleset._matcher.indptr[r])  # noqa: SLF001
+        result = []
+        for k, condition in enumerate(self.ruleset[r].conditions):
+            held = self.memberships[start + k]
+            if held < level or held <= 0.0:
+                column = self._column(condition)
+                needed = self._needed(condition, float(self.row[column]), level)
+                result.append(Obstacle(condition.attribute, self.shown[column], needed))
+        return tuple(result)
+
+    def _needed(self, condition: Condition, value: float, level: float) -> str:
+        """The values for which a condition holds to a level, seen from the row's value."""
+        if isinstance(condition, NominalCondition):
+            return " or ".join(sorted(condition.values))
+        assert isinstance(condition, NumericCondition)  # noqa: S101 - there are two kinds of conditions
+        show = self.ruleset.attributes[self._column(condition)].show
+        phrases = []
+        for words, core, support, concerns in (
+            (
+                ("at least", "more than"),
+                condition.core_low,
+                condition.support_low,
+                not value >= condition.core_low,
+            ),
+            (
+                ("at most", "less than"),
+                condition.core_high,
+                condition.support_high,
+                not value <= condition.core_high,
+            ),
+        ):
+            if concerns and abs(core) < inf:
+                open_end = level <= 0.0 and core != support
+                phrases.append(f"{words[open_end]} {show(support + level * (core - support))}")
+        return " and ".join(phrases) or "any value"
+
+    def _column(self, condition: Condition) -> int:
+        names = [attribute.name for attribute in self.ruleset.attributes]
+        return names.index(condition.attribute)
+
+    def _text(self, condition: Condition) -> str:
+        attribute = self.ruleset.attributes[self._column(condition)]
+        return condition_text(condition, attribute, self.ruleset.clip)

@@ -1,0 +1,138 @@
+"""Explanations for people: sentences and a table."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from frri.explain.explanation import Change, Explanation, Rival, RuleMatch
+
+FALLBACKS = {
+    "nearest": "the nearest rule decides",
+    "stretched": "the rules cut before their first failing condition decide",
+    "partial": "the parts of rules that hold decide",
+    "priors": "the most frequent class in training is predicted",
+}
+
+
+def sentences(explanation: "Explanation") -> str:
+    """The decision and its reason, each other class, and the smallest change; a line each."""
+    lines = [_decision(explanation)]
+    lines += [_rival(rival) for rival in explanation.rivals]
+    if explanation.change is not None:
+        lines.append(_change(explanation.change))
+    elif explanation.unalterable:
+        stay = ", ".join(explanation.unchangeable)
+        besides = f" besides {stay}" if stay else ""
+        lines.append(f"No change of any attribute{besides} within its range alters the decision.")
+    return "\n".join(lines)
+
+
+def frame(explanation: "Explanation") -> "pd.DataFrame":
+    """One row per condition of the rules that fire, decide or rival."""
+    try:
+        import pandas as pd  # noqa: PLC0415 - optional
+    except ImportError:
+        raise ImportError("A table of an explanation needs pandas: pip install pandas.") from None
+    roles: dict[int, tuple[str, RuleMatch]] = {}
+    for rival in explanation.rivals:
+        if rival.rule is not None:
+            roles[rival.rule.index] = "best of its class", rival.rule
+    for rule in explanation.firing:
+        roles[rule.index] = "fires", rule
+    if explanation.deciding is not None:
+        roles[explanation.deciding.index] = "decides", explanation.deciding
+    order = {"decides": 0, "fires": 1, "best of its class": 2}
+    ranked = sorted(roles.values(), key=lambda pair: (order[pair[0]], -pair[1].contribution))
+    rows = [row for role, rule in ranked for row in _rows(role, rule)]
+    columns = ["role", "rule", "class", "degree", "weight", "contribution"]
+    columns += ["condition", "value", "membership", "weakest"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _rows(role: str, rule: "RuleMatch") -> list[dict[str, Any]]:
+    head = {
+        "role": role,
+        "rule": rule.index,
+        "class": rule.consequent,
+        "degree": rule.degree,
+        "weight": rule.weight,
+        "contribution": rule.contribution,
+    }
+    if not rule.conditions:
+        return [head | {"condition": "always", "value": "", "membership": 1.0, "weakest": False}]
+    return [
+        head
+        | {
+            "condition": c.condition,
+            "value": c.value,
+            "membership": c.membership,
+            "weakest": c is rule.weakest,
+        }
+        for c in rule.conditions
+    ]
+
+
+def _decision(explanation: "Explanation") -> str:
+    head = f"Predicted {explanation.target} = {explanation.decision}"
+    rule = explanation.deciding
+    if explanation.fallback is not None:
+        head += f" although no rule fires: {FALLBACKS[explanation.fallback]}"
+        if rule is None or explanation.fallback == "priors":
+            return f"{head}."
+        weakest = rule.weakest
+        fails = f" (it lacks {weakest.condition}; {_value(weakest)})" if weakest else ""
+        return f"{head}, here rule {rule.index}{fails}."
+    if rule is None:
+        return f"{head}."
+    counts = f" and counts {rule.contribution:.2f}" if rule.contribution != rule.degree else ""
+    head += f" because rule {rule.index} holds to {rule.degree:.2f}{counts}"
+    also = len([r for r in explanation.firing if r.consequent == rule.consequent]) - 1
+    if also > 0:
+        head += f", with {also} more rule{'s' if also > 1 else ''} for it"
+    if rule.weakest is None:
+        return f"{head}; it has no conditions."
+    if rule.weakest.membership >= 1.0:
+        reasons = ", ".join(_value(c) for c in _distinct(rule))
+        return f"{head}: all of its conditions hold fully ({reasons})."
+    return (
+        f"{head}: {rule.weakest.condition} holds to {rule.weakest.membership:.2f}"
+        f" ({_value(rule.weakest)})"
+        + (", the weakest of its conditions." if len(rule.conditions) > 1 else ".")
+    )
+
+
+def _distinct(rule: "RuleMatch") -> list[Any]:
+    return list({c.attribute: c for c in rule.conditions}.values())
+
+
+def _value(condition: Any) -> str:
+    return f"{condition.attribute} = {condition.value}"
+
+
+def _rival(rival: "Rival") -> str:
+    needs = "; ".join(f"{o.attribute} = {o.value}, needed {o.needed}" for o in rival.obstacles)
+    return f"For {rival.label!r}, {rival.reason}" + (f": {needs}." if needs else ".")
+
+
+def _change(change: "Change") -> str:
+    parts = " and ".join(
+        f"{c.attribute} were {_text(c.after)} instead of {_short(c.before)}" for c in change.changes
+    )
+    head = "The smallest change that alters the decision"
+    if not change.proved:
+        head = "A change that alters the decision (there may be a smaller one)"
+    return f"{head}: {change.decision!r} if {parts}."
+
+
+def _text(value: float | str | None) -> str:
+    """A value in full: typed in again, it gives the same decision."""
+    if value is None:
+        return "missing"
+    if isinstance(value, float):
+        return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+    return value
+
+
+def _short(value: float | str | None) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else _text(value)

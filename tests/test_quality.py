@@ -1,0 +1,90 @@
+"""Quality, overlap, importance and drift of rules."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, fisher_exact
+
+from frri import Attribute, NumericCondition, Rule, RuleSet
+from frri.rules.quality import drift, fewer, importance, overlap, quality, to_frame, wilson
+
+GENERATOR = np.random.default_rng(0)
+X = GENERATOR.random((400, 3))
+Y = (X[:, 0] + 0.1 * GENERATOR.standard_normal(400) > 0.5).astype(int)
+LOW, HIGH = NumericCondition.below("a", 0.5), NumericCondition("a", 0.5, 0.5)
+RULES = RuleSet(
+    (Rule((LOW,), 0), Rule((HIGH,), 1), Rule((NumericCondition("b", 0.9, 0.9),), 1, 0.1)),
+    tuple(Attribute(name, 0, 1) for name in "abc"),
+    (0, 1),
+    class_counts=tuple(np.bincount(Y).astype(float).tolist()),
+).with_statistics(X, Y)
+
+
+@pytest.mark.parametrize(("hits", "trials"), [(0, 3), (3, 3), (9, 10), (50, 400), (1, 1)])
+def test_wilson_agrees_with_scipy(hits, trials):
+    interval = binomtest(hits, trials).proportion_ci(0.95, method="wilson")
+    assert wilson(hits, trials) == pytest.approx((interval.low, interval.high))
+
+
+def test_fisher_agrees_with_scipy():
+    for a, n, b, m in GENERATOR.integers(0, 40, (50, 4)):
+        n, m = n + a, m + b  # noqa: PLW2901
+        expected = fisher_exact([[a, n - a], [b, m - b]], alternative="less").pvalue
+        assert fewer(int(a), int(n), int(b), int(m)) == pytest.approx(expected, rel=1e-6)
+
+
+def test_quality_on_training_and_on_new_data_agree_on_the_same_table():
+    assert quality(RULES) == quality(RULES, X, Y)
+    first = quality(RULES)[0]
+    assert first.coverage == pytest.approx((X[:, 0] < 0.5).mean())
+    assert first.low < first.precision < first.high
+    assert first.lift == pytest.approx(first.precision / (Y == 0).mean())
+    with pytest.raises(ValueError, match="Rule 0 has no statistics"):
+        quality(RULES.with_changed_rule(0, weight=0.5))
+
+
+def test_a_rule_that_covers_nothing_has_no_precision():
+    nothing = quality(RULES, X[X[:, 0] < 0.5], Y[X[:, 0] < 0.5])[1]
+    assert (nothing.covered, nothing.precision, nothing.low) == (0, None, None)
+
+
+def test_overlap_counts_common_rows():
+    pairs = overlap(RULES, X)
+    covers = RULES.covers(X)
+    assert {(p.first, p.second) for p in pairs} == {(0, 2), (1, 2)}
+    for pair in pairs:
+        both = (covers[:, pair.first] & covers[:, pair.second]).sum()
+        either = (covers[:, pair.first] | covers[:, pair.second]).sum()
+        assert (pair.both, pair.jaccard) == (both, pytest.approx(both / either))
+    assert [pair.agree for pair in pairs if pair.first == 0] == [False]
+
+
+def test_the_attribute_that_decides_is_the_important_one():
+    found = importance(RULES, X, Y)
+    assert found[0].attribute == "a"
+    assert found[0].drop > 0.2
+    assert {one.attribute: one.rules for one in found} == {"a": 2, "b": 1, "c": 0}
+    assert found == importance(RULES, X, Y)
+
+
+def test_the_same_table_does_not_drift():
+    for one in drift(RULES, X, Y):
+        assert not one.fires_less
+        assert not one.errs_more
+        assert one.coverage == pytest.approx(one.new_coverage)
+
+
+def test_rules_that_fire_less_or_err_more_are_flagged():
+    new = X.copy()
+    new[:, 1] *= 0.9
+    flags = drift(RULES, new, 1 - Y)
+    assert [one.fires_less for one in flags] == [False, False, True]
+    assert [one.errs_more for one in flags] == [True, True, False]
+    unlabelled = drift(RULES, new)
+    assert [one.fires_less for one in unlabelled] == [False, False, True]
+    assert unlabelled[0].new_precision is None
+
+
+def test_results_become_tables():
+    assert list(to_frame(quality(RULES))["rule"]) == [0, 1, 2]
+    assert "jaccard" in to_frame(overlap(RULES, X))
+    assert "errs_more" in to_frame(drift(RULES, X, Y))
