@@ -18,6 +18,8 @@ import enum
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from itertools import pairwise
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -34,12 +36,13 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
+    Part = tuple[NDArray[np.int32], NDArray[np.uint64]]
 
 # Shortening asks for failures above `confidence - TOLERANCE`, covering for distances below it.
 TOLERANCE = 1e-6
 
 # Tables of more objects than this are worth waiting for the compiler.
-COMPILED_FROM = 5_000
+COMPILED_FROM = 10_000
 
 # Classes of more objects than this are put in an order that keeps neighbours in the same word.
 _CLUSTERED_FROM = 1024
@@ -74,6 +77,7 @@ class Candidates(NamedTuple):
     types: NDArray[np.int8]
     covers: Covers
     positions: Integers
+    seconds: dict[str, float]  # per step
 
 
 def confidences(values: ArrayLike, classes: ArrayLike, *, compiled: bool | None = None) -> Floats:
@@ -192,7 +196,7 @@ def covers(
     """
     table = _Table(values, classes)
     limits = table.limits(np.asarray(confidence, dtype=np.float64)[table.objects])
-    conditions = np.asarray(types, dtype=np.int8)[table.objects]
+    conditions = np.ascontiguousarray(np.asarray(types, dtype=np.int8)[table.objects])
     found = table.steps("covers", compiled).cover(limits, conditions)
     return table.covers(*found), table.positions
 
@@ -212,7 +216,8 @@ def induce(
     Returns
     -------
     Candidates
-        `confidence`, `types`, `covers` and `positions`, as the single steps give them.
+        `confidence`, `types`, `covers` and `positions`, as the single steps give them, and the
+        `seconds` that each took.
 
     Examples
     --------
@@ -222,13 +227,21 @@ def induce(
     >>> found.covers.sizes()
     array([2, 2, 1])
     """
+    laps = [perf_counter()]
     table = _Table(values, classes)
     steps = table.steps("induce", compiled)
     confidence = steps.confidences()
+    laps.append(perf_counter())
     limits = table.limits(confidence)
     types = steps.shorten(limits, table.orders(order))
+    laps.append(perf_counter())
     covered = table.covers(*steps.cover(limits, types))
-    return Candidates(table.by_object(confidence), table.by_object(types), covered, table.positions)
+    laps.append(perf_counter())
+    lengths = (end - start for start, end in pairwise(laps))
+    seconds = dict(zip(("confidences", "shortening", "covering"), lengths, strict=True))
+    return Candidates(
+        table.by_object(confidence), table.by_object(types), covered, table.positions, seconds
+    )
 
 
 _compiled_before: set[str] = set()
@@ -267,11 +280,11 @@ class _Table:
         self.first_row = [0, *ends.tolist()]
         self.first_word = [0, *np.cumsum((sizes + 63) >> 6).tolist()]
         self.objects = np.argsort(codes, kind="stable")
-        for start, end in zip(self.first_row[:-1], self.first_row[1:], strict=True):
+        for start, end in pairwise(self.first_row):
             if end - start > _CLUSTERED_FROM:
                 members = self.objects[start:end]
                 members[:] = members[_clustered(matrix[members])]
-        self.points = matrix[self.objects]
+        self.points = np.ascontiguousarray(matrix[self.objects])
         self.columns = np.ascontiguousarray(self.points.T)
         gaps = 64 * np.array(self.first_word[:-1]) - np.array(self.first_row[:-1])
         self.bits = np.arange(len(matrix)) + np.repeat(gaps, sizes)
@@ -294,18 +307,30 @@ class _Table:
 
     def orders(self, order: ArrayLike) -> Integers:
         """The attribute order of each row, or a single one for all."""
-        orders = np.asarray(order, dtype=np.int64)
-        return orders[None] if orders.ndim == 1 else orders[self.objects]
+        orders = np.array(order, dtype=np.int64, ndmin=2)
+        return orders if len(orders) == 1 else np.ascontiguousarray(orders[self.objects])
 
     def by_object(self, by_row: NDArray[Any]) -> NDArray[Any]:
         return np.ascontiguousarray(by_row)[self.rows]
 
-    def covers(
-        self, lengths: Integers, words: NDArray[np.int32], sets: NDArray[np.uint64]
-    ) -> Covers:
+    def covers(self, lengths: Integers, parts: list[Part]) -> Covers:
+        """Covers by object from the words per row and all words in parts; consumes the parts."""
         indptr = np.zeros(len(lengths) + 1, dtype=np.int64)
-        np.cumsum(lengths, out=indptr[1:])
-        return Covers(indptr, words, sets, 64 * self.first_word[-1]).take(self.rows)
+        np.cumsum(lengths[self.rows], out=indptr[1:])
+        words = np.empty(indptr[-1], dtype=np.int32)
+        sets = np.empty(indptr[-1], dtype=np.uint64)
+        ends = np.cumsum(lengths)
+        shifts = indptr[self.objects] - ends + lengths
+        row = done = 0
+        parts.reverse()
+        while parts:
+            some_words, some_sets = parts.pop()
+            last = int(np.searchsorted(ends, done + len(some_words), side="right"))
+            target = np.repeat(shifts[row:last], lengths[row:last])
+            target += np.arange(done, done + len(some_words))
+            words[target], sets[target] = some_words, some_sets
+            row, done = last, done + len(some_words)
+        return Covers(indptr, words, sets, 64 * self.first_word[-1])
 
 
 def _clustered(points: Floats) -> Integers:
@@ -357,9 +382,7 @@ class _Plain:
             self.ranking, table.bits, table.first_row, table.first_word, limits, orders
         )
 
-    def cover(
-        self, limits: Floats, types: NDArray[np.int8]
-    ) -> tuple[Integers, NDArray[np.int32], NDArray[np.uint64]]:
+    def cover(self, limits: Floats, types: NDArray[np.int8]) -> tuple[Integers, list[Part]]:
         table = self.table
         return plain.cover(
             self.ranking, table.bits, table.first_row, table.first_word, limits, types
@@ -389,11 +412,13 @@ class _Compiled:
         starts = self.kernels.buckets(first, cuts)
         n_blocks = -(-n_words // bitmap.BLOCK)
         fine = np.zeros((len(cuts), n_blocks, bitmap.BLOCK), dtype=np.uint64)
-        self.kernels.fill(table.columns, table.bits, first, cuts, starts, fine)
+        some = np.zeros((len(cuts), -(-n_blocks // 64)), dtype=np.uint64)
+        every = np.zeros_like(some)
+        self.kernels.fill(table.columns, table.bits, first, cuts, starts, fine, some, every)
         self.exact = bool(np.array_equal(cuts, tops))
         self.n_own_words = np.diff(fence, axis=1)[table.bits >> 6, 0]
         self.arrays = (
-            table.points, table.bits, word_starts, fence, fine, first, cuts, tops, starts,
+            table.points, table.bits, word_starts, fence, fine, some, every, first, cuts, tops, starts,
         )  # fmt: skip
 
     def confidences(self) -> Floats:
@@ -402,6 +427,8 @@ class _Compiled:
         else:
             found = np.empty(self.n_rows)
             self.run(lambda low, high: self.kernels.nearest(*self.arrays, low, high, found))
+            # No rows at all: small tables to come shall find this kernel compiled as well.
+            self.kernels.pairs(self.columns, self.first_row, 0, 0, found)
         found[np.isinf(found)] = 1
         return found
 
@@ -423,20 +450,18 @@ class _Compiled:
         )
         return types
 
-    def cover(
-        self, limits: Floats, types: NDArray[np.int8]
-    ) -> tuple[Integers, NDArray[np.int32], NDArray[np.uint64]]:
+    def cover(self, limits: Floats, types: NDArray[np.int8]) -> tuple[Integers, list[Part]]:
         lengths = np.empty(self.n_rows, dtype=np.int64)
 
-        def some_rows(low: int, high: int) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+        def some_rows(low: int, high: int) -> Part:
             most = int(self.n_own_words[low:high].sum())
             words, sets = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.uint64)
-            n = self.kernels.cover(*self.arrays, limits, types, low, high, lengths, words, sets)
+            n = self.kernels.cover(
+                *self.arrays, self.columns, limits, types, low, high, lengths, words, sets
+            )
             return words[:n].copy(), sets[:n].copy()
 
-        parts = self.run(some_rows)
-        words, sets = zip(*parts, strict=True)
-        return lengths, np.concatenate(words), np.concatenate(sets)
+        return lengths, self.run(some_rows)
 
     def run(self, work: Callable[[int, int], Any]) -> list[Any]:
         """The work on all rows, chunk by chunk."""

@@ -6,6 +6,9 @@ attribute, in blocks of words of 64 objects. Where a side of the box falls insid
 bitmaps give a set that is too large and a set that is too small; the objects in between are looked
 at one by one, with the very float64 comparison of the definition. Results are exact.
 
+Smaller bitmaps, with one bit per block, tell for each cut which blocks have *some* object and which
+have *every* object at or above it: most blocks are ruled out by them.
+
 Names used throughout: objects are numbered by *row*, grouped by class; the classes begin at whole
 words, `rows` has the first row of each word and `fence` the first and last word of its class. `u`
 is the row whose box it is. `fine` is indexed by cut, block and word; `first` is the first cut of
@@ -13,7 +16,7 @@ each attribute; `box` holds four cuts per attribute, see `place`.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, type-arg"
-# ruff: noqa: ANN001, ANN201, D103
+# ruff: noqa: D103
 
 import numpy as np
 
@@ -40,6 +43,16 @@ for _bit in range(64):
 def lowest(bits):
     """Position of the lowest bit set."""
     return POSITION[((bits & (~bits + ONE)) * SEQUENCE) >> SHIFT]
+
+
+@kernel
+def span(q, start, end):
+    """The bits from `start` to `end` that are in word `q`."""
+    low = max(start - 64 * q, 0)
+    high = min(end - 64 * q, 64)
+    if high <= low:
+        return NONE
+    return (ALL >> np.uint64(64 - high + low)) << np.uint64(low)
 
 
 # --- The table
@@ -107,103 +120,101 @@ def buckets(first, cuts):
 
 
 @kernel
-def search(cuts, starts, k, value):
-    """First cut of attribute `k` above the value, or one a few before it."""
-    b = bucket(value)
-    low, high = starts[k, b], starts[k, b + 1]
-    while high - low > 4:
-        middle = (low + high) >> 1
-        if cuts[middle] <= value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@kernel
-def fill(columns, bits, first, cuts, starts, fine):
+def fill(columns, bits, first, cuts, starts, fine, some, every):
     """Set the bitmaps of all cuts, given as zeros."""
     m, n = columns.shape
     n_blocks = fine.shape[1]
     for k in range(m):
         for r in range(n):
-            cut = search(cuts, starts, k, columns[k, r])
-            while cuts[cut] <= columns[k, r]:
+            a = columns[k, r]
+            cut, end = starts[k, bucket(a)], starts[k, bucket(a) + 1]
+            while end - cut > 4:
+                middle = (cut + end) >> 1
+                if cuts[middle] <= a:
+                    cut = middle
+                else:
+                    end = middle
+            while cuts[cut] <= a:
                 cut += 1
             cut -= 1
-            fine[cut, (bits[r] >> 6) // BLOCK, (bits[r] >> 6) % BLOCK] |= ONE << np.uint64(bits[r] & 63)
+            fine[cut, (bits[r] >> 6) // BLOCK, (bits[r] >> 6) % BLOCK] |= ONE << np.uint64(
+                bits[r] & 63
+            )
         for cut in range(first[k + 1] - 2, first[k] - 1, -1):
             for b in range(n_blocks):
                 for i in range(BLOCK):
                     fine[cut, b, i] |= fine[cut + 1, b, i]
+        for cut in range(first[k], first[k + 1] - 1):
+            for b in range(n_blocks):
+                found, missing = NONE, NONE
+                for i in range(BLOCK):
+                    found |= fine[cut, b, i]
+                    missing |= fine[first[k], b, i] & ~fine[cut, b, i]
+                some[cut, b >> 6] |= np.uint64(found != NONE) << np.uint64(b & 63)
+                every[cut, b >> 6] |= np.uint64(missing == NONE) << np.uint64(b & 63)
 
 
 @kernel
-def enemies(fine, own_start, own_end, blocks, sets):
-    """Blocks with objects outside a class, and the objects; returns how many blocks."""
-    count = 0
+def enemies(fine, own_start, own_end, live, sets):
+    """The objects outside a class, and the blocks they are in."""
+    live[:] = NONE
     for b in range(fine.shape[1]):
         found = NONE
         for i in range(BLOCK):
-            w = BLOCK * b + i
-            sets[count, i] = NONE if own_start <= w < own_end else fine[0, b, i]
-            found |= sets[count, i]
-        if found != NONE:
-            blocks[count] = b
-            count += 1
-    return count
+            own = own_start <= BLOCK * b + i < own_end
+            sets[b, i] = NONE if own else fine[0, b, i]
+            found |= sets[b, i]
+        live[b >> 6] |= np.uint64(found != NONE) << np.uint64(b & 63)
 
 
 # --- Boxes
 
 
 @kernel
-def first_beyond(cuts, starts, first, k, a, bound, inclusive):
-    """First cut of attribute `k` that differs from `a` by more than the bound (or by the bound).
-
-    The rounded difference itself is compared, as the definitions do; it grows with the cut.
-    """
-    cut = search(cuts, starts, k, a + bound)
-    # Two steps without a branch: whether they are taken cannot be predicted.
-    if inclusive:
-        cut += cuts[cut] - a <= bound
-        cut += cuts[cut] - a <= bound
-        while cuts[cut] - a <= bound:
-            cut += 1
-        while cut > first[k] and cuts[cut - 1] - a > bound:
-            cut -= 1
-    else:
-        cut += cuts[cut] - a < bound
-        cut += cuts[cut] - a < bound
-        while cuts[cut] - a < bound:
-            cut += 1
-        while cut > first[k] and cuts[cut - 1] - a >= bound:
-            cut -= 1
-    return cut
-
-
-@kernel
-def place(cuts, tops, starts, first, k, a, limit, closed, box, j):
-    """Put the two sides of a box around `a` among the cuts of attribute `k`.
+def place(points, first, cuts, tops, starts, u, limit, closed, attributes, count, box):
+    """Put the sides of a box around row `u` among the cuts of its first `count` attributes.
 
     Entries 0 and 1 of `box[j]`: objects at or above are certainly, are possibly above the box.
     Entries 2 and 3: objects below are certainly, are possibly below the box. A closed box contains
     the objects at distance `limit`, an open one does not.
+
+    The rounded difference itself is compared with the limit, as the definitions do; it grows with
+    the value, so all cuts before one that is not beyond a side are not beyond it either.
     """
-    cut = first_beyond(cuts, starts, first, k, a, limit, closed)
-    box[j, 0] = cut
-    if cut > first[k]:
-        d = tops[cut - 1] - a
-        if d > limit or (d == limit and not closed):
-            cut -= 1
-    box[j, 1] = cut
-    cut = first_beyond(cuts, starts, first, k, a, -limit, not closed)
-    box[j, 3] = cut
-    if cut > first[k]:
-        d = tops[cut - 1] - a
-        if d > -limit or (d == -limit and closed):
-            cut -= 1
-    box[j, 2] = cut
+    for j in range(count):
+        k = attributes[j]
+        a = points[u, k]
+        for side in range(2):
+            bound = -limit if side else limit
+            inclusive = not closed if side else closed
+            b = bucket(a + bound)
+            cut, end = starts[k, b], starts[k, b + 1]
+            while end - cut > 4:
+                middle = (cut + end) >> 1
+                if cuts[middle] - a < bound:
+                    cut = middle
+                else:
+                    end = middle
+            # Two steps without a branch: whether they are taken cannot be predicted.
+            for _ in range(2):
+                d = cuts[cut] - a
+                cut += (d < bound) | ((d == bound) & inclusive)
+            d = cuts[cut] - a
+            while d < bound or (d == bound and inclusive):
+                cut += 1
+                d = cuts[cut] - a
+            while cut > first[k]:
+                d = cuts[cut - 1] - a
+                if d < bound or (d == bound and inclusive):
+                    break
+                cut -= 1
+            other = cut
+            if cut > first[k]:
+                d = tops[cut - 1] - a
+                if d > bound or (d == bound and not inclusive):
+                    other -= 1
+            box[j, 3 if side else 0] = cut
+            box[j, 2 if side else 1] = other
 
 
 # --- Confidences
@@ -258,21 +269,19 @@ def distance(points, u, v, enough):
 
 
 @kernel
-def nearest(points, bits, rows, fence, fine, first, cuts, tops, starts, low, high, out):
+def nearest(
+    points, bits, rows, fence, fine, some, every, first, cuts, tops, starts, low, high, out
+):
     """Distance to the nearest enemy, infinite without one, for the rows from `low` to `high`."""
     n_blocks = fine.shape[1]
     n_words = len(fence)
     m = points.shape[1]
     box = np.empty((m, 4), dtype=np.int32)
-    blocks = np.empty(n_blocks, dtype=np.int32)
-    sets = np.empty((n_blocks + 1, BLOCK), dtype=np.uint64)
     inside = np.empty(BLOCK, dtype=np.uint64)
-    count, class_start, last = 0, -1, -1
+    attributes = np.arange(m)
+    last = -1
     for u in range(low, high):
         own_start, own_end = fence[bits[u] >> 6, 0], fence[bits[u] >> 6, 1]
-        if own_start != class_start:
-            class_start = own_start
-            count = enemies(fine, own_start, own_end, blocks, sets)
         best = np.inf
         # The word that held the nearest enemy of the previous object gives a first bound.
         if last >= 0 and (last < own_start or last >= own_end):
@@ -284,34 +293,46 @@ def nearest(points, bits, rows, fence, fine, first, cuts, tops, starts, low, hig
                     d = distance(points, u, rows[w], best)
                     if d < best:
                         best, last = d, w
-        stale = True
-        for s in range(count):
-            b = blocks[s]
-            if stale:
-                for k in range(m):
-                    place(cuts, tops, starts, first, k, points[u, k], best, False, box, k)
-                stale = False
-            found = NONE
-            for i in range(BLOCK):
-                inside[i] = sets[s, i] & fine[box[0, 2], b, i] & ~fine[box[0, 0], b, i]
-                found |= inside[i]
-            for k in range(1, m):
-                if found == NONE:
+        stale = best < np.inf
+        for q in range(some.shape[1] if stale else 0):
+            live = span(q, 0, n_blocks) & ~span(q, -(-own_start // BLOCK), own_end // BLOCK)
+            k = 0
+            while live != NONE:
+                if stale:
+                    place(points, first, cuts, tops, starts, u, best, False, attributes, m, box)
+                    stale = False
+                    k = 0
+                while k < m:
+                    live &= some[box[k, 2], q] & ~every[box[k, 0], q]
+                    k += 1
+                if live == NONE:
                     break
-                found = NONE
+                b = 64 * q + lowest(live)
+                live &= live - ONE
                 for i in range(BLOCK):
-                    inside[i] &= fine[box[k, 2], b, i] & ~fine[box[k, 0], b, i]
-                    found |= inside[i]
-            if found == NONE:
-                continue
-            for i in range(BLOCK):
-                while inside[i] != NONE:
-                    w = BLOCK * b + i
-                    d = distance(points, u, rows[w] + lowest(inside[i]), best)
-                    inside[i] &= inside[i] - ONE
-                    if d < best:
-                        best, last = d, w
-                        stale = True
+                    inside[i] = ALL
+                if BLOCK * b < own_end and BLOCK * (b + 1) > own_start:
+                    for i in range(BLOCK):
+                        if own_start <= BLOCK * b + i < own_end:
+                            inside[i] = NONE
+                found = ALL
+                for c in range(m):
+                    found = NONE
+                    for i in range(BLOCK):
+                        inside[i] &= fine[box[c, 2], b, i] & ~fine[box[c, 0], b, i]
+                        found |= inside[i]
+                    if found == NONE:
+                        break
+                if found == NONE:
+                    continue
+                for i in range(BLOCK):
+                    while inside[i] != NONE:
+                        w = BLOCK * b + i
+                        d = distance(points, u, rows[w] + lowest(inside[i]), best)
+                        inside[i] &= inside[i] - ONE
+                        if d < best:
+                            best, last = d, w
+                            stale = True
         out[u] = best
 
 
@@ -319,41 +340,64 @@ def nearest(points, bits, rows, fence, fine, first, cuts, tops, starts, low, hig
 
 
 @kernel
-def critical(points, u, v, limit, order, types, j):
+def critical(points, u, v, limit, orders, types, j):
     """Whether neither the conditions kept before place `j` nor the attributes after it discern v."""
-    for i in range(len(order)):
+    o = u if len(orders) > 1 else 0
+    for i in range(orders.shape[1]):
         if i == j:
             continue
-        k = order[i]
+        k = orders[o, i]
         d = points[v, k] - points[u, k]
         if d > limit:
-            if i > j or types[k] & 1:
+            if i > j or types[u, k] & 1:
                 return False
         elif d < -limit:
-            if i > j or types[k] & 2:
+            if i > j or types[u, k] & 2:
                 return False
     return True
 
 
 @kernel
+def confirm(points, rows, fine, u, limit, orders, types, j, b, box, hits, above, below):
+    """Whether enemies among the hits in block `b` make either side needed that was not before."""
+    k = orders[u if len(orders) > 1 else 0, j]
+    for i in range(BLOCK):
+        while True:
+            # A bin may reach from one side of the box to the other: look beyond sides in question.
+            beyond = NONE if above else fine[box[j, 1], b, i]
+            beyond |= NONE if below else ~fine[box[j, 3], b, i]
+            hits[i] &= beyond
+            if hits[i] == NONE:
+                break
+            v = rows[BLOCK * b + i] + lowest(hits[i])
+            hits[i] &= hits[i] - ONE
+            d = points[v, k] - points[u, k]
+            if d > limit:
+                above = above or critical(points, u, v, limit, orders, types, j)
+            elif d < -limit:
+                below = below or critical(points, u, v, limit, orders, types, j)
+    return above, below
+
+
+@kernel
 def prune(
-    points, bits, rows, fence, fine, first, cuts, tops, starts,
+    points, bits, rows, fence, fine, some, every, first, cuts, tops, starts,
     limits, orders, exact, low, high, out,
 ):  # fmt: skip
     """Condition types, given as zeros, for the rows from `low` to `high`.
 
-    From the last attribute backwards, list the blocks of enemies that the attributes from there on
-    do not discern. Then forwards: an enemy in the list of the attributes to come that no condition
-    kept so far discerns needs the side of the attribute it lies beyond. Conditions kept are applied
-    to a block when it is looked at.
+    From the last attribute backwards, find the enemies that the attributes from there on do not
+    discern. Then forwards: an enemy that neither the attributes to come nor the conditions kept so
+    far discern needs the side of the attribute it lies beyond. Conditions kept are applied to a
+    block when it is looked at.
     """
-    n_blocks = fine.shape[1]
+    n_blocks, n_coarse = fine.shape[1], some.shape[1]
     m = points.shape[1]
     box = np.empty((m, 4), dtype=np.int32)
-    counts = np.zeros(m + 1, dtype=np.int32)
-    blocks = np.empty((m + 1, n_blocks + 1), dtype=np.int32)
-    later = np.empty((m + 1, n_blocks + 1, BLOCK), dtype=np.uint64)
+    live = np.empty((m + 1, n_coarse), dtype=np.uint64)
+    later = np.empty((m + 1, n_blocks, BLOCK), dtype=np.uint64)
     alive = np.empty((n_blocks, BLOCK), dtype=np.uint64)
+    alive_blocks = np.empty(n_coarse, dtype=np.uint64)
     applied = np.empty(n_blocks, dtype=np.int32)
     kept = np.empty((m, 2), dtype=np.int32)
     hits = np.empty(BLOCK, dtype=np.uint64)
@@ -361,43 +405,45 @@ def prune(
     for u in range(low, high):
         limit = limits[u]
         own_start, own_end = fence[bits[u] >> 6, 0], fence[bits[u] >> 6, 1]
+        if limit < 0 or own_end - own_start == len(fence):
+            continue
         if own_start != class_start:
             class_start = own_start
-            counts[m] = enemies(fine, own_start, own_end, blocks[m], later[m])
-        if limit < 0 or counts[m] == 0:
-            continue
+            enemies(fine, own_start, own_end, live[m], later[m])
         order = orders[u if len(orders) > 1 else 0]
-        for j in range(m):
-            k = order[j]
-            place(cuts, tops, starts, first, k, points[u, k], limit, True, box, j)
+        place(points, first, cuts, tops, starts, u, limit, True, order, m, box)
         for j in range(m - 1, 0, -1):
-            inner, outer = box[j, 2], box[j, 0]
-            count = 0
-            for s in range(counts[j + 1]):
-                b = blocks[j + 1, s]
-                found = NONE
-                for i in range(BLOCK):
-                    x = later[j + 1, s, i] & fine[inner, b, i] & ~fine[outer, b, i]
-                    later[j, count, i] = x
-                    found |= x
-                blocks[j, count] = b
-                if found != NONE:
-                    count += 1
-            counts[j] = count
+            outer, inner = box[j, 0], box[j, 2]
+            for q in range(n_coarse):
+                todo = live[j + 1, q] & some[inner, q] & ~every[outer, q]
+                live[j, q] = NONE
+                while todo != NONE:
+                    b = 64 * q + lowest(todo)
+                    todo &= todo - ONE
+                    found = NONE
+                    for i in range(BLOCK):
+                        x = later[j + 1, b, i] & fine[inner, b, i] & ~fine[outer, b, i]
+                        later[j, b, i] = x
+                        found |= x
+                    live[j, q] |= np.uint64(found != NONE) << np.uint64(b & 63)
         for b in range(n_blocks):
             applied[b] = -1
+        for q in range(n_coarse):
+            alive_blocks[q] = ALL
         n_kept = 0
         for j in range(m):
             k = order[j]
-            a = points[u, k]
             above, below = False, False
-            for s in range(counts[j + 1]):
-                b = blocks[j + 1, s]
-                if applied[b] < n_kept:
+            for q in range(n_coarse):
+                todo = live[j + 1, q] & alive_blocks[q]
+                todo &= some[box[j, 1], q] | ~every[box[j, 3], q]
+                while todo != NONE:
+                    b = 64 * q + lowest(todo)
+                    todo &= todo - ONE
                     if applied[b] < 0:
+                        applied[b] = 0
                         for i in range(BLOCK):
                             alive[b, i] = ALL
-                        applied[b] = 0
                     found = ALL
                     for c in range(applied[b], n_kept):
                         found = NONE
@@ -406,43 +452,32 @@ def prune(
                             found |= alive[b, i]
                         if found == NONE:
                             break
-                    applied[b] = n_kept if found != NONE else m + 1
-                if applied[b] > m:
-                    continue
-                want_above = NONE if above else ALL
-                want_below = NONE if below else ALL
-                found = NONE
-                for i in range(BLOCK):
-                    beyond = (fine[box[j, 1], b, i] & want_above) | (
-                        ~fine[box[j, 3], b, i] & want_below
-                    )
-                    hits[i] = alive[b, i] & later[j + 1, s, i] & beyond
-                    found |= hits[i]
-                if found == NONE:
-                    continue
-                for i in range(BLOCK):
-                    if above:
-                        hits[i] &= ~fine[box[j, 3], b, i]
-                    if below:
-                        hits[i] &= fine[box[j, 1], b, i]
-                    while hits[i] != NONE:
-                        v = rows[BLOCK * b + i] + lowest(hits[i])
-                        hits[i] &= hits[i] - ONE
-                        d = points[v, k] - a
-                        if d > limit:
-                            if exact or critical(points, u, v, limit, order, out[u], j):
-                                above = True
-                                hits[i] &= ~fine[box[j, 3], b, i]
-                        elif d < -limit:
-                            if exact or critical(points, u, v, limit, order, out[u], j):
-                                below = True
-                                hits[i] &= fine[box[j, 1], b, i]
+                    applied[b] = n_kept
+                    if found == NONE:
+                        alive_blocks[q] &= ~(ONE << np.uint64(b & 63))
+                        continue
+                    over, under = NONE, NONE
+                    for i in range(BLOCK):
+                        hits[i] = alive[b, i] & later[j + 1, b, i]
+                        over |= hits[i] & fine[box[j, 1], b, i]
+                        under |= hits[i] & ~fine[box[j, 3], b, i]
+                    if exact:
+                        above |= over != NONE
+                        below |= under != NONE
+                    elif (over != NONE and not above) or (under != NONE and not below):
+                        above, below = confirm(
+                            points, rows, fine, u, limit, orders, out, j, b, box, hits, above, below
+                        )
+                    if above and below:
+                        break
                 if above and below:
                     break
             out[u, k] = above + 2 * below
             if above or below:
-                kept[n_kept, 0] = box[j, 0] if above else first[k + 1] - 1
-                kept[n_kept, 1] = box[j, 2] if below else first[k]
+                outer = kept[n_kept, 0] = box[j, 0] if above else first[k + 1] - 1
+                inner = kept[n_kept, 1] = box[j, 2] if below else first[k]
+                for q in range(n_coarse):
+                    alive_blocks[q] &= some[inner, q] & ~every[outer, q]
                 n_kept += 1
 
 
@@ -450,23 +485,14 @@ def prune(
 
 
 @kernel
-def within(points, u, v, limit, types):
-    """Whether the rule of row u covers row v."""
-    for k in range(len(types)):
-        d = points[v, k] - points[u, k]
-        if (types[k] & 1 and d >= limit) or (types[k] & 2 and d <= -limit):
-            return False
-    return True
-
-
-@kernel
 def cover(
-    points, bits, rows, fence, fine, first, cuts, tops, starts,
-    limits, conditions, low, high, lengths, words, sets,
+    points, bits, rows, fence, fine, some, every, first, cuts, tops, starts,
+    columns, limits, conditions, low, high, lengths, words, sets,
 ):  # fmt: skip
     """Words and sets covered by the rules of the rows from `low` to `high`; returns how many."""
     m = points.shape[1]
     box = np.empty((m, 4), dtype=np.int32)
+    attributes = np.empty(m + 1, dtype=np.int64)
     possible = np.empty(BLOCK, dtype=np.uint64)
     filled = 0
     for u in range(low, high):
@@ -478,42 +504,60 @@ def cover(
         own_start, own_end = fence[bits[u] >> 6, 0], fence[bits[u] >> 6, 1]
         used = 0
         for k in range(m):
-            if conditions[u, k]:
-                place(cuts, tops, starts, first, k, points[u, k], limit, False, box, used)
-                if not conditions[u, k] & 1:
-                    box[used, 0] = box[used, 1] = first[k + 1] - 1
-                if not conditions[u, k] & 2:
-                    box[used, 2] = box[used, 3] = first[k]
-                used += 1
-        for b in range(own_start // BLOCK, (own_end - 1) // BLOCK + 1):
-            for i in range(BLOCK):
-                possible[i] = fine[0, b, i]
-            found = ALL
+            attributes[used] = k
+            used += conditions[u, k] != 0
+        place(points, first, cuts, tops, starts, u, limit, False, attributes, used, box)
+        for c in range(used):
+            k = attributes[c]
+            if not conditions[u, k] & 1:
+                box[c, 0] = box[c, 1] = first[k + 1] - 1
+            if not conditions[u, k] & 2:
+                box[c, 2] = box[c, 3] = first[k]
+        own_blocks = own_start // BLOCK, (own_end - 1) // BLOCK + 1
+        for q in range(own_blocks[0] >> 6, ((own_blocks[1] - 1) >> 6) + 1):
+            live = span(q, own_blocks[0], own_blocks[1])
             for c in range(used):
-                found = NONE
+                live &= some[box[c, 2], q] & ~every[box[c, 0], q]
+            while live != NONE:
+                b = 64 * q + lowest(live)
+                live &= live - ONE
                 for i in range(BLOCK):
-                    possible[i] &= fine[box[c, 2], b, i] & ~fine[box[c, 0], b, i]
-                    found |= possible[i]
-                if found == NONE:
-                    break
-            if found == NONE:
-                continue
-            for i in range(BLOCK):
-                w = BLOCK * b + i
-                if possible[i] == NONE or w < own_start or w >= own_end:
-                    continue
-                certain = possible[i]
+                    possible[i] = fine[0, b, i]
+                found = ALL
                 for c in range(used):
-                    certain &= fine[box[c, 3], b, i] & ~fine[box[c, 1], b, i]
-                doubtful = possible[i] & ~certain
-                while doubtful != NONE:
-                    p = lowest(doubtful)
-                    doubtful &= doubtful - ONE
-                    if within(points, u, rows[w] + p, limit, conditions[u]):
-                        certain |= ONE << np.uint64(p)
-                if certain != NONE:
-                    words[filled] = w
-                    sets[filled] = certain
-                    filled += 1
+                    found = NONE
+                    for i in range(BLOCK):
+                        possible[i] &= fine[box[c, 2], b, i] & ~fine[box[c, 0], b, i]
+                        found |= possible[i]
+                    if found == NONE:
+                        break
+                if found == NONE:
+                    continue
+                for i in range(BLOCK):
+                    w = BLOCK * b + i
+                    inside = possible[i]
+                    if inside == NONE or w < own_start or w >= own_end:
+                        continue
+                    for c in range(used):
+                        if box[c, 0] == box[c, 1] and box[c, 2] == box[c, 3]:
+                            continue
+                        k = attributes[c]
+                        a = points[u, k]
+                        doubtful = inside & fine[box[c, 1], b, i] & ~fine[box[c, 0], b, i]
+                        while doubtful != NONE:
+                            p = lowest(doubtful)
+                            doubtful &= doubtful - ONE
+                            beyond = columns[k, rows[w] + p] - a >= limit
+                            inside &= ~(np.uint64(beyond) << np.uint64(p))
+                        doubtful = inside & fine[box[c, 2], b, i] & ~fine[box[c, 3], b, i]
+                        while doubtful != NONE:
+                            p = lowest(doubtful)
+                            doubtful &= doubtful - ONE
+                            beyond = columns[k, rows[w] + p] - a <= -limit
+                            inside &= ~(np.uint64(beyond) << np.uint64(p))
+                    if inside != NONE:
+                        words[filled] = w
+                        sets[filled] = inside
+                        filled += 1
         lengths[u] = filled - before
     return filled

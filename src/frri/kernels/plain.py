@@ -7,6 +7,7 @@ made for all sides of a block of boxes at once.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Words = NDArray[np.uint64]
 
-# Memory of one block, in words of 64 bits and in distances (which should stay in the cache).
+# Size of one block of boxes, in words of 64 bits unless that is too few rows, and of one block of
+# distances, which should stay in the cache.
 BLOCK_WORDS = 1 << 20
+LEAST_ROWS = 128
 BLOCK_DISTANCES = 1 << 15
 
 NONE = np.uint64(0)
@@ -39,7 +42,7 @@ def nearest(columns: Floats, first_row: list[int]) -> Floats:
     """
     n_rows = columns.shape[1]
     found = np.full(n_rows, np.inf)
-    for start, end in zip(first_row[:-1], first_row[1:], strict=True):
+    for start, end in pairwise(first_row):
         for left in range(end, n_rows, BLOCK_DISTANCES):
             others = slice(left, min(left + BLOCK_DISTANCES, n_rows))
             height = max(1, BLOCK_DISTANCES // (others.stop - others.start))
@@ -144,7 +147,7 @@ def single(bits: Integers) -> Words:
 
 def blocks(start: int, end: int, words_per_row: int) -> Iterator[slice]:
     """Slices of rows that need a bounded number of words."""
-    height = max(16, BLOCK_WORDS // words_per_row)
+    height = max(LEAST_ROWS, BLOCK_WORDS // words_per_row)
     for low in range(start, end, height):
         yield slice(low, min(low + height, end))
 
@@ -168,7 +171,7 @@ def shorten(
     types = np.zeros((n_rows, n_attributes), dtype=np.int8)
     not_above = ranking.count(limits, inclusive=True)
     below = ranking.count(-limits, inclusive=False)
-    for code, (start, end) in enumerate(zip(first_row[:-1], first_row[1:], strict=True)):
+    for code, (start, end) in enumerate(pairwise(first_row)):
         enemies = np.concatenate((np.arange(start), np.arange(end, n_rows)))
         if start == end or not len(enemies):
             continue
@@ -177,14 +180,15 @@ def shorten(
         everybody = np.zeros((int(places[-1] >> 6) + 1, 1), dtype=np.uint64)
         np.add.at(everybody[:, 0], places >> 6, single(places))
         for block in blocks(start, end, 3 * n_attributes * len(everybody)):
-            sides = ranking.lowest(enemies, places, not_above[:, block], below[:, block])
+            high, low = ranking.lowest(enemies, places, not_above[:, block], below[:, block])
             if len(orders) == 1:
-                types[block] = prune(*sides, everybody, orders[0])
+                types[block] = prune(high, low, everybody, orders[0])
             else:
-                order = orders[block]
-                sides = [np.take_along_axis(side, order.T[:, None], axis=0) for side in sides]
-                found = prune(*sides, everybody, np.arange(n_attributes))
-                np.put_along_axis(types[block], order, found, axis=1)
+                chosen = orders[block].T[:, None]
+                high = np.take_along_axis(high, chosen, axis=0)
+                low = np.take_along_axis(low, chosen, axis=0)
+                found = prune(high, low, everybody, np.arange(n_attributes))
+                np.put_along_axis(types[block], orders[block], found, axis=1)
     types[limits < 0] = 0
     return types
 
@@ -196,7 +200,7 @@ def prune(not_above: Words, below: Words, enemies: Words, order: Integers) -> ND
     a condition already kept nor an attribute to come discerns it. The attribute is bounded above
     iff a critical enemy lies above, and below iff one lies below.
     """
-    n_attributes, n_words, n_rows = not_above.shape
+    n_attributes, _, n_rows = not_above.shape
     types = np.empty((n_attributes, n_rows), dtype=np.int8)
     # Enemies discerned by none of the attributes to come, for each attribute.
     later = np.empty_like(not_above)
@@ -234,8 +238,8 @@ def cover(
     first_word: list[int],
     limits: Floats,
     types: NDArray[np.int8],
-) -> tuple[Integers, NDArray[np.int32], Words]:
-    """Objects covered by every row's rule: words per row, then all words and their bits."""
+) -> tuple[Integers, list[tuple[NDArray[np.int32], Words]]]:
+    """Objects covered by every row's rule: words per row, then words and their bits in parts."""
     n_attributes, n_rows = ranking.columns.shape
     conditions = types.T
     inner = ranking.count(limits, inclusive=False)
@@ -243,8 +247,8 @@ def cover(
     inner[(conditions & 1) == 0] = n_rows
     outer[(conditions & 2) == 0] = 0
     inner[:, limits <= 0] = 0
-    lengths, words, sets = [], [], []
-    for code, (start, end) in enumerate(zip(first_row[:-1], first_row[1:], strict=True)):
+    lengths, parts = [], []
+    for code, (start, end) in enumerate(pairwise(first_row)):
         if start == end:
             continue
         own = np.arange(start, end)
@@ -258,6 +262,5 @@ def cover(
             by_row = np.ascontiguousarray(inside.T)
             row, word = np.nonzero(by_row)
             lengths.append(np.bincount(row, minlength=len(by_row)))
-            words.append((word + first_word[code]).astype(np.int32))
-            sets.append(by_row[row, word])
-    return np.concatenate(lengths), np.concatenate(words), np.concatenate(sets)
+            parts.append(((word + first_word[code]).astype(np.int32), by_row[row, word]))
+    return np.concatenate(lengths), parts

@@ -1,9 +1,7 @@
 """FRRI: every object becomes a rule, rules are opened as far as they may, the fewest are kept."""
 
 import warnings
-from collections.abc import Callable
 from numbers import Integral, Real
-from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +10,7 @@ from sklearn.utils import Bunch, check_random_state
 
 import frri
 from frri import induction
-from frri.cover import DEFAULT_EFFORT, Cover, minimum_cover
+from frri.cover import DEFAULT_EFFORT, minimum_cover
 from frri.fuzzy import Scaling
 from frri.induction import ConditionType
 from frri.learners.base import RuleClassifier, TrainingTable
@@ -124,25 +122,13 @@ class FRRIClassifier(RuleClassifier):
         order = _orders(self.attribute_order, *table.values.shape, self.random_state)
         _warn_if_one_class(table)
 
-        clock = _Clock()
         values = Scaling.fit(table.values).transform(table.values)
-        self.confidence_ = clock.time(
-            "confidences", lambda: induction.confidences(values, table.classes)
-        )
-        self._types = clock.time(
-            "shortening", lambda: induction.shorten(values, table.classes, self.confidence_, order)
-        )
-        covers, positions = clock.time(
-            "covering",
-            lambda: induction.covers(values, table.classes, self.confidence_, self._types),
-        )
-        lengths = (self._types != ConditionType.UNUSED).sum(axis=1)
-        cover: Cover = clock.time(
-            "selection",
-            lambda: minimum_cover(covers, lengths, effort=self.effort, time_limit=self.time_limit),
-        )
+        found = induction.induce(values, table.classes, order)
+        lengths = (found.types != ConditionType.UNUSED).sum(axis=1)
+        cover = minimum_cover(found.covers, lengths, effort=self.effort, time_limit=self.time_limit)
 
-        self.uncovered_ = np.flatnonzero(~covers.union()[positions])
+        self.confidence_, self._types = found.confidence, found.types
+        self.uncovered_ = np.flatnonzero(~found.covers.union()[found.positions])
         self.selection_ = Bunch(
             status=cover.status,
             n_rules=len(cover.selected),
@@ -151,10 +137,10 @@ class FRRIClassifier(RuleClassifier):
             n_conditions=int(lengths[cover.selected].sum()),
             conditions_status=cover.cost_status,
             stopped_by=cover.stopped_by,
-            seconds=clock.seconds,
+            seconds=found.seconds | {"selection": cover.seconds},
             solver=cover.solver,
         )
-        sizes = covers.sizes()[cover.selected]
+        sizes = found.covers.sizes()[cover.selected]
         self.selected_ = cover.selected[
             np.lexsort((cover.selected, -sizes, table.classes[cover.selected]))
         ]
@@ -171,14 +157,11 @@ class FRRIClassifier(RuleClassifier):
         return members[self._types]
 
     def _check_parameters(self) -> None:
-        if (
-            not isinstance(self.effort, Integral)
-            or isinstance(self.effort, bool)
-            or self.effort < 0
-        ):
-            raise ValueError(f"effort must be a whole number, 0 or more, got {self.effort!r}.")
-        limit = self.time_limit
-        if limit is not None and (not isinstance(limit, Real) or not limit >= 0):
+        effort: object = self.effort
+        if not isinstance(effort, Integral) or isinstance(effort, bool) or effort < 0:
+            raise ValueError(f"effort must be a whole number, 0 or more, got {effort!r}.")
+        limit: object = self.time_limit
+        if limit is not None and not (isinstance(limit, Real) and limit >= 0):
             raise ValueError(f"time_limit must be a number of seconds, 0 or more, got {limit!r}.")
 
     def _package(self, table: TrainingTable) -> RuleSet:
@@ -229,19 +212,6 @@ _STOPPED = {
     "time": "`time_limit`",
     "interrupt": "an interrupt",
 }
-
-
-class _Clock:
-    """Seconds per step."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    def time(self, step: str, work: Callable[[], Any]) -> Any:
-        start = perf_counter()
-        result = work()
-        self.seconds[step] = perf_counter() - start
-        return result
 
 
 def _conditions(
