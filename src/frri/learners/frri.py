@@ -119,7 +119,7 @@ class FRRIClassifier(RuleClassifier):
         """
         self._check_parameters()
         table = self._training_table(X, y)
-        order = _orders(self.attribute_order, *table.values.shape, self.random_state)
+        order = _orders(self.attribute_order, table.values.shape, self.random_state)
         _warn_if_one_class(table)
 
         values = Scaling.fit(table.values).transform(table.values)
@@ -157,11 +157,12 @@ class FRRIClassifier(RuleClassifier):
         return members[self._types]
 
     def _check_parameters(self) -> None:
-        effort: object = self.effort
-        if not isinstance(effort, Integral) or isinstance(effort, bool) or effort < 0:
+        effort: Any = self.effort
+        whole = isinstance(effort, Integral) and not isinstance(effort, bool)
+        if not whole or effort < 0:
             raise ValueError(f"effort must be a whole number, 0 or more, got {effort!r}.")
-        limit: object = self.time_limit
-        if limit is not None and not (isinstance(limit, Real) and limit >= 0):
+        limit: Any = self.time_limit
+        if limit is not None and not (isinstance(limit, Real) and float(limit) >= 0):
             raise ValueError(f"time_limit must be a number of seconds, 0 or more, got {limit!r}.")
 
     def _package(self, table: TrainingTable) -> RuleSet:
@@ -230,8 +231,9 @@ def _conditions(
     return tuple(conditions)
 
 
-def _orders(order: Any, n_objects: int, n_attributes: int, random_state: Any) -> NDArray[np.intp]:
+def _orders(order: Any, shape: tuple[int, ...], random_state: Any) -> NDArray[np.intp]:
     """The permutation, or one per object, that a parameter stands for."""
+    n_objects, n_attributes = shape
     if isinstance(order, str):
         if order == "given":
             return np.arange(n_attributes)
