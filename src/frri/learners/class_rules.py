@@ -7,9 +7,10 @@ what happens to a rule that pruning cannot help: the two switches of `Strategy`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri.learners.growing import Tests, Worth
-    from frri.learners.sorted_columns import SortedColumns
+    from frri.learners.sorted_columns import Part, SortedColumns
 
     Flags = NDArray[np.bool_]
 
@@ -58,11 +59,11 @@ class Strategy:
     def __post_init__(self) -> None:
         """One sentence about the first parameter that makes no sense."""
         for name, least in (("folds", 2), ("optimizations", 0)):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+            value: Any = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
                 raise ValueError(f"{name} must be a whole number from {least} on, got {value!r}.")
-        weight = self.min_weight
-        if not isinstance(weight, Real) or isinstance(weight, bool) or not 0 <= weight < inf:
+        weight: Any = self.min_weight
+        if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 <= float(weight) < inf:
             raise ValueError(f"min_weight must be a number from 0 on, got {weight!r}.")
 
     @property
@@ -75,7 +76,7 @@ class Strategy:
         }
 
 
-class TestedRule(NamedTuple):
+class CrispRule(NamedTuple):
     """The tests of a rule and the objects that satisfy them all."""
 
     tests: Tests
@@ -98,7 +99,7 @@ class ClassProblem:
     """
 
     columns: SortedColumns
-    classes: NDArray[np.intp]
+    classes: NDArray[np.integer]
     rows: Flags
     positive: Flags
     length: DescriptionLength
@@ -109,7 +110,7 @@ class ClassProblem:
     def of_class(
         cls,
         columns: SortedColumns,
-        classes: NDArray[np.intp],
+        classes: NDArray[np.integer],
         own: int,
         *,
         rows: Flags,
@@ -119,12 +120,13 @@ class ClassProblem:
     ) -> ClassProblem:
         """The problem of telling a class from the others among some objects."""
         positive = (classes == own) & rows
+        classes = classes.astype(np.min_scalar_type(classes.max()))  # small numbers sort faster
         length = DescriptionLength(
-            columns.n_tests, np.count_nonzero(rows), np.count_nonzero(positive), false_share
+            columns.n_tests, int(np.sum(rows)), int(np.sum(positive)), false_share
         )
         return cls(columns, classes, rows, positive, length, strategy, random)
 
-    def rules(self) -> list[TestedRule]:
+    def rules(self) -> list[CrispRule]:
         """The rules of the class, in order."""
         rules = self._built()
         for _ in range(self.strategy.optimizations):
@@ -133,9 +135,9 @@ class ClassProblem:
 
     # ------------------------------------------------------------------ building
 
-    def _built(self) -> list[TestedRule]:
+    def _built(self) -> list[CrispRule]:
         """Rule after rule, each on what the earlier ones left, until the list becomes too long."""
-        rules: list[TestedRule] = []
+        rules: list[CrispRule] = []
         left, seen, budget = self.rows, Counts(0, 0), Budget(self.length)
         while np.any(left & self.positive):
             rule = self._additional(left)
@@ -146,7 +148,7 @@ class ClassProblem:
             seen, left = seen.plus(counts), left & ~rule.covers
         return rules
 
-    def _additional(self, left: Flags) -> TestedRule:
+    def _additional(self, left: Flags) -> CrispRule:
         if not self.strategy.prune_building:
             return self._rule(self._grown(left))
         grow, prune = self._split(left)
@@ -154,7 +156,7 @@ class ClassProblem:
 
     # ------------------------------------------------------------------ improving
 
-    def _optimized(self, rules: list[TestedRule]) -> list[TestedRule]:
+    def _optimized(self, rules: list[CrispRule]) -> list[CrispRule]:
         """Go through the list once: a better version of each rule, further rules, needless ones out.
 
         When the positives run out before the rules do, the first rule not reached is lost; the others
@@ -180,13 +182,13 @@ class ClassProblem:
         return [rules[k] for k in self.length.kept(counted)]
 
     def _improved(
-        self, rules: list[TestedRule], position: int, left: Flags, seen: Counts
-    ) -> TestedRule:
+        self, rules: list[CrispRule], position: int, left: Flags, seen: Counts
+    ) -> CrispRule:
         """The best of the rule as it is, one grown further from it, and one grown from nothing."""
         old, later = rules[position], rules[position + 1 :]
-        grow, prune = self._split(left)
         if not np.any(old.covers & left):
             return old
+        grow, prune = self._split(left)
         for rule in later:
             prune &= ~rule.covers
         replacement = self._pruned(self._grown(grow), prune, "accuracy")
@@ -201,7 +203,7 @@ class ClassProblem:
         return revision if lengths[1] < lengths[2] + TOLERANCE else replacement
 
     def _length_with(
-        self, rule: TestedRule, later: list[TestedRule], left: Flags, seen: Counts
+        self, rule: CrispRule, later: list[CrispRule], left: Flags, seen: Counts
     ) -> float:
         """Bits for a rule and for the errors of the list it stands in."""
         counted = self._counted([rule, *later], left)
@@ -215,27 +217,34 @@ class ClassProblem:
     def _split(self, left: Flags) -> tuple[Flags, Flags]:
         return growing.split(self.classes, left, self.strategy.folds, self.random)
 
-    def _grown(self, rows: Flags, tests: Tests = ()) -> Tests:
-        return growing.grow(
-            self.columns, rows, self.positive, tests=tests, min_weight=self.strategy.min_weight
-        )
+    @cached_property
+    def _part(self) -> Part:
+        return self.columns.part(self.positive).restricted(self.rows)
 
-    def _pruned(self, tests: Tests, rows: Flags, worth: Worth) -> TestedRule:
+    def _grown(self, rows: Flags, tests: Tests = ()) -> Tests:
+        part = self._part.restricted(rows)
+        return growing.grow(part, tests, min_weight=self.strategy.min_weight)
+
+    def _pruned(self, tests: Tests, rows: Flags, worth: Worth) -> CrispRule:
         keep = self.strategy.keep_hopeless
         return self._rule(
             growing.prune(self.columns, rows, self.positive, tests, worth=worth, keep_hopeless=keep)
         )
 
-    def _rule(self, tests: Tests) -> TestedRule:
-        return TestedRule(tests, self.columns.covered(tests))
+    def _rule(self, tests: Tests) -> CrispRule:
+        return CrispRule(tests, self.columns.covered(tests))
 
     # ------------------------------------------------------------------ counting
 
-    def _counts(self, rule: TestedRule, rows: Flags) -> Counts:
+    def _counts(self, rule: CrispRule, rows: Flags) -> Counts:
         covered = rule.covers & rows
-        return Counts(np.count_nonzero(covered), np.count_nonzero(covered & self.positive))
+        n_covered, n_positives = (
+            np.count_nonzero(covered),
+            np.count_nonzero(covered & self.positive),
+        )
+        return Counts(int(n_covered), int(n_positives))
 
-    def _counted(self, rules: list[TestedRule], rows: Flags) -> list[Counted]:
+    def _counted(self, rules: list[CrispRule], rows: Flags) -> list[Counted]:
         """Each rule on the objects that the earlier ones leave."""
         result = []
         for rule in rules:

@@ -138,7 +138,9 @@ class DescriptionLength:
         kept = []
         for k in reversed(range(len(rules))):
             without = total.minus(rules[k].counts)
-            saving = self.of_errors(total) + self.of_rule(rules[k].n_tests) - self.of_errors(without)
+            saving = (
+                self.of_errors(total) + self.of_rule(rules[k].n_tests) - self.of_errors(without)
+            )
             if needless(saving, rules[k]):
                 total = without
             else:

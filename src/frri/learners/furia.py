@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+import frri
 from frri.learners.base import RuleClassifier
 from frri.learners.class_rules import ClassProblem, Strategy
 from frri.learners.fuzzifying import certainties, fuzzify, stretched_weights
@@ -16,11 +17,7 @@ from frri.rules import Rule, RuleSet
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-    from frri.data import Attribute
     from frri.learners.base import TrainingTable
-    from frri.learners.growing import Tests
 
 FALLBACKS: dict[str, Literal["stretched", "priors"]] = {"stretch": "stretched", "priors": "priors"}
 
@@ -74,7 +71,9 @@ class FURIAClassifier(RuleClassifier):
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> furia = FURIAClassifier(random_state=0).fit(X, y)
-    >>> print(furia.ruleset_)
+    >>> from frri.rules.text import rule_text
+    >>> print(rule_text(furia.ruleset_, furia.ruleset_[0]))
+    IF petal length (cm) <= 1.9 (fades, ends at 3) THEN target = 0   [confidence 0.97, covers 50 of ...
     >>> furia.predict(X[:2])
     array([0, 0])
     """
@@ -99,18 +98,18 @@ class FURIAClassifier(RuleClassifier):
         self.uncovered = uncovered
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> FURIAClassifier:
-        """Learn the rules.
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn rules from a table and its class labels.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+            Class labels of any type; the name of a series becomes the name of the target.
 
         Returns
         -------
-        FURIAClassifier
-            Itself.
+        self
         """
         strategy = self._strategy()
         table = self._training_table(X, y)
@@ -126,6 +125,7 @@ class FURIAClassifier(RuleClassifier):
             class_counts=table.class_counts,
             about={
                 "learner": "FURIA",
+                "frri": frri.__version__,
                 "parameters": strategy.parameters
                 | {"t_norm": self.t_norm, "uncovered": self.uncovered},
             },

@@ -10,7 +10,7 @@ import numpy as np
 
 from frri.fuzzy import T_NORMS
 from frri.kernels.thresholds import AT_MOST, EQUAL
-from frri.learners.sorted_columns import Test, satisfies
+from frri.learners.sorted_columns import CrispTest, satisfies
 from frri.rules import NumericCondition
 
 if TYPE_CHECKING:
@@ -25,23 +25,27 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 
+# Purities that differ by less are equal: sums of memberships are rounded.
+TIE = 1e-12
+
+
 @dataclass(frozen=True)
 class FuzzyTest:
     """A test that fades between its value and the end of its support.
 
     Parameters
     ----------
-    test : Test
+    test : CrispTest
     support : float, optional
         Where it is over; None for a crisp one.
 
     Examples
     --------
-    >>> FuzzyTest(Test(0, AT_MOST, 2.0), support=4.0).membership(np.array([2.0, 3.0, 4.0, np.nan]))
+    >>> FuzzyTest(CrispTest(0, AT_MOST, 2.0), support=4.0).membership(np.array([2.0, 3.0, 4.0, np.nan]))
     array([1. , 0.5, 0. , 0. ])
     """
 
-    test: Test
+    test: CrispTest
     support: float | None = None
 
     def membership(self, values: Floats) -> Floats:
@@ -67,15 +71,15 @@ def fuzzify(columns: SortedColumns, positive: Flags, tests: Tests) -> tuple[Fuzz
     """Widen the tests of a rule, one at a time, where that makes the rule purer.
 
     In each round every test that is not settled yet proposes the support of greatest purity, given the
-    others as they are. The purest proposal is adopted and its test settled. This ends when the rule was
-    purer before; then every test that is still crisp reaches to the nearest value outside.
+    others as they are; the purest proposal is adopted. This ends when the rule was purer before. Then
+    every test that is still crisp reaches to the nearest value outside.
 
     Parameters
     ----------
     columns : SortedColumns
     positive : ndarray of bool, shape (n_objects,)
         Which objects are of the rule's class.
-    tests : tuple of Test
+    tests : tuple of CrispTest
     """
     widened = [FuzzyTest(test) for test in tests]
     reached = np.array([satisfies(columns.values[test.attribute], test) for test in tests])
@@ -83,16 +87,18 @@ def fuzzify(columns: SortedColumns, positive: Flags, tests: Tests) -> tuple[Fuzz
     purest = 0.0
     while waiting:
         proposals = [
-            purest_support(columns, np.delete(reached, k, axis=0).all(axis=0), positive, tests[k])
-            for k in waiting
+            purest_support(columns, np.logical_and.reduce(others), positive, tests[k])
+            for k, others in ((k, np.delete(reached, k, axis=0)) for k in waiting)
         ]
-        first = max(range(len(waiting)), key=lambda i: proposals[i][0])
-        purity, support = proposals[first]
-        if support is None or purity < purest:
+        best = max(purity for purity, _ in proposals)
+        first = next(i for i, (purity, _) in enumerate(proposals) if purity >= best - TIE)
+        k, (purity, support) = waiting.pop(first), proposals[first]
+        if purity < purest - TIE:
             break  # the other tests have no better proposal, and nothing has changed for them
-        k, purest = waiting.pop(first), purity
-        widened[k] = FuzzyTest(tests[k], support)
-        reached[k] = widened[k].membership(columns.values[tests[k].attribute]) > 0.0
+        if support is not None:
+            purest = purity
+            widened[k] = FuzzyTest(tests[k], support)
+            reached[k] = widened[k].membership(columns.values[tests[k].attribute]) > 0.0
     return tuple(
         replace(each, support=nearest_outside(columns, each.test)) if each.support is None else each
         for each in widened
@@ -100,7 +106,7 @@ def fuzzify(columns: SortedColumns, positive: Flags, tests: Tests) -> tuple[Fuzz
 
 
 def purest_support(
-    columns: SortedColumns, relevant: Flags, positive: Flags, test: Test
+    columns: SortedColumns, relevant: Flags, positive: Flags, test: CrispTest
 ) -> tuple[float, float | None]:
     """The support of greatest purity for a test, the widest of equal ones.
 
@@ -110,33 +116,36 @@ def purest_support(
     Returns
     -------
     purity : float
-        -1 if there is no candidate.
+        0 if there is no candidate.
     support : float or None
     """
-    outward, own = _outward(columns, relevant, positive, test)
-    n_core = np.count_nonzero(satisfies(outward, test))
-    p_core = np.count_nonzero(own[:n_core])
-    outside, own = outward[n_core:], own[n_core:]
-    if not len(outside) or test.comparison == EQUAL:
-        return -1.0, None
-    new = np.flatnonzero(np.append(True, outside[1:] != outside[:-1]))
+    if test.comparison == EQUAL:
+        return 0.0, None
+    core, outward = _core_and_outward(columns, test)
+    core, outward = core[relevant[core]], outward[relevant[outward]]
+    if not len(outward):
+        return 0.0, None
+    values, own = columns.values[test.attribute][outward], positive[outward]
+    new = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
     # An object at distance d has membership 1 - d / reach while it is within: sums of d are enough.
-    distance = np.abs(outside - test.value)
+    distance = np.abs(values - test.value)
     reach = distance[new]
-    total = n_core + new - _before(distance, new) / reach
-    p_total = p_core + _before(own, new) - _before(np.where(own, distance, 0.0), new) / reach
+    before = np.zeros((3, len(outward) + 1))
+    np.cumsum([distance, own, own * distance], axis=1, out=before[:, 1:])
+    lost, p_within, p_lost = before[:, new]
+    total = len(core) + new - lost / reach
+    p_total = np.count_nonzero(positive[core]) + p_within - p_lost / reach
     purity = np.divide(p_total, total, out=np.zeros(len(new)), where=total > 0.0)
-    best = len(new) - 1 - int(purity[::-1].argmax())
-    return float(purity[best]), float(outside[new[best]])
+    best = np.flatnonzero(purity >= purity.max() - TIE)[-1]
+    return float(purity[best]), float(values[new[best]])
 
 
-def nearest_outside(columns: SortedColumns, test: Test) -> float | None:
+def nearest_outside(columns: SortedColumns, test: CrispTest) -> float | None:
     """The nearest value in the table that fails a test, None if there is none."""
-    everything = np.ones(columns.n_objects, dtype=np.bool_)
-    outward, _ = _outward(columns, everything, everything, test)
-    n_core = np.count_nonzero(satisfies(outward, test))
-    beyond = n_core < len(outward) and test.comparison != EQUAL
-    return float(outward[n_core]) if beyond else None
+    if test.comparison == EQUAL:
+        return None
+    _, outward = _core_and_outward(columns, test)
+    return float(columns.values[test.attribute][outward[0]]) if len(outward) else None
 
 
 def certainties(
@@ -176,18 +185,14 @@ def stretched_weights(certainties: list[float]) -> tuple[float, ...]:
     return tuple((k + 1) / (m + 2) * c if k else 0.0 for k, c in enumerate(certainties))
 
 
-def _outward(
-    columns: SortedColumns, relevant: Flags, positive: Flags, test: Test
-) -> tuple[Floats, Flags]:
-    """Known values of relevant objects from the test's core outward, and whether each is a positive."""
-    j = test.attribute
-    rows = columns.order[j]
-    chosen = relevant[rows] & ~np.isnan(columns.ascending[j])
-    values, own = columns.ascending[j][chosen], positive[rows[chosen]]
-    return (values, own) if test.comparison == AT_MOST else (values[::-1], own[::-1])
-
-
-def _before(amounts: NDArray[np.generic], positions: NDArray[np.intp]) -> Floats:
-    """Sums of the amounts before each position."""
-    sums = np.concatenate(([0.0], np.cumsum(amounts, dtype=np.float64)))
-    return sums[positions]
+def _core_and_outward(
+    columns: SortedColumns, test: CrispTest
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Objects that satisfy a test, and those with other known values from the nearest one on."""
+    order, ascending = columns.order[test.attribute], columns.ascending[test.attribute]
+    known = ascending.searchsorted(np.nan)
+    if test.comparison == AT_MOST:
+        end = ascending.searchsorted(test.value, side="right")
+        return order[:end], order[end:known]
+    start = ascending.searchsorted(test.value, side="left")
+    return order[start:known], order[:start][::-1]

@@ -6,19 +6,21 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from frri.learners.sorted_columns import SortedColumns, Test, satisfies
+from frri.learners.sorted_columns import CrispTest, satisfies
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from frri.learners.sorted_columns import Part, SortedColumns
+
     Flags = NDArray[np.bool_]
-    Tests = tuple[Test, ...]
+    Tests = tuple[CrispTest, ...]
 
 Worth = Literal["precision", "accuracy"]
 
 
 def split(
-    classes: NDArray[np.intp], rows: Flags, folds: int, random: np.random.RandomState
+    classes: NDArray[np.integer], rows: Flags, folds: int, random: np.random.RandomState
 ) -> tuple[Flags, Flags]:
     """Divide objects at random, class by class, into those to grow and those to prune a rule with.
 
@@ -52,40 +54,29 @@ def split(
     return grow, prune
 
 
-def grow(
-    columns: SortedColumns,
-    rows: Flags,
-    positive: Flags,
-    *,
-    tests: Tests = (),
-    min_weight: float = 2.0,
-) -> Tests:
+def grow(part: Part, tests: Tests = (), *, min_weight: float = 2.0) -> Tests:
     """Add tests to a rule, each the one of greatest information gain, until it is pure.
 
     Parameters
     ----------
-    columns : SortedColumns
-    rows, positive : ndarray of bool, shape (n_objects,)
-        The objects to grow on, and which objects are of the rule's class.
-    tests : tuple of Test
-        What the rule consists of so far; `rows` must satisfy it.
+    part : Part
+        The objects to grow on.
+    tests : tuple of CrispTest
+        What the rule consists of so far; all objects of the part must satisfy it.
     min_weight : float
         A test that fewer positives satisfy is not added and ends the growth.
     """
-    n_objects, n_positives = np.count_nonzero(rows), np.count_nonzero(rows & positive)
-    if n_positives == n_objects:
-        return tests
-    logs = columns.logs
-    part = columns.part(rows)
-    while True:
-        found = part.best_test(positive, logs[n_positives + 1] - logs[n_objects + 1])
+    logs = part.columns.logs
+    n_objects, n_positives = len(part.order[0]), int(np.count_nonzero(part.positive[0]))
+    while n_positives < n_objects:
+        found = part.best_test(logs[n_positives + 1] - logs[n_objects + 1])
         if found is None or found.positives < min_weight:
-            return tests
+            break
         tests = (*tests, found.test)
-        n_positives, n_objects = found.positives, found.objects
-        if n_positives == n_objects:
-            return tests
-        part = part.satisfying(found.test)
+        n_objects, n_positives = found.objects, found.positives
+        if n_positives < n_objects:
+            part = part.satisfying(found.test)
+    return tests
 
 
 def prune(
@@ -104,7 +95,7 @@ def prune(
     columns : SortedColumns
     rows, positive : ndarray of bool, shape (n_objects,)
         The objects to prune on, and which objects are of the rule's class.
-    tests : tuple of Test
+    tests : tuple of CrispTest
     worth : {"precision", "accuracy"}
         The share of positives among the objects it covers, smoothed: (p + 1) / (t + 2); or the share
         of all objects that it decides rightly, covered positives and negatives that are not covered.
@@ -114,7 +105,7 @@ def prune(
 
     Returns
     -------
-    tuple of Test
+    tuple of CrispTest
         The shortest of the best beginnings. Without objects to judge by, the rule as it is.
     """
     objects = np.flatnonzero(rows)

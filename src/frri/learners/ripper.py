@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+import frri
 from frri.learners.base import RuleClassifier
-from frri.learners.class_rules import ClassProblem, Strategy, TestedRule
+from frri.learners.class_rules import ClassProblem, CrispRule, Strategy
 from frri.learners.sorted_columns import SortedColumns, without_redundant
 from frri.rules import Rule, RuleSet
 
@@ -67,6 +68,10 @@ class RIPPERClassifier(RuleClassifier):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> ripper = RIPPERClassifier(random_state=0).fit(X, y)
     >>> print(ripper.ruleset_)
+    IF petal width (cm) >= 1.7 THEN target = 2   [confidence 0.96, covers 48 of 150, precision 0.96]
+    IF petal length (cm) >= 5 THEN target = 2   [confidence 0.80, covers 46 of 150, precision 0.96]
+    IF petal length (cm) >= 3 THEN target = 1   [confidence 1.00, covers 100 of 150, precision 0.50]
+    OTHERWISE target = 0   [confidence 1.00, covers 150 of 150, precision 0.33]
     >>> ripper.predict(X[:2])
     array([0, 0])
     """
@@ -89,18 +94,18 @@ class RIPPERClassifier(RuleClassifier):
         self.prune = prune
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> RIPPERClassifier:
-        """Learn the rules.
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn rules from a table and its class labels.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+            Class labels of any type; the name of a series becomes the name of the target.
 
         Returns
         -------
-        RIPPERClassifier
-            Itself.
+        self
         """
         strategy = self._strategy()
         table = self._training_table(X, y)
@@ -114,7 +119,11 @@ class RIPPERClassifier(RuleClassifier):
             combination="first",
             fallback="priors",
             class_counts=table.class_counts,
-            about={"learner": "RIPPER", "parameters": strategy.parameters | {"prune": self.prune}},
+            about={
+                "learner": "RIPPER",
+                "frri": frri.__version__,
+                "parameters": strategy.parameters | {"prune": bool(self.prune)},
+            },
         )
         self.ruleset_ = ruleset.with_statistics(X, self.classes_[table.classes])
         return self
@@ -134,14 +143,14 @@ class RIPPERClassifier(RuleClassifier):
 
 def _decision_list(
     table: TrainingTable, strategy: Strategy, random: np.random.RandomState
-) -> list[TestedRule]:
+) -> list[CrispRule]:
     """The rules of all classes but the most frequent, and the default rule."""
     columns = SortedColumns.of(table.values, table.attributes)
     counts = np.array(table.class_counts)
     shuffled = random.permutation(len(counts))
     ascending = shuffled[counts[shuffled].argsort(kind="stable")]
     left = np.ones(columns.n_objects, dtype=np.bool_)
-    rules: list[TestedRule] = []
+    rules: list[CrispRule] = []
     for k, own in enumerate(ascending[:-1]):
         problem = ClassProblem.of_class(
             columns,
@@ -157,10 +166,10 @@ def _decision_list(
             left = left & ~rule.covers
         rules += found
     everything = np.ones(columns.n_objects, dtype=np.bool_)
-    return [*rules, TestedRule((), everything)]
+    return [*rules, CrispRule((), everything)]
 
 
-def _with_shares(rules: list[TestedRule], table: TrainingTable) -> Iterator[Rule]:
+def _with_shares(rules: list[CrispRule], table: TrainingTable) -> Iterator[Rule]:
     """Each rule with the shares of the classes among the objects which it is the first to cover."""
     left = np.ones(len(table.classes), dtype=np.bool_)
     for rule in rules:

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 # From this many values on a fit takes longer interpreted than it takes to compile the kernels, or,
 # where an earlier process has left them compiled, to load them.
-COMPILED_FROM = 400_000
-LOADED_FROM = 100_000
+COMPILED_FROM = 100_000
+LOADED_FROM = 30_000
 
 
-class Test(NamedTuple):
+class CrispTest(NamedTuple):
     """A comparison of one attribute with a value seen in training."""
 
     attribute: int
@@ -37,19 +37,19 @@ class Test(NamedTuple):
 
     def condition(self, attribute: Attribute) -> Condition:
         """The test as a crisp condition of the rule model."""
-        if attribute.categories is not None:
-            return NominalCondition(
-                attribute.name, frozenset({attribute.categories[int(self.value)]})
-            )
+        name, value = attribute.name, self.value
         if self.comparison == thresholds.AT_MOST:
-            return NumericCondition(attribute.name, core_high=self.value, support_high=self.value)
-        return NumericCondition(attribute.name, support_low=self.value, core_low=self.value)
+            return NumericCondition(name, core_high=value, support_high=value)
+        if self.comparison == thresholds.AT_LEAST:
+            return NumericCondition(name, support_low=value, core_low=value)
+        assert attribute.categories is not None  # noqa: S101 - only names are tested to be equal
+        return NominalCondition(name, frozenset({attribute.categories[int(value)]}))
 
 
 class Found(NamedTuple):
     """The best test of a search, and the positives and objects that satisfy it."""
 
-    test: Test
+    test: CrispTest
     positives: int
     objects: int
 
@@ -68,8 +68,8 @@ class SortedColumns:
         The values in that order.
     nominal : ndarray of bool, shape (n_attributes,)
     n_tests : int
-        How many different tests there are: two per distinct value of a numeric attribute, one per
-        distinct value of a nominal one.
+        How many different tests there are: two per distinct value of an attribute with an order, one
+        per distinct value of a nominal one.
     logs : ndarray of float
         Binary logarithms of 0 (as -inf), 1, ..., n_objects + 1.
     kernels : module
@@ -90,7 +90,7 @@ class SortedColumns:
         values = np.ascontiguousarray(table.T)
         order = values.argsort(axis=1, kind="stable")
         ascending = np.take_along_axis(values, order, axis=1)
-        nominal = np.array([a.categories is not None for a in attributes], dtype=np.bool_)
+        nominal = np.array([attribute.kind == "nominal" for attribute in attributes])
         steps = ascending[:, 1:] > ascending[:, :-1]  # a comparison with NaN is false
         distinct = np.count_nonzero(steps, axis=1) + ~np.isnan(ascending[:, 0])
         n_tests = int(np.where(nominal, distinct, 2 * distinct).sum())
@@ -102,73 +102,73 @@ class SortedColumns:
     @property
     def n_objects(self) -> int:
         """How many objects the table has."""
-        return self.values.shape[1]
+        return len(self.values[0])
 
-    def covered(self, tests: Iterable[Test]) -> Flags:
+    def covered(self, tests: Iterable[CrispTest]) -> Flags:
         """Which objects satisfy all tests; a missing value satisfies none."""
         kept = np.ones(self.n_objects, dtype=np.bool_)
         for test in tests:
             kept &= satisfies(self.values[test.attribute], test)
         return kept
 
-    def part(self, rows: Flags) -> Part:
-        """The columns with only some of the objects."""
-        return Part(self, *self.kernels.restrict(self.order, self.ascending, rows))
+    def part(self, positive: Flags) -> Part:
+        """All objects, for the search of tests that single out the positives."""
+        return Part(self, self.order, self.ascending, positive[self.order])
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some of the objects of sorted columns."""
+    """Some of the objects of sorted columns, with a flag for the positives in the same order."""
 
     columns: SortedColumns
     order: NDArray[np.int32]
     ascending: Floats
+    positive: Flags
 
-    def satisfying(self, test: Test) -> Part:
-        """The objects that satisfy a test."""
-        kept = satisfies(self.columns.values[test.attribute], test)
+    def restricted(self, rows: Flags) -> Part:
+        """Only the objects whose flag is set."""
         restrict = self.columns.kernels.restrict
-        return Part(self.columns, *restrict(self.order, self.ascending, kept))
+        return Part(self.columns, *restrict(self.order, self.ascending, self.positive, rows))
 
-    def best_test(self, positive: Flags, log_share: float) -> Found | None:
+    def satisfying(self, test: CrispTest) -> Part:
+        """Only the objects that satisfy a test."""
+        return self.restricted(satisfies(self.columns.values[test.attribute], test))
+
+    def best_test(self, log_share: float) -> Found | None:
         """The test of greatest information gain, None if no test has any.
 
         Parameters
         ----------
-        positive : ndarray of bool, shape (n_objects,)
         log_share : float
-            Binary logarithm of the share of positives among these objects.
+            Binary logarithm of the (smoothed) share of positives among these objects.
         """
-        kernels = self.columns.kernels
-        column, value, positives, objects = kernels.value_counts(
-            self.order, self.ascending, positive
-        )
-        k, comparison, p, t = kernels.best_test(
-            column, positives, objects, self.columns.nominal, self.columns.logs, log_share
+        columns = self.columns
+        column, comparison, value, p, t = columns.kernels.best_test(
+            self.ascending, self.positive, columns.nominal, columns.logs, log_share
         )
         if comparison == thresholds.NOTHING:
             return None
-        return Found(Test(int(column[k]), int(comparison), float(value[k])), int(p), int(t))
+        return Found(CrispTest(column, comparison, value), p, t)
 
 
-def satisfies(values: Floats, test: Test) -> Flags:
+def satisfies(values: Floats, test: CrispTest) -> Flags:
     """Which values of its attribute satisfy a test."""
     if test.comparison == thresholds.AT_MOST:
         return values <= test.value
     if test.comparison == thresholds.AT_LEAST:
         return values >= test.value
-    return values == test.value
+    return np.equal(values, test.value)
 
 
-def without_redundant(tests: Iterable[Test]) -> tuple[Test, ...]:
+def without_redundant(tests: Iterable[CrispTest]) -> tuple[CrispTest, ...]:
     """Of the tests of one attribute in one direction keep the last, in the place of the first.
 
     Tests are added to what earlier ones left over, so the last is the tightest.
 
     Examples
     --------
-    >>> without_redundant([Test(0, 1, 5.0), Test(1, 2, 0.5), Test(0, 1, 3.0)])
-    (Test(attribute=0, comparison=1, value=3.0), Test(attribute=1, comparison=2, value=0.5))
+    >>> without_redundant([CrispTest(0, 1, 5.0), CrispTest(1, 2, 0.5), CrispTest(0, 1, 3.0)])
+    (CrispTest(attribute=0, comparison=1, value=3.0), CrispTest(attribute=1, comparison=2, value=0.5))
     """
     return tuple({(test.attribute, test.comparison): test for test in tests}.values())
 

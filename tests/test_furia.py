@@ -1,0 +1,290 @@
+"""FURIAClassifier: naive twins of what it adds to RIPPER's machinery, contract, reference."""
+
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_classification
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import naive_rivals as naive
+from frri.compiling import compiled
+from frri.kernels import thresholds
+from frri.learners import fuzzifying, growing, sorted_columns
+from frri.learners.furia import FURIAClassifier
+from frri.learners.sorted_columns import SortedColumns
+from frri.rules import NominalCondition, RuleSet
+from test_ripper import as_tests, compare_with_reference
+
+
+@parametrize_with_checks(
+    [
+        FURIAClassifier(random_state=0),
+        FURIAClassifier(t_norm="minimum", uncovered="priors", optimizations=1),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+# ---------------------------------------------------------------- naive twins, piece by piece
+
+
+class Case:
+    """A random table with random rules for its class 0."""
+
+    def __init__(self, seed):
+        X, self.y, nominal = naive.random_table(seed, n_max=25)
+        self.frame = naive.as_frame(X, nominal)
+        table = FURIAClassifier()._training_table(self.frame, self.y)
+        self.X = table.values
+        self.nominal = [attribute.kind == "nominal" for attribute in table.attributes]
+        self.columns = SortedColumns.of(table.values, table.attributes)
+        self.own = self.y == 0
+        rng = np.random.default_rng(seed)
+        everything = list(range(len(X)))
+        tests = list(naive.tests_in_order(self.X, everything, self.nominal))
+        drawn = [
+            [tests[i] for i in rng.integers(0, len(tests), size=rng.integers(1, 4))]
+            for _ in range(4)
+        ]
+        grown = naive.grow(self.X, self.own, [], everything, self.nominal, 2)
+        self.rules = [naive.tightest(rule) for rule in [*drawn, grown]]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_purest_support_of_a_test(seed):
+    case = Case(seed)
+    relevant = np.random.default_rng(seed).random(len(case.X)) < 0.8
+    for rule in case.rules:
+        for test in rule:
+            purity, support = fuzzifying.purest_support(
+                case.columns, relevant, case.own, as_tests([test])[0]
+            )
+            expected, widest = naive.purest_support(
+                case.X, case.own, test, np.flatnonzero(relevant).tolist()
+            )
+            assert support == widest
+            assert purity == pytest.approx(float(expected))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_fuzzified_rules(seed):
+    case = Case(seed)
+    for rule in case.rules:
+        found = fuzzifying.fuzzify(case.columns, case.own, as_tests(rule))
+        assert [each.support for each in found] == naive.fuzzify(case.X, case.own, rule)
+
+
+@pytest.mark.parametrize("t_norm", ["product", "minimum"])
+@pytest.mark.parametrize("seed", range(30))
+def test_certainty_factors_of_all_beginnings(seed, t_norm):
+    case = Case(seed)
+    for rule in case.rules:
+        supports = naive.fuzzify(case.X, case.own, rule)
+        tests = fuzzifying.fuzzify(case.columns, case.own, as_tests(rule))
+        found = fuzzifying.certainties(case.columns, case.own, tests, t_norm)
+        expected = [
+            float(naive.certainty(case.X, case.own.tolist(), rule[:k], supports[:k], t_norm))
+            for k in range(len(rule) + 1)
+        ]
+        assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_whole_rules(seed):
+    """Every class against the rest with the same random splits, then fuzzified."""
+    X, y, nominal = naive.random_table(seed, n_max=30)
+    frame = naive.as_frame(X, nominal)
+    model = FURIAClassifier(random_state=seed)
+    table = model._training_table(frame, y)
+    random = np.random.RandomState(seed)
+
+    def split(rows):
+        chosen = np.zeros(len(X), dtype=bool)
+        chosen[rows] = True
+        parts = growing.split(table.classes, chosen, 3, random)
+        return [np.flatnonzero(part).tolist() for part in parts]
+
+    expected = []
+    for label in model.classes_:
+        own = (y == label).tolist()
+        problem = naive.ClassProblem(
+            table.values,
+            own,
+            list(range(len(X))),
+            [attribute.kind == "nominal" for attribute in table.attributes],
+            sum(own) / len(own),
+            2,
+            split,
+            pruned=False,
+            keep_hopeless=True,
+        )
+        for rule in problem.rules(2):
+            tests = naive.tightest(rule)
+            expected.append((label, tests, naive.fuzzify(table.values, own, tests)))
+    model.fit(frame, y)
+    assert [as_naive_rule(rule, table.attributes) for rule in model.ruleset_] == expected
+
+
+def as_naive_rule(rule, attributes):
+    names = [attribute.name for attribute in attributes]
+    tests, supports = [], []
+    for c in rule.conditions:
+        j = names.index(c.attribute)
+        if isinstance(c, NominalCondition):
+            (value,) = c.values
+            tests.append((j, "=", float(attributes[j].categories.index(value))))
+            supports.append(None)
+        elif c.core_high < np.inf:
+            tests.append((j, "<=", c.core_high))
+            supports.append(c.support_high if c.support_high > c.core_high else None)
+        else:
+            tests.append((j, ">=", c.core_low))
+            supports.append(c.support_low if c.support_low < c.core_low else None)
+    return rule.consequent, tests, supports
+
+
+@pytest.mark.parametrize("uncovered", ["stretch", "priors"])
+@pytest.mark.parametrize("t_norm", ["product", "minimum"])
+@pytest.mark.parametrize("seed", range(12))
+def test_votes_stretching_and_priors(seed, t_norm, uncovered):
+    X, y, nominal = naive.random_table(seed, n_max=25)
+    frame = naive.as_frame(X, nominal)
+    model = FURIAClassifier(t_norm=t_norm, uncovered=uncovered, random_state=seed).fit(frame, y)
+    attributes = model.ruleset_.attributes
+    table = model._new_values(frame)
+    rules = [as_naive_rule(rule, attributes) for rule in model.ruleset_]
+    rng = np.random.default_rng(seed)
+    new = np.column_stack([rng.permutation(table[:, j]) for j in range(table.shape[1])])[:15]
+    shown = RuleSet.probabilities(model.ruleset_, new)
+    classes = model.classes_.tolist()
+    for x, shares in zip(new, shown, strict=True):
+        scores = naive.furia_scores(
+            table, y.tolist(), classes, rules, t_norm, uncovered == "stretch", x
+        )
+        total = sum(scores.values(), Fraction(0))
+        assert shares == pytest.approx([float(scores[c] / total) for c in classes])
+
+
+# ---------------------------------------------------------------- behaviour
+
+
+def test_rules_are_unordered_and_weighted_by_certainty():
+    X, y = load_iris(return_X_y=True)
+    rules = FURIAClassifier(random_state=0).fit(X, y).ruleset_
+    assert {rule.consequent for rule in rules} == {0, 1, 2}
+    assert rules.combination == "sum"
+    assert rules.fallback == "stretched"
+    assert all(0 < rule.weight < 1 for rule in rules)
+    for rule in rules:
+        m = len(rule.conditions)
+        assert len(rule.partial_weights) == m + 1
+        assert rule.partial_weights[m] == pytest.approx(rule.weight * (m + 1) / (m + 2))
+
+
+def test_same_seed_same_rules_and_seeds_matter():
+    X, y = make_classification(200, 6, flip_y=0.2, random_state=0)
+    first, again = (FURIAClassifier(random_state=1).fit(X, y).ruleset_ for _ in range(2))
+    assert first == again
+    others = {str(FURIAClassifier(random_state=s).fit(X, y).ruleset_) for s in range(5)}
+    assert len(others) > 1
+
+
+def test_compiled_and_interpreted_fits_agree(monkeypatch):
+    X, y = make_classification(300, 8, n_classes=3, n_informative=5, random_state=1)
+    fits = []
+    for kernels in (thresholds, compiled(thresholds)):
+        monkeypatch.setattr(sorted_columns, "kernels_for", lambda _, chosen=kernels: chosen)
+        fits.append(FURIAClassifier(random_state=0).fit(X, y).ruleset_)
+    assert fits[0] == fits[1]
+
+
+def test_a_rule_without_conditions_does_not_vote():
+    """One class alone needs no test; the fallback then speaks."""
+    model = FURIAClassifier(optimizations=0).fit([[1.0], [2.0], [3.0]], ["a", "a", "a"])
+    assert [(rule.conditions, rule.weight) for rule in model.ruleset_] == [((), 0.0)]
+    assert model.predict([[7.0]]).tolist() == ["a"]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["no", "yes"], [7, 3], [True, False], [1.0, 2.0], np.array(["b", "a"], dtype=object)],
+)
+def test_labels_of_any_type(labels):
+    X, codes = make_classification(80, 4, random_state=0)
+    y = np.asarray(labels)[codes]
+    model = FURIAClassifier(random_state=0).fit(X, y)
+    assert set(model.predict(X)) <= set(y)
+    assert model.score(X, y) > 0.8
+
+
+def test_names_and_gaps_in_data_frames():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "colour": rng.choice(["red", "green", "blue"], 200).astype(object),
+            "size": rng.random(200),
+        }
+    )
+    y = np.where((frame["colour"] == "red") & (frame["size"] > 0.4), "buy", "leave")
+    frame.loc[:20, "colour"] = None
+    frame.loc[30:40, "size"] = np.nan
+    model = FURIAClassifier(random_state=0).fit(frame, y)
+    nominal = {c for r in model.ruleset_ for c in r.conditions if isinstance(c, NominalCondition)}
+    assert NominalCondition("colour", frozenset({"red"})) in nominal
+    assert model.score(frame[41:], y[41:]) > 0.97
+    assert model.predict(pd.DataFrame({"colour": [None], "size": [np.nan]}))[0] == "leave"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"folds": 1}, "folds must be a whole number from 2 on, got 1"),
+        ({"min_weight": -1}, "min_weight must be a number from 0 on, got -1"),
+        ({"optimizations": 1.5}, "optimizations must be a whole number from 0 on, got 1.5"),
+        ({"t_norm": "drastic"}, "t_norm must be one of product, minimum, got 'drastic'"),
+        ({"uncovered": "guess"}, "uncovered must be one of stretch, priors, got 'guess'"),
+        ({"uncovered": ["priors"]}, "uncovered must be one of stretch, priors"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        FURIAClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_saved_rules_predict_the_same():
+    X, y, nominal = naive.random_table(4)
+    frame = naive.as_frame(X, nominal)
+    model = FURIAClassifier(random_state=0).fit(frame, y)
+    loaded = RuleSet.from_json(model.ruleset_.to_json())
+    assert loaded == model.ruleset_
+    np.testing.assert_array_equal(loaded.predict_proba(frame), model.predict_proba(frame))
+    unpickled = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(unpickled.predict_proba(frame), model.predict_proba(frame))
+
+
+def test_in_the_company_of_scikit_learn():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    assert clone(FURIAClassifier(t_norm="minimum")).t_norm == "minimum"
+    pipeline = make_pipeline(StandardScaler(), FURIAClassifier(random_state=0))
+    grid = {"furiaclassifier__t_norm": ["product", "minimum"]}
+    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(X, y)
+    assert search.best_score_ > 0.85
+    assert search.best_estimator_[-1].ruleset_.about["learner"] == "FURIA"
+
+
+# ---------------------------------------------------------------- the original implementation
+
+
+@pytest.mark.parametrize("name", ["wine", "dermatology"])
+def test_agrees_with_the_reference_on_average(name):
+    from frri.bench.datasets import load
+
+    compare_with_reference(FURIAClassifier, "FURIA", load(name))

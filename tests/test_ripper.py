@@ -1,0 +1,505 @@
+"""RIPPERClassifier and the machinery it shares with FURIA: naive twins, contract, reference."""
+
+import csv
+import pickle
+import subprocess
+import sys
+import warnings
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_classification
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import naive_rivals as naive
+from frri.compiling import compiled
+from frri.data import describe_frame
+from frri.kernels import thresholds
+from frri.learners import growing, sorted_columns
+from frri.learners.class_rules import ClassProblem, CrispRule, Strategy
+from frri.learners.description_length import Counts
+from frri.learners.ripper import RIPPERClassifier
+from frri.learners.sorted_columns import SortedColumns
+from frri.rules import NominalCondition, RuleSet
+
+SEEDS = range(60)
+COMPARISONS = {thresholds.AT_MOST: "<=", thresholds.AT_LEAST: ">=", thresholds.EQUAL: "="}
+RIPPER = Strategy(3, 2, 2, prune_building=True, keep_hopeless=False)
+
+
+@parametrize_with_checks(
+    [RIPPERClassifier(random_state=0), RIPPERClassifier(prune=False, optimizations=0)]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+# ---------------------------------------------------------------- naive twins, piece by piece
+
+
+class Case:
+    """A random table, the problem of its class 0, and the same in the naive twin's terms."""
+
+    def __init__(self, seed, strategy=RIPPER):
+        X, self.y, nominal = naive.random_table(seed)
+        self.frame = naive.as_frame(X, nominal)
+        table = RIPPERClassifier()._training_table(self.frame, self.y)
+        self.X = table.values
+        self.nominal = [attribute.kind == "nominal" for attribute in table.attributes]
+        self.columns = SortedColumns.of(table.values, table.attributes)
+        self.rng = np.random.default_rng(seed)
+        self.rows = self.rng.random(len(X)) < 0.9
+        self.rows[:2] = True
+        self.own = self.y == 0
+        share = float(np.mean(self.own)) or 0.5
+        self.problem = ClassProblem.of_class(
+            self.columns,
+            table.classes,
+            0,
+            rows=self.rows,
+            false_share=share,
+            strategy=strategy,
+            random=np.random.RandomState(0),
+        )
+        self.naive = naive.ClassProblem(
+            self.X,
+            self.own.tolist(),
+            np.flatnonzero(self.rows).tolist(),
+            self.nominal,
+            share,
+            2,
+            None,
+            pruned=True,
+            keep_hopeless=False,
+        )
+
+    @property
+    def part(self):
+        return self.columns.part(self.own).restricted(self.rows)
+
+    @property
+    def row_numbers(self):
+        return np.flatnonzero(self.rows).tolist()
+
+    def random_rules(self, n_rules):
+        """Rules of random tests that occur in the table."""
+        tests = list(naive.tests_in_order(self.X, self.row_numbers, self.nominal))
+        return [
+            [tests[i] for i in self.rng.integers(0, len(tests), size=self.rng.integers(1, 4))]
+            for _ in range(n_rules)
+        ]
+
+
+def as_tests(rule):
+    codes = {sign: code for code, sign in COMPARISONS.items()}
+    return tuple(sorted_columns.CrispTest(a, codes[sign], v) for a, sign, v in rule)
+
+
+def as_naive(tests):
+    return [(t.attribute, COMPARISONS[t.comparison], t.value) for t in tests]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_best_test_has_the_greatest_gain(seed):
+    """Exactly: gains are compared as fractions; equal counts are decided by the order of tests."""
+    case = Case(seed)
+    P, T = naive.counts(case.X, case.own, [], case.row_numbers)
+    logs = case.columns.logs
+    found = case.part.best_test(logs[P + 1] - logs[T + 1])
+    tests = list(naive.tests_in_order(case.X, case.row_numbers, case.nominal))
+    counts = [naive.counts(case.X, case.own, [test], case.row_numbers) for test in tests]
+    gains = [naive.exact_gain(p, t, P, T) for p, t in counts]
+    if found is None:
+        assert max(gains, default=Fraction(1)) <= 1
+        return
+    chosen = tests.index(as_naive([found.test])[0])
+    assert counts[chosen] == (found.positives, found.objects)
+    assert gains[chosen] == max(gains) > 1
+    assert counts.index(counts[chosen]) == chosen
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_compiled_kernels_agree_with_interpreted_ones(seed):
+    twin = compiled(thresholds)
+    case = Case(seed)
+    whole = case.columns.part(case.own)
+    slow = thresholds.restrict(whole.order, whole.ascending, whole.positive, case.rows)
+    fast = twin.restrict(whole.order, whole.ascending, whole.positive, case.rows)
+    for a, b in zip(slow, fast, strict=True):
+        np.testing.assert_array_equal(a, b)
+        assert a.dtype == b.dtype
+    arguments = slow[1], slow[2], case.columns.nominal, case.columns.logs, -1.5
+    assert thresholds.best_test(*arguments) == twin.best_test(*arguments)
+    nothing = np.zeros(len(case.X), dtype=bool)
+    for kernels in (thresholds, twin):
+        empty = kernels.restrict(whole.order, whole.ascending, whole.positive, nothing)
+        assert empty[1].shape == (case.X.shape[1], 0)
+        result = kernels.best_test(*empty[1:], case.columns.nominal, case.columns.logs, -1.5)
+        assert result[1] == thresholds.NOTHING
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_growing_a_rule(seed):
+    case = Case(seed)
+    for min_weight in (0, 2, 5):
+        grown = growing.grow(case.part, min_weight=min_weight)
+        expected = naive.grow(case.X, case.own, [], case.row_numbers, case.nominal, min_weight)
+        assert as_naive(grown) == expected
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_pruning_a_rule(seed):
+    case = Case(seed)
+    for rule in case.random_rules(5):
+        for worth in ("precision", "accuracy"):
+            for keep in (False, True):
+                pruned = growing.prune(
+                    case.columns,
+                    case.rows,
+                    case.own,
+                    as_tests(rule),
+                    worth=worth,
+                    keep_hopeless=keep,
+                )
+                expected = naive.prune(case.X, case.own, rule, case.row_numbers, worth, keep)
+                assert as_naive(pruned) == expected
+
+
+def test_a_rule_without_objects_to_prune_on_stays():
+    case = Case(0)
+    rule = as_tests(case.random_rules(1)[0])
+    nobody = np.zeros_like(case.rows)
+    kept = growing.prune(
+        case.columns, nobody, case.own, rule, worth="accuracy", keep_hopeless=False
+    )
+    assert kept == rule
+
+
+@pytest.mark.parametrize("folds", [2, 3, 5])
+@pytest.mark.parametrize("seed", range(10))
+def test_split_is_a_stratified_partition(seed, folds):
+    case = Case(seed)
+    grow, prune = growing.split(case.y, case.rows, folds, np.random.RandomState(seed))
+    np.testing.assert_array_equal(grow ^ prune, case.rows)
+    assert grow.sum() == case.rows.sum() * (folds - 1) // folds
+    for c in set(case.y):
+        size = np.sum(case.rows & (case.y == c))
+        assert abs(np.sum(prune & (case.y == c)) - size / folds) <= 2
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_description_lengths(seed):
+    """Lengths of errors and rules, relative length of a last rule, and deletion."""
+    case = Case(seed)
+    length = case.problem.length
+    rules = case.random_rules(4)
+    tested = [CrispRule(as_tests(r), case.columns.covered(as_tests(r))) for r in rules]
+    counted = case.problem._counted(tested, case.rows)
+    each = case.naive.rule_counts(rules)
+    assert [(c["cov"], c["tp"]) for c in each] == [tuple(c.counts) for c in counted]
+
+    before = Counts(0, 0)
+    for k, rule in enumerate(counted):
+        assert length.of_rule(rule.n_tests) == pytest.approx(
+            naive.theory_length(len(rules[k]), case.naive.n_tests)
+        )
+        assert length.added(before, rule) == pytest.approx(
+            case.naive.relative_length(rules[: k + 1], k), nan_ok=True
+        )
+        before = before.plus(rule.counts)
+        assert length.of_errors(before) == pytest.approx(
+            case.naive.data_length(case.naive.total(each[: k + 1])), nan_ok=True
+        )
+    kept = [rules[k] for k in length.kept(counted)]
+    assert kept == case.naive.delete_needless(rules)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rules_at_one_place_differ_by_their_relative_lengths(seed):
+    case = Case(seed)
+    first, old, new, *later = case.random_rules(5)
+
+    def tested(rule):
+        return CrispRule(as_tests(rule), case.columns.covered(as_tests(rule)))
+
+    left = case.rows & ~tested(first).covers
+    seen = case.problem._counts(tested(first), case.rows)
+    lengths = [
+        case.problem._length_with(tested(rule), [tested(r) for r in later], left, seen)
+        for rule in (old, new)
+    ]
+    relative = [case.naive.relative_length([first, rule, *later], 1) for rule in (old, new)]
+    assert lengths[0] - lengths[1] == pytest.approx(relative[0] - relative[1], nan_ok=True)
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("optimizations", [0, 2])
+def test_whole_decision_list(seed, optimizations):
+    X, y, nominal = naive.random_table(seed)
+    frame = naive.as_frame(X, nominal)
+    model = RIPPERClassifier(random_state=seed, optimizations=optimizations)
+    table = model._training_table(frame, y)
+    random = np.random.RandomState(seed)
+    sizes = np.bincount(table.classes)
+    shuffled = random.permutation(len(sizes))
+    order = sorted(shuffled.tolist(), key=lambda c: sizes[c])
+
+    def split(rows):
+        chosen = np.zeros(len(X), dtype=bool)
+        chosen[rows] = True
+        parts = growing.split(table.classes, chosen, 3, random)
+        return [np.flatnonzero(part).tolist() for part in parts]
+
+    kinds = [attribute.kind == "nominal" for attribute in table.attributes]
+    expected = naive.decision_list(
+        table.values, table.classes.tolist(), kinds, order, split, optimizations=optimizations
+    )
+    model.fit(frame, y)
+    found = [[readable(c, table.attributes) for c in rule.conditions] for rule in model.ruleset_]
+    assert found == [naive.tightest(rule) for _, rule in expected] + [[]]
+
+
+def readable(condition, attributes):
+    """A condition of the rule model as a naive test."""
+    names = [attribute.name for attribute in attributes]
+    j = names.index(condition.attribute)
+    if isinstance(condition, NominalCondition):
+        (value,) = condition.values
+        return j, "=", float(attributes[j].categories.index(value))
+    if condition.core_high < np.inf:
+        assert condition.trapezoid[2] == condition.trapezoid[3]
+        return j, "<=", condition.core_high
+    assert condition.trapezoid[0] == condition.trapezoid[1]
+    return j, ">=", condition.core_low
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_first_rule_that_holds_decides_by_the_classes_it_covers(seed):
+    X, y, nominal = naive.random_table(seed)
+    frame = naive.as_frame(X, nominal)
+    model = RIPPERClassifier(random_state=seed).fit(frame, y)
+    attributes = model.ruleset_.attributes
+    values = model._new_values(frame)
+    rules = [[readable(c, attributes) for c in rule.conditions] for rule in model.ruleset_]
+    deciding = [
+        next(r for r, rule in enumerate(rules) if naive.covered(values, rule, [i]))
+        for i in range(len(X))
+    ]
+    for i, r in enumerate(deciding):
+        shares = np.bincount(
+            [y[k] for k, other in enumerate(deciding) if other == r],
+            minlength=len(model.classes_),
+        )
+        assert model.predict(frame)[i] == model.classes_[shares.argmax()]
+        assert model.predict_proba(frame)[i] == pytest.approx(shares / shares.sum())
+        assert model.ruleset_[r].consequent == model.classes_[shares.argmax()]
+        assert model.ruleset_[r].weight == pytest.approx((shares / shares.sum()).max())
+
+
+# ---------------------------------------------------------------- behaviour
+
+
+def test_default_rule_is_last_and_without_conditions():
+    X, y = load_iris(return_X_y=True)
+    rules = RIPPERClassifier(random_state=0).fit(X, y).ruleset_
+    assert rules[-1].conditions == ()
+    assert all(rule.conditions for rule in rules.rules[:-1])
+    assert rules.combination == "first"
+    assert str(rules).splitlines()[-1].startswith("OTHERWISE")
+
+
+def test_same_seed_same_rules_and_seeds_matter():
+    X, y = make_classification(300, 6, flip_y=0.2, random_state=0)
+    first, again = (RIPPERClassifier(random_state=1).fit(X, y).ruleset_ for _ in range(2))
+    assert first == again
+    others = {str(RIPPERClassifier(random_state=s).fit(X, y).ruleset_) for s in range(5)}
+    assert len(others) > 1
+
+
+def test_compiled_and_interpreted_fits_agree(monkeypatch):
+    X, y = make_classification(400, 8, n_classes=3, n_informative=5, random_state=1)
+    fits = []
+    for kernels in (thresholds, compiled(thresholds)):
+        monkeypatch.setattr(sorted_columns, "kernels_for", lambda _, chosen=kernels: chosen)
+        fits.append(RIPPERClassifier(random_state=0).fit(X, y).ruleset_)
+    assert fits[0] == fits[1]
+
+
+def test_small_first_fit_does_not_import_the_compiler():
+    code = (
+        "import sys, numpy as np\n"
+        "from frri.learners.ripper import RIPPERClassifier\n"
+        "X = np.random.RandomState(0).rand(200, 5)\n"
+        "RIPPERClassifier(random_state=0).fit(X, X[:, 0] > 0.5)\n"
+        "sys.exit('numba' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_irep_star_and_unpruned_lists():
+    X, y = make_classification(300, 5, flip_y=0.2, random_state=3)
+    plain = RIPPERClassifier(random_state=0).fit(X, y)
+    irep = RIPPERClassifier(optimizations=0, random_state=0).fit(X, y)
+    unpruned = RIPPERClassifier(prune=False, random_state=0).fit(X, y)
+    assert irep.ruleset_ != plain.ruleset_
+    conditions = [sum(len(r.conditions) for r in m.ruleset_) for m in (plain, unpruned)]
+    assert conditions[1] > conditions[0]
+    assert unpruned.score(X, y) > plain.score(X, y)
+    assert unpruned.ruleset_.about["parameters"]["optimizations"] == 0
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["no", "yes"], [7, 3], [True, False], [1.0, 2.0], np.array(["b", "a"], dtype=object)],
+)
+def test_labels_of_any_type(labels):
+    X, codes = make_classification(80, 4, random_state=0)
+    y = np.asarray(labels)[codes]
+    model = RIPPERClassifier(random_state=0).fit(X, y)
+    assert set(model.predict(X)) <= set(y)
+    assert model.score(X, y) > 0.8
+
+
+def test_names_and_gaps_in_data_frames():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "colour": rng.choice(["red", "green", "blue"], 200).astype(object),
+            "size": rng.random(200),
+            "day": pd.date_range("2020-01-01", periods=200),
+        }
+    )
+    y = pd.Series(np.where((frame["colour"] == "red") & (frame["size"] > 0.4), "buy", "leave"))
+    y.name = "decision"
+    frame.loc[:20, "colour"] = None
+    frame.loc[30:40, "size"] = np.nan
+    model = RIPPERClassifier(random_state=0).fit(frame, y)
+    assert model.ruleset_.target == "decision"
+    conditions = model.ruleset_[0].conditions
+    assert NominalCondition("colour", frozenset({"red"})) in conditions
+    assert model.score(frame[41:], y[41:]) == 1.0
+    nothing_known = pd.DataFrame({"colour": [None], "size": [np.nan], "day": [pd.NaT]})
+    assert model.predict(nothing_known)[0] == "leave"
+
+
+def test_polars_and_pandas_give_the_same_rules():
+    columns = {"a": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] * 5, "b": ["u", "v", None] * 10}
+    y = [0, 1, 0, 1, 1, 1] * 5
+    fits = [
+        RIPPERClassifier(random_state=0).fit(frame(columns), y).ruleset_
+        for frame in (pd.DataFrame, pl.DataFrame)
+    ]
+    assert fits[0] == fits[1]
+
+
+def test_number_of_possible_tests_counts_values_of_names_once():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 2.0, np.nan], "b": ["x", "y", "x", None]})
+    attributes = describe_frame(frame)
+    values = RIPPERClassifier()._training_table(frame, [0, 1, 0, 1]).values
+    assert SortedColumns.of(values, attributes).n_tests == 2 * 2 + 2
+
+
+def test_one_class_needs_only_the_default():
+    model = RIPPERClassifier().fit([[1.0], [2.0]], ["a", "a"])
+    assert len(model.ruleset_) == 1
+    assert model.predict([[9.0]]).tolist() == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"folds": 1}, "folds must be a whole number from 2 on, got 1"),
+        ({"folds": 2.5}, "folds must be a whole number from 2 on, got 2.5"),
+        ({"min_weight": -1}, "min_weight must be a number from 0 on, got -1"),
+        ({"min_weight": float("nan")}, "min_weight must be a number from 0 on, got nan"),
+        ({"optimizations": -1}, "optimizations must be a whole number from 0 on, got -1"),
+        ({"optimizations": "2"}, "optimizations must be a whole number from 0 on, got '2'"),
+        ({"optimizations": True}, "optimizations must be a whole number from 0 on, got True"),
+        ({"prune": "yes"}, "prune must be True or False, got 'yes'"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        RIPPERClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_bad_tables():
+    with pytest.raises(ValueError, match="infinity"):
+        RIPPERClassifier().fit([[np.inf], [1.0]], [0, 1])
+    with pytest.raises(ValueError, match="not a number"):
+        RIPPERClassifier().fit([["a"], ["b"]], [0, 1])
+    with pytest.raises(ValueError, match="quantities"):
+        RIPPERClassifier().fit([[0.0], [1.0]], [0.5, 1.5])
+
+
+def test_saved_rules_predict_the_same():
+    X, y, nominal = naive.random_table(4)
+    frame = naive.as_frame(X, nominal)
+    model = RIPPERClassifier(random_state=0).fit(frame, y)
+    loaded = RuleSet.from_json(model.ruleset_.to_json())
+    assert loaded == model.ruleset_
+    np.testing.assert_array_equal(loaded.predict(frame), model.predict(frame))
+    unpickled = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(unpickled.predict_proba(frame), model.predict_proba(frame))
+
+
+def test_in_the_company_of_scikit_learn():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    assert clone(RIPPERClassifier(folds=4)).folds == 4
+    pipeline = make_pipeline(StandardScaler(), RIPPERClassifier(random_state=0))
+    search = GridSearchCV(
+        pipeline, {"ripperclassifier__optimizations": np.array([0, 2])}, cv=3, error_score="raise"
+    )
+    assert search.fit(X, y).best_score_ > 0.85
+    model = RIPPERClassifier(random_state=np.int64(3)).fit(X, y)
+    assert model.feature_names_in_.tolist() == list(X.columns)
+    assert model.n_features_in_ == 4
+    assert model.ruleset_.about["learner"] == "RIPPER"
+    assert model.ruleset_[0].statistics is not None
+
+
+# ---------------------------------------------------------------- the original implementation
+
+
+@pytest.mark.parametrize("name", ["wine", "glass"])
+def test_agrees_with_the_reference_on_average(name):
+    from frri.bench.datasets import load
+
+    compare_with_reference(RIPPERClassifier, "RIPPER", load(name))
+
+
+def compare_with_reference(learner, algorithm, dataset):
+    """Ten folds, three seeds: accuracy within 0.03, rules within 15 %, length within 10 %."""
+    path = Path(__file__).parent / "reference" / "ripper_furia.csv"
+    with path.open(encoding="utf-8") as file:
+        (row,) = (
+            row
+            for row in csv.DictReader(file)
+            if (row["dataset"], row["algorithm"]) == (dataset.name, algorithm)
+        )
+    X, y = dataset.X.to_numpy(), dataset.y
+    results = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a small class is absent from some folds
+        folds = list(StratifiedKFold(10, shuffle=True, random_state=0).split(X, y))
+    for fold, (train, test) in enumerate(folds):
+        for seed in range(3):
+            model = learner(random_state=100 * seed + fold).fit(X[train], y[train])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                accuracy = balanced_accuracy_score(y[test], model.predict(X[test]))
+            lengths = [len(rule.conditions) for rule in model.ruleset_ if rule.conditions]
+            results.append([accuracy, len(model.ruleset_), np.mean(lengths)])
+    accuracy, rules, length = np.mean(results, axis=0)
+    assert accuracy == pytest.approx(float(row["bacc"]), abs=max(0.03, 2.5 * float(row["bacc_sd"])))
+    assert rules == pytest.approx(float(row["rules"]), rel=0.15)
+    assert length == pytest.approx(float(row["length"]), rel=0.10)
