@@ -31,10 +31,12 @@ def kernel(function: Function) -> Function:
         return function
     import numba  # noqa: PLC0415 - half a second to import, wanted only here
 
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+        twin: Any = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no writable place for the cache
-        return numba.njit(nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+        twin = numba.njit(**options)(function)
+    return twin  # type: ignore[no-any-return]
 
 
 def either(*, interpreted: Function, loops: Function) -> Function:
@@ -44,6 +46,22 @@ def either(*, interpreted: Function, loops: Function) -> Function:
     bit: elementwise operations in the same order, or sums that are exact.
     """
     return kernel(loops) if _loading_compiled else interpreted
+
+
+def companion(module: ModuleType, of: str) -> Any:
+    """Another kernel module, compiled or plain as the module `of` (its file) that calls its kernels.
+
+    The compiler's cache on disk knows only the file a kernel stands in: what was compiled before the
+    companion was last written is thrown away here.
+    """
+    if not _loading_compiled:
+        return module
+    assert module.__file__ is not None  # noqa: S101
+    written = Path(module.__file__).stat().st_mtime
+    for index in _cache_indexes(Path(of)):
+        if index.stat().st_mtime < written:
+            index.unlink(missing_ok=True)
+    return compiled(module)
 
 
 def compiled(module: ModuleType) -> Any:
@@ -57,14 +75,14 @@ def compiled(module: ModuleType) -> Any:
         assert spec.loader is not None  # noqa: S101
         twin = importlib.util.module_from_spec(spec)
         sys.modules[name] = twin
-        _loading_compiled = True
+        outer, _loading_compiled = _loading_compiled, True
         try:
             spec.loader.exec_module(twin)
         except BaseException:
             del sys.modules[name]
             raise
         finally:
-            _loading_compiled = False
+            _loading_compiled = outer
     return sys.modules[name]
 
 
@@ -73,13 +91,17 @@ def compiled_before(module: ModuleType) -> bool:
     return f"{module.__name__}_compiled" in sys.modules
 
 
+@cache
 def cached_on_disk(module: ModuleType) -> bool:
     """Whether an earlier process seems to have left this source compiled beside it."""
     assert module.__file__ is not None  # noqa: S101
     source = Path(module.__file__)
     try:
         written = source.stat().st_mtime
-        index = source.parent.joinpath("__pycache__").glob(f"{source.stem}.*.nbi")
-        return any(file.stat().st_mtime >= written for file in index)
+        return any(index.stat().st_mtime >= written for index in _cache_indexes(source))
     except OSError:
         return False
+
+
+def _cache_indexes(source: Path) -> list[Path]:
+    return list(source.parent.joinpath("__pycache__").glob(f"{source.stem}.*.nbi"))

@@ -16,7 +16,6 @@ Examples
 """
 
 import operator
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, SupportsIndex
 
@@ -36,7 +35,7 @@ Ints = NDArray[np.int64]
 Status = Literal["optimal", "feasible"]
 
 DEFAULT_EFFORT = 60_000
-"""Units of work, about a millisecond each: a minute of searching."""
+"""Units of work, about half a millisecond each (compiled): half a minute of searching."""
 
 LARGEST_TOTAL = 2**31
 
@@ -112,7 +111,7 @@ def minimum_cover(
     costs : array of nonnegative whole numbers, optional
         What each candidate costs; the second objective. All equal unless given.
     effort : int
-        Limit on the work, in units of about a millisecond; the same result on every machine.
+        Limit on the work, in units of about half a millisecond; the same result on every machine.
     time_limit : float, optional
         Limit in seconds, on top of that.
     tie_break : bool
@@ -136,14 +135,14 @@ def minimum_cover(
     work = Work(_checked_effort(effort), _checked_time(time_limit))
     if solver not in ("branching", "highs"):
         raise ValueError(f"solver is 'branching' or 'highs', not {solver!r}.")
-    problem = _Problem(covers, prices)
+    problem = _Problem(covers, prices, tie_break=tie_break)
     with work.listening():
         try:
             if solver == "highs":
-                problem.hand_over(work).run(tie_break=tie_break)
+                problem.hand_over(work)
             else:
                 problem.split(work)
-                problem.search(work, tie_break=tie_break)
+                problem.search(work)
         except Exhausted:
             pass
         except KeyboardInterrupt:
@@ -154,9 +153,12 @@ def minimum_cover(
 class _Problem:
     """Forced candidates, connected parts, and how far each of them has come."""
 
-    def __init__(self, covers: Covers, costs: Ints) -> None:
+    def __init__(self, covers: Covers, costs: Ints, *, tie_break: bool) -> None:
         self.matrix = to_sparse(covers)
-        self.costs = costs
+        self.prices = costs
+        self.tie_break = tie_break
+        # Without the second objective, dominance need not respect costs.
+        self.costs = costs if tie_break else np.zeros_like(costs)
         self.coverable = np.bincount(self.matrix.indices, minlength=covers.n_objects) > 0
         self.forced = np.flatnonzero(forced(self.matrix))
         self.parts: list[Part | HighsPart] = []
@@ -168,33 +170,32 @@ class _Problem:
         matrix = self.matrix[:, np.flatnonzero(self.coverable & ~done)]
         objects_left = np.flatnonzero(self.coverable & ~done)
         for candidates, objects in components(matrix):
+            work.look_at_the_clock()
             rows = self.matrix[candidates]
             columns = np.unique(rows.indices)
             whole = rows[:, columns]
             if whole.shape[0] * whole.shape[1] <= LARGEST_DENSE:
                 whole = whole.toarray() > 0
             left = np.searchsorted(columns, objects_left[objects])
-            self.parts.append(Part(candidates, whole, left, self.costs[candidates]))
-            work.spend(len(rows.indices))
+            costs = self.costs[candidates]
+            self.parts.append(Part(candidates, whole, left, costs, tie_break=self.tie_break))
         self.split_up = True
 
-    def hand_over(self, work: Work) -> HighsPart:
+    def hand_over(self, work: Work) -> None:
         """Leave everything to the general solver, as one part."""
         part = HighsPart(self.matrix, self.costs, work)
-        self.forced = self.forced[:0]
-        self.parts = [part]
-        self.split_up = True
-        return part
+        self.parts, self.forced, self.split_up = [part], self.forced[:0], True
+        part.run(tie_break=self.tie_break)
 
-    def search(self, work: Work, *, tie_break: bool) -> None:
+    def search(self, work: Work) -> None:
         """Take all parts through one objective before any goes on to the next."""
-        stages: list[tuple[Callable[[Part, Work], None], float]] = [(Part.minimise_count, 2 / 3)]
-        if tie_break:
+        stages = [(Part.minimise_count, 2 / 3)]
+        if self.tie_break:
             stages += [(Part.minimise_cost, 2 / 3), (Part.settle, 1.0)]
         for stage, share in stages:
-            for k, part in enumerate(self.parts):
-                last = k == len(self.parts) - 1
-                work.allow(share if last else share / 2)
+            parts = [part for part in self.parts if isinstance(part, Part)]
+            for part in parts:
+                work.allow(share if part is parts[-1] else share / 2)
                 try:
                     stage(part, work)
                 except Exhausted:
@@ -202,6 +203,7 @@ class _Problem:
                         raise
 
     def result(self, work: Work, solver: str) -> Cover:
+        """What is known, completed where the search was stopped before it had a cover."""
         chosen = [self.forced, *(part.cover for part in self.parts)]
         selected = np.sort(np.concatenate(chosen)).astype(np.int64)
         missing = self.coverable & ~self._covered_by(selected)
@@ -209,16 +211,19 @@ class _Problem:
             more = greedy_cover(Lists.of(self.matrix), self.costs, missing)
             selected = np.sort(np.concatenate((selected, more)))
         bound = len(self.forced) + sum(len(p.taken) + p.lower_bound for p in self.parts)
-        complete = self.split_up or not missing.any()
         count_proved = bound == len(selected)
-        cost_proved = complete and count_proved and all(part.cost_proved for part in self.parts)
+        judged = self.tie_break and count_proved and self.split_up
+        cost_proved = judged and all(part.cost_proved for part in self.parts)
+        settled = cost_proved and all(part.settled for part in self.parts)
+        if work.stopped_by is None and not (settled if self.tie_break else count_proved):
+            work.stopped_by = "effort"  # large parts are taken only so far
         return Cover(
             selected=selected,
             status="optimal" if count_proved else "feasible",
             lower_bound=bound,
-            cost=int(self.costs[selected].sum()),
+            cost=int(self.prices[selected].sum()),
             cost_status="optimal" if cost_proved else "feasible",
-            settled=cost_proved and all(part.settled for part in self.parts),
+            settled=settled,
             stopped_by=work.stopped_by,
             solver=solver,
             nodes=work.nodes,
@@ -237,17 +242,16 @@ class _Problem:
 def _checked_costs(costs: ArrayLike | None, n: int) -> Ints:
     if costs is None:
         return np.zeros(n, dtype=np.int64)
-    prices = np.asarray(costs)
+    prices = np.asarray(costs, dtype=np.float64)
     if prices.shape != (n,):
         raise ValueError(
             f"costs must be one number per candidate ({n}), not of shape {prices.shape}."
         )
-    whole = np.asarray(prices, dtype=np.int64)
-    if (whole != prices).any() or (whole < 0).any():
+    if (prices != np.floor(prices)).any() or (prices < 0).any():
         raise ValueError("costs must be whole numbers and not negative.")
-    if int(whole.sum()) > LARGEST_TOTAL:
+    if prices.sum() > LARGEST_TOTAL:
         raise ValueError(f"costs must not add up to more than {LARGEST_TOTAL}.")
-    return whole
+    return prices.astype(np.int64)
 
 
 def _checked_effort(effort: SupportsIndex) -> int:

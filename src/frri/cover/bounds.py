@@ -77,7 +77,6 @@ def exact_bound(
     >>> float(exact_bound(starts, objects, np.full(3, 0.5), np.ones(3), free, -1)[0])
     1.5
     """
-    # Sums over all pairs must be exact, too, for the interpreted form: hence the second size.
     y = rounded(multipliers, len(costs), costs.max(), max(size, 0))
     given = 0 if size < 0 else 2
     value = y[: len(y) - given].sum()

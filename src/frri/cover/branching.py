@@ -4,17 +4,19 @@ Depth first on the tableau of `tableau`; a part of the tree is only given up on 
 holds exactly, or because an object has no coverer left.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frri.cover import tableau
-from frri.cover.bounds import exact_bound
+from frri.cover import nodes
 from frri.cover.effort import Work
+from frri.cover.greedy import Lists
+from frri.cover.propagation import Domains
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Bytes = NDArray[np.int8]
 
 SLICE = 20_000_000
 """Cells of a tableau to be rewritten before the clock is looked at again."""
@@ -22,22 +24,32 @@ SLICE = 20_000_000
 OVERHEAD = 30_000
 """What a node costs besides pivots, in cells."""
 
+MOST_TIES = 1000
+"""Tied covers after which a search no longer asks for the candidates in any of them."""
+
+NONE = np.zeros(0, dtype=np.int64)
+
 
 @dataclass(slots=True)
 class Node:
-    """A part of the search tree: some candidates chosen (1) or excluded (-1), and its tableau."""
+    """A part of the search tree: some candidates chosen or excluded, and a tableau.
 
-    state: NDArray[np.int8]
-    uncovered: NDArray[np.bool_]
+    The tableau knows of the candidates fixed in `applied`; `domains` may be ahead of it. `branch` is the
+    candidate to divide it by, with its `value` in the solution.
+    """
+
+    domains: Domains
+    applied: Bytes
+    turned: NDArray[np.bool_]
     bound: float
     table: Floats
     basic: Ints
     nonbasic: Ints
     weights: Floats
-    pending: NDArray[np.int8]
-    turned: NDArray[np.bool_]
+    fresh: bool
     closed: bool = False
-    fresh: bool = field(default=False)
+    branch: int = -1
+    value: float = 0.0
 
 
 class Search:
@@ -45,7 +57,8 @@ class Search:
 
     Parameters
     ----------
-    matrix : ndarray of bool, shape (n_candidates, n_objects)
+    lists : Lists
+        Who covers whom; every object is covered by somebody.
     costs : ndarray of int64
     upper : int
         Only covers that cost less are looked for.
@@ -55,35 +68,45 @@ class Search:
         Only covers of exactly this many candidates are looked for. It must be the smallest number
         possible, so that leaving out redundant candidates loses nothing.
 
+    ties : ndarray of bool, optional
+        The candidates of a cover of cost `upper`, for a search that is to find out, too, which
+        candidates occur in any cheapest cover.
+
     Attributes
     ----------
     best : ndarray of int64 or None
         The cheapest cover found below `upper`.
-    nodes : int
+    support : ndarray of bool or None
+        With `ties`, after the search: all candidates of all cheapest covers; None if those were so many
+        that the search went on without them.
     """
 
     def __init__(
         self,
-        matrix: NDArray[np.bool_],
+        lists: Lists,
         costs: Ints,
         upper: int,
         work: Work,
         size: int | None = None,
+        ties: NDArray[np.bool_] | None = None,
     ) -> None:
-        self.rows = np.ascontiguousarray(matrix.T, dtype=np.float64)
+        self.lists = lists
         self.costs = costs.astype(np.float64)
-        self.upper = upper
+        self.upper = upper if ties is None else upper + 1
+        self.support = ties
         self.work = work
-        self.size = size
+        self.size = -1 if size is None else size
+        self.n, self.m = len(costs), len(lists.coverers_from) - 1
         self.best: Ints | None = None
-        self.nodes = 0
         self.open: list[tuple[Node, int, int]] = []
         self.current: Node | None = None
+        self.finished = False
         self._first = False
+        self._tied = 0
         self._extra = 0 if size is None else 2
-        n = len(costs)
-        self._gains = np.zeros((2, n))
-        self._tries = np.zeros((2, n))
+        self._pairs = (lists.objects_from, lists.objects, lists.coverers_from, lists.coverers)
+        self._gains = np.zeros((2, self.n))
+        self._tries = np.zeros((2, self.n))
 
     def start(self) -> Node:
         """Solve the programme of the root; its bound may suggest a better `upper` to go on with."""
@@ -98,12 +121,20 @@ class Search:
         self._branch(root)
         self._explore()
 
+    def offer(self, cover: Ints) -> None:
+        """Make use of a cover found elsewhere."""
+        cost = int(self.costs[cover].sum())
+        if cost < self.upper - (self.support is not None) and self._is_cover(cover):
+            self._note(cover, cost)
+
     def lower_bound(self) -> float:
         """What every cover below `upper` costs at least, as proved so far."""
-        bounds = [node.bound for node, _, _ in self.open]
+        if self.finished:
+            return np.inf
+        proved = [node.bound for node, _, _ in self.open]
         if self.current is not None and not self.current.closed:
-            bounds.append(self.current.bound)
-        return min(bounds, default=np.inf)
+            proved.append(self.current.bound)
+        return min(proved, default=0.0)
 
     def first_in_order(self, cover: Ints) -> Ints:
         """Of all covers that cost less than `upper`, the one whose ascending list comes first.
@@ -114,29 +145,55 @@ class Search:
             One of them.
         """
         self._first = True
-        inside = np.zeros(len(self.costs), dtype=bool)
+        inside = np.zeros(self.n, dtype=bool)
         inside[cover] = True
         node = self.root()
         self._settle(node)
-        for j in range(len(self.costs)):
-            if not node.uncovered.any():
+        for j in range(self.n):
+            if not node.domains.uncovered.any():
                 break
-            if node.state[j]:
+            if node.domains.state[j]:
                 continue
             if inside[j]:
-                self._fix(node, [j], [])
+                self._fix(node, np.array([j]), NONE)
                 continue
             self._settle(node)
-            if node.state[j]:
+            if node.domains.state[j]:
                 continue
             found = self._cover_with(node, j)
             if found is None:
-                self._fix(node, [], [j])
+                self._fix(node, NONE, np.array([j]))
             else:
                 inside[:] = False
                 inside[found] = True
-                self._fix(node, [j], [])
+                self._fix(node, np.array([j]), NONE)
         return np.flatnonzero(inside)
+
+    def root(self) -> Node:
+        """The node in which everything is free."""
+        n, m, lists = self.n, self.m, self.lists
+        height = m + self._extra
+        table = np.zeros((height + 1, n + 1))
+        degree, gain = np.diff(lists.coverers_from), np.diff(lists.objects_from)
+        table[np.repeat(np.arange(m), degree), lists.coverers] = -1.0
+        table[:m, n] = -1.0
+        if self._extra:
+            table[m, :n] = 1.0
+            table[m, n] = self.size
+            table[m + 1] = -table[m]
+        table[height, :n] = self.costs
+        state = np.zeros(n, dtype=np.int8)
+        return Node(
+            domains=Domains(state, np.ones(m, dtype=bool), degree, gain),
+            applied=state.copy(),
+            turned=np.zeros(n, dtype=bool),
+            bound=0.0,
+            table=table,
+            basic=np.arange(n, n + height),
+            nonbasic=np.arange(n),
+            weights=np.ones(height),
+            fresh=True,
+        )
 
     def _cover_with(self, node: Node, j: int) -> Ints | None:
         self.best = None
@@ -146,269 +203,158 @@ class Search:
 
     def _explore(self) -> None:
         while self.open:
-            parent, j, value = self.open.pop()
+            parent, j, value = self.open[-1]
             if parent.bound > self.upper - 1:
+                self.open.pop()
                 continue
             node = self._child(parent, j, value)
-            self.current = node
-            before = -parent.table[-1, -1]
-            fraction = self._value_of(parent, j)
+            self.current = node  # before it leaves the list: its bound must count at any moment
+            self.open.pop()
             self._settle(node)
-            self._learn(j, value, fraction, node, before)
+            self._learn(parent, j, value, node)
             if self._first and self.best is not None:
                 self.open = []
-                return
-            self._branch(node)
-        self.current = None
-
-    def root(self) -> Node:
-        """The node in which everything is free."""
-        m, n = self.rows.shape
-        height = m + self._extra
-        table = np.zeros((height + 1, n + 1))
-        table[:m, :n] = -self.rows
-        table[:m, n] = -1.0
-        if self.size is not None:
-            table[m, :n] = 1.0
-            table[m, n] = self.size
-            table[m + 1] = -table[m]
-        table[height, :n] = self.costs
-        return Node(
-            state=np.zeros(n + height, dtype=np.int8),
-            uncovered=np.ones(m, dtype=bool),
-            bound=0.0,
-            table=table,
-            basic=np.arange(n, n + height),
-            nonbasic=np.arange(n),
-            weights=np.ones(height),
-            pending=np.zeros(n + height, dtype=np.int8),
-            turned=np.zeros(n, dtype=bool),
-            fresh=True,
-        )
-
-    def _settle(self, node: Node) -> None:
-        """Solve the node's programme, fix what it settles, and close the node if nothing is left."""
-        self.nodes += 1
-        self.work.nodes += 1
-        stop_above = self.upper - 1 + 1e-7
-        while not node.closed:
-            self._apply(node)
-            status, row = self._reoptimise(node, stop_above)
-            bound, reduced = self._bound(node, status, row)
-            if bound > node.bound:
-                node.bound = bound
-            if node.bound > self.upper - 1:
-                node.closed = True
-                return
-            if self._fix_by_reduced_cost(node, bound, reduced):
-                continue
-            if status != tableau.OPTIMAL:
-                if not node.fresh:
-                    self._rebuild(node)
-                    continue
-                if status == tableau.ABOVE:
-                    stop_above = np.inf
-                    continue
-            break
-        if not node.closed:
-            self._note(node)
-
-    def _reoptimise(self, node: Node, stop_above: float) -> tuple[int, int]:
-        cells = node.table.size
-        limit = max(8, SLICE // cells)
-        while True:
-            kernels = self.work.kernels(tableau)
-            status, pivots, row = kernels.reoptimise(
-                node.table,
-                node.basic,
-                node.nonbasic,
-                node.weights,
-                node.state,
-                node.turned,
-                len(self.costs),
-                stop_above,
-                limit,
-            )
-            self.work.pivots += pivots
-            self.work.spend(pivots * cells + OVERHEAD)
-            if status != tableau.PAUSED:
-                return status, row
-
-    def _bound(self, node: Node, status: int, row: int) -> tuple[float, Floats]:
-        n = len(self.costs)
-        multipliers = np.zeros(len(self.rows) + self._extra)
-        surplus = np.flatnonzero(node.nonbasic >= n)
-        where = node.nonbasic[surplus] - n
-        multipliers[where] = node.table[-1, surplus]
-        if status == tableau.INFEASIBLE:
-            # The row that cannot be repaired proves any bound, given enough of it.
-            enough = (self.upper + node.table[-1, -1] + 1.0) / -node.table[row, -1]
-            multipliers[where] += enough * node.table[row, surplus]
-            if node.basic[row] >= n:
-                multipliers[node.basic[row] - n] += enough
-        return exact_bound(self.rows, multipliers, self.costs, node.state[:n], self.size)
-
-    def _fix_by_reduced_cost(self, node: Node, bound: float, reduced: Floats) -> bool:
-        """Exclude and choose what the bound implies; whether the programme must be solved again."""
-        n = len(self.costs)
-        room = self.upper - 1 - bound
-        free = node.state[:n] == 0
-        out = np.flatnonzero(free & (reduced > room))
-        chosen = np.flatnonzero(free & (-reduced > room))
-        if len(out) == 0 and len(chosen) == 0:
-            return False
-        return self._fix(node, chosen, out)
-
-    def _fix(self, node: Node, chosen: Ints | list[int], out: Ints | list[int]) -> bool:
-        """Fix candidates and all that follows; whether the tableau's solution is affected."""
-        n = len(self.costs)
-        state, rows = node.state[:n], self.rows
-        state[out] = -1
-        node.pending[out] = tableau.AT_ZERO
-        affected = len(chosen) > 0 or bool(node.turned[out].any())
-        while True:
-            if len(chosen):
-                state[chosen] = 1
-                node.pending[chosen] = tableau.AT_ONE
-                done = node.uncovered & rows[:, chosen].any(axis=1)
-                node.uncovered &= ~done
-                node.pending[n : n + len(rows)][done] = tableau.IDLE
-            free = np.flatnonzero(state == 0)
-            left = np.flatnonzero(node.uncovered)
-            block = rows[left][:, free]
-            coverers = block.sum(axis=1)
-            if len(left) and coverers.min() == 0.0:
-                node.closed = True
-                return True
-            idle = free[~block.any(axis=0)]
-            state[idle] = -1
-            node.pending[idle] = tableau.AT_ZERO
-            single = coverers == 1.0
-            chosen = free[block[single].any(axis=0)]
-            if len(chosen) == 0:
                 break
-            affected = True
-        if (
-            self.size is not None
-            and np.count_nonzero(state == 1) + (len(left) > 0) > self.size
-        ):
-            node.closed = True
-            return True
-        if affected:
-            return True
-        basic = node.basic[node.basic < n]
-        return bool((node.pending[basic] == tableau.AT_ZERO).any())
-
-    def _apply(self, node: Node) -> None:
-        if not node.pending.any():
-            return
-        n = len(self.costs)
-        fixed = (node.pending[:n] == tableau.AT_ZERO) | (node.pending[:n] == tableau.AT_ONE)
-        back = np.flatnonzero(fixed & node.turned)
-        node.pending[back] = tableau.AT_ZERO + tableau.AT_ONE - node.pending[back]
-        self._move(node, node, node.pending)
-        node.pending = np.zeros_like(node.pending)
-
-    def _move(self, source: Node, target: Node, action: NDArray[np.int8]) -> None:
-        kernels = self.work.kernels(tableau)
-        target.table, target.basic, target.nonbasic, target.weights = kernels.child(
-            source.table, source.basic, source.nonbasic, source.weights, action
-        )
-        target.fresh = False
-        self.work.spend(source.table.size)
+            self._branch(node)
+        self.finished = True
 
     def _child(self, parent: Node, j: int, value: int) -> Node:
         node = Node(
-            state=parent.state.copy(),
-            uncovered=parent.uncovered.copy(),
+            domains=parent.domains.copy(),
+            applied=parent.applied,
+            turned=parent.turned.copy(),
             bound=parent.bound,
             table=parent.table,
             basic=parent.basic,
             nonbasic=parent.nonbasic,
             weights=parent.weights,
-            pending=parent.pending.copy(),
-            turned=parent.turned.copy(),
+            fresh=False,
         )
-        if value:
-            self._fix(node, [j], [])
-        else:
-            self._fix(node, [], [j])
+        only = np.array([j])
+        self._fix(node, only if value else NONE, NONE if value else only)
         return node
+
+    def _fix(self, node: Node, chosen: Ints, excluded: Ints) -> None:
+        """Fix candidates and all that follows; the node is closed if that is impossible."""
+        possible = self.work.kernels(nodes).fix(
+            *self._pairs, self.size, *node.domains.arrays(), chosen, excluded
+        )
+        if not possible:
+            node.closed = True
+
+    def _settle(self, node: Node) -> None:
+        """Solve the node's programme, fix what it settles, and close the node if nothing is left."""
+        self.work.nodes += 1
+        while not node.closed:
+            (
+                outcome,
+                node.bound,
+                node.applied,
+                node.table,
+                node.basic,
+                node.nonbasic,
+                node.weights,
+                pivots,
+                cells,
+            ) = self.work.kernels(nodes).settle(
+                *self._pairs,
+                self.costs,
+                self.size,
+                self.upper,
+                *node.domains.arrays(),
+                node.applied,
+                node.turned,
+                node.table,
+                node.basic,
+                node.nonbasic,
+                node.weights,
+                node.bound,
+                node.fresh,
+                SLICE,
+            )
+            self.work.pivots += pivots
+            self.work.spend(cells + OVERHEAD)
+            if outcome == nodes.DOUBTFUL:
+                self._rebuild(node)
+            elif outcome != nodes.PAUSED:
+                node.closed = outcome == nodes.CLOSED
+                break
+        if not node.closed and self.support is not None:
+            node.closed = not (node.domains.state >= 0)[~self.support].any()
+        if not node.closed:
+            self._divide(node)
 
     def _rebuild(self, node: Node) -> None:
         """Replace a tableau that has gathered rounding errors by one made from the data."""
-        n = len(self.costs)
         fresh = self.root()
-        action = np.zeros(len(node.state), dtype=np.int8)
-        action[:n][node.state[:n] == 1] = tableau.AT_ONE
-        action[:n][node.state[:n] == -1] = tableau.AT_ZERO
-        action[n : n + len(self.rows)][~node.uncovered] = tableau.IDLE
-        self._move(fresh, node, action)
-        node.turned[:] = False
-        node.pending = np.zeros_like(node.pending)
+        node.applied, node.turned = fresh.applied, fresh.turned
+        node.table, node.basic = fresh.table, fresh.basic
+        node.nonbasic, node.weights = fresh.nonbasic, fresh.weights
         node.fresh = True
 
-    def _note(self, node: Node) -> None:
-        """Keep the solution of a node if it is a cover."""
-        n = len(self.costs)
-        rows = np.flatnonzero(node.basic < n)
-        values = node.table[rows, -1]
-        free = node.state[node.basic[rows]] == 0
-        if (free & (values > tableau.INTEGRAL) & (values < 1.0 - tableau.INTEGRAL)).any():
+    def _divide(self, node: Node) -> None:
+        """Find out how to branch; where there is no need to, keep the cover."""
+        state = node.domains.state
+        node.branch, node.value = self.work.kernels(nodes).divide(
+            node.table,
+            node.basic,
+            state,
+            node.turned,
+            self._gains,
+            self._tries,
+            self.upper - node.bound,
+        )
+        if node.branch >= 0:
             return
-        inside = node.turned & (node.state[:n] == 0)
-        inside[node.basic[rows[free & (values > 0.5)]]] ^= True
-        inside |= node.state[:n] == 1
+        rows = np.flatnonzero(node.basic < self.n)
+        whole = node.table[rows, -1] > 0.5
+        inside = node.turned.copy()
+        inside[node.basic[rows[whole]]] ^= True
+        inside[state != 0] = state[state != 0] == 1
         cover = np.flatnonzero(inside)
         cost = int(self.costs[cover].sum())
-        if (
-            cost < self.upper
-            and (self.size is None or len(cover) == self.size)
-            and self.rows[:, cover].any(axis=1).all()
-        ):
+        if cost < self.upper and self._is_cover(cover):
+            self._note(cover, cost)
+            node.closed = node.bound > self.upper - 1
+        free = state == 0
+        if self.support is not None and (free & ~self.support).any():
+            free &= ~self.support
+        if not node.closed and free.any():  # tied covers, or a tableau beyond repair
+            node.branch, node.value = int(np.argmax(free)), 0.0
+
+    def _note(self, cover: Ints, cost: int) -> None:
+        if self._first:
             self.best = cover
-            if not self._first:
-                self.upper = cost
-                node.closed = node.bound > cost - 1
+        elif self.support is None:
+            self.best, self.upper = cover, cost
+        elif cost < self.upper - 1:
+            self.best, self.upper, self._tied = cover, cost + 1, 0
+            self.support[:] = False
+            self.support[cover] = True
+        else:
+            self.support[cover] = True
+            self._tied += 1
+            if self._tied > MOST_TIES:
+                self.support = None
+                self.upper -= 1
 
-    def _value_of(self, node: Node, j: int) -> float:
-        row = np.flatnonzero(node.basic == j)
-        value = float(node.table[row[0], -1]) if len(row) else 0.0
-        return 1.0 - value if node.turned[j] else value
+    def _is_cover(self, cover: Ints) -> bool:
+        if self._extra and len(cover) != self.size:
+            return False
+        lists = self.lists
+        covered = np.zeros(self.m, dtype=bool)
+        for j in cover:
+            covered[lists.objects[lists.objects_from[j] : lists.objects_from[j + 1]]] = True
+        return bool(covered.all())
 
-    def _learn(self, j: int, value: int, fraction: float, node: Node, before: float) -> None:
-        distance = 1.0 - fraction if value else fraction
-        if distance > tableau.INTEGRAL:
-            gain = max(min(-node.table[-1, -1], self.upper) - before, 0.0)
-            self._gains[value, j] += gain / distance
+    def _learn(self, parent: Node, j: int, value: int, node: Node) -> None:
+        """Remember how much the objective gained per unit of the candidate's change."""
+        distance = 1.0 - parent.value if value else parent.value
+        if parent.branch == j and 0.0 < distance < 1.0:
+            gain = min(-node.table[-1, -1], self.upper) + parent.table[-1, -1]
+            self._gains[value, j] += max(gain, 0.0) / distance
             self._tries[value, j] += 1
 
     def _branch(self, node: Node) -> None:
-        if node.closed:
-            return
-        n = len(self.costs)
-        rows = np.flatnonzero(node.basic < n)
-        values = node.table[rows, -1]
-        able = (
-            (node.state[node.basic[rows]] == 0)
-            & (values > tableau.INTEGRAL)
-            & (values < 1.0 - tableau.INTEGRAL)
-        )
-        rows, values = rows[able], values[able]
-        if len(rows) == 0:  # a tableau beyond repair: any free candidate divides the node
-            free = np.flatnonzero(node.state[:n] == 0)
-            if len(free):
-                self.open += [(node, int(free[0]), 0), (node, int(free[0]), 1)]
-            return
-        ids = node.basic[rows]
-        down, up = self.work.kernels(tableau).penalties(node.table, rows)
-        turned = node.turned[ids]
-        down, up = np.where(turned, up, down), np.where(turned, down, up)
-        values = np.where(turned, 1.0 - values, values)
-        room = self.upper - node.bound
-        mean = self._gains[:, ids] / np.maximum(self._tries[:, ids], 1.0)
-        down = np.minimum(np.maximum(down, mean[0]) * values, room)
-        up = np.minimum(np.maximum(up, mean[1]) * (1.0 - values), room)
-        best = int(np.argmax(np.maximum(down, 1e-3) * np.maximum(up, 1e-3)))
-        j = int(ids[best])
-        self.open += [(node, j, 0), (node, j, 1)]
+        if not node.closed and node.branch >= 0:
+            self.open += [(node, node.branch, 0), (node, node.branch, 1)]

@@ -77,7 +77,8 @@ def greedy_cover(lists: Lists, costs: Ints, needed: NDArray[np.bool_] | None = N
 
 def _without_redundant(lists: Lists, costs: Ints, chosen: list[int], times: Ints) -> list[int]:
     kept = []
-    for j in sorted(reversed(chosen), key=lambda j: -int(costs[j])):
+    dearest_and_latest = sorted(enumerate(chosen), key=lambda pair: (-costs[pair[1]], -pair[0]))
+    for _, j in dearest_and_latest:
         objects = lists.objects[lists.objects_from[j] : lists.objects_from[j + 1]]
         if times[objects].min() > 1:
             times[objects] -= 1

@@ -28,7 +28,7 @@ class Relaxed:
 
 
 def subgradient_bound(
-    matrix: sparse.csr_array, upper: int, work: Work, iterations: int = 600
+    matrix: sparse.csr_array, upper: int, work: Work, iterations: int = 1200
 ) -> Relaxed:
     """Bound the number of candidates a cover needs.
 
@@ -48,8 +48,7 @@ def subgradient_bound(
     np.maximum.at(largest, by_candidate.indices, np.repeat(sizes, sizes).astype(np.float64))
     start = 1.0 / np.maximum(largest, 1.0)
     y = rounded(start, n, 1.0, 0)
-    best, best_y = -np.inf, y
-    best_reduced = np.ones(n)
+    best, best_y, best_reduced, best_slope = -1.0, y, np.ones(n), np.ones(m)
     direction = np.zeros(m)
     step, stalls = 1.0, 0
     for _ in range(iterations):
@@ -57,24 +56,23 @@ def subgradient_bound(
         chosen = reduced < 0.0
         value = float(y.sum() + reduced[chosen].sum())
         slope = 1.0 - by_object @ chosen.astype(np.float64)
+        slope[(y <= 0.0) & (slope < 0.0)] = 0.0  # multipliers stay nonnegative anyway
+        stalls = 0 if value > best + 1e-4 * abs(best) else stalls + 1
         if value > best:
-            stalls = 0 if value > best + 1e-4 * abs(best) else stalls + 1
-            best, best_y, best_reduced = value, y, reduced
-        else:
-            stalls += 1
+            best, best_y, best_reduced, best_slope = value, y, reduced, slope
         if best > upper - 1:
             break
-        if stalls >= 30 or value < best - 0.1 * (upper - best):
-            y, stalls, step = best_y, 0, step * 0.7
+        if stalls >= 30 or value < best - 3.0 * (upper - best):
+            y, value, slope = best_y, best, best_slope
+            stalls, step = 0, step * 0.7
             direction[:] = 0.0
-            slope = 1.0 - by_object @ (best_reduced < 0.0).astype(np.float64)
         if step < 1e-3:
             break
         direction = np.floor((0.25 * slope + 0.75 * direction) * GRID) / GRID
         length = float((direction * direction).sum())
         if length == 0.0:
             break
-        y = rounded(y + (step * (upper - best) / length) * direction, n, 1.0, 0)
+        y = rounded(y + (step * (upper - value) / length) * direction, n, 1.0, 0)
         try:
             work.spend(4 * len(by_candidate.indices) + n + m)
         except Exhausted:  # what has been found holds; the next to ask for work will stop

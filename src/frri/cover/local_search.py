@@ -23,6 +23,9 @@ Flags = NDArray[np.bool_]
 N_CHOSEN, N_UNCOVERED, PERMITTED, CLOCK, SEED, RECENT, BEST_COUNT, BEST_COST, COST, HELD = range(10)
 """Where a search keeps its numbers between two slices."""
 
+SAMPLED, SAMPLE = 250, 60
+"""From covers of more than so many candidates the one to leave is picked from a random sample."""
+
 
 class State:
     """Everything a slice of the search reads and writes, as arrays.
@@ -82,8 +85,10 @@ class State:
             self.numbers,
         )
 
-    def __len__(self) -> int:
-        return int(self.numbers[BEST_COUNT])
+    @property
+    def reached(self) -> int:
+        """The size of the best cover or, with the size held, its cost."""
+        return int(self.numbers[BEST_COST if self.numbers[HELD] else BEST_COUNT])
 
     def cover(self) -> Ints:
         """The best cover noted so far, ascending."""
@@ -219,7 +224,7 @@ def _toggle(
 
 
 @kernel
-def search(
+def search(  # noqa: C901, PLR0912 - one loop, all in one kernel
     objects_from: Ints,
     objects: Ints,
     coverers_from: Ints,
@@ -240,8 +245,9 @@ def search(
     steps: int,
     enough: int,
 ) -> None:
-    """One slice of the search: `steps` steps, or fewer once `enough` candidates suffice."""
+    """One slice of the search: `steps` steps, or fewer once the size (held: cost) is `enough`."""
     everyone = np.ones(len(allowed), dtype=np.bool_)
+    sample = np.empty(SAMPLE, dtype=np.int64)
     if numbers[CLOCK] == 0:
         for k in range(numbers[BEST_COUNT]):
             _toggle(
@@ -261,14 +267,18 @@ def search(
                 numbers[BEST_COUNT] = size
                 numbers[BEST_COST] = numbers[COST]
                 noted[:size] = chosen[:size]
-            if size <= enough and numbers[HELD] == 0:
+            if (numbers[COST] if numbers[HELD] else size) <= enough:
                 return
             numbers[PERMITTED] = size if numbers[HELD] else size - 1
             takes_out = 2
         for _ in range(min(takes_out, numbers[N_CHOSEN])):
-            leaves = _pick(
-                chosen[: numbers[N_CHOSEN]], everyone, numbers[RECENT], score, costs, 1, stamp
-            )
+            members = chosen[: numbers[N_CHOSEN]]
+            if len(members) > SAMPLED:
+                for k in range(SAMPLE):
+                    numbers[SEED] = numbers[SEED] * 48271 % 2147483647
+                    sample[k] = members[numbers[SEED] % len(members)]
+                members = sample
+            leaves = _pick(members, everyone, numbers[RECENT], score, costs, 1, stamp)
             if leaves >= 0:
                 _toggle(
                     leaves, objects_from, objects, coverers_from, coverers, costs, weights, count, who,

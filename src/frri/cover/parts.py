@@ -27,8 +27,8 @@ Ints = NDArray[np.int64]
 LARGEST_TABLEAU = 1_200_000
 """Cells up to which a part is left to branch and bound."""
 
-LARGE = 200_000
-"""Pairs (candidate, object) from which local search is worth compiling at once."""
+STEP_SECONDS = 1e-4
+"""What a step of local search takes interpreted."""
 
 
 class Part:
@@ -43,6 +43,8 @@ class Part:
     left : ndarray of int64
         The columns of `whole` that are to be covered.
     costs : ndarray of int64
+    tie_break : bool
+        Whether the second and third objective will be asked for.
 
     Attributes
     ----------
@@ -54,10 +56,14 @@ class Part:
         Which of the three objectives are proved.
     """
 
-    def __init__(self, ids: Ints, whole: Matrix, left: Ints, costs: Ints) -> None:
-        keep = np.flatnonzero(undominated(whole, costs))
+    def __init__(
+        self, ids: Ints, whole: Matrix, left: Ints, costs: Ints, *, tie_break: bool = True
+    ) -> None:
+        keep = np.flatnonzero(undominated(whole, costs)) if tie_break else np.arange(len(ids))
         matrix = whole[keep][:, left]
-        taken, candidates, objects = reduce(matrix, None)
+        # All optimal covers are wanted for breaking ties, any one of them otherwise.
+        taken, candidates, objects = reduce(matrix, None if tie_break else np.zeros_like(costs))
+        self.tie_break = tie_break
         self.taken = ids[keep[taken]]
         self.ids = ids[keep[candidates]]
         self.matrix: Matrix = matrix[candidates][:, objects]
@@ -80,32 +86,31 @@ class Part:
         """First objective; on `Exhausted`, `cover` and `lower_bound` are as good as they got."""
         if self.count_proved:
             return
-        taken, candidates, objects = reduce(self.matrix, np.zeros(len(self.ids), dtype=np.int64))
-        if len(candidates) == 0:
-            self._prove_count(taken)
-            return
-        matrix = self.matrix[candidates][:, objects]
-        lists = Lists.of(matrix)
-        costs = self.costs[candidates]
-        start = greedy_cover(lists, costs)
-        self._improve(np.concatenate((taken, candidates[start])))
+        matrix, lists, start = self.matrix, self.lists, self.inside
+        taken, candidates = np.zeros(0, dtype=np.int64), np.arange(len(self.ids))
+        if self.tie_break:
+            taken, candidates, objects = reduce(self.matrix, np.zeros_like(self.costs))
+            if len(candidates) == 0:
+                self._prove_count(taken)
+                return
+            matrix = self.matrix[candidates][:, objects]
+            lists = Lists.of(matrix)
+            start = greedy_cover(lists, self.costs[candidates])
+            self._improve(np.concatenate((taken, candidates[start])))
         if matrix.shape[0] * matrix.shape[1] > LARGEST_TABLEAU:
             matrix, candidates, taken = self._bound_large(matrix, candidates, taken, lists, work)
             if self.count_proved or matrix.shape[0] * matrix.shape[1] > LARGEST_TABLEAU:
                 return
             lists = Lists.of(matrix)
-            costs = self.costs[candidates]
-        search = Search(
-            _dense(matrix),
-            np.ones(len(candidates), dtype=np.int64),
-            len(self.inside) - len(taken),
-            work,
-        )
+            start = greedy_cover(lists, self.costs[candidates])
+        costs = self.costs[candidates]
+        ones = np.ones(len(candidates), dtype=np.int64)
+        search = Search(lists, ones, len(self.inside) - len(taken), work)
         try:
             root = search.start()
             if not root.closed:
                 enough = math.ceil(root.bound)
-                found = self._local_search(lists, costs, greedy_cover(lists, costs), enough, work)
+                found = self._local_search(lists, costs, start, enough, work)
                 self._improve(np.concatenate((taken, candidates[found])))
                 search.upper = len(self.inside) - len(taken)
             search.finish(root)
@@ -118,33 +123,64 @@ class Part:
 
     def minimise_cost(self, work: Work) -> None:
         """Second objective, among covers of the proved size."""
-        if self.cost_proved or not self.count_proved or not isinstance(self.matrix, np.ndarray):
+        if self.cost_proved or not self.count_proved or self._too_large():
             return
         if self.uniform:
             self.cost_proved = True
             return
         size = len(self.inside)
-        found = self._local_search(self.lists, self.costs, self.inside, size, work, hold=True)
-        self._improve(found)
         upper = int(self.costs[self.inside].sum())
-        search = Search(self.matrix, self.costs, upper, work, size)
+        ties = np.zeros(len(self.ids), dtype=bool)
+        ties[self.inside] = True
+        search = Search(self.lists, self.costs, upper, work, size, ties)
         try:
-            search.finish(search.start())
+            root = search.start()
+            if not root.closed:
+                enough = math.ceil(root.bound)
+                found = self._local_search(
+                    self.lists, self.costs, self.inside, enough, work, hold=True
+                )
+                search.offer(found)
+            search.finish(root)
             self.cost_proved = True
         finally:
             if search.best is not None:
                 self._improve(search.best)
+        if search.support is not None:
+            self._restrict(np.flatnonzero(search.support))
 
     def settle(self, work: Work) -> None:
         """Third objective, among covers of the proved size and cost."""
-        if self.settled or not self.cost_proved or not isinstance(self.matrix, np.ndarray):
+        if self.settled or not self.cost_proved or self._too_large():
             return
         size = len(self.inside)
         costs = np.ones_like(self.costs) if self.uniform else self.costs
         upper = int(costs[self.inside].sum()) + 1
-        search = Search(self.matrix, costs, upper, work, None if self.uniform else size)
+        search = Search(self.lists, costs, upper, work, None if self.uniform else size)
         self.inside = search.first_in_order(self.inside)
         self.settled = True
+
+    def _restrict(self, candidates: Ints) -> None:
+        """Forget all candidates but those that occur in optimal covers."""
+        cover = self.ids[self.inside]
+        taken, left, objects = reduce(self.matrix[candidates], None)
+        left = candidates[left]
+        matrix, ids = self.matrix[left][:, objects], self.ids[left]
+        inside = np.flatnonzero(np.isin(ids, cover))
+        # All at once: an interrupt must find either the one or the other.
+        self.__dict__.update(
+            taken=np.concatenate((self.taken, self.ids[candidates[taken]])),
+            ids=ids,
+            matrix=matrix,
+            costs=self.costs[left],
+            lists=Lists.of(matrix),
+            inside=inside,
+            lower_bound=len(inside),
+            settled=len(left) == 0,
+        )
+
+    def _too_large(self) -> bool:
+        return bool(self.matrix.shape[0] * self.matrix.shape[1] > LARGEST_TABLEAU)
 
     def _improve(self, cover: Ints) -> None:
         cover = np.sort(cover)
@@ -168,17 +204,18 @@ class Part:
         hold: bool = False,
         steps: int | None = None,
     ) -> Ints:
-        if len(cover) <= enough and not hold:
-            return cover
+        """A better cover, until its size (held: its cost) is `enough` or some work is done."""
         state = local_search.State(lists, costs, cover, hold=hold)
+        if state.reached <= enough:
+            return cover
         n, m = len(costs), len(lists.coverers_from) - 1
-        total = steps if steps is not None else 200 + 10 * (n + m)
+        total = steps if steps is not None else 200 + (5 if hold else 10) * (n + m)
         pairs = len(lists.objects)
-        price = 20 + 2 * (pairs // n) * (pairs // m)
+        price = 1000 + min(len(cover), 300) + 2 * (pairs // n) * (pairs // m)
         stride = max(10, 4_000_000 // price)
         try:
-            while total > 0 and (hold or len(state) > enough):
-                kernels = work.kernels(local_search, large=pairs > LARGE)
+            while total > 0 and state.reached > enough:
+                kernels = work.kernels(local_search, ahead=total * STEP_SECONDS)
                 kernels.search(*state.arrays(), min(stride, total), enough)
                 total -= stride
                 work.steps += stride
@@ -192,12 +229,14 @@ class Part:
     ) -> tuple[Matrix, Ints, Ints]:
         """Local search and a bound without tableau; what neither excludes is left."""
         costs = self.costs[candidates]
+        start = greedy_cover(lists, costs)
+        relaxed = subgradient_bound(sparse.csr_array(matrix), len(start), work)
+        proved = math.ceil(min(relaxed.bound, len(start)))
+        self.lower_bound = max(self.lower_bound, len(taken) + proved)
         steps = min(2_000_000, 100 * sum(matrix.shape))
-        found = self._local_search(lists, costs, greedy_cover(lists, costs), 0, work, steps=steps)
+        found = self._local_search(lists, costs, start, proved, work, steps=steps)
         self._improve(np.concatenate((taken, candidates[found])))
         upper = len(self.inside) - len(taken)
-        relaxed = subgradient_bound(sparse.csr_array(matrix), upper, work)
-        self.lower_bound = max(self.lower_bound, len(taken) + math.ceil(min(relaxed.bound, upper)))
         self.count_proved = len(self.inside) <= self.lower_bound
         if self.count_proved:
             return matrix, candidates, taken
@@ -212,7 +251,3 @@ class Part:
             self._improve(taken)
             self._prove_count(self.inside)
         return matrix[left][:, objects], candidates[left], taken
-
-
-def _dense(matrix: Matrix) -> NDArray[np.bool_]:
-    return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray() > 0)

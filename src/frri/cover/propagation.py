@@ -30,7 +30,8 @@ _lessen = either(interpreted=_lessen_interpreted, loops=_lessen_loops)
 
 
 def _useless_interpreted(members: Ints, gain: Ints, state: Bytes) -> Ints:
-    return members[(gain[members] == 0) & (state[members] == FREE)]
+    useless: Ints = members[(gain[members] == 0) & (state[members] == FREE)]
+    return useless
 
 
 def _useless_loops(members: Ints, gain: Ints, state: Bytes) -> Ints:
@@ -47,7 +48,7 @@ _useless = either(interpreted=_useless_interpreted, loops=_useless_loops)
 
 
 @kernel
-def propagate(
+def propagate(  # noqa: C901, PLR0912 - one loop, all in one kernel
     objects_from: Ints,
     objects: Ints,
     coverers_from: Ints,

@@ -70,7 +70,7 @@ def components(matrix: sparse.csr_array) -> Iterator[tuple[Ints, Ints]]:
 
 def undominated(matrix: Matrix, costs: Ints) -> Flags:
     """Which candidates no other one dominates (a fixed set, whatever the order of work)."""
-    n_candidates, n_objects = matrix.shape
+    n_candidates = matrix.shape[0]
     sizes = np.asarray(matrix.sum(axis=1, dtype=np.int64))
     order = np.lexsort((np.arange(n_candidates), costs, -sizes))
     rarity = np.argsort(np.asarray(matrix.sum(axis=0, dtype=np.int64)), kind="stable")
@@ -222,7 +222,7 @@ def _not_implied(matrix: Matrix) -> Flags:
     flags = np.unpackbits(
         np.frombuffer(octets, dtype=np.uint8), bitorder="little", count=matrix.shape[1]
     )
-    return flags == 0
+    return np.asarray(flags == 0)
 
 
 def _not_implied_sparse(matrix: sparse.csr_array) -> Flags:
@@ -249,4 +249,4 @@ def _common(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.int32
     if len(many) == 0:
         return many
     where = np.minimum(np.searchsorted(many, few), len(many) - 1)
-    return few[many[where] == few]
+    return np.asarray(few[many[where] == few])
