@@ -7,6 +7,7 @@ that is possible). One source, two speeds, the same results.
 """
 
 import importlib.util
+import os
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -104,4 +105,8 @@ def cached_on_disk(module: ModuleType) -> bool:
 
 
 def _cache_indexes(source: Path) -> list[Path]:
+    """The indexes that numba has written for a source, beside it or in the folder it was told."""
+    elsewhere = os.environ.get("NUMBA_CACHE_DIR")
+    if elsewhere:
+        return list(Path(elsewhere).rglob(f"{source.stem}.*.nbi"))
     return list(source.parent.joinpath("__pycache__").glob(f"{source.stem}.*.nbi"))

@@ -10,7 +10,7 @@ import numpy as np
 
 from frri.compiling import kernel
 
-BLOCK = 512
+BLOCK = 2048
 
 
 @kernel
@@ -56,15 +56,20 @@ def lower(degree, inside, n_left, support, core, slope, sign):
 
 
 @kernel
-def inside_supports(cells, columns, supports, possible, left):
-    """The objects of a block that may be inside all supports of a rule: how many, their places in `left`."""
-    support_low, support_high = supports
+def inside_supports(cells, begin, end, columns, low, high, possible, left):
+    """The objects of a block that may be inside the supports of conditions begin to end.
+
+    Returns how many they are, and writes their places into `left`.
+    """
     possible[:] = 1
-    for k in range(len(columns)):
+    for k in range(begin, end):
         j = columns[k]
-        for i in range(BLOCK):
-            cell = cells[j, i]
-            possible[i] &= np.uint8(cell >= support_low[k]) & np.uint8(cell <= support_high[k])
+        if low[k] > 0:
+            for i in range(BLOCK):
+                possible[i] &= np.uint8(cells[j, i] >= low[k])
+        if high[k] < 255:
+            for i in range(BLOCK):
+                possible[i] &= np.uint8(cells[j, i] <= high[k])
     eight = possible.view(np.uint64)
     n_left = 0
     for word in range(BLOCK // 8):
@@ -122,6 +127,18 @@ def bounds_on_grids(n_columns, rules):
 
 
 @kernel
+def decide_silent(values, rows, n_silent, lows, highs, rules, buffers, decided):
+    """Give the objects that no rule covers the class of the nearest rule."""
+    block, everyone, inside, degree, best = buffers
+    load(values, rows, n_silent, lows, highs, block)
+    best[:] = -np.inf
+    for r in range(len(rules[3])):
+        raise_best(block, rules, r, everyone, n_silent, inside, degree, best)
+    for i in range(n_silent):
+        decided[rows[i]] = np.argmax(best[i])
+
+
+@kernel
 def best_values(values, start, stop, lows, highs, rules, n_classes, decided, scores):
     """Scores of the rows from start to stop, and the class that each is decided for.
 
@@ -136,9 +153,12 @@ def best_values(values, start, stop, lows, highs, rules, n_classes, decided, sco
     everyone = np.arange(BLOCK + 1)
     left = np.empty(BLOCK + 1, dtype=np.int64)
     rows = np.empty(BLOCK, dtype=np.int64)
+    silent = np.empty(2 * BLOCK, dtype=np.int64)
+    n_silent = 0
     inside = np.empty(BLOCK)
     degree = np.empty(BLOCK)
     best = np.empty((BLOCK, n_classes))
+    buffers = (block, everyone, inside, degree, best)
     for first in range(start, stop, BLOCK):
         size = min(BLOCK, stop - first)
         for i in range(size):
@@ -149,23 +169,21 @@ def best_values(values, start, stop, lows, highs, rules, n_classes, decided, sco
                 cells[j, i] = on_grid(block[j, i], origin[j], fineness[j])
         best[:] = 0.0
         for r in range(len(weights)):
-            begin, end = indptr[r], indptr[r + 1]
-            supports = low[begin:end], high[begin:end]
-            n_left = inside_supports(cells, columns[begin:end], supports, possible, left)
+            n_left = inside_supports(
+                cells, indptr[r], indptr[r + 1], columns, low, high, possible, left
+            )
             raise_best(block, rules, r, left, n_left, inside, degree, best)
         if len(scores):
             for i in range(size):
                 scores[first + i] = best[i]
-        n_silent = 0
         for i in range(size):
             c = np.argmax(best[i])
             decided[first + i] = c
-            rows[n_silent] = first + i
+            silent[n_silent] = first + i
             n_silent += not best[i, c] > 0.0
-        if n_silent:
-            load(values, rows, n_silent, lows, highs, block)
-            best[:] = -np.inf
-            for r in range(len(weights)):
-                raise_best(block, rules, r, everyone, n_silent, inside, degree, best)
-            for i in range(n_silent):
-                decided[rows[i]] = np.argmax(best[i])
+        if n_silent >= BLOCK:
+            decide_silent(values, silent, BLOCK, lows, highs, rules, buffers, decided)
+            for s in range(BLOCK, n_silent):
+                silent[s - BLOCK] = silent[s]
+            n_silent -= BLOCK
+    decide_silent(values, silent, n_silent, lows, highs, rules, buffers, decided)

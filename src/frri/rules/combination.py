@@ -48,11 +48,11 @@ def class_scores(
     for c in range(n_classes):
         own = weighted[:, rule_classes == c]
         if own.shape[1]:
-            scores[:, c] = own.max(axis=1) if combination == "best" else own.sum(axis=1)
+            scores[:, c] = own.max(axis=1) if combination == "best" else _added(own)
     return scores
 
 
-def fallback_probabilities(
+def fallback_values(
     fallback: Fallback,
     matcher: Matcher,
     block: NDArray[np.float64],
@@ -61,14 +61,13 @@ def fallback_probabilities(
     partial_weights: list[NDArray[np.float64]],
     priors: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Objects x classes, rows summing to 1, for objects that no rule covers."""
+    """Objects x classes, for objects that no rule covers; the largest value decides."""
     n_classes = len(priors)
     everything = np.broadcast_to(priors, (len(block), n_classes))
-    if fallback == "priors" or not matcher.n_rules:
+    if fallback == "priors":
         return everything
     if fallback == "nearest":
-        values = _best_per_class(matcher.nearness(block), rule_classes, n_classes, -np.inf)
-        return _softmax(values) if (matcher.weights > 0.0).any() else everything
+        return _best_per_class(matcher.nearness(block), rule_classes, n_classes, -np.inf)
     part = _stretched if fallback == "stretched" else _satisfied
     memberships = np.maximum(matcher.uncut(block), 0.0)
     weighted = np.column_stack(
@@ -82,14 +81,22 @@ def fallback_probabilities(
         ]
     )
     values = _best_per_class(weighted, rule_classes, n_classes, 0.0)
-    total = values.sum(axis=1, keepdims=True)
-    return np.where(total > 0.0, values / np.where(total > 0.0, total, 1.0), everything)
+    return np.where(values.max(axis=1, keepdims=True) > 0.0, values, everything)
 
 
-def _softmax(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Positive shares in the same order as the values; 0 for minus infinity."""
-    shares = np.exp(values - values.max(axis=1, keepdims=True))
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+def fallback_shares(fallback: Fallback, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Fallback values as shares that sum to 1, in the same order.
+
+    Nearness is mostly negative and becomes shares by the exponential function; 0 for minus infinity.
+    """
+    if fallback == "nearest":
+        values = np.exp(values - values.max(axis=1, keepdims=True))
+    return np.asarray(values / values.sum(axis=1, keepdims=True))
+
+
+def _added(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Row sums from left to right, whatever the number of rows: numpy's own order depends on it."""
+    return np.cumsum(values, axis=1)[:, -1]
 
 
 def _stretched(

@@ -128,12 +128,18 @@ class Matcher:
             return np.minimum.reduceat(memberships, starts, axis=1)
         if self.t_norm == "product":
             return np.multiply.reduceat(memberships, starts, axis=1)
-        return np.column_stack(
-            [
-                self.join_one(memberships[:, start:end])
-                for start, end in zip(starts, self.indptr[1:], strict=True)
-            ]
-        )
+        # All rules at once, condition by condition; the longest rules first, so that those which
+        # still go on are the first ones.
+        t_norm, lengths = fuzzy.T_NORMS[self.t_norm], np.diff(self.indptr)
+        order = np.argsort(-lengths, kind="stable")
+        result = memberships[:, starts[order]]
+        for k in range(1, int(lengths.max())):
+            longer = int((lengths > k).sum())
+            further = memberships[:, starts[order[:longer]] + k]
+            result[:, :longer] = t_norm(result[:, :longer], further)
+        joined = np.empty_like(result)
+        joined[:, order] = result
+        return joined
 
     def join_one(self, memberships: NDArray[np.float64]) -> NDArray[np.float64]:
         """The conditions of one rule, joined one after another."""

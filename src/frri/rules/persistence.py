@@ -55,8 +55,6 @@ def to_dict(ruleset: "RuleSet") -> dict[str, Any]:
 
 def from_dict(content: Mapping[str, Any]) -> "RuleSet":
     """The ruleset that `to_dict` described."""
-    from frri.rules.ruleset import RuleSet  # noqa: PLC0415 - ruleset imports this module
-
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
         raise ValueError('This is not a saved ruleset: it lacks "format": "frri-ruleset".')
     version = content.get("version")
@@ -65,27 +63,11 @@ def from_dict(content: Mapping[str, Any]) -> "RuleSet":
             f"This ruleset has format version {_shown(version)}, this frri reads version "
             f"{VERSION}; install the frri that wrote it or save it again."
         )
-    _check_keys(content, "the ruleset", _REQUIRED, ("format", "version", "about", "$schema"))
-    fallback = _word(content["fallback"])
-    ruleset = RuleSet(
-        rules=tuple(_rule_from_dict(rule, fallback) for rule in _list(content["rules"])),
-        attributes=tuple(_attribute_from_dict(a) for a in _list(content["attributes"])),
-        classes=tuple(_label(label) for label in _list(content["classes"])),
-        target=_text(content["target"]),
-        t_norm=_word(content["t_norm"]),
-        combination=_word(content["combination"]),
-        fallback=fallback,
-        clip=_truth(content["clip"]),
-        missing=_word(content["missing"]),
-        class_counts=_numbers(content["class_counts"]),
-        about=_plain(_object(content.get("about", {}), "a description"), DEEPEST),
-    )
-    if not _list(content["class_counts"]):
-        raise ValueError("The saved ruleset has no counts of its classes.")
-    for rule in ruleset:
-        if rule.statistics is not None and len(rule.statistics.support) != len(ruleset.classes):
-            raise ValueError("The saved ruleset has a rule whose support is not one per class.")
-    return ruleset
+    try:
+        return _ruleset_from_dict(content)
+    except ValueError as error:
+        # Names and labels are the file's, and may be of any length.
+        raise ValueError(str(error)[:500]) from None
 
 
 def schema() -> dict[str, Any]:
@@ -150,6 +132,30 @@ def _attribute_to_dict(attribute: Attribute) -> dict[str, Any]:
     if attribute.categories is not None:
         return content | {"categories": list(attribute.categories)}
     return content | {"low": _bound(attribute.low), "high": _bound(attribute.high)}
+
+
+def _ruleset_from_dict(content: Mapping[str, Any]) -> "RuleSet":
+    from frri.rules.ruleset import RuleSet  # noqa: PLC0415 - ruleset imports this module
+
+    _check_keys(content, "the ruleset", _REQUIRED, ("format", "version", "about", "$schema"))
+    fallback = _word(content["fallback"])
+    ruleset = RuleSet(
+        rules=tuple(_rule_from_dict(rule, fallback) for rule in _list(content["rules"])),
+        attributes=tuple(_attribute_from_dict(a) for a in _list(content["attributes"])),
+        classes=tuple(_label(label) for label in _list(content["classes"])),
+        target=_text(content["target"]),
+        t_norm=_word(content["t_norm"]),
+        combination=_word(content["combination"]),
+        fallback=fallback,
+        clip=_truth(content["clip"]),
+        missing=_word(content["missing"]),
+        class_counts=_numbers(content["class_counts"]),
+        about=_plain(_object(content.get("about", {}), "a description"), DEEPEST),
+    )
+    known = [rule.statistics.support for rule in ruleset if rule.statistics is not None]
+    if any(len(counts) != len(ruleset.classes) for counts in [content["class_counts"], *known]):
+        raise ValueError("The saved ruleset must have one count per class.")
+    return ruleset
 
 
 def _attribute_from_dict(content: Any) -> Attribute:
@@ -266,12 +272,8 @@ def _condition_from_dict(content: Any) -> Condition:
 
 _Value = TypeVar("_Value")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# fmt: off
-_REQUIRED = (
-    "rules", "attributes", "classes", "class_counts", "target",
-    "t_norm", "combination", "fallback", "clip", "missing",
-)
-# fmt: on
+_PARTS = ("rules", "attributes", "classes", "class_counts", "target")
+_REQUIRED = (*_PARTS, "t_norm", "combination", "fallback", "clip", "missing")
 
 
 def _check_keys(

@@ -16,7 +16,8 @@ from frri.rules.combination import (
     Combination,
     Fallback,
     class_scores,
-    fallback_probabilities,
+    fallback_shares,
+    fallback_values,
 )
 from frri.rules.condition import Condition, NominalCondition
 from frri.rules.matching import Matcher
@@ -151,7 +152,7 @@ class RuleSet:
         silent = np.flatnonzero(~(total[:, 0] > 0.0))
         total[silent] = 1.0
         scores /= total
-        scores[silent] = self._fallback(matrix[silent])
+        scores[silent] = fallback_shares(self._last_word, self._fallback(matrix[silent]))
         return scores
 
     # ------------------------------------------------------------------ statistics
@@ -235,7 +236,13 @@ class RuleSet:
         return f"<RuleSet: {n} rules with {m} conditions for {self.target!r}>"
 
     def _repr_html_(self) -> str:
-        return text.ruleset_html(self)
+        try:
+            import jinja2  # noqa: F401, PLC0415 - optional; without it there is the plain table
+
+            from frri.report.notebook import notebook_html  # noqa: PLC0415 - knows this module
+        except ImportError:
+            return text.ruleset_html(self)
+        return notebook_html(self)
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per rule: conditions, class, weight and training statistics (needs pandas)."""
@@ -298,15 +305,15 @@ class RuleSet:
         return bulk.decide(self._matcher, matrix, classes, n_classes, with_scores=with_scores)
 
     def _fallback(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Shares of the classes for objects that no rule covers."""
+        """What decides for objects that no rule covers: objects x classes, the largest wins."""
         matcher = self._matcher
         matrix = matcher.clipped(matrix)
         counts = np.array(self.class_counts)
         priors = counts / counts.sum()
         result = np.empty((len(matrix), len(self.classes)))
         for block in matcher.blocks(len(matrix)):
-            result[block] = fallback_probabilities(
-                self.fallback,
+            result[block] = fallback_values(
+                self._last_word,
                 matcher,
                 matrix[block],
                 rule_classes=self._rule_classes,
@@ -314,6 +321,13 @@ class RuleSet:
                 priors=priors,
             )
         return result
+
+    @property
+    def _last_word(self) -> Fallback:
+        """The fallback; the priors if it has no rule to go by."""
+        if self.fallback == "nearest":
+            return "nearest" if (self._matcher.weights > 0.0).any() else "priors"
+        return self.fallback if self.rules else "priors"
 
     @cached_property
     def _matcher(self) -> Matcher:
@@ -359,11 +373,14 @@ class RuleSet:
         ):
             if value not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}.")
+        labels = set(self.classes)
         for r, rule in enumerate(self.rules):
-            self._check_rule(f"Rule {r}", rule, kinds)
+            self._check_rule(f"Rule {r}", rule, kinds, labels)
 
-    def _check_rule(self, name: str, rule: Rule, kinds: Mapping[str, str]) -> None:
-        if rule.consequent not in self.classes:
+    def _check_rule(
+        self, name: str, rule: Rule, kinds: Mapping[str, str], labels: set[Label]
+    ) -> None:
+        if rule.consequent not in labels:
             raise ValueError(f"{name} concludes {rule.consequent!r}, which is not a class.")
         if not 0.0 <= rule.weight < np.inf:
             raise ValueError(f"{name} has weight {rule.weight}; it must be 0 or more and finite.")

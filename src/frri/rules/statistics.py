@@ -17,7 +17,30 @@ def rule_statistics(
     """Support, precision, lift and what each rule alone covers, for encoded (and clipped) values."""
     classes = _positions(ruleset, labels, len(matrix))
     support, alone = _count(ruleset, matrix, classes)
-    shares = np.bincount(classes, minlength=len(ruleset.classes)) / max(len(classes), 1)
+    return statistics_of_counts(
+        ruleset, support, alone, np.bincount(classes, minlength=len(ruleset.classes))
+    )
+
+
+def statistics_of_counts(
+    ruleset: "RuleSet",
+    support: NDArray[np.int64],
+    alone: NDArray[np.int64],
+    class_sizes: NDArray[np.int64],
+) -> tuple[RuleStatistics, ...]:
+    """The statistics of rules whose covered objects are counted already.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    support : array of shape (n_rules, n_classes)
+        Objects of each class under each rule.
+    alone : array of shape (n_rules,)
+        Objects under this rule and no other.
+    class_sizes : array of shape (n_classes,)
+        Objects of each class in the whole table.
+    """
+    shares = class_sizes / max(class_sizes.sum(), 1)
     own_class = {label: c for c, label in enumerate(ruleset.classes)}
     result = []
     for r, rule in enumerate(ruleset):

@@ -1,0 +1,52 @@
+"""Rulesets for other programs: free functions that take a `RuleSet` and return a text."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from frri.export.csv import to_csv
+from frri.export.javascript import to_javascript
+from frri.export.latex import to_latex
+from frri.export.markdown import to_markdown
+from frri.export.python import to_python
+from frri.export.sql import to_sql
+from frri.export.text import to_text
+from frri.rules.ruleset import RuleSet
+
+__all__ = [
+    "FORMATS",
+    "to_csv",
+    "to_javascript",
+    "to_json",
+    "to_latex",
+    "to_markdown",
+    "to_python",
+    "to_sql",
+    "to_text",
+]
+
+
+def to_json(ruleset: RuleSet) -> str:
+    r"""The saved form, as `RuleSet.to_json` gives it.
+
+    Examples
+    --------
+    >>> from frri import Attribute
+    >>> to_json(RuleSet((), (Attribute("age"),), ("no", "yes")))[:27]
+    '{\n "format": "frri-ruleset"'
+    """
+    return ruleset.to_json()
+
+
+FORMATS: Mapping[str, Callable[[RuleSet], str]] = MappingProxyType(
+    {
+        "text": to_text,
+        "markdown": to_markdown,
+        "latex": to_latex,
+        "csv": to_csv,
+        "sql": to_sql,
+        "python": to_python,
+        "javascript": to_javascript,
+        "json": to_json,
+    }
+)
+"""Every export by name."""

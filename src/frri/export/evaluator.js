@@ -1,0 +1,386 @@
+/**
+ * Rules applied to one row, in a browser or under Node, without dependencies.
+ *
+ * A model is the JSON of a saved ruleset (format "frri-ruleset", version 1). The arithmetic is that of
+ * the Python library, value by value, so the decisions are the same to the last bit. The Python twin
+ * of this file is evaluator.py.
+ *
+ * A row is an object with a property per attribute, a Map, or an array in the order of the attributes.
+ * null, undefined and NaN are missing values; an absent property is an error.
+ *
+ * @typedef {object} Model     The parsed JSON of a saved ruleset.
+ * @typedef {object} Prepared  What prepare(model) returns; every function takes either.
+ * @typedef {object|Map<string, *>|Array<*>} Row
+ */
+
+const preparedModels = new WeakMap();
+
+/**
+ * Lay a model out for evaluation. Calling it is optional: the other functions do it once per model.
+ * The model must not be changed afterwards.
+ *
+ * @param {Model|Prepared} model
+ * @returns {Prepared}
+ */
+export function prepare(model) {
+  if (model.prepared === true) return model;
+  if (!preparedModels.has(model)) preparedModels.set(model, layOut(model));
+  return preparedModels.get(model);
+}
+
+/**
+ * The values of a row as numbers: dates in days since 1970-01-01, categories by position (-1 for one
+ * never seen), NaN where missing, moved into the training range where the model wants it.
+ *
+ * @param {Model|Prepared} model
+ * @param {Row} row
+ * @returns {number[]}
+ */
+export function encode(model, row) {
+  const { attributes } = prepare(model);
+  if (Array.isArray(row) && row.length !== attributes.length) {
+    throw new RangeError(`Expected ${attributes.length} values, got ${row.length}.`);
+  }
+  return attributes.map((attribute, j) => encodeOne(attribute, valueOf(row, attribute.name, j)));
+}
+
+/**
+ * To which degree, from 0 to 1, the conditions of each rule hold together.
+ *
+ * @param {Model|Prepared} model
+ * @param {Row} row
+ * @returns {number[]} one per rule
+ */
+export function degrees(model, row) {
+  return degreesOf(prepare(model), encode(model, row));
+}
+
+/**
+ * What the rules that fire say for each class; all 0 where none does.
+ *
+ * @param {Model|Prepared} model
+ * @param {Row} row
+ * @returns {number[]} one per class
+ */
+export function scores(model, row) {
+  return scoresOf(prepare(model), degrees(model, row));
+}
+
+/**
+ * The scores divided by their sum; where no rule fires, the shares that the fallback gives.
+ *
+ * @param {Model|Prepared} model
+ * @param {Row} row
+ * @returns {number[]} one per class, with sum 1
+ */
+export function probabilities(model, row) {
+  const ready = prepare(model);
+  const values = encode(ready, row);
+  let shares = scoresOf(ready, degreesOf(ready, values));
+  if (!(sum(shares) > 0)) {
+    const votes = fallbackVotes(ready, values);
+    if (votes === null) return [...ready.priors];
+    shares = bestPerClass(ready, votes);
+    if (ready.fallback === "nearest") {
+      const top = largest(shares);
+      shares = shares.map((share) => (share === top ? 1 : Math.exp(share - top)));
+    }
+  }
+  const total = sum(shares);
+  return shares.map((share) => share / total);
+}
+
+/**
+ * The label of the class decided for.
+ *
+ * @param {Model|Prepared} model
+ * @param {Row} row
+ * @returns {string|number|boolean}
+ */
+export function predict(model, row) {
+  return explain(model, row).prediction;
+}
+
+/**
+ * The prediction, the rule that decided (numbered from 1), the score of its class, and what fired.
+ * Where no rule fires the score is 0, and the rule is the one that the fallback went by, if any.
+ *
+ * @param {Model|Prepared} model
+ * @param {Row} row
+ * @returns {{prediction: (string|number|boolean), rule: (number|null), score: number, fired: number[]}}
+ */
+export function explain(model, row) {
+  const ready = prepare(model);
+  const values = encode(ready, row);
+  const held = degreesOf(ready, values);
+  const perClass = scoresOf(ready, held);
+  const fired = held.flatMap((degree, r) => (degree > 0 ? [r + 1] : []));
+  const score = Math.max(largest(perClass), 0);
+  let decided;
+  let rule;
+  if (score > 0) {
+    decided = perClass.indexOf(score);
+    const votes = ready.rules.map((one, r) => one.weight * held[r]);
+    rule = ready.combination === "first" ? fired[0] : strongest(ready, decided, votes);
+  } else {
+    const votes = fallbackVotes(ready, values);
+    const shares = votes === null ? ready.priors : bestPerClass(ready, votes);
+    decided = shares.indexOf(largest(shares));
+    rule = votes === null ? null : strongest(ready, decided, votes);
+  }
+  return { prediction: ready.classes[decided], rule, score, fired };
+}
+
+// ------------------------------------------------------------------ laying out
+
+function layOut(model) {
+  const attributes = model.attributes.map((attribute) => layOutAttribute(attribute, model.clip));
+  const columns = new Map(attributes.map((attribute, j) => [attribute.name, j]));
+  const total = sum(model.class_counts);
+  return {
+    prepared: true,
+    classes: model.classes,
+    attributes,
+    combination: model.combination,
+    fallback: model.fallback,
+    missingHolds: model.missing === "holds",
+    join: tNorms[model.t_norm],
+    priors: model.class_counts.map((count) => count / total),
+    rules: model.rules.map((rule) => ({
+      weight: rule.weight,
+      class: model.classes.indexOf(rule.then),
+      distribution: rule.distribution ?? null,
+      partial: (rule.if.length && rule.partial_weights) || [],
+      outside: rule.weight > 0 ? Math.min(1 - 1 / rule.weight, 0) : 0,
+      conditions: rule.if.map((condition) => {
+        const column = columns.get(condition.attribute);
+        return layOutCondition(condition, column, attributes[column]);
+      }),
+    })),
+  };
+}
+
+function layOutAttribute(attribute, clip) {
+  let low = attribute.low ?? -Infinity;
+  let high = attribute.high ?? Infinity;
+  if (attribute.kind === "ordinal" && attribute.categories.length) {
+    low = 0;
+    high = attribute.categories.length - 1;
+  }
+  const width = high - low;
+  return {
+    name: attribute.name,
+    kind: attribute.kind,
+    codes: attribute.categories ? new Map(attribute.categories.map((name, i) => [name, i])) : null,
+    clipLow: clip ? low : -Infinity,
+    clipHigh: clip ? high : Infinity,
+    width: width > 0 && width < Infinity ? width : 1,
+  };
+}
+
+function layOutCondition(condition, column, attribute) {
+  if (condition.values) {
+    const allowed = condition.values.map((value) => attribute.codes.get(value));
+    return { column, allowed: new Set(allowed) };
+  }
+  const [supportLow, coreLow] = condition.trapezoid.slice(0, 2).map((bound) => bound ?? -Infinity);
+  const [coreHigh, supportHigh] = condition.trapezoid.slice(2).map((bound) => bound ?? Infinity);
+  return {
+    column,
+    allowed: null,
+    supportLow,
+    coreLow,
+    coreHigh,
+    supportHigh,
+    slopeLow: slope(coreLow, supportLow, attribute.width),
+    slopeHigh: slope(coreHigh, supportHigh, attribute.width),
+  };
+}
+
+/** What to divide by: the slope's width, for a side without slope the attribute's range. */
+function slope(core, support, width) {
+  if (!Number.isFinite(core) || !Number.isFinite(support)) return width;
+  const middle = core + (support - core) / 2;
+  return middle === core || middle === support ? width : Math.abs(core - support);
+}
+
+// ------------------------------------------------------------------ reading rows
+
+function valueOf(row, name, j) {
+  if (Array.isArray(row)) return row[j];
+  const isMap = row instanceof Map;
+  if (!(isMap ? row.has(name) : Object.prototype.hasOwnProperty.call(row, name))) {
+    throw new RangeError(`The row has no column ${JSON.stringify(name)}.`);
+  }
+  return isMap ? row.get(name) : row[name];
+}
+
+function encodeOne(attribute, value) {
+  if (value === null || value === undefined || Number.isNaN(value)) return NaN;
+  let number;
+  if (attribute.kind === "date") number = days(attribute, value);
+  else if (attribute.codes) number = code(attribute, value);
+  else number = plainNumber(attribute, value);
+  if (Number.isNaN(number)) return NaN;
+  return Math.min(Math.max(number, attribute.clipLow), attribute.clipHigh);
+}
+
+function plainNumber(attribute, value) {
+  const text = typeof value === "string" ? value.trim() : null;
+  const number = text === "" ? NaN : Number(value);
+  if (Number.isNaN(number) && !/^[+-]?nan$/i.test(text ?? "")) complain(attribute, value, "a number");
+  return number;
+}
+
+/** Categories are texts; true is "True" as in Python, and 3 may have been written "3.0" there. */
+function code(attribute, value) {
+  let name = String(value);
+  if (typeof value === "boolean") name = value ? "True" : "False";
+  else if (Number.isInteger(value) && !attribute.codes.has(name)) name = value.toFixed(1);
+  return attribute.codes.get(name) ?? -1;
+}
+
+const DATE =
+  /^(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ](\d{2})(?::(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?)?)?)?)?$/;
+const DAY = 86400000000; // in microseconds
+
+/** Days since 1970-01-01 of a Date (its UTC time), an ISO text, or a number of days. */
+function days(attribute, value) {
+  if (value instanceof Date) return value.getTime() / 86400000;
+  if (typeof value === "number") return value;
+  if (value === "" || value === "NaT") return NaN;
+  const found = typeof value === "string" ? DATE.exec(value) : null;
+  if (found === null) complain(attribute, value, "a date");
+  const defaults = [0, 1, 1, 0, 0, 0];
+  const parts = found.slice(1, 7).map((part, i) => (part ? Number(part) : defaults[i]));
+  const [year, month, day, hour, minute, second] = parts;
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  const exists = date.getUTCMonth() === month - 1 && hour < 24 && minute < 60 && second < 60;
+  if (!exists) complain(attribute, value, "a date");
+  const seconds = date.getTime() / 1000 + (hour * 60 + minute) * 60 + second;
+  const fraction = (found[7] ?? "").padEnd(6, "0");
+  // Beyond 2 ** 53 microseconds (the year 2255) only big integers are exact.
+  return Number(BigInt(seconds) * 1000000n + BigInt(fraction)) / DAY;
+}
+
+function complain(attribute, value, wanted) {
+  const column = JSON.stringify(attribute.name);
+  throw new TypeError(`Column ${column} holds ${JSON.stringify(value)}, which is not ${wanted}.`);
+}
+
+// ------------------------------------------------------------------ matching
+
+/** 1 where a condition holds fully, falling, below 0 outside; a rule without conditions holds. */
+function uncut(ready, rule, values) {
+  if (!rule.conditions.length) return [1];
+  return rule.conditions.map((condition) => uncutOne(ready, rule, condition, values));
+}
+
+function uncutOne(ready, rule, condition, values) {
+  const x = values[condition.column];
+  if (Number.isNaN(x)) return ready.missingHolds ? 1 : rule.outside;
+  if (condition.allowed !== null) return condition.allowed.has(x) ? 1 : rule.outside;
+  if (x < condition.coreLow) return (x - condition.supportLow) / condition.slopeLow;
+  if (x > condition.coreHigh) return (condition.supportHigh - x) / condition.slopeHigh;
+  return 1;
+}
+
+function memberships(ready, rule, values) {
+  return uncut(ready, rule, values).map((value) => Math.max(value, 0));
+}
+
+function degreesOf(ready, values) {
+  return ready.rules.map((rule) => memberships(ready, rule, values).reduce(ready.join));
+}
+
+const tNorms = {
+  minimum: (a, b) => Math.min(a, b),
+  product: (a, b) => a * b,
+  lukasiewicz: (a, b) => Math.max(Math.min(a, b) - (1 - Math.max(a, b)), 0),
+  hamacher: (a, b) => {
+    const smaller = Math.min(a, b);
+    const larger = Math.max(a, b);
+    return larger > 0 ? smaller * (larger / (larger + smaller * (1 - larger))) : 0;
+  },
+  drastic: (a, b) => (Math.max(a, b) === 1 ? Math.min(a, b) : 0),
+  nilpotent_minimum: (a, b) => (Math.min(a, b) > 1 - Math.max(a, b) ? Math.min(a, b) : 0),
+};
+
+// ------------------------------------------------------------------ combining
+
+function scoresOf(ready, held) {
+  const perClass = ready.classes.map(() => 0);
+  for (const [r, rule] of ready.rules.entries()) {
+    if (ready.combination === "best") {
+      perClass[rule.class] = Math.max(perClass[rule.class], rule.weight * held[r]);
+    } else if (ready.combination === "sum") {
+      perClass[rule.class] += rule.weight * held[r];
+    } else if (held[r] > 0) {
+      if (rule.distribution !== null) return [...rule.distribution];
+      perClass[rule.class] = 1;
+      return perClass;
+    }
+  }
+  return perClass;
+}
+
+/** What each rule counts where none fires; null where the shares in training decide. */
+function fallbackVotes(ready, values) {
+  if (ready.fallback === "priors" || !ready.rules.length) return null;
+  if (ready.fallback === "nearest") {
+    const near = ready.rules.map((rule) => nearness(ready, rule, values));
+    return ready.rules.some((rule) => rule.weight > 0) ? near : null;
+  }
+  const part = ready.fallback === "stretched" ? stretched : satisfied;
+  const votes = ready.rules.map((rule) => part(ready, rule, memberships(ready, rule, values)));
+  return largest(votes) > 0 ? votes : null;
+}
+
+/** Weight times the worst uncut value; a rule without weight is never near. */
+function nearness(ready, rule, values) {
+  return rule.weight > 0 ? rule.weight * smallest(uncut(ready, rule, values)) : -Infinity;
+}
+
+/** Degree of the longest beginning of a rule that holds, times that beginning's weight. */
+function stretched(ready, rule, held) {
+  const failing = held.findIndex((membership) => !(membership > 0));
+  const kept = failing < 0 ? held.length : failing;
+  if (kept === 0 || kept >= rule.partial.length) return 0;
+  return held.slice(0, kept).reduce(ready.join) * rule.partial[kept];
+}
+
+/** Weight of the subset of conditions that hold; 0 where none does. */
+function satisfied(ready, rule, held) {
+  const subset = held.reduce((bits, membership, k) => bits + (membership > 0 ? 2 ** k : 0), 0);
+  return subset > 0 && subset < rule.partial.length ? rule.partial[subset] : 0;
+}
+
+/** The best vote of each class; one without rules is out of the question. */
+function bestPerClass(ready, votes) {
+  const best = ready.classes.map(() => (ready.fallback === "nearest" ? -Infinity : 0));
+  for (const [r, rule] of ready.rules.entries()) {
+    best[rule.class] = Math.max(best[rule.class], votes[r]);
+  }
+  return best;
+}
+
+function strongest(ready, decided, votes) {
+  let found = null;
+  for (const [r, rule] of ready.rules.entries()) {
+    if (rule.class === decided && (found === null || votes[r] > votes[found])) found = r;
+  }
+  return found === null ? null : found + 1;
+}
+
+function sum(numbers) {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+function largest(numbers) {
+  return numbers.reduce((best, number) => Math.max(best, number), -Infinity);
+}
+
+function smallest(numbers) {
+  return numbers.reduce((best, number) => Math.min(best, number), Infinity);
+}

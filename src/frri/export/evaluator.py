@@ -1,0 +1,354 @@
+"""Rules applied to one row by the standard library alone: the heart of an exported Python module.
+
+The arithmetic is that of `frri.rules`, value by value, so the decisions are the same to the last bit.
+This file is copied into every exported module as it stands: it imports nothing from this package and
+keeps to what Python 3.8 understands. `evaluator.js` is its twin in JavaScript.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from functools import reduce
+from typing import Any, Mapping, Sequence  # noqa: UP035 - for Python 3.8
+
+_DATE = re.compile(
+    r"([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2})"
+    r"(?:[T ]([0-9]{2})(?::([0-9]{2})(?::([0-9]{2})(?:[.]([0-9]{1,6}))?)?)?)?)?)?"
+)
+_DAY = 86400000000  # in microseconds
+_FIRST_DAY = dt.date(1970, 1, 1).toordinal()
+
+
+class Evaluator:
+    """What a saved ruleset says about single rows.
+
+    Parameters
+    ----------
+    model : dict
+        What `RuleSet.to_dict` returns or a saved ruleset holds. It is trusted: `RuleSet.load` is
+        the place where models are checked.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule, RuleSet
+    >>> rules = RuleSet(
+    ...     rules=(Rule((NumericCondition.below("age", 30),), "no", 0.9),),
+    ...     attributes=(Attribute("age", 20, 60),),
+    ...     classes=("no", "yes"),
+    ... )
+    >>> evaluator = Evaluator(rules.to_dict())
+    >>> evaluator.predict({"age": 25})
+    'no'
+    >>> evaluator.explain({"age": 25})
+    {'prediction': 'no', 'rule': 1, 'score': 0.9, 'fired': [1]}
+    """
+
+    def __init__(self, model: Mapping[str, Any]) -> None:
+        self.classes: list[Any] = list(model["classes"])
+        self.attributes: list[Mapping[str, Any]] = list(model["attributes"])
+        self._combination = model["combination"]
+        self._fallback = model["fallback"]
+        self._missing_holds = model["missing"] == "holds"
+        self._join = _T_NORMS[model["t_norm"]]
+        total = sum(model["class_counts"])
+        self._priors = [count / total for count in model["class_counts"]]
+        self._codes = [
+            {category: float(code) for code, category in enumerate(attribute["categories"])}
+            if "categories" in attribute
+            else {}
+            for attribute in self.attributes
+        ]
+        ranges = [_range(attribute) for attribute in self.attributes]
+        self._clip = ranges if model["clip"] else [(-math.inf, math.inf)] * len(ranges)
+        columns = {attribute["name"]: j for j, attribute in enumerate(self.attributes)}
+        self._rules = [
+            {
+                "weight": rule["weight"],
+                "class": self.classes.index(rule["then"]),
+                "distribution": rule.get("distribution"),
+                "partial": rule.get("partial_weights", ()) if rule["if"] else (),
+                "outside": min(1.0 - 1.0 / rule["weight"], 0.0) if rule["weight"] > 0.0 else 0.0,
+                "conditions": [
+                    self._condition(condition, columns[condition["attribute"]], ranges)
+                    for condition in rule["if"]
+                ],
+            }
+            for rule in model["rules"]
+        ]
+
+    def predict(self, row: Mapping[str, Any] | Sequence[Any]) -> Any:
+        """The label of the class decided for."""
+        return self.explain(row)["prediction"]
+
+    def explain(self, row: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
+        """The prediction, the rule that decided (numbered from 1), its class's score, what fired.
+
+        Where no rule fires the score is 0, and the rule is the one that the fallback went by, if any.
+        """
+        values = self.encode(row)
+        degrees = self._degrees(values)
+        scores = self._scores(degrees)
+        fired = [r + 1 for r, degree in enumerate(degrees) if degree > 0.0]
+        score = max(scores)
+        if score > 0.0:
+            decided = scores.index(score)
+            rule = (
+                fired[0] - 1
+                if self._combination == "first"
+                else self._strongest(
+                    decided,
+                    [rule["weight"] * d for rule, d in zip(self._rules, degrees)],  # noqa: B905
+                )
+            )
+        else:
+            score = 0.0
+            votes = self._fallback_votes(values)
+            shares = self._priors if votes is None else self._best(votes)
+            decided = shares.index(max(shares))
+            rule = None if votes is None else self._strongest(decided, votes)
+        return {
+            "prediction": self.classes[decided],
+            "rule": None if rule is None else rule + 1,
+            "score": score,
+            "fired": fired,
+        }
+
+    def scores(self, row: Mapping[str, Any] | Sequence[Any]) -> list[float]:
+        """What the rules that fire say for each class; all 0 where none does."""
+        return self._scores(self._degrees(self.encode(row)))
+
+    def probabilities(self, row: Mapping[str, Any] | Sequence[Any]) -> list[float]:
+        """The scores divided by their sum; where no rule fires, the fallback's shares."""
+        values = self.encode(row)
+        shares = self._scores(self._degrees(values))
+        if not sum(shares) > 0.0:
+            votes = self._fallback_votes(values)
+            if votes is None:
+                return list(self._priors)
+            shares = self._best(votes)
+            if self._fallback == "nearest":
+                top = max(shares)
+                shares = [1.0 if share == top else math.exp(share - top) for share in shares]
+        total = sum(shares)
+        return [share / total for share in shares]
+
+    def degrees(self, row: Mapping[str, Any] | Sequence[Any]) -> list[float]:
+        """To which degree the conditions of each rule hold together."""
+        return self._degrees(self.encode(row))
+
+    def encode(self, row: Mapping[str, Any] | Sequence[Any]) -> list[float]:
+        """The values of a row as numbers: dates in days since 1970, categories by position.
+
+        A row is a mapping from column names or a sequence in the order of the attributes. None and
+        NaN are missing (NaN); a category never seen is -1.
+        """
+        if isinstance(row, Mapping):
+            for attribute in self.attributes:
+                if attribute["name"] not in row:
+                    raise ValueError(f"The row has no column {attribute['name']!r}.")
+            row = [row[attribute["name"]] for attribute in self.attributes]
+        elif len(row) != len(self.attributes):
+            raise ValueError(f"Expected {len(self.attributes)} values, got {len(row)}.")
+        return [self._encode(value, j) for j, value in enumerate(row)]
+
+    def _encode(self, value: Any, column: int) -> float:
+        attribute = self.attributes[column]
+        if value is None or (value != value) is not False:  # noqa: PLR0124 - NaN
+            return math.nan
+        if attribute["kind"] == "date":
+            number = _days(value, attribute["name"])
+        elif "categories" in attribute:
+            number = _code(value, self._codes[column])
+        else:
+            try:
+                number = float(value)
+            except (TypeError, ValueError):
+                raise ValueError(
+                    f"Column {attribute['name']!r} holds {value!r}, which is not a number."
+                ) from None
+        low, high = self._clip[column]
+        return min(max(number, low), high) if number == number else math.nan  # noqa: PLR0124
+
+    def _condition(
+        self, condition: Mapping[str, Any], column: int, ranges: list[tuple[float, float]]
+    ) -> tuple[Any, ...]:
+        """Column, allowed codes (None for a trapezoid), and the trapezoid with its slopes."""
+        if "values" in condition:
+            codes = self._codes[column]
+            return column, {codes[value] for value in condition["values"] if value in codes}
+        opened = (-math.inf, -math.inf, math.inf, math.inf)
+        support_low, core_low, core_high, support_high = (
+            end if bound is None else bound
+            for bound, end in zip(condition["trapezoid"], opened)  # noqa: B905
+        )
+        low, high = ranges[column]
+        width = high - low if 0.0 < high - low < math.inf else 1.0
+        slopes = _slope(core_low, support_low, width), _slope(core_high, support_high, width)
+        return (column, None, support_low, core_low, core_high, support_high, *slopes)
+
+    def _uncut(self, rule: Mapping[str, Any], values: list[float]) -> list[float]:
+        """1 where a condition holds fully, falling, below 0 outside; a rule without any holds."""
+        return [self._uncut_one(c, values[c[0]], rule["outside"]) for c in rule["conditions"]] or [
+            1.0
+        ]
+
+    def _uncut_one(self, condition: tuple[Any, ...], x: float, outside: float) -> float:
+        if x != x:  # noqa: PLR0124 - NaN
+            return 1.0 if self._missing_holds else outside
+        if condition[1] is not None:
+            return 1.0 if x in condition[1] else outside
+        _, _, support_low, core_low, core_high, support_high, slope_low, slope_high = condition
+        if x < core_low:
+            return float((x - support_low) / slope_low)
+        if x > core_high:
+            return float((support_high - x) / slope_high)
+        return 1.0
+
+    def _memberships(self, rule: Mapping[str, Any], values: list[float]) -> list[float]:
+        return [max(value, 0.0) for value in self._uncut(rule, values)]
+
+    def _degrees(self, values: list[float]) -> list[float]:
+        return [reduce(self._join, self._memberships(rule, values)) for rule in self._rules]
+
+    def _scores(self, degrees: list[float]) -> list[float]:
+        scores = [0.0] * len(self.classes)
+        for rule, degree in zip(self._rules, degrees):  # noqa: B905
+            c = rule["class"]
+            if self._combination == "best":
+                scores[c] = max(scores[c], rule["weight"] * degree)
+            elif self._combination == "sum":
+                scores[c] += rule["weight"] * degree
+            elif degree > 0.0:
+                if rule["distribution"] is not None:
+                    return list(rule["distribution"])
+                scores[c] = 1.0
+                return scores
+        return scores
+
+    def _fallback_votes(self, values: list[float]) -> list[float] | None:
+        """What each rule counts where none fires; None where the shares in training decide."""
+        if self._fallback == "priors" or not self._rules:
+            return None
+        if self._fallback == "nearest":
+            near = [self._nearness(rule, values) for rule in self._rules]
+            return near if any(rule["weight"] > 0.0 for rule in self._rules) else None
+        part = self._stretched if self._fallback == "stretched" else self._satisfied
+        votes = [part(rule, self._memberships(rule, values)) for rule in self._rules]
+        return votes if max(votes) > 0.0 else None
+
+    def _nearness(self, rule: Mapping[str, Any], values: list[float]) -> float:
+        """Weight times the worst uncut value; a rule without weight is never near."""
+        weight = float(rule["weight"])
+        return weight * min(self._uncut(rule, values)) if weight > 0.0 else -math.inf
+
+    def _stretched(self, rule: Mapping[str, Any], memberships: list[float]) -> float:
+        """Degree of the longest beginning of a rule that holds, times that beginning's weight."""
+        kept = next((k for k, m in enumerate(memberships) if not m > 0.0), len(memberships))
+        if kept == 0 or kept >= len(rule["partial"]):
+            return 0.0
+        return float(reduce(self._join, memberships[:kept]) * rule["partial"][kept])
+
+    def _satisfied(self, rule: Mapping[str, Any], memberships: list[float]) -> float:
+        """Weight of the subset of conditions that hold; 0 where none does."""
+        subset = sum(1 << k for k, m in enumerate(memberships) if m > 0.0)
+        return float(rule["partial"][subset]) if 0 < subset < len(rule["partial"]) else 0.0
+
+    def _best(self, votes: list[float]) -> list[float]:
+        """The best vote of each class; one without rules is out of the question."""
+        best = [-math.inf if self._fallback == "nearest" else 0.0] * len(self.classes)
+        for rule, vote in zip(self._rules, votes):  # noqa: B905
+            best[rule["class"]] = max(best[rule["class"]], vote)
+        return best
+
+    def _strongest(self, decided: int, votes: list[float]) -> int | None:
+        own = [r for r, rule in enumerate(self._rules) if rule["class"] == decided]
+        return max(own, key=lambda r: votes[r]) if own else None
+
+
+def _minimum(a: float, b: float) -> float:
+    return min(a, b)
+
+
+def _product(a: float, b: float) -> float:
+    return a * b
+
+
+def _lukasiewicz(a: float, b: float) -> float:
+    return max(min(a, b) - (1.0 - max(a, b)), 0.0)
+
+
+def _hamacher(a: float, b: float) -> float:
+    smaller, larger = min(a, b), max(a, b)
+    return smaller * (larger / (larger + smaller * (1.0 - larger))) if larger > 0.0 else 0.0
+
+
+def _drastic(a: float, b: float) -> float:
+    return min(a, b) if max(a, b) == 1.0 else 0.0
+
+
+def _nilpotent_minimum(a: float, b: float) -> float:
+    return min(a, b) if min(a, b) > 1.0 - max(a, b) else 0.0
+
+
+_T_NORMS = {
+    "minimum": _minimum,
+    "product": _product,
+    "lukasiewicz": _lukasiewicz,
+    "hamacher": _hamacher,
+    "drastic": _drastic,
+    "nilpotent_minimum": _nilpotent_minimum,
+}
+
+
+def _range(attribute: Mapping[str, Any]) -> tuple[float, float]:
+    """The training range; infinite where there is none."""
+    if "categories" in attribute:
+        ordered = attribute["kind"] == "ordinal" and attribute["categories"]
+        return (0.0, len(attribute["categories"]) - 1.0) if ordered else (-math.inf, math.inf)
+    low, high = attribute["low"], attribute["high"]
+    return -math.inf if low is None else low, math.inf if high is None else high
+
+
+def _code(value: Any, codes: Mapping[str, float]) -> float:
+    """The position of a category, -1 for one never seen; 3.0 is also the category 3."""
+    code = codes.get(str(value))
+    if code is None and isinstance(value, float) and value.is_integer():
+        code = codes.get(str(int(value)))
+    return -1.0 if code is None else code
+
+
+def _slope(core: float, support: float, width: float) -> float:
+    """What to divide by: the slope's width, for a side without slope the attribute's range."""
+    if math.isinf(core) or math.isinf(support):
+        return width
+    middle = core + (support - core) / 2.0
+    return width if middle in (core, support) else abs(core - support)
+
+
+def _days(value: Any, name: str) -> float:
+    """Days since 1970-01-01 of a date, a moment, an ISO text, or a number of days."""
+    if isinstance(value, dt.datetime) and value.tzinfo is not None:
+        value = value.astimezone(dt.timezone.utc).replace(tzinfo=None)  # noqa: UP017
+    if isinstance(value, dt.date):
+        value = value.isoformat()
+    if isinstance(value, (int, float)):
+        return float(value)
+    if value in ("", "NaT"):
+        return math.nan
+    found = _DATE.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        raise ValueError(f"Column {name!r} holds {value!r}, which is not a date.")
+    year, month, day, hour, minute, second = (
+        int(part or default)
+        for part, default in zip(found.groups(), (0, 1, 1, 0, 0, 0))  # noqa: B905
+    )
+    try:
+        days = dt.date(year, month, day).toordinal() - _FIRST_DAY
+        dt.time(hour, minute, second)
+    except ValueError as error:
+        raise ValueError(f"Column {name!r} holds {value!r}: {error}.") from None
+    seconds = (hour * 60 + minute) * 60 + second
+    micros = days * _DAY + seconds * 1000000 + int((found.group(7) or "").ljust(6, "0"))
+    return float(micros) / _DAY

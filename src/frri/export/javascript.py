@@ -1,0 +1,80 @@
+"""Rules as a JavaScript module of their own, for browsers and Node."""
+
+import re
+from pathlib import Path
+
+from frri.export.model import evaluated_model, written_model
+from frri.export.quoting import script_json, script_text
+from frri.export.text import to_text
+from frri.rules.ruleset import RuleSet
+
+# Beyond this JavaScript's numbers are not exact integers.
+_LARGEST_INTEGER = 2**53
+
+_MODULE = """\
+/**
+ * Rules for {target}, as an ES module without dependencies.
+ *
+ * predict(row), scores(row), probabilities(row), degrees(row) and explain(row) take an object with a
+ * property per column; null is missing. explain(row) also names the rule that decided, numbered from 1.
+ */
+{rules}
+
+const evaluator = (() => {{
+{evaluator}
+return {{ prepare, encode, degrees, scores, probabilities, predict, explain }};
+}})();
+
+export const model = {model};
+
+const prepared = evaluator.prepare(model);
+
+export const predict = (row) => evaluator.predict(prepared, row);
+export const explain = (row) => evaluator.explain(prepared, row);
+export const scores = (row) => evaluator.scores(prepared, row);
+export const probabilities = (row) => evaluator.probabilities(prepared, row);
+export const degrees = (row) => evaluator.degrees(prepared, row);
+"""
+
+
+def to_javascript(ruleset: RuleSet) -> str:
+    """The source of an ES module with `predict(row)`, `scores(row)`, `explain(row)` and more.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rule = Rule((NumericCondition.below("age", 30),), "no", 0.9)
+    >>> module = to_javascript(RuleSet((rule,), (Attribute("age"),), ("no", "yes")))
+    >>> "export const predict" in module
+    True
+    """
+    for label in ruleset.classes:
+        if isinstance(label, int) and abs(label) > _LARGEST_INTEGER:
+            raise ValueError(
+                f"JavaScript cannot hold the class {label} exactly; make the classes texts."
+            )
+    rules = "\n".join(
+        f"// {number}. {script_text(line)}"
+        for number, line in enumerate(to_text(ruleset).splitlines(), start=1)
+    )
+    return _MODULE.format(
+        target=script_text(ruleset.target).replace("*/", "* /"),
+        rules=rules,
+        evaluator=_without_exports(evaluator_source()),
+        model=written_model(evaluated_model(ruleset), script_json),
+    )
+
+
+def evaluator_source() -> str:
+    """The JavaScript file that evaluates any saved ruleset, as it stands.
+
+    Examples
+    --------
+    >>> "export function predict(model, row)" in evaluator_source()
+    True
+    """
+    return Path(__file__).with_name("evaluator.js").read_text(encoding="utf-8")
+
+
+def _without_exports(source: str) -> str:
+    return re.sub(r"^export ", "", source, flags=re.MULTILINE).rstrip()

@@ -1,0 +1,79 @@
+r"""Rules as a LaTeX table with the rules of the booktabs package."""
+
+import re
+
+from frri.export.quoting import one_line
+from frri.export.rows import Cell, table_rows
+from frri.rules.ruleset import RuleSet
+from frri.rules.text import share_text
+
+_COMMANDS = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<=": r"$\leq$",
+    ">=": r"$\geq$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"{\symbol{34}}",
+    "`": r"\textasciigrave{}",
+    # Ligatures and the optional argument of a line's end.
+    "--": "-{}-",
+    "''": "'{}'",
+    "[": "{[}",
+    "]": "{]}",
+}
+_SPECIAL = re.compile("|".join(re.escape(text) for text in sorted(_COMMANDS, key=len)[::-1]))
+
+
+def to_latex(ruleset: RuleSet, *, long: bool = False) -> str:
+    r"""A `tabular` with a row per rule, for documents that use the package booktabs.
+
+    Every character that LaTeX would act on is escaped. Letters beyond Latin ones need a document
+    compiled by LuaLaTeX or XeLaTeX with a font that has them.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    long : bool
+        Make a `longtable` (a package of that name) instead, which may run over several pages.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rule = Rule((NumericCondition.below("age", 30),), "100%", 0.9)
+    >>> print(to_latex(RuleSet((rule,), (Attribute("age"),), ("100%",))))
+    \begin{tabular}{rp{0.5\linewidth}lr}
+    \toprule
+    rule & if & class & confidence \\
+    \midrule
+    1 & age \textless{} 30 & 100\% & 0.90 \\
+    \bottomrule
+    \end{tabular}
+    """
+    titles, rows = table_rows(ruleset)
+    name = "longtable" if long else "tabular"
+    columns = "rp{0.5\\linewidth}l" + "r" * (len(titles) - 3)
+    head = [rf"\begin{{{name}}}{{{columns}}}", r"\toprule", _line(titles), r"\midrule"]
+    if long:
+        head.append(r"\endhead")
+    return "\n".join([*head, *map(_line, rows), r"\bottomrule", rf"\end{{{name}}}"])
+
+
+def _line(cells: list[Cell] | list[str]) -> str:
+    return " & ".join(_cell(cell) for cell in cells) + r" \\"
+
+
+def _cell(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    shown = share_text(cell) if isinstance(cell, float) else one_line(str(cell))
+    return _SPECIAL.sub(lambda found: _COMMANDS[found.group()], shown)

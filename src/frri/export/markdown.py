@@ -1,0 +1,44 @@
+"""Rules as a Markdown table."""
+
+import re
+
+from frri.export.quoting import one_line
+from frri.export.rows import Cell, table_rows
+from frri.rules.ruleset import RuleSet
+from frri.rules.text import share_text
+
+_SPECIAL = re.compile(r"([\\`*_\[\]~$|#!(){}@])")
+
+
+def to_markdown(ruleset: RuleSet) -> str:
+    """A table with a row per rule; whatever names contain is shown and never acts as markup.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rule = Rule((NumericCondition.below("age", 30),), "no", 0.9)
+    >>> print(to_markdown(RuleSet((rule,), (Attribute("age"),), ("no", "yes"))))
+    | rule | if | class | confidence |
+    | --- | --- | --- | --- |
+    | 1 | age &lt; 30 | no | 0.90 |
+    """
+    titles, rows = table_rows(ruleset)
+    lines = [_line(titles), _line_of(["---"] * len(titles)), *map(_line, rows)]
+    return "\n".join(lines)
+
+
+def _line(cells: list[Cell] | list[str]) -> str:
+    return _line_of([_cell(cell) for cell in cells])
+
+
+def _line_of(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    shown = share_text(cell) if isinstance(cell, float) else one_line(str(cell))
+    # Entities where some readers of Markdown know no backslash; a colon that makes no link.
+    shown = shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _SPECIAL.sub(r"\\\1", shown).replace("://", "&#58;//").replace("www.", "www&#46;")

@@ -1,0 +1,255 @@
+"""How databases differ: quoting, exact numbers, least and greatest, dates and texts of columns."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from decimal import Decimal
+from math import inf, isfinite
+from typing import Any
+
+from frri.data import Attribute
+
+
+class Dialect(ABC):
+    """The words of one database.
+
+    Numbers are written so that the database reads back the very same 64-bit float: a threshold that
+    is off by its last bit decides otherwise about the value it was taken from.
+    """
+
+    name: str
+    real: str
+    text_type: str
+    materialized: str = "AS"
+    least_name: str = "LEAST"
+    greatest_name: str = "GREATEST"
+    most_arguments: int = 1000
+    most_columns: int | None = None
+    empty_names: bool = False
+
+    def identifier(self, name: str) -> str:
+        """A name in double quotes."""
+        if not name and not self.empty_names:
+            raise ValueError(f"A column without a name cannot be used in SQL for {self.name}.")
+        return '"' + self.checked(name).replace('"', '""') + '"'
+
+    def text(self, value: str) -> str:
+        """A text in single quotes."""
+        return "'" + self.checked(value).replace("'", "''") + "'"
+
+    def checked(self, value: str) -> str:
+        """The text itself, if SQL can hold it."""
+        if "\0" in value or any("\ud800" <= c <= "\udfff" for c in value):
+            raise ValueError(f"SQL cannot hold the text {value!r}; rename it without U+0000.")
+        return value
+
+    @abstractmethod
+    def number(self, value: float) -> str:
+        """A float that is read back exactly."""
+
+    def label(self, value: Any) -> str:
+        """A class label: text, integer, truth value or float."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, bool):
+            return "TRUE" if value else "FALSE"
+        if isinstance(value, int):
+            if not -(2**63) <= value < 2**63:
+                raise ValueError(f"The class {value} does not fit into an integer of SQL.")
+            return str(value)
+        if not isfinite(value):
+            raise ValueError(f"The class {value} cannot be written in SQL.")
+        return self.number(value)
+
+    def least(self, values: Sequence[str]) -> str:
+        """The smallest of one or more expressions."""
+        return self._nested(self.least_name, list(values))
+
+    def greatest(self, values: Sequence[str]) -> str:
+        """The largest of one or more expressions."""
+        return self._nested(self.greatest_name, list(values))
+
+    def encoded(self, attribute: Attribute, column: str) -> str:
+        """A column as number (dates in days since 1970, ordered categories by position) or text."""
+        if attribute.kind == "numeric":
+            return self.as_number(column)
+        if attribute.kind == "date":
+            return self.as_days(column)
+        assert attribute.categories is not None  # noqa: S101 - the two other kinds have them
+        value = self.as_text(column, attribute.categories)
+        if attribute.kind == "nominal":
+            return value
+        codes = " ".join(
+            f"WHEN {self.text(category)} THEN {self.number(float(code))}"
+            for code, category in enumerate(attribute.categories)
+        )
+        unseen = self.number(-1.0)
+        position = f"CASE {value} {codes} ELSE {unseen} END" if codes else unseen
+        return f"CASE WHEN {column} IS NOT NULL THEN {position} END"
+
+    @abstractmethod
+    def as_number(self, column: str) -> str:
+        """A column as float, NULL where missing."""
+
+    @abstractmethod
+    def as_days(self, column: str) -> str:
+        """A column of dates as days since 1970."""
+
+    def as_text(self, column: str, categories: Sequence[str]) -> str:
+        """A column as text; truth values are spelled as in Python."""
+        del categories
+        return f"CAST({column} AS {self.text_type})"
+
+    def as_whole_number(self, value: str, is_float: str, categories: Sequence[str]) -> str:
+        """A branch that reads 3.0 as the category 3, where there is no category 3.0."""
+        if not any(category.lstrip("-").isdecimal() for category in categories):
+            return ""
+        known = ", ".join(map(self.text, categories))
+        unknown = f"{is_float} AND {value} LIKE '%.0' AND {value} NOT IN ({known})"
+        return f" WHEN {unknown} THEN substr({value}, 1, length({value}) - 2)"
+
+    def _nested(self, function: str, values: list[str]) -> str:
+        while len(values) > 1:
+            step = self.most_arguments
+            parts = [values[i : i + step] for i in range(0, len(values), step)]
+            values = [f"{function}({', '.join(p)})" if len(p) > 1 else p[0] for p in parts]
+        return values[0]
+
+
+class Ansi(Dialect):
+    """Standard SQL with LEAST and GREATEST, as PostgreSQL and many others understand it.
+
+    Dates are exact to the second. Whether a backslash means itself differs between databases, so
+    texts with one are refused.
+    """
+
+    name = "ansi"
+    real = "DOUBLE PRECISION"
+    text_type = "VARCHAR"
+
+    def checked(self, value: str) -> str:
+        """The text itself, if every database reads it in the same way."""
+        if "\\" in value:
+            raise ValueError(
+                f"Databases differ in how they read the backslash in {value!r}; "
+                "choose the dialect of yours or rename it."
+            )
+        return super().checked(value)
+
+    def number(self, value: float) -> str:
+        """Always with an exponent: without one it would be a decimal, not a float."""
+        if abs(value) == inf:
+            sign = "-" if value < 0 else ""
+            return f"CAST('{sign}infinity' AS {self.real})"
+        shown = repr(float(value))
+        shown = shown if "e" in shown else f"{shown}e0"
+        return f"({shown})" if value < 0 else shown
+
+    def as_number(self, column: str) -> str:
+        """NaN counts as any other number here, where databases disagree about it."""
+        return f"CAST({column} AS {self.real})"
+
+    def as_days(self, column: str) -> str:
+        """By the seconds since 1970."""
+        seconds = f"EXTRACT(EPOCH FROM CAST({column} AS TIMESTAMP))"
+        return f"CAST({seconds} AS {self.real}) / 86400e0"
+
+
+class DuckDB(Ansi):
+    """DuckDB 1.0 or later."""
+
+    name = "duckdb"
+    real = "DOUBLE"
+    materialized = "AS MATERIALIZED"
+
+    def checked(self, value: str) -> str:
+        """The text itself: a backslash is one character among others."""
+        return Dialect.checked(self, value)
+
+    def as_number(self, column: str) -> str:
+        """NaN is a missing value."""
+        value = f"CAST({column} AS DOUBLE)"
+        return f"CASE WHEN NOT isnan({value}) THEN {value} END"
+
+    def as_days(self, column: str) -> str:
+        """By the microseconds since 1970."""
+        return f"epoch_us(CAST({column} AS TIMESTAMP)) / 86400e6"
+
+    def as_text(self, column: str, categories: Sequence[str]) -> str:
+        """NaN is missing in columns of floats; true is spelled True where that is a category."""
+        value = f"CAST({column} AS VARCHAR)"
+        kind = f"typeof({column})"
+        branches = f"WHEN {kind} IN ('DOUBLE', 'FLOAT') AND {value} = 'nan' THEN NULL"
+        if {"True", "False"} & set(categories):
+            spelled = f"CASE {value} WHEN 'true' THEN 'True' WHEN 'false' THEN 'False' END"
+            branches += f" WHEN {kind} = 'BOOLEAN' THEN {spelled}"
+        branches += self.as_whole_number(value, f"{kind} IN ('DOUBLE', 'FLOAT')", categories)
+        return f"CASE {branches} ELSE {value} END"
+
+
+class SQLite(Dialect):
+    """SQLite 3.35 or later."""
+
+    name = "sqlite"
+    real = "REAL"
+    text_type = "TEXT"
+    materialized = "AS MATERIALIZED"
+    least_name = "min"
+    greatest_name = "max"
+    most_arguments = 100
+    most_columns = 2000
+    empty_names = True
+
+    def number(self, value: float) -> str:
+        """As a quotient of integers, because SQLite rounds some decimal fractions wrongly.
+
+        `one` is a column with the value 1.0. With a constant in its place SQLite would look for
+        equal expressions among all others before it starts, for half a minute in large rulesets.
+        """
+        if abs(value) == inf:
+            return "-9e999" if value < 0 else "9e999"
+        if value == int(value) and abs(value) < 1e14:
+            shown = f"{value:.1f}"
+            return f"({shown})" if value < 0 else shown
+        _, digits, exponent = Decimal(repr(value)).as_tuple()
+        mantissa = int("".join(map(str, digits)))
+        sign = "-" if value < 0 else ""
+        if isinstance(exponent, int) and -15 <= exponent < 0 and mantissa < 10**15:
+            return f"(one * {sign}{mantissa} / 1{'0' * -exponent})"
+        numerator, denominator = value.as_integer_ratio()
+        shift = max(numerator.bit_length() - 53, 0)
+        factors = [f" * {factor}" for factor in _powers_of_two(shift)]
+        factors += [f" / {factor}" for factor in _powers_of_two(denominator.bit_length() - 1)]
+        return f"(one * {sign}{abs(numerator) >> shift}{''.join(factors)})"
+
+    def as_number(self, column: str) -> str:
+        """A text that is not plainly a number counts as missing; SQLite would make it 0."""
+        plain = f"trim({column}) GLOB '*[0-9]*' AND trim({column}) NOT GLOB '*[^0-9eE.+-]*'"
+        return (
+            f"CASE WHEN typeof({column}) IN ('integer', 'real') OR (typeof({column}) = 'text' "
+            f"AND {plain}) THEN CAST({column} AS REAL) END"
+        )
+
+    def as_days(self, column: str) -> str:
+        """By the microseconds since 1970 of a text like 2024-05-17 12:00:00.000000."""
+        seconds = f"CAST(strftime('%s', substr({column}, 1, 19)) AS INTEGER)"
+        fraction = f"CAST(substr(substr({column}, 21, 6) || '000000', 1, 6) AS INTEGER)"
+        fraction = f"CASE WHEN substr({column}, 20, 1) = '.' THEN {fraction} ELSE 0 END"
+        return f"({seconds} * 1000000 + {fraction}) / 86400000000.0"
+
+    def as_text(self, column: str, categories: Sequence[str]) -> str:
+        """1 and 0 are True and False where these are the categories; collations do not count."""
+        value = f"(CAST({column} AS TEXT) || '')"
+        if categories and {"True", "False"} >= set(categories):
+            spelled = f"CASE {column} WHEN 1 THEN 'True' WHEN 0 THEN 'False' ELSE {value} END"
+            return f"CASE WHEN typeof({column}) = 'integer' THEN {spelled} ELSE {value} END"
+        branch = self.as_whole_number(value, f"typeof({column}) = 'real'", categories)
+        return f"CASE{branch} ELSE {value} END" if branch else value
+
+
+DIALECTS: dict[str, Dialect] = {d.name: d for d in (SQLite(), DuckDB(), Ansi())}
+"""Every dialect by name."""
+
+
+def _powers_of_two(exponent: int) -> list[int]:
+    """Factors of 2 to the exponent that each fit into a 64-bit integer."""
+    return [1 << min(62, exponent - done) for done in range(0, exponent, 62)]

@@ -1,0 +1,18 @@
+"""Rules as plain text: one sentence, one line each."""
+
+from frri.export.quoting import one_line
+from frri.rules.ruleset import RuleSet
+from frri.rules.text import rule_text
+
+
+def to_text(ruleset: RuleSet) -> str:
+    r"""One line per rule; line breaks and terminal codes in names are shown as spaces.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rule = Rule((NumericCondition.below("age", 30),), "no", 0.9)
+    >>> print(to_text(RuleSet((rule,), (Attribute("age"),), ("no", "yes"))))
+    IF age < 30 THEN class = no   [confidence 0.90]
+    """
+    return "\n".join(one_line(rule_text(ruleset, rule)) for rule in ruleset)

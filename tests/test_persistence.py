@@ -1,0 +1,288 @@
+"""Saved rulesets: the published schema, and files made by mistake or malice."""
+
+import json
+import random
+import time
+from copy import deepcopy
+from dataclasses import replace
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
+from frri.rules import persistence
+from test_export import rulesets
+
+VALIDATOR = jsonschema.Draft202012Validator(persistence.schema())
+
+
+def example():
+    """A little of everything that can be saved."""
+    ruleset = RuleSet(
+        rules=(
+            Rule(
+                (
+                    NumericCondition("age", 18, 20.5, 30, 40),
+                    NominalCondition("colour", frozenset({"red", "blue"})),
+                ),
+                "no",
+                0.9,
+                source=3,
+                partial_weights=(0.1, 0.2, 0.3, 0.4),
+            ),
+            Rule((NumericCondition("size", core_high=1, support_high=2),), "yes", origin="written"),
+            Rule((), "yes", 0.5, distribution=(0.25, 0.75)),
+        ),
+        attributes=(
+            Attribute("age", 0, 99),
+            Attribute("colour", categories=("blue", "green", "red")),
+            Attribute("size", categories=("s", "m", "l"), kind="ordinal"),
+            Attribute("day", 18000, 19000, kind="date"),
+        ),
+        classes=("no", "yes"),
+        target="answer",
+        fallback="partial",
+        class_counts=(3, 4),
+        about={"learner": "FRRI", "settings": {"depth": [1, 2.5, None, True]}},
+    )
+    rows = [[25, "red", "m", "2020-01-01"], [50, "green", "l", None]]
+    return ruleset.with_statistics(rows, ["no", "yes"])
+
+
+# ---------------------------------------------------------------- the schema
+
+
+def test_the_schema_is_one():
+    jsonschema.Draft202012Validator.check_schema(persistence.schema())
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(rulesets())
+def test_whatever_is_saved_fits_the_schema_and_comes_back(ruleset):
+    VALIDATOR.validate(json.loads(ruleset.to_json()))
+    assert RuleSet.from_json(ruleset.to_json()) == ruleset
+
+
+def test_the_example_fits_the_schema_and_comes_back(tmp_path):
+    content = json.loads(example().to_json())
+    VALIDATOR.validate(content)
+    VALIDATOR.validate(content | {"$schema": "urn:frri:ruleset:1"})
+    assert RuleSet.from_dict(content | {"$schema": "urn:frri:ruleset:1"}) == example()
+    path = tmp_path / "rules.json"
+    path.write_text(example().to_json(), encoding="utf-8-sig")
+    assert RuleSet.load(path) == example()
+
+
+def changed(path, value):
+    """The example's JSON with one value replaced, or removed where the value is `...`."""
+    content = json.loads(example().to_json())
+    node = content
+    for key in path[:-1]:
+        node = node[key]
+    if value is ...:
+        del node[path[-1]]
+    else:
+        node[path[-1]] = value
+    return content
+
+
+BY_SCHEMA = [
+    (["format"], "other", "not a saved ruleset"),
+    (["version"], 2, "format version 2"),
+    (["version"], True, "format version True"),
+    (["rules"], "abc", "'abc' where a list belongs"),
+    (["classes"], "ab", "'ab' where a list belongs"),
+    (["classes"], [], "at least one"),
+    (["classes", 0], None, "where a class label belongs"),
+    (["clip"], 1, "1 where true or false belongs"),
+    (["missing"], "maybe", "missing must be one of"),
+    (["t_norm"], [], "where a text belongs"),
+    (["extra"], 1, "'extra' in the ruleset, which is not part"),
+    (["class_counts"], [], "one count per class"),
+    (["class_counts", 0], -1, "count of 0 or more"),
+    (["target"], ..., "lacks 'target'"),
+    (["about"], [], "where a description belongs"),
+    (["attributes", 0], 7, "7 where an attribute belongs"),
+    (["attributes", 0, "kind"], "", "unknown kind ''"),
+    (["attributes", 0, "low"], ..., "lacks 'low' in an attribute"),
+    (["attributes", 0, "categories"], ["a"], "'low' in an attribute, which is not part"),
+    (["attributes", 1, "categories"], ["a", "a"], "has a category twice"),
+    (["rules", 0], None, "where a rule belongs"),
+    (["rules", 0, "weight"], "1", "'1' where a number belongs"),
+    (["rules", 0, "weight"], -1, "must be 0 or more"),
+    (["rules", 0, "weight"], 10**400, "where a number belongs"),
+    (["rules", 0, "wieght"], 1, "'wieght' in a rule, which is not part"),
+    (["rules", 0, "origin"], "stolen", "origin"),
+    (["rules", 0, "source"], -1, "where a count belongs"),
+    (["rules", 0, "source"], 2**64, "where a count belongs"),
+    (["rules", 0, "statistics", "alone"], 1.5, "where a count belongs"),
+    (["rules", 0, "if", 0, "trapezoid"], [1, 2, 3], "four bounds"),
+    (["rules", 0, "if", 0, "trapezoid", 0], 1e306, "where a number belongs"),
+    (["rules", 0, "if", 1, "values"], [], "allows no value"),
+    (["rules", 0, "if", 0], {"attribute": "age"}, "lacks 'trapezoid'"),
+]
+BY_HAND = [
+    (["attributes", 0, "low"], 100, "ranges from 100.0 down to 99.0"),
+    (["attributes", 0, "name"], "colour", "same name"),
+    (["rules", 0, "then"], "perhaps", "not a class"),
+    (["rules", 0, "if", 0, "attribute"], "weight", "not an attribute"),
+    (["rules", 0, "if", 0, "trapezoid", 0], 21, "must ascend"),
+    (["rules", 0, "partial_weights"], [0.1] * 3, "2 conditions with 3 partial weights"),
+    (["rules", 0, "partial_weights"], [0.1] * 65536, "with 65536 partial weights"),
+    (["rules", 2, "distribution"], [1.0], "one share per class"),
+    (["rules", 0, "statistics", "support"], [1], "one count per class"),
+    (["target"], "\ud800", "where a text belongs"),
+    (["about", "deep"], json.loads("[" * 40 + "]" * 40), "moderate depth"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "message"), BY_SCHEMA + BY_HAND)
+def test_what_does_not_fit_gets_one_sentence(path, value, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        RuleSet.from_dict(changed(path, value))
+    assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize(("path", "value", "message"), BY_SCHEMA)
+def test_the_schema_refuses_the_same(path, value, message):
+    del message
+    assert not VALIDATOR.is_valid(changed(path, value))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"weight": 0.9', '"weight": NaN', "'NaN' where a number belongs"),
+        ('"weight": 0.9', '"weight": -Infinity', "'-Infinity' where a number belongs"),
+        ('"weight": 0.9', '"weight": 1e999', "inf where a number belongs"),
+        ('"weight": 0.9', f'"weight": {"9" * 5000}', "a number of 5000 digits"),
+        ('"weight": 0.9', '"weight": 1, "weight": 2', "'weight' twice in one object"),
+        ('"target": "answer"', '"target": "\\ud800"', "where a text belongs"),
+        ('"about": {', '"about": {"x": ' + "[" * 100_000, "nested too deeply"),
+        ('"target"', "target", "not JSON"),
+    ],
+)
+def test_json_that_is_none_gets_one_sentence(old, new, message):
+    text = example().to_json()
+    assert old in text
+    with pytest.raises(ValueError, match=message):
+        RuleSet.from_json(text.replace(old, new, 1))
+
+
+def test_files_that_are_none_get_one_sentence(tmp_path, monkeypatch):
+    path = tmp_path / "rules.json"
+    path.write_bytes(b"\x80\x81\xff")
+    with pytest.raises(ValueError, match="not a text file"):
+        RuleSet.load(path)
+    example().save(path)
+    monkeypatch.setattr(persistence, "LARGEST_FILE", 100)
+    with pytest.raises(ValueError, match="larger than any ruleset"):
+        RuleSet.load(path)
+
+
+def test_reading_takes_time_in_proportion_to_the_file():
+    """A great many of the same, with what is wrong at the very end."""
+    content = json.loads(example().to_json())
+    start = time.perf_counter()
+    names = ", ".join(f'"k{i}": 1' for i in range(200_000))
+    with pytest.raises(ValueError, match="'k0' twice"):
+        RuleSet.from_json(f'{{{names}, "k0": 1}}')
+    content["rules"] = content["rules"][:1] * 5_000 + [None]
+    with pytest.raises(ValueError, match="where a rule belongs"):
+        RuleSet.from_dict(content)
+    assert time.perf_counter() - start < 5
+
+
+# ---------------------------------------------------------------- ten thousand mutations
+
+JUNK = (
+    *(None, True, False, 0, -1, 1, 2, 1e308, -1e308, 5e-324, 10**30, 10**400, 0.5, float("nan")),
+    *("", "x", "no", "age", "\ud800", "\0", "a" * 500, "best", "numeric", "1e5"),
+    *([], [[]], [None] * 4, [1, 2, 3, 4], [0.5] * 2000, {}, {"a": {}}, {"if": []}, [[[[[]]]]]),
+)
+TOKENS = (
+    *("{", "}", "[", "]", ",", ":", '"', "null", "NaN", "-", "1e999", "0", "\\", "\\ud800"),
+    *("\n", "\0", "/*", '"a": 1,', "[[[[[[", "1" * 400, "true", "\ufeff", "é"),
+)
+
+
+def mutated_content(content, chance):
+    """One to three values anywhere in the structure replaced, removed, doubled or renamed."""
+    for _ in range(chance.randint(1, 3)):
+        parent, key, node = None, None, content
+        while isinstance(node, dict | list) and node and (parent is None or chance.random() < 0.8):
+            parent = node
+            key = (
+                chance.choice(list(node)) if isinstance(node, dict) else chance.randrange(len(node))
+            )
+            node = node[key]
+        action = chance.random()
+        if action < 0.6:
+            parent[key] = deepcopy(chance.choice(JUNK))
+        elif action < 0.75:
+            del parent[key]
+        elif isinstance(parent, list):
+            parent.extend(parent[-1:] * chance.choice([1, 2, 300]))
+        else:
+            parent[chance.choice(["x", "if", "values", "low", key * 2])] = deepcopy(parent[key])
+    return json.dumps(content)
+
+
+def mutated_text(text, chance):
+    """Characters changed, cut, doubled or put in anywhere."""
+    for _ in range(chance.randint(1, 4)):
+        at = chance.randrange(len(text) + 1)
+        end = min(len(text), at + chance.choice([1, 1, 3, 40]))
+        action = chance.randrange(5)
+        if action == 0:
+            text = text[:at] + text[end:]
+        elif action == 1:
+            text = text[:at] + chance.choice(TOKENS) + text[at:]
+        elif action == 2:
+            text = text[:at] + chance.choice(TOKENS) + text[end:]
+        elif action == 3:
+            text = text[:end] + text[at:]
+        elif chance.random() < 0.2:
+            text = text[:at]
+    return text
+
+
+def peak_memory():
+    """In KiB; 0 where the system does not say."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def test_ten_thousand_mutated_files_never_crash_hang_or_fill_the_memory():
+    chance = random.Random(0)
+    sources = [
+        example().to_json(),
+        replace(example(), fallback="nearest", combination="first").to_json(),
+        RuleSet((), (Attribute("n"),), (1, 2)).to_json(),
+    ]
+    loaded = longest = 0
+    before = peak_memory()
+    for number in range(10_000):
+        source = sources[number % len(sources)]
+        if number % 2:
+            text = mutated_text(source, chance)
+        else:
+            text = mutated_content(json.loads(source), chance)
+        start = time.perf_counter()
+        try:
+            ruleset = RuleSet.from_json(text)
+        except ValueError as error:
+            assert 10 < len(str(error)) < 1000  # noqa: PT017 - an outcome among others
+        else:
+            loaded += 1
+            assert RuleSet.from_json(ruleset.to_json()) == ruleset
+            if loaded % 10 == 0:
+                VALIDATOR.validate(json.loads(text))
+        longest = max(longest, time.perf_counter() - start)
+    assert 500 < loaded < 9_500
+    assert longest < 2
+    assert peak_memory() - before < 200 * 2**10
