@@ -417,8 +417,8 @@ def test_missing_values_fail_or_hold():
     ("change", "message"),
     [
         ({"attributes": (AGE, AGE)}, "same name"),
-        ({"attributes": (AGE,)}, "Rule 1 uses 'size'"),
-        ({"classes": ("no",), "class_counts": (1.0,)}, "Rule 1 concludes 'yes'"),
+        ({"attributes": (AGE,)}, "Rule 2 uses 'size'"),
+        ({"classes": ("no",), "class_counts": (1.0,)}, "Rule 2 concludes 'yes'"),
         ({"classes": ("no", "no")}, "distinct"),
         ({"class_counts": (0.0, 0.0)}, "not all 0"),
         ({"t_norm": "maximum"}, "t_norm must be one of minimum"),

@@ -98,7 +98,7 @@ class Facts:
             verb = "counts" if self.ruleset.combination != "first" else "holds to"
             amount = rule.contribution if self.ruleset.combination != "first" else rule.degree
             reason = (
-                f"rule {r} {verb} {amount:.2f}" if rule.degree > 0.0 else f"rule {r} does not fire"
+                f"rule {r + 1} {verb} {amount:.2f}" if rule.degree > 0.0 else f"rule {r + 1} does not fire"
             )
         return Rival(label, score, rule, obstacles, reason)
 
@@ -107,13 +107,13 @@ class Facts:
         kind, weight = self.ruleset.combination, self.ruleset[r].weight
         if self.silent or (kind == "first" and self.degrees[r] <= 0.0):
             if kind == "first" and not self.silent and r > self.first:
-                return None, f"rule {self.first} comes before rule {r}, which does not fire"
+                return None, f"rule {self.first + 1} comes before rule {r + 1}, which does not fire"
             return 0.0, ""
         if kind == "first":
-            return None, f"rule {self.first} comes before rule {r}"
+            return None, f"rule {self.first + 1} comes before rule {r + 1}"
         best = float(self.scores[self.decided])
         if kind == "best" and weight < best:
-            return None, f"rule {r} counts at most {weight:.2f}, less than {best:.2f}"
+            return None, f"rule {r + 1} counts at most {weight:.2f}, less than {best:.2f}"
         return (best / weight if kind == "best" and self.ruleset.t_norm == "minimum" else 1.0), ""
 
     def _obstacles(self, r: int, level: float) -> tuple[Obstacle, ...]:

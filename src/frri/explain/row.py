@@ -44,8 +44,8 @@ def explain(
     ...     (Attribute("glucose", 44, 199),), ("no", "yes"), target="diabetes",
     ... )
     >>> print(explain(rules, {"glucose": 170}))
-    Predicted diabetes = yes because rule 1 holds to 0.88 and counts 0.70: glucose >= 180 (fades, ends at 100) holds to 0.88 (glucose = 170).
-    For 'no', rule 0 counts 0.22: glucose = 170, needed at most 124.1.
+    Predicted diabetes = yes because rule 2 holds to 0.88 and counts 0.70: glucose >= 180 (fades, ends at 100) holds to 0.88 (glucose = 170).
+    For 'no', rule 1 counts 0.22: glucose = 170, needed at most 124.1.
     The smallest change that alters the decision: 'no' if glucose were 146 instead of 170.
     """
     matrix, shown = _one_row(ruleset, row)

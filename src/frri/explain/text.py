@@ -82,11 +82,11 @@ def _decision(explanation: "Explanation") -> str:
             return f"{head}."
         weakest = rule.weakest
         fails = f" (it lacks {weakest.condition}; {_value(weakest)})" if weakest else ""
-        return f"{head}, here rule {rule.index}{fails}."
+        return f"{head}, here rule {rule.index + 1}{fails}."
     if rule is None:
         return f"{head}."
     counts = f" and counts {rule.contribution:.2f}" if rule.contribution != rule.degree else ""
-    head += f" because rule {rule.index} holds to {rule.degree:.2f}{counts}"
+    head += f" because rule {rule.index + 1} holds to {rule.degree:.2f}{counts}"
     also = len([r for r in explanation.firing if r.consequent == rule.consequent]) - 1
     if also > 0:
         head += f", with {also} more rule{'s' if also > 1 else ''} for it"

@@ -375,7 +375,7 @@ class RuleSet:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}.")
         labels = set(self.classes)
         for r, rule in enumerate(self.rules):
-            self._check_rule(f"Rule {r}", rule, kinds, labels)
+            self._check_rule(f"Rule {r + 1}", rule, kinds, labels)
 
     def _check_rule(
         self, name: str, rule: Rule, kinds: Mapping[str, str], labels: set[Label]

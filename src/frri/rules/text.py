@@ -115,11 +115,11 @@ def ruleset_frame(ruleset: "RuleSet") -> "pd.DataFrame":
 def ruleset_html(ruleset: "RuleSet") -> str:
     """A plain table for notebooks; every name is escaped."""
     rows = _rows(ruleset)
-    columns = list(rows[0]) if rows else []
+    columns = list(dict.fromkeys(column for row in rows for column in row))
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     body = "".join(
         "<tr>"
-        + "".join(f'<td style="text-align:left">{_cell(row[c])}</td>' for c in columns)
+        + "".join(f'<td style="text-align:left">{_cell(row.get(c, ''))}</td>' for c in columns)
         + "</tr>"
         for row in rows
     )

@@ -1,0 +1,302 @@
+"""Everything the page shows, as plain JSON values: what a model is and what it does on a table."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import frri
+from frri.data import to_matrix
+from frri.report.histograms import coloured_classes, histogram
+from frri.report.packing import pack_codes, pack_flags, pack_numbers
+from frri.report.performance import accuracy_by_size, importances, performance
+from frri.rules import RuleSet, RuleStatistics
+from frri.rules.matching import Matcher
+from frri.rules.ruleset import COVERS
+
+# Rows embedded in a page, at most, and the characters that they and all else known may take together.
+MAX_ROWS = 5_000
+MAX_CHARACTERS = 1_650_000
+# However large the model, as many rows are embedded as it takes to try something.
+MIN_ROWS = 50
+# Overlapping rules that are named for each rule.
+N_OVERLAPS = 5
+
+
+def facts(
+    ruleset: RuleSet,
+    X: Any = None,
+    y: Any = None,
+    *,
+    max_rows: int = MAX_ROWS,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """What a model is, what its rules cover and how well they decide.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    X : array-like or data frame, optional
+        Rows to show the rules on. Statistics are of all of them; when there are more than `max_rows`
+        (or wide ones), a random sample of them is embedded.
+    y : array-like, optional
+        Their classes.
+    max_rows : int, default=5000
+    seed : int, default=0
+        Decides the sample and the shuffling behind the importance of attributes.
+
+    Returns
+    -------
+    dict
+        Plain JSON values: `model` (as `RuleSet.to_dict`), `overview`, `attributes`, `rules` and, with
+        data, `data`, `performance` and `curve`; these are None where nothing is known.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a", 0, 9),), (0, 1))
+    >>> found = facts(rules, [[1], [2], [4]], [0, 1, 1])
+    >>> found["rules"][0]["support"], found["rules"][0]["precision"], found["rules"][0]["errors"]
+    ([1, 1], 0.5, [1])
+    >>> found["performance"]["accuracy"], found["data"]["sampled"]
+    (0.3333333333333333, False)
+    """
+    table = _read(ruleset, X, y)
+    counts = np.array(ruleset.class_counts)
+    coloured = coloured_classes(counts)
+    result: dict[str, Any] = {
+        "frri": frri.__version__,
+        "model": ruleset.to_dict(),
+        "coloured": coloured,
+        "overview": _overview(ruleset, table),
+        "attributes": _attributes(ruleset, table, coloured),
+        "rules": [_known(rule.statistics) for rule in ruleset],
+        "data": None,
+        "performance": None,
+        "curve": None,
+    }
+    if table is None:
+        return result
+    decided = ruleset.predict_index(table.matrix)
+    room = MAX_CHARACTERS - len(json.dumps(result)) - len(str(ruleset))
+    sample = _sample(table, max_rows, room, len(ruleset), seed)
+    covers = _covers(ruleset, table.matrix[sample])
+    result["rules"] = _rules(ruleset, table, sample, covers)
+    result["data"] = _data(table, sample, decided, len(ruleset.classes))
+    if table.classes is not None:
+        result["performance"] = performance(table.classes, decided, len(ruleset.classes))
+        embedded, classes = table.matrix[sample], table.classes[sample]
+        mixed = np.random.default_rng(seed).permutation(len(sample))
+        curve = accuracy_by_size(ruleset, embedded[mixed], classes[mixed], covers[mixed])
+        result["curve"] = curve
+        losses = importances(ruleset, embedded, classes, seed)
+        for attribute, lost in zip(result["attributes"], losses, strict=True):
+            attribute["importance"] = lost
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Checked, encoded rows and the positions of their classes."""
+
+    matrix: NDArray[np.float64]
+    classes: NDArray[np.intp] | None
+    statistics: tuple[RuleStatistics, ...] | None
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+
+def _read(ruleset: RuleSet, X: Any, y: Any) -> _Table | None:
+    if X is None:
+        if y is not None:
+            raise ValueError("There are labels but no rows: give X as well.")
+        return None
+    matrix = to_matrix(X, ruleset.attributes)
+    if not len(matrix):
+        raise ValueError("The table has no rows; give one with rows, or none at all.")
+    if y is None:
+        return _Table(matrix, None, None)
+    known = ruleset.statistics(X, y)
+    position = {label: c for c, label in enumerate(ruleset.classes)}
+    classes = np.array([position[label] for label in np.asarray(y).tolist()], dtype=np.intp)
+    return _Table(matrix, classes, known)
+
+
+def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
+    about = {key: value for key, value in ruleset.about.items() if key != "selection"}
+    learner, version = about.pop("learner", None), about.pop("frri", None)
+    proof = ruleset.about.get("selection")
+    return {
+        "learner": None if learner is None else str(learner),
+        "version": None if version is None else str(version),
+        "settings": _flat(about),
+        "proof": dict(proof) if isinstance(proof, Mapping) else None,
+        "n_training": _n_training(ruleset),
+        "n_rules": len(ruleset),
+        "n_conditions": sum(len(rule.conditions) for rule in ruleset),
+        "is_training": _is_training(ruleset, table),
+    }
+
+
+def _n_training(ruleset: RuleSet) -> float | None:
+    """How many rows the rules were learned from; a count of 1 for every class stands for unknown."""
+    if all(count == 1 for count in ruleset.class_counts):
+        return None
+    return sum(ruleset.class_counts)
+
+
+def _is_training(ruleset: RuleSet, table: _Table | None) -> bool | None:
+    """Whether the rows are those of the training, as far as the statistics in the rules can tell."""
+    if table is None or table.statistics is None or not len(ruleset):
+        return None
+    learned = [rule.statistics for rule in ruleset]
+    if None in learned:
+        return None
+    sizes = np.bincount(table.classes, minlength=len(ruleset.classes))  # type: ignore[arg-type]
+    return sizes.tolist() == list(ruleset.class_counts) and list(table.statistics) == learned
+
+
+def _flat(settings: Mapping[str, Any], prefix: str = "") -> list[list[str]]:
+    """Nested settings as pairs of texts."""
+    pairs = []
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            # "parameters" is where learners keep what they were called with: not worth saying.
+            inner = prefix if key in {"parameters", "settings"} else f"{prefix}{key} "
+            pairs.extend(_flat(value, inner))
+        else:
+            pairs.append([f"{prefix}{key}", value if isinstance(value, str) else json.dumps(value)])
+    return pairs
+
+
+def _attributes(
+    ruleset: RuleSet, table: _Table | None, coloured: list[int]
+) -> list[dict[str, Any]]:
+    """In how many rules each attribute is used, and the distribution of its values."""
+    used = [name for rule in ruleset for name in rule.attributes]
+    described: list[dict[str, Any]] = [
+        {
+            "name": attribute.name,
+            "n_rules": used.count(attribute.name),
+            "missing": None,
+            "importance": None,
+            "histogram": None,
+        }
+        for attribute in ruleset.attributes
+    ]
+    if table is None:
+        return described
+    n_series = len(coloured) + (len(coloured) < len(ruleset.classes))
+    series_of = np.full(len(ruleset.classes), n_series - 1)
+    series_of[coloured] = np.arange(len(coloured))
+    if table.classes is None:
+        n_series, series = 1, np.zeros(len(table), dtype=np.intp)
+    else:
+        series = series_of[table.classes]
+    for j, attribute in enumerate(ruleset.attributes):
+        column = table.matrix[:, j]
+        described[j]["missing"] = int(np.isnan(column).sum())
+        described[j]["histogram"] = histogram(attribute, column, series, n_series)
+    return described
+
+
+def _rules(
+    ruleset: RuleSet, table: _Table, sample: NDArray[np.intp], covers: NDArray[np.bool_]
+) -> list[dict[str, Any]]:
+    """Statistics of each rule on all rows; what it covers and where it errs among the embedded ones."""
+    shared = covers.T.astype(np.float32) @ covers.astype(np.float32)
+    sizes = np.diag(shared)
+    position = {label: c for c, label in enumerate(ruleset.classes)}
+    described = []
+    for r, rule in enumerate(ruleset):
+        known = None if table.statistics is None else table.statistics[r]
+        content = _known(known) | {"n_rows": len(table), "covers": pack_flags(covers[:, r])}
+        if known is None:
+            # Without labels: coverage in the embedded rows, nothing about classes.
+            content["covered"] = int(sizes[r])
+            content["n_rows"] = len(sample)
+            content["alone"] = int((covers[:, r] & (covers.sum(axis=1) == 1)).sum())
+        else:
+            assert table.classes is not None  # noqa: S101 - there are statistics, so there are labels
+            wrong = covers[:, r] & (table.classes[sample] != position[rule.consequent])
+            content["errors"] = np.flatnonzero(wrong).tolist()
+        content["overlaps"] = _overlaps(r, shared[r], sizes)
+        described.append(content)
+    return described
+
+
+def _covers(ruleset: RuleSet, matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Rows x rules, as `RuleSet.covers`, for encoded values."""
+    matcher = Matcher(
+        ruleset.rules, ruleset.attributes, ruleset.t_norm, ruleset.clip, ruleset.missing
+    )
+    clipped = matcher.clipped(matrix)
+    covers = np.empty((len(matrix), len(ruleset)), dtype=bool)
+    for block in matcher.blocks(len(matrix)):
+        covers[block] = matcher.matching(clipped[block]) * matcher.weights > COVERS
+    return covers
+
+
+def _known(known: RuleStatistics | None) -> dict[str, Any]:
+    if known is None:
+        return {"covered": None, "support": None, "precision": None, "lift": None, "alone": None}
+    return {
+        "covered": known.covered,
+        "support": list(known.support),
+        "precision": known.precision,
+        "lift": known.lift,
+        "alone": known.alone,
+    }
+
+
+def _overlaps(
+    r: int, shared: NDArray[np.float32], sizes: NDArray[np.float32]
+) -> list[dict[str, Any]]:
+    """The rules that share most rows with a rule, relative to what either covers."""
+    union = np.maximum(sizes + sizes[r] - shared, 1)
+    share = shared / union
+    share[r] = 0
+    nearest = np.argsort(-share, kind="stable")[:N_OVERLAPS]
+    return [
+        {"rule": int(other), "rows": int(shared[other]), "share": float(share[other])}
+        for other in nearest
+        if share[other] > 0
+    ]
+
+
+def _sample(table: _Table, max_rows: int, room: int, n_rules: int, seed: int) -> NDArray[np.intp]:
+    """The rows to embed, ascending: as many as allowed and as fit."""
+    if max_rows < 1:
+        raise ValueError(f"max_rows must be 1 or more, got {max_rows}.")
+    random = np.random.default_rng(seed)
+    n_rows = min(len(table), max_rows)
+    chosen = np.sort(random.choice(len(table), n_rows, replace=False))
+    packed = [pack_numbers(column) for column in table.matrix[chosen].T]
+    # A rule's cover takes a bit per row at most, in characters of six bits.
+    needed = n_rows * n_rules / 6 + len(json.dumps(packed))
+    if needed > room:
+        n_rows = min(n_rows, max(MIN_ROWS, int(n_rows * max(room, 0) / needed)))
+        chosen = np.sort(random.choice(chosen, n_rows, replace=False))
+    return chosen
+
+
+def _data(
+    table: _Table, sample: NDArray[np.intp], decided: NDArray[np.intp], n_classes: int
+) -> dict[str, Any]:
+    sampled = len(sample) < len(table)
+    return {
+        "n_rows": len(table),
+        "n_embedded": len(sample),
+        "sampled": sampled,
+        "rows": pack_codes(sample) if sampled else None,
+        "columns": [pack_numbers(column) for column in table.matrix[sample].T],
+        "classes": None if table.classes is None else pack_codes(table.classes[sample]),
+        "class_counts": None
+        if table.classes is None
+        else np.bincount(table.classes, minlength=n_classes).tolist(),
+        "decided": pack_codes(decided[sample]),
+    }

@@ -1,0 +1,70 @@
+"""How the values of each attribute are distributed, class by class: the background of the page's bars."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frri.data import Attribute
+
+N_BINS = 24
+# As many classes have a colour of their own; the others share one.
+N_COLOURS = 7
+# Beyond this many bars nobody can tell categories apart.
+MOST_CATEGORIES = 60
+
+
+def coloured_classes(counts: NDArray[np.float64]) -> list[int]:
+    """Positions of the classes with a colour of their own: all, or the largest ones, in their order.
+
+    Examples
+    --------
+    >>> coloured_classes(np.array([5.0, 1.0, 9.0]))
+    [0, 1, 2]
+    >>> coloured_classes(np.arange(10.0))
+    [3, 4, 5, 6, 7, 8, 9]
+    """
+    if len(counts) <= N_COLOURS:
+        return list(range(len(counts)))
+    return sorted(np.argsort(-counts, kind="stable")[:N_COLOURS].tolist())
+
+
+def histogram(
+    attribute: Attribute, column: NDArray[np.float64], series: NDArray[np.intp], n_series: int
+) -> dict[str, Any] | None:
+    """Rows per bin and series; None where there is nothing to draw.
+
+    Parameters
+    ----------
+    attribute : Attribute
+    column : ndarray of float64
+        Encoded values; those outside the training range count in the outermost bins.
+    series : ndarray of int
+        Which series each row belongs to.
+    n_series : int
+
+    Examples
+    --------
+    >>> colour = Attribute("colour", categories=("blue", "red"))
+    >>> histogram(colour, np.array([0.0, 1.0, 1.0, -1.0]), np.array([0, 0, 1, 1]), 2)
+    {'low': -0.5, 'high': 1.5, 'counts': [[1, 1], [0, 1]]}
+    """
+    known = ~np.isnan(column)
+    values, series = column[known], series[known]
+    if attribute.categories is not None:
+        seen = values >= 0
+        values, series = values[seen], series[seen]
+        low, high, n_bins = -0.5, len(attribute.categories) - 0.5, len(attribute.categories)
+        if not 0 < n_bins <= MOST_CATEGORIES:
+            return None
+    else:
+        values, series = values[np.isfinite(values)], series[np.isfinite(values)]
+        low, high, n_bins = attribute.low, attribute.high, N_BINS
+        if not (np.isfinite(low) and np.isfinite(high)) and len(values):
+            low, high = float(values.min()), float(values.max())
+    if not len(values) or not 0 < high - low < np.inf:
+        return None
+    bins = ((np.clip(values, low, high) - low) / (high - low) * n_bins).astype(np.intp)
+    cells = series * n_bins + np.minimum(bins, n_bins - 1)
+    counts = np.bincount(cells, minlength=n_series * n_bins).reshape(n_series, n_bins)
+    return {"low": float(low), "high": float(high), "counts": counts.tolist()}

@@ -1,0 +1,98 @@
+"""Columns of numbers as short texts that JSON can carry and the page can unpack, to the last bit."""
+
+import base64
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Packed = dict[str, Any]
+
+
+def pack_numbers(column: NDArray[np.float64]) -> Packed:
+    """A column of floats in the shortest of four ways, all of them exact.
+
+    These are doubles, singles, whole numbers of decimal places, and positions in a list of values.
+
+    Parameters
+    ----------
+    column : ndarray of float64
+        NaN where missing.
+
+    Returns
+    -------
+    dict
+        `type` of the numbers in `data` (base64, little-endian); with `values` they are positions in
+        that list, where null stands for NaN; with `places` they are whole numbers, to be added to
+        `least` and divided by that power of ten.
+
+    Examples
+    --------
+    >>> pack_numbers(np.array([0.1, 0.1, 7.0, np.nan, 7.0]))
+    {'type': 'u1', 'data': 'AAABAgE=', 'values': [0.1, 7.0, None]}
+    """
+    with np.errstate(over="ignore"):
+        single = column.astype(np.float32)
+    exact = np.array_equal(single.astype(np.float64), column, equal_nan=True)
+    plain = _pack(single, "f4") if exact else _pack(column, "f8")
+    plain = _decimals(column) or plain
+    values, codes = np.unique(column, return_inverse=True)
+    if len(values) > 1 << 16 or np.isinf(values).any():
+        return plain
+    listed = pack_codes(codes) | {"values": [None if np.isnan(v) else float(v) for v in values]}
+    return min((listed, plain), key=lambda packed: len(json.dumps(packed)))
+
+
+def pack_codes(codes: NDArray[np.integer]) -> Packed:
+    """Whole numbers from 0 upwards, in as few bytes each as they need.
+
+    Examples
+    --------
+    >>> pack_codes(np.array([0, 2, 1]))
+    {'type': 'u1', 'data': 'AAIB'}
+    """
+    largest = int(codes.max(initial=0))
+    return _pack(codes, "u1" if largest < 1 << 8 else "u2" if largest < 1 << 16 else "u4")
+
+
+def pack_flags(flags: NDArray[np.bool_]) -> Packed:
+    """Which rows: as a bit per row, or as row numbers where these are fewer characters.
+
+    Examples
+    --------
+    >>> pack_flags(np.array([True, False, True]))
+    {'type': 'bits', 'data': 'BQ=='}
+    """
+    bits = {"type": "bits", "data": _base64(np.packbits(flags, bitorder="little"))}
+    rows = pack_codes(np.flatnonzero(flags))
+    return min((bits, rows), key=lambda packed: len(packed["data"]))
+
+
+def _decimals(column: NDArray[np.float64]) -> Packed | None:
+    """Numbers of at most four decimal places, as most measurements are; None for others."""
+    if not np.isfinite(column).all() or not len(column) or np.abs(column).max() > 1e9:
+        return None
+    for places in range(5):
+        scaled = np.round(column * 10.0**places)
+        # The quotient of two exact numbers is rounded rightly: it is what the decimals were read as.
+        if (
+            np.array_equal(scaled / 10.0**places, column)
+            and not np.signbit(column[column == 0]).any()
+        ):
+            least = int(scaled.min())
+            if scaled.max() - least >= 1 << 32:
+                return None
+            return pack_codes((scaled - least).astype(np.int64)) | {
+                "least": least,
+                "places": places,
+            }
+    return None
+
+
+def _pack(values: NDArray[Any], kind: str) -> Packed:
+    return {"type": kind, "data": _base64(values.astype(f"<{kind}"))}
+
+
+def _base64(values: NDArray[Any]) -> str:
+    return base64.b64encode(values.tobytes()).decode("ascii")

@@ -1,0 +1,192 @@
+"""The facts about a model as one HTML file that needs nothing else, not even a network."""
+
+import base64
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import frri
+from frri.report.facts import MAX_ROWS, facts
+from frri.report.scripts import page_script, page_style
+from frri.rules import RuleSet
+from frri.rules.text import rule_text
+
+TABS = (("rules", "Rules"), ("what-if", "What-if"), ("overview", "Overview"), ("edit", "Edit"))
+# What the page works out by itself from the rows and the rules need not be sent along.
+_DERIVED = ("errors", "overlaps")
+
+
+def write_report(
+    ruleset: RuleSet,
+    path: str | os.PathLike[str],
+    X: Any = None,
+    y: Any = None,
+    *,
+    max_rows: int = MAX_ROWS,
+) -> None:
+    """Write the page about a model to a file, whole or not at all.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    path : path
+    X : array-like or data frame, optional
+        Rows to show the rules on: training rows or, for an honest accuracy, others.
+    y : array-like, optional
+        Their classes.
+    max_rows : int, default=5000
+        As many rows are embedded at most; of more, a random sample is.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a", 0, 9),), (0, 1))
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> write_report(rules, Path(folder.name) / "report.html", [[1], [2], [4]], [0, 1, 1])
+    >>> folder.cleanup()
+    """
+    content = report_html(ruleset, X, y, max_rows=max_rows)
+    target = Path(path)
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(content)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def report_html(ruleset: RuleSet, X: Any = None, y: Any = None, *, max_rows: int = MAX_ROWS) -> str:
+    """The page about a model as a text.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    X, y : array-like or data frame, optional
+        Rows to show the rules on, and their classes.
+    max_rows : int, default=5000
+
+    Returns
+    -------
+    str
+        A whole HTML document.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a", 0, 9),), (0, 1))
+    >>> "default-src &#39;none&#39;" in report_html(rules)
+    True
+    """
+    return render(facts(ruleset, X, y, max_rows=max_rows), ruleset)
+
+
+def render(known: Mapping[str, Any], ruleset: RuleSet) -> str:
+    """The page that shows the facts about a model.
+
+    Parameters
+    ----------
+    known : mapping
+        What `facts` returned.
+    ruleset : RuleSet
+    """
+    try:
+        from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - optional
+        from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
+    except ImportError:
+        raise ImportError("The page needs jinja2: pip install 'frri[report]'.") from None
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    source = files("frri").joinpath("report/template.html").read_text(encoding="utf-8")
+    script, style = page_script(), page_style()
+    return environment.from_string(source).render(
+        policy=_policy(script, style),
+        version=frri.__version__,
+        title=f"Rules for {ruleset.target}",
+        learner=known["overview"]["learner"] or "rules",
+        target=ruleset.target,
+        figures=_figures(known),
+        tabs=TABS,
+        sentences=[rule_text(ruleset, rule) for rule in ruleset],
+        sampled=_sampled(known["data"]),
+        # Checked in: these two are files of this package.
+        script=Markup(script),  # noqa: S704
+        style=Markup(style),  # noqa: S704
+        facts=Markup(embeddable(_sent(known))),  # noqa: S704 - no character of markup is left in it
+    )
+
+
+def embeddable(content: Any) -> str:
+    r"""JSON without any character that could end the script element which holds it.
+
+    Examples
+    --------
+    >>> print(embeddable({"name": "</script><b>&"}))
+    {"name":"\u003c/script\u003e\u003cb\u003e\u0026"}
+    """
+    text = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _sent(known: Mapping[str, Any]) -> dict[str, Any]:
+    rules = [{k: v for k, v in rule.items() if k not in _DERIVED} for rule in known["rules"]]
+    return {**known, "rules": rules}
+
+
+def _policy(script: str, style: str) -> str:
+    """Nothing may be fetched, and nothing may run or style but what this file was written with."""
+    return (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(content: str) -> str:
+    digest = hashlib.sha256(content.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def _sampled(data: Mapping[str, Any] | None) -> str:
+    if data is None or not data["sampled"]:
+        return ""
+    return f"{data['n_embedded']:,} of {data['n_rows']:,} rows are embedded, drawn at random"
+
+
+def _figures(known: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The numbers at the head of the page."""
+    overview, data, measured = known["overview"], known["data"], known["performance"]
+    proof = overview["proof"] or {}
+    n_rules, n_conditions = overview["n_rules"], overview["n_conditions"]
+    notes = {"optimal": "proved to be the fewest"}
+    bounded = f"at least {proof['lower_bound']} needed" if "lower_bound" in proof else ""
+    figures = [
+        _figure("Rules", f"{n_rules:,}", notes.get(str(proof.get("status")), bounded)),
+        _figure(
+            "Conditions",
+            f"{n_conditions / n_rules:.1f}" if n_rules else "0",
+            f"per rule, over {_counted(len(known['attributes']), 'attribute')}",
+        ),
+    ]
+    if measured is not None:
+        basis = {True: "training", False: "new"}.get(overview["is_training"], "given")
+        note = f"of {data['n_rows']:,} {basis} rows"
+        figures.append(_figure("Accuracy", f"{measured['accuracy']:.1%}".replace("%", " %"), note))
+    n_classes = len(known["model"]["classes"])
+    if overview["n_training"] is None:
+        return [*figures, _figure("Classes", f"{n_classes:,}", "")]
+    note = f"rows, {_counted(n_classes, 'class', 'classes')}"
+    return [*figures, _figure("Learned from", f"{overview['n_training']:,.7g}", note)]
+
+
+def _counted(count: int, noun: str, nouns: str = "") -> str:
+    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+
+
+def _figure(title: str, value: str, note: str) -> dict[str, str]:
+    return {"title": title, "value": value, "note": note}

@@ -1,0 +1,71 @@
+"""The page's JavaScript modules as one script.
+
+The files are plain ES modules and can be read, checked and run as such. A page that must work from disk
+and ask for nothing cannot import them, so each is wrapped in a function of its own, in an order in which
+everything is there before it is used. Two forms are understood, and anything else is an error:
+`import { a, b } from "./file.js";` and `export` before a function, a class or a constant.
+"""
+
+import re
+from functools import cache
+from importlib.resources import files
+
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w.]+)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
+
+
+@cache
+def page_script() -> str:
+    """All modules that the page needs, starting from app.js.
+
+    Examples
+    --------
+    >>> script = page_script()
+    >>> "import {" in script, 'modules["app.js"]' in script
+    (False, True)
+    """
+    joined: dict[str, str] = {}
+    _join("app.js", joined, ())
+    script = "const modules = {};\n" + "\n".join(joined.values())
+    if "</script" in script.lower():
+        raise ValueError("A script must not hold the end of a script element.")
+    return script
+
+
+@cache
+def page_style() -> str:
+    """The style sheet.
+
+    Examples
+    --------
+    >>> "@media print" in page_style()
+    True
+    """
+    return _read("style.css")
+
+
+def _join(name: str, joined: dict[str, str], importing: tuple[str, ...]) -> None:
+    """Add a module, wrapped, after those that it imports."""
+    if name in importing:
+        raise ValueError(f"The scripts import each other: {' -> '.join((*importing, name))}.")
+    if name in joined:
+        return
+    source = _read(name)
+    for _, other in _IMPORT.findall(source):
+        _join(other, joined, (*importing, name))
+    source = _IMPORT.sub(
+        lambda found: f'const {{{found[1]}}} = modules["{found[2]}"];\n',
+        source,
+    )
+    exported = ", ".join(_EXPORT.findall(source))
+    source = _EXPORT.sub("", source)
+    if re.search(r"^(import|export)\b", source, re.MULTILINE):
+        raise ValueError(f"{name} imports or exports in a form that is not understood.")
+    body = f'modules["{name}"] = (() => {{\n{source}\nreturn {{ {exported} }};\n}})();\n'
+    joined[name] = body
+
+
+def _read(name: str) -> str:
+    """A file of the page; the evaluator is the one that is exported with models, too."""
+    folder = "export" if name == "evaluator.js" else "report/static"
+    return files("frri").joinpath(folder, name).read_text(encoding="utf-8")

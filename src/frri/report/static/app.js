@@ -1,0 +1,65 @@
+/**
+ * The page: reads the facts that came with it and sets up the four views.
+ */
+
+import { distributionSymbols } from "./chart.js";
+import { byId } from "./dom.js";
+import { editView } from "./edit.js";
+import { degrees, explain, predict, probabilities, scores } from "./evaluator.js";
+import { overviewView } from "./overview.js";
+import { createStore } from "./store.js";
+import { rulesView } from "./table.js";
+import { tabs } from "./tabs.js";
+import { theme } from "./theme.js";
+import { whatIfView } from "./whatif.js";
+import { conditionParts, ruleParts } from "./words.js";
+
+const facts = JSON.parse(byId("facts").textContent);
+const store = createStore(facts);
+const ready = new Set();
+/** What the views ask of each other; the editor adds what it can do. */
+const actions = {
+  showTab: (name) => showTab(name),
+  openRule(number) {
+    showTab("rules");
+    rules.open(number);
+  },
+  tryRow(i) {
+    showTab("what-if");
+    whatIf.tryRow(i);
+    byId("tab-what-if").focus();
+  },
+};
+
+theme(byId("theme"));
+document.body.prepend(distributionSymbols(facts));
+const rules = rulesView(store, actions);
+editView(store, actions);
+let whatIf = null;
+const showTab = tabs(byId("tabs"), (name) => {
+  // These two cost time that the first look at the rules need not wait for.
+  if (ready.has(name)) return;
+  ready.add(name);
+  if (name === "what-if") whatIf = whatIfView(store, actions);
+  if (name === "overview") overviewView(store);
+});
+window.addEventListener("beforeprint", () => {
+  if (!ready.has("overview")) overviewView(store);
+  ready.add("overview");
+});
+byId("app").hidden = false;
+byId("plain-rules").hidden = true;
+showTab("rules");
+
+/** For the browser's console: the model, and the functions that decide. */
+globalThis.frri = {
+  facts,
+  store,
+  degrees,
+  explain,
+  predict,
+  probabilities,
+  scores,
+  conditionParts,
+  ruleParts,
+};

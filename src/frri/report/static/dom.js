@@ -1,0 +1,155 @@
+/**
+ * Elements from names, attributes and children. Texts become text nodes, never markup: whatever a
+ * name or a category holds, it is shown as it is.
+ *
+ * @typedef {Node|string|number|null|undefined|false} Child
+ */
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * An HTML element.
+ *
+ * @param {string} tag
+ * @param {Object<string, *>} [attributes] names as in HTML; a function is a listener ("onclick"),
+ *   true an attribute without value, null or false none
+ * @param {...(Child|Child[])} children
+ * @returns {HTMLElement}
+ */
+export function h(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+/**
+ * An SVG element.
+ *
+ * @param {string} tag
+ * @param {Object<string, *>} [attributes]
+ * @param {...(Child|Child[])} children
+ * @returns {SVGElement}
+ */
+export function s(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/**
+ * A name from the data, kept from turning the direction of the text around it.
+ *
+ * @param {*} name
+ * @returns {HTMLElement}
+ */
+export function named(name) {
+  return h("bdi", { class: "name" }, String(name));
+}
+
+/**
+ * A sentence in parts: plain texts, and names as {name}.
+ *
+ * @param {Array<string|{name: *}>} parts
+ * @returns {Child[]}
+ */
+export function sentence(parts) {
+  return parts.map((part) => (typeof part === "string" ? part : named(part.name)));
+}
+
+/**
+ * The same sentence as one text.
+ *
+ * @param {Array<string|{name: *}>} parts
+ * @returns {string}
+ */
+export function plain(parts) {
+  return parts.map((part) => (typeof part === "string" ? part : String(part.name))).join("");
+}
+
+/**
+ * The same sentence as one text whose names cannot turn the direction of what follows: for places
+ * that take no elements.
+ *
+ * @param {Array<string|{name: *}>} parts
+ * @returns {string}
+ */
+export function isolated(parts) {
+  return plain(parts.map((part) => (typeof part === "string" ? part : `\u2068${part.name}\u2069`)));
+}
+
+/**
+ * The element with an id.
+ *
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+export function byId(id) {
+  return document.getElementById(id);
+}
+
+/**
+ * A button.
+ *
+ * @param {string} text
+ * @param {function(): void} onclick
+ * @param {string} [extra] its class
+ * @param {?string} [label] for screen readers, where the text is not enough
+ * @returns {HTMLElement}
+ */
+export function actionButton(text, onclick, extra = "", label = null) {
+  return h("button", { type: "button", class: extra || null, "aria-label": label, onclick }, text);
+}
+
+/**
+ * Put children in the place of those that are there.
+ *
+ * @param {Element} parent
+ * @param {...(Child|Child[])} children
+ */
+export function put(parent, ...children) {
+  parent.replaceChildren(...kept(children));
+}
+
+/**
+ * Do something that replaces what is inside an element; the focus goes to what is there in its place:
+ * the nearest control of the same name, or else the one at the same position.
+ *
+ * @param {Element} container
+ * @param {function(): void} work
+ */
+export function keepingFocus(container, work) {
+  const reachable = () => [...container.querySelectorAll("button, input, select, textarea")];
+  const nameOf = (control) => control.id || control.textContent;
+  const place = reachable().indexOf(document.activeElement);
+  const name = place < 0 ? null : nameOf(document.activeElement);
+  work();
+  if (place < 0) return;
+  const now = reachable();
+  const [nearest] = [...now.keys()]
+    .filter((i) => nameOf(now[i]) === name)
+    .sort((a, b) => Math.abs(a - place) - Math.abs(b - place));
+  now[nearest ?? Math.min(place, now.length - 1)]?.focus({ preventScroll: true });
+}
+
+/**
+ * Say something to screen readers without moving the focus.
+ *
+ * @param {string} text
+ */
+export function announce(text) {
+  byId("announcements").textContent = text;
+}
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== undefined && value !== false) {
+      element.setAttribute(name, value === true ? "" : value);
+    }
+  }
+  element.append(...kept(children));
+  return element;
+}
+
+function kept(children) {
+  return children
+    .flat(2)
+    .filter((child) => child !== null && child !== undefined && child !== false)
+    .map((child) => (typeof child === "number" ? String(child) : child));
+}

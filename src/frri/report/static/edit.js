@@ -1,0 +1,334 @@
+/**
+ * Edit: change, remove or add rules; accuracy and coverage follow at once; every step can be undone
+ * and the result downloaded.
+ */
+
+import { conditionAdder, conditionEditor } from "./conditions.js";
+import {
+  actionButton,
+  announce,
+  byId,
+  h,
+  isolated,
+  keepingFocus,
+  named,
+  put,
+  sentence,
+} from "./dom.js";
+import {
+  exported,
+  freshCondition,
+  stretched,
+  withChanges,
+  withConditions,
+  writtenRule,
+} from "./editing.js";
+import { attributesByName, counted, ruleParts } from "./words.js";
+
+/**
+ * @param {object} store
+ * @param {object} actions
+ */
+export function editView(store, actions) {
+  const { model } = store.facts;
+  const attributes = attributesByName(model);
+  let selected = store.state.entries[0]?.number ?? null;
+  const picker = h("select", { id: "edit-rule", onchange: () => select(Number(picker.value)) });
+  const editor = h("div", { class: "editor" });
+  const error = h("p", { class: "error", role: "alert" });
+  const effect = h("div", { class: "effect" });
+  const steps = h("ol", { class: "history" });
+  const bar = byId("edit-bar");
+  const undo = actionButton("Undo", store.undo);
+  const redo = actionButton("Redo", store.redo);
+  const reset = actionButton("Undo all", store.reset);
+  put(
+    byId("edit-view"),
+    h(
+      "div",
+      { class: "edit" },
+      h(
+        "section",
+        { class: "card" },
+        h(
+          "div",
+          { class: "picker" },
+          h("div", { class: "field grow" }, h("label", { for: "edit-rule" }, "Rule"), picker),
+          actionButton("New rule", addRule),
+        ),
+        error,
+        editor,
+      ),
+      h(
+        "aside",
+        { "aria-label": "Effect of the edits" },
+        h("section", { class: "card", role: "status" }, h("h2", {}, "Effect"), effect),
+        h(
+          "section",
+          { class: "card" },
+          h("h2", {}, "Steps"),
+          steps,
+          h("div", { class: "toolbar" }, undo, redo, reset),
+        ),
+        h(
+          "section",
+          { class: "card" },
+          h("h2", {}, "Result"),
+          h("p", { class: "muted" }, "The model as JSON, for ", h("code", {}, "RuleSet.load"), "."),
+          actionButton("Download model", download, "primary"),
+        ),
+      ),
+    ),
+  );
+  window.addEventListener("keydown", (event) => {
+    const typing =
+      event.target instanceof Element && event.target.closest("input, textarea, select");
+    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || typing) return;
+    event.preventDefault();
+    if (event.shiftKey) store.redo();
+    else store.undo();
+  });
+  store.subscribe(refresh);
+  refresh();
+
+  Object.assign(actions, {
+    edit(number) {
+      select(number);
+      actions.showTab("edit");
+      picker.focus();
+    },
+    remove: removeRule,
+    stretch: (number, direction) => {
+      return step(
+        number,
+        (rule) => stretched(rule, attributes, direction),
+        `${direction > 0 ? "Loosened" : "Tightened"} rule ${number}`,
+      );
+    },
+    download,
+  });
+
+  function select(number) {
+    selected = number;
+    refresh();
+  }
+
+  async function step(number, change, label) {
+    error.textContent = "";
+    document.body.setAttribute("aria-busy", "true");
+    const result = await store.apply(number, change, label);
+    document.body.removeAttribute("aria-busy");
+    announce(label);
+    return result;
+  }
+
+  function removeRule(number) {
+    return step(number, () => null, `Removed rule ${number}`);
+  }
+
+  async function addRule() {
+    const { entries } = store.state;
+    const weights = entries.map(({ rule }) => rule.weight).sort((a, b) => a - b);
+    const weight = weights.length ? weights[Math.floor(weights.length / 2)] : 1;
+    const usable = model.attributes.find(
+      (attribute) => attribute.kind !== "nominal" || attribute.categories.length,
+    );
+    const rule = writtenRule(usable ? [freshCondition(usable)] : [], model.classes[0], weight);
+    selected = await step(null, () => rule, "Added a rule");
+    refresh();
+    byId("edit-then").focus();
+  }
+
+  function refresh() {
+    const { entries } = store.state;
+    if (!entries.some((entry) => entry.number === selected)) selected = entries[0]?.number ?? null;
+    put(
+      picker,
+      entries.map((entry) => h("option", { value: entry.number }, shortTitle(entry))),
+    );
+    picker.disabled = !entries.length;
+    if (selected !== null) picker.value = String(selected);
+    error.textContent = "";
+    keepingFocus(editor, () =>
+      put(
+        editor,
+        selected === null
+          ? h("p", { class: "muted" }, "There is no rule left to edit.")
+          : ruleEditor(store.entry(selected)),
+      ),
+    );
+    put(effect, effectTable(store));
+    put(
+      steps,
+      store.history.length
+        ? store.history.map((label) => h("li", {}, label))
+        : h("li", { class: "muted" }, "Nothing was edited yet."),
+    );
+    undo.disabled = !store.isEdited;
+    reset.disabled = !store.isEdited;
+    redo.disabled = !store.canRedo;
+    editBar();
+  }
+
+  function shortTitle({ number, rule }) {
+    const text = `${number}: ${isolated(ruleParts(model, rule))}`;
+    return text.length > 110 ? `${text.slice(0, 109)}…` : text;
+  }
+
+  /** A line at the foot of the page while the model differs from what was learned. */
+  function editBar() {
+    bar.hidden = !store.isEdited;
+    document.body.classList.toggle("edited", store.isEdited);
+    if (!store.isEdited) return;
+    const [before, after] = [store.metrics(store.original), store.metrics(store.state)];
+    const figures = [`${counted(store.history.length, "edit")}`, `${counted(after.rules, "rule")}`];
+    if (after.accuracy !== undefined)
+      figures.push(`accuracy ${percentOf(before.accuracy)} → ${percentOf(after.accuracy)}`);
+    put(
+      bar,
+      h("p", {}, figures.join(" · ")),
+      actionButton("Undo", store.undo),
+      actionButton("Download", download, "primary"),
+    );
+  }
+
+  function ruleEditor(entry) {
+    const { number, rule } = entry;
+    const change = (conditions, label) =>
+      step(number, (current) => withConditions(current, conditions), label);
+    const then = h(
+      "select",
+      {
+        id: "edit-then",
+        onchange: () =>
+          step(
+            number,
+            (current) => withChanges(current, { then: model.classes[Number(then.value)] }),
+            `Rule ${number}: another class`,
+          ),
+      },
+      model.classes.map((label, c) => h("option", { value: c }, String(label).slice(0, 80))),
+    );
+    then.value = String(store.classIndex(rule.then));
+    const weight = h("input", {
+      type: "number",
+      id: "edit-weight",
+      min: 0,
+      step: "any",
+      value: Number(rule.weight.toPrecision(4)),
+    });
+    weight.addEventListener("change", () => {
+      const value = weight.valueAsNumber;
+      if (!(value >= 0 && value < Infinity))
+        fail("The confidence must be a number, 0 or more.", weight);
+      else
+        step(
+          number,
+          (current) => withChanges(current, { weight: value }),
+          `Rule ${number}: confidence ${value}`,
+        );
+    });
+    const hasBounds = rule.if.some((condition) => condition.trapezoid);
+    return [
+      h("p", { class: "sentence" }, sentence(ruleParts(model, rule))),
+      h(
+        "div",
+        { class: "toolbar" },
+        hasBounds ? actionButton("Loosen all", () => actions.stretch(number, 1)) : null,
+        hasBounds ? actionButton("Tighten all", () => actions.stretch(number, -1)) : null,
+        actionButton("Remove rule", () => removeRule(number)),
+      ),
+      h(
+        "div",
+        { class: "consequent" },
+        h(
+          "div",
+          { class: "field grow" },
+          h("label", { for: "edit-then" }, "Then ", named(model.target), " is"),
+          then,
+        ),
+        h("div", { class: "field" }, h("label", { for: "edit-weight" }, "Confidence"), weight),
+      ),
+      h(
+        "ul",
+        { class: "conditions" },
+        rule.if.map((_, k) => conditionEditor(store, entry, k, change, fail)),
+      ),
+      conditionAdder(model, rule, (condition) =>
+        change([...rule.if, condition], `Rule ${number}: a condition on ${condition.attribute}`),
+      ),
+    ];
+  }
+
+  function fail(message, input) {
+    error.textContent = message;
+    input?.setAttribute("aria-invalid", "true");
+  }
+
+  function download() {
+    const content = `${JSON.stringify(exported(store), null, 1)}\n`;
+    const url = URL.createObjectURL(new Blob([content], { type: "application/json" }));
+    const name =
+      String(model.target)
+        .replace(/[^\w-]+/g, "_")
+        .slice(0, 60) || "model";
+    const link = h("a", { href: url, download: `${name}${store.isEdited ? "-edited" : ""}.json` });
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(url), 10000);
+  }
+}
+
+function percentOf(share) {
+  return `${(100 * share).toFixed(1)} %`;
+}
+
+function effectTable(store) {
+  const [before, after] = [store.metrics(store.original), store.metrics(store.state)];
+  const row = (title, key, text) => {
+    if (after[key] === undefined) return null;
+    const difference = after[key] - before[key];
+    const sign = difference > 0 ? "up" : difference < 0 ? "down" : "same";
+    return h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, title),
+      h("td", { class: "number" }, text(before[key])),
+      h("td", { class: `number ${sign}` }, text(after[key])),
+    );
+  };
+  const { data } = store.facts;
+  return [
+    h(
+      "table",
+      { class: "effects" },
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("td", {}),
+          h("th", { scope: "col", class: "number" }, "before"),
+          h("th", { scope: "col", class: "number" }, "now"),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        row("Accuracy", "accuracy", percentOf),
+        row("Coverage", "coverage", percentOf),
+        row("Rules", "rules", String),
+        row("Conditions", "conditions", String),
+      ),
+    ),
+    h(
+      "p",
+      { class: "muted" },
+      data
+        ? `On ${data.sampled ? "a sample of " : ""}${counted(data.n_embedded, "row")}.`
+        : "Give the report data to see accuracy and coverage.",
+    ),
+  ];
+}

@@ -1,0 +1,353 @@
+/**
+ * Overview: the data, the learner and its settings, the proof, the accuracy, the confusion matrix,
+ * the importance of attributes, and accuracy against the number of rules.
+ */
+
+import { classBar, classLabel, curveChart, shareBar } from "./chart.js";
+import { byId, h, named, put } from "./dom.js";
+import { counted, percentText, shareText } from "./words.js";
+
+const MOST_CLASSES = 12;
+const MOST_CONFUSIONS = 15;
+const MOST_ATTRIBUTES = 15;
+
+const HOW = {
+  best: "The rule that covers a row best decides, by degree times confidence.",
+  sum: "The rules that fire add up, class by class; the largest sum decides.",
+  first: "Rules are a list; the first one that holds decides.",
+  nearest: "Where no rule fires, the nearest one decides.",
+  stretched: "Where no rule fires, rules are cut before their first failing condition.",
+  partial: "Where no rule fires, rules count by those of their conditions that hold.",
+  priors: "Where no rule fires, the most frequent class in training decides.",
+};
+
+/**
+ * @param {object} store
+ */
+export function overviewView(store) {
+  const { facts } = store;
+  put(
+    byId("overview-view"),
+    h(
+      "div",
+      { class: "overview" },
+      card("Data", data(store)),
+      card("Model", modelBlock(facts)),
+      card("Proof of minimality", proof(facts.overview.proof)),
+      card("Accuracy", accuracy(store)),
+      card("Confusion matrix", confusion(store)),
+      card("Attributes", importance(facts)),
+      card("Accuracy against the number of rules", curve(facts)),
+    ),
+  );
+}
+
+function card(title, ...children) {
+  return h("section", { class: "card" }, h("h2", {}, title), children);
+}
+
+function pairs(entries) {
+  return h(
+    "dl",
+    { class: "pairs" },
+    entries
+      .filter(Boolean)
+      .map(([term, value]) => h("div", {}, h("dt", {}, term), h("dd", {}, value))),
+  );
+}
+
+function data(store) {
+  const { model, data: given } = store.facts;
+  const nTraining = store.facts.overview.n_training;
+  const kinds = {};
+  for (const { kind } of model.attributes) kinds[kind] = (kinds[kind] ?? 0) + 1;
+  const missing = store.facts.attributes.reduce(
+    (sum, attribute) => sum + (attribute.missing ?? 0),
+    0,
+  );
+  return [
+    pairs([
+      ["Learned from", nTraining ? counted(nTraining, "row") : "unknown"],
+      [
+        "Attributes",
+        Object.entries(kinds)
+          .map(([kind, n]) => `${n} ${kind}`)
+          .join(", "),
+      ],
+      ["Target", [named(model.target), `, ${counted(model.classes.length, "class", "classes")}`]],
+      given && ["Given to this page", counted(given.n_rows, "row")],
+      given &&
+        given.sampled && [
+          "Embedded",
+          `a random sample of ${given.n_embedded.toLocaleString("en")}`,
+        ],
+      given && missing > 0 && ["Missing values", missing.toLocaleString("en")],
+    ]),
+    h("p", { class: "muted" }, "Classes in training"),
+    classBar(store, model.class_counts),
+  ];
+}
+
+function modelBlock({ overview, model }) {
+  return [
+    pairs([
+      ["Learner", overview.learner ?? "unknown"],
+      ["Rules", overview.n_rules.toLocaleString("en")],
+      [
+        "Conditions",
+        `${overview.n_conditions.toLocaleString("en")}${overview.n_rules ? `, ${(overview.n_conditions / overview.n_rules).toFixed(1)} per rule` : ""}`,
+      ],
+      ["Conditions joined by", model.t_norm.replace("_", " ")],
+      ["Values beyond the training range", model.clip ? "count as its ends" : "count as they are"],
+      [
+        "A missing value",
+        model.missing === "holds" ? "satisfies any condition" : "satisfies no condition",
+      ],
+      overview.version && ["Made with", `frri ${overview.version}`],
+      ...overview.settings.map(([name, value]) => [named(name), named(value)]),
+    ]),
+    h("p", { class: "muted" }, `${HOW[model.combination]} ${HOW[model.fallback]}`),
+  ];
+}
+
+function proof(found) {
+  if (!found) return h("p", { class: "muted" }, "This learner gives none.");
+  const isOptimal = found.status === "optimal";
+  const { n_rules: n, lower_bound: bound, gap } = found;
+  return [
+    h(
+      "p",
+      { class: "proof" },
+      h(
+        "span",
+        { class: isOptimal ? "badge good" : "badge" },
+        isOptimal ? "proved" : String(found.status),
+      ),
+    ),
+    h(
+      "p",
+      {},
+      isOptimal
+        ? `No ${n === 1 ? "smaller set" : `set of fewer than ${n}`} of the learner's candidate rules covers every training row that can be covered.`
+        : `${n} rules were found; at least ${bound} are needed.`,
+    ),
+    pairs([
+      ["Rules", String(n)],
+      ["Lower bound", String(bound)],
+      typeof gap === "number" && ["Gap", percentText(gap)],
+      found.n_conditions !== undefined && [
+        "Conditions",
+        `${found.n_conditions}${found.conditions_status ? ` (${found.conditions_status})` : ""}`,
+      ],
+      found.stopped_by && ["Stopped by", String(found.stopped_by)],
+      found.solver && ["Solver", String(found.solver)],
+    ]),
+  ];
+}
+
+function accuracy({ facts, original, rows, metrics }) {
+  const { performance, data: given, overview } = facts;
+  if (!performance)
+    return h(
+      "p",
+      { class: "muted" },
+      given
+        ? "Unknown: the rows that were given have no labels."
+        : "Unknown: give the report labelled rows to see it.",
+    );
+  const { coverage } = metrics(original);
+  const whose = {
+    true: "These are the training rows: new rows will be decided less well.",
+    false: "These are not the training rows.",
+    null: "",
+  }[overview.is_training];
+  return [
+    h("p", { class: "figure" }, percentText(performance.accuracy)),
+    h("p", {}, `of ${counted(given.n_rows, "row")} are decided rightly. ${whose}`),
+    pairs([
+      ["Balanced over the classes", percentText(performance.balanced_accuracy)],
+      [
+        "Covered by a rule",
+        `${percentText(coverage)}${given.sampled ? ` of ${rows.n.toLocaleString("en")} sampled` : ""}`,
+      ],
+    ]),
+  ];
+}
+
+function confusion(store) {
+  const { performance, model } = store.facts;
+  if (!performance) return h("p", { class: "muted" }, "Unknown without labelled rows.");
+  const { classes } = model;
+  if (classes.length > MOST_CLASSES) return confusionList(store);
+  const counts = classes.map(() => classes.map(() => 0));
+  for (const [truth, decided, n] of performance.confusion) counts[truth][decided] = n;
+  const totals = counts.map((row) => row.reduce((a, b) => a + b, 0));
+  return h(
+    "div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": "Confusion matrix" },
+    h(
+      "table",
+      { class: "confusion" },
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col", class: "muted" }, "is ↓  decided →"),
+          classes.map((label) => h("th", { scope: "col" }, classLabel(store, label))),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        classes.map((label, c) =>
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, classLabel(store, label)),
+            counts[c].map((n, d) =>
+              h(
+                "td",
+                { class: `${c === d ? "right" : "wrong"} heat-${heat(n, totals[c])}` },
+                n.toLocaleString("en"),
+              ),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/** How dark a cell is, from 0 to 5. */
+function heat(n, total) {
+  return n ? Math.max(1, Math.ceil((5 * n) / total)) : 0;
+}
+
+function confusionList(store) {
+  const { performance, model } = store.facts;
+  const wrong = performance.confusion
+    .filter(([truth, decided]) => truth !== decided)
+    .sort((a, b) => b[2] - a[2]);
+  if (!wrong.length) return h("p", {}, "No class is taken for another.");
+  return [
+    h(
+      "p",
+      { class: "muted" },
+      `${model.classes.length} classes are too many for a matrix; these are confused most often.`,
+    ),
+    h(
+      "ol",
+      { class: "confusions" },
+      wrong
+        .slice(0, MOST_CONFUSIONS)
+        .map(([truth, decided, n]) =>
+          h(
+            "li",
+            {},
+            classLabel(store, model.classes[truth]),
+            " taken for ",
+            classLabel(store, model.classes[decided]),
+            ` ${n} ×`,
+          ),
+        ),
+    ),
+  ];
+}
+
+function importance({ attributes, overview }) {
+  const known = attributes.some((attribute) => attribute.importance !== null);
+  const size = (attribute) =>
+    known ? attribute.importance : attribute.n_rules / Math.max(overview.n_rules, 1);
+  const order = [...attributes].sort((a, b) => size(b) - size(a) || b.n_rules - a.n_rules);
+  const most = Math.max(...order.map(size), 1e-9);
+  const rows = order
+    .slice(0, MOST_ATTRIBUTES)
+    .map((attribute) =>
+      h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, named(attribute.name)),
+        h("td", { class: "bar" }, shareBar(size(attribute) / most)),
+        known ? h("td", { class: "number" }, percentText(Math.max(attribute.importance, 0))) : null,
+        h("td", { class: "number" }, attribute.n_rules),
+      ),
+    );
+  const rest = order.length - rows.length;
+  return [
+    h(
+      "p",
+      { class: "muted" },
+      known
+        ? "How much accuracy is lost when an attribute’s values are shuffled, and in how many rules it is used."
+        : "In how many rules each attribute is used.",
+    ),
+    h(
+      "table",
+      { class: "importance" },
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col" }, "Attribute"),
+          h("td", {}),
+          known ? h("th", { scope: "col", class: "number" }, "Loss") : null,
+          h("th", { scope: "col", class: "number" }, "Rules"),
+        ),
+      ),
+      h("tbody", {}, rows),
+    ),
+    rest > 0 ? h("p", { class: "muted" }, `and ${counted(rest, "more attribute")}`) : null,
+  ];
+}
+
+function curve({ curve: points, model }) {
+  if (!points || points.length < 2)
+    return h(
+      "p",
+      { class: "muted" },
+      points ? "There are too few rules to compare." : "Unknown without labelled rows.",
+    );
+  const order =
+    model.combination === "first"
+      ? "The list is cut off after so many rules."
+      : "Rules are added by how many rows each covers that none before it did.";
+  return [
+    h("p", { class: "muted" }, order),
+    curveChart(points),
+    h(
+      "details",
+      {},
+      h("summary", {}, "The numbers"),
+      h(
+        "table",
+        { class: "small" },
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            ["Rules", "Accuracy", "Coverage"].map((title) => h("th", { scope: "col" }, title)),
+          ),
+        ),
+        h(
+          "tbody",
+          {},
+          points.map((point) =>
+            h(
+              "tr",
+              {},
+              h("td", {}, point.n_rules),
+              h("td", {}, shareText(point.accuracy)),
+              h("td", {}, shareText(point.coverage)),
+            ),
+          ),
+        ),
+      ),
+    ),
+  ];
+}

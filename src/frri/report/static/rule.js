@@ -1,0 +1,264 @@
+/**
+ * A rule opened: the sentence, what it covers and where it errs, what it alone covers, and the rules
+ * around it.
+ */
+
+import { classBar, classLabel, conditionChart, shareBar } from "./chart.js";
+import { scalesOnce } from "./chips.js";
+import { h, named, sentence } from "./dom.js";
+import { alone } from "./editing.js";
+import { neighbouring, overlapping } from "./neighbours.js";
+import { coverageOf } from "./store.js";
+import {
+  attributesByName,
+  conditionParts,
+  counted,
+  percentText,
+  ruleParts,
+  show,
+  shareText,
+  showValue,
+} from "./words.js";
+
+const MOST_ERRORS = 8;
+const MOST_NEIGHBOURS = 5;
+
+/**
+ * @param {object} store
+ * @param {object} entry
+ * @param {object} actions
+ * @returns {HTMLElement}
+ */
+export function openedRule(store, entry, actions) {
+  return h(
+    "div",
+    { class: "opened-rule" },
+    h("p", { class: "sentence" }, sentence(ruleParts(store.facts.model, entry.rule))),
+    entry.rule.if.length ? conditionsBlock(store, entry.rule) : null,
+    h(
+      "div",
+      { class: "columns" },
+      block("What it covers", coverage(store, entry)),
+      block("Where it errs", errors(store, entry, actions)),
+      block("Overlapping and neighbouring rules", around(store, entry, actions)),
+    ),
+    toolbar(store, entry, actions),
+  );
+}
+
+function block(title, ...children) {
+  return h("section", {}, h("h3", {}, title), children);
+}
+
+function conditionsBlock(store, rule) {
+  const { model } = store.facts;
+  const attributes = attributesByName(model);
+  const scales = scalesOnce(store);
+  return h(
+    "ul",
+    { class: "large-conditions" },
+    rule.if.map((condition) => {
+      const attribute = attributes.get(condition.attribute);
+      const scale = scales.get(attribute.name);
+      const ends = attribute.categories
+        ? ["", ""]
+        : [show(attribute, scale.low), show(attribute, scale.high)];
+      return h(
+        "li",
+        {},
+        h("p", { class: "phrase" }, sentence(conditionParts(condition, attribute, model.clip))),
+        conditionChart(condition, attribute, scale, 240, 64),
+        h("p", { class: "ends" }, h("span", {}, ends[0]), h("span", {}, ends[1])),
+      );
+    }),
+  );
+}
+
+function coverage(store, entry) {
+  const { known, rule } = entry;
+  if (known.covered === null || known.covered === undefined) {
+    return h(
+      "p",
+      { class: "muted" },
+      "Unknown: the model carries no statistics, and no data were given.",
+    );
+  }
+  const share = coverageOf(entry, store);
+  const total = share ? Math.round(known.covered / share) : known.n_rows;
+  const parts = [
+    h(
+      "p",
+      {},
+      `${counted(known.covered, "row")}${total ? ` of ${total.toLocaleString("en")}` : ""}, ${percentText(share)}.`,
+    ),
+    known.support ? classBar(store, known.support) : null,
+  ];
+  const byItself = store.rows ? alone(store.state, entry.cover) : known.alone;
+  if (byItself !== null && byItself !== undefined) {
+    const basis = store.rows && store.facts.data.sampled ? " of the embedded rows" : "";
+    parts.push(
+      h(
+        "p",
+        {},
+        byItself
+          ? `${counted(byItself, "row")}${basis} no other rule covers.`
+          : "Other rules cover all of this, too.",
+      ),
+    );
+  }
+  if (rule.source !== undefined)
+    parts.push(h("p", { class: "muted" }, `Made from training object ${rule.source}.`));
+  return parts;
+}
+
+function errors(store, entry, actions) {
+  const { rows, state, facts } = store;
+  const own = store.classIndex(entry.rule.then);
+  if (!rows || !rows.classes) {
+    const { support } = entry.known;
+    if (!support) return h("p", { class: "muted" }, "Unknown without labelled rows.");
+    const wrong = support.reduce((sum, count, c) => sum + (c === own ? 0 : count), 0);
+    return h(
+      "p",
+      {},
+      wrong
+        ? `${counted(wrong, "training row")} of other classes; give the report data to see them.`
+        : "Nowhere in the training data.",
+    );
+  }
+  const wrong = [];
+  for (let i = 0; i < rows.n; i += 1) if (entry.cover[i] && rows.classes[i] !== own) wrong.push(i);
+  if (!wrong.length)
+    return h(
+      "p",
+      {},
+      `Nowhere${facts.data.sampled ? " in the embedded rows" : ""}: all rows that it covers are of its class.`,
+    );
+  const outvoted = wrong.filter((i) => state.decided[i] === rows.classes[i]).length;
+  const names = [...new Set(entry.rule.if.map((condition) => condition.attribute))].slice(0, 4);
+  const columns = names.map((name) =>
+    facts.model.attributes.findIndex((attribute) => attribute.name === name),
+  );
+  return [
+    h(
+      "p",
+      {},
+      `${counted(wrong.length, "row")} of another class`,
+      outvoted ? `; other rules put ${outvoted} of them right.` : ".",
+    ),
+    h(
+      "div",
+      {
+        class: "scroll",
+        tabindex: 0,
+        role: "region",
+        "aria-label": `Rows on which rule ${entry.number} errs`,
+      },
+      h(
+        "table",
+        { class: "small" },
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            h("th", { scope: "col" }, "Row"),
+            h("th", { scope: "col" }, "Is"),
+            columns.map((j) => h("th", { scope: "col" }, named(facts.model.attributes[j].name))),
+          ),
+        ),
+        h(
+          "tbody",
+          {},
+          wrong.slice(0, MOST_ERRORS).map((i) => {
+            const values = rows.at(i);
+            return h(
+              "tr",
+              {},
+              h(
+                "td",
+                {},
+                h(
+                  "button",
+                  {
+                    type: "button",
+                    class: "link",
+                    title: "Look at this row in What-if",
+                    onclick: () => actions.tryRow(i),
+                  },
+                  rows.number(i),
+                ),
+              ),
+              h("td", {}, classLabel(store, facts.model.classes[rows.classes[i]])),
+              columns.map((j) =>
+                h("td", {}, named(showValue(facts.model.attributes[j], values[j]))),
+              ),
+            );
+          }),
+        ),
+      ),
+    ),
+    wrong.length > MOST_ERRORS
+      ? h("p", { class: "muted" }, `and ${wrong.length - MOST_ERRORS} more`)
+      : null,
+  ];
+}
+
+function around(store, entry, actions) {
+  const overlaps = store.rows ? overlapping(store.state, entry, MOST_NEIGHBOURS) : [];
+  const known = new Set(overlaps.map((one) => one.entry));
+  const near = neighbouring(store.state, entry, MOST_NEIGHBOURS + known.size)
+    .filter((one) => !known.has(one.entry))
+    .slice(0, overlaps.length ? 2 : MOST_NEIGHBOURS);
+  if (!overlaps.length && !near.length) return h("p", { class: "muted" }, "None.");
+  const item = ({ entry: other, share }, text) =>
+    h(
+      "li",
+      {},
+      h(
+        "button",
+        { type: "button", class: "link", onclick: () => actions.openRule(other.number) },
+        `Rule ${other.number}`,
+      ),
+      classLabel(store, other.rule.then),
+      shareBar(share),
+      h("span", { class: "muted" }, text),
+    );
+  return [
+    overlaps.length ? h("p", { class: "muted" }, "They share rows:") : null,
+    h(
+      "ul",
+      { class: "neighbours" },
+      overlaps.map((one) => item(one, counted(one.rows, "row"))),
+    ),
+    near.length ? h("p", { class: "muted" }, "Their conditions are alike:") : null,
+    h(
+      "ul",
+      { class: "neighbours" },
+      near.map((one) => item(one, shareText(one.share))),
+    ),
+  ];
+}
+
+function toolbar(store, entry, actions) {
+  const button = (text, help, onclick) =>
+    h("button", { type: "button", title: help, onclick }, text);
+  const hasBounds = entry.rule.if.some((condition) => condition.trapezoid);
+  return h(
+    "div",
+    { class: "toolbar" },
+    hasBounds
+      ? button("Loosen", "Move all bounds outwards by a twentieth of their range", () =>
+          actions.stretch(entry.number, 1),
+        )
+      : null,
+    hasBounds
+      ? button("Tighten", "Move all bounds inwards by a twentieth of their range", () =>
+          actions.stretch(entry.number, -1),
+        )
+      : null,
+    button("Edit…", "Change its conditions one by one", () => actions.edit(entry.number)),
+    button("Remove", "Take it out of the model", () => actions.remove(entry.number)),
+  );
+}

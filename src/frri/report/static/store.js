@@ -1,0 +1,195 @@
+/**
+ * The model as it stands after the edits made so far, what it covers and decides, and the way back.
+ *
+ * A state is never changed, only followed by another one. Rules keep their number through all edits.
+ *
+ * @typedef {object} Entry   a rule of a state
+ * @property {number} number           as shown: its place in the original model, from 1
+ * @property {object} rule             its JSON
+ * @property {object} known            its statistics, as in the facts
+ * @property {?Uint8Array} cover       which embedded rows it covers
+ *
+ * @typedef {object} State
+ * @property {Entry[]} entries
+ * @property {object} model            the JSON of the whole model
+ * @property {?Uint16Array} decided    class decided for each embedded row
+ * @property {?Uint16Array} counts     how many rules cover each embedded row
+ * @property {string} label            what was done to get here
+ */
+
+import { degrees, explain } from "./evaluator.js";
+import { coverOf, readRows, size, unpackFlags } from "./rows.js";
+import { inSlices } from "./slices.js";
+
+/**
+ * @param {object} facts
+ */
+export function createStore(facts) {
+  const rows = readRows(facts);
+  const classIndex = new Map(facts.model.classes.map((label, c) => [label, c]));
+  const entries = facts.model.rules.map((rule, r) => ({
+    number: r + 1,
+    rule,
+    known: facts.rules[r],
+    cover: rows && unpackFlags(facts.rules[r].covers, rows.n),
+  }));
+  const states = [stateOf(facts.model, entries, rows && rows.decided, "As learned")];
+  const listeners = [];
+  let current = 0;
+  let nextNumber = entries.length + 1;
+  let turn = Promise.resolve();
+
+  const store = {
+    facts,
+    rows,
+    get state() {
+      return states[current];
+    },
+    get original() {
+      return states[0];
+    },
+    get isEdited() {
+      return current > 0;
+    },
+    get canRedo() {
+      return current < states.length - 1;
+    },
+    /** What was done, in order. */
+    get history() {
+      return states.slice(1, current + 1).map((state) => state.label);
+    },
+    classIndex: (label) => classIndex.get(label),
+    entry: (number) => store.state.entries.find((entry) => entry.number === number),
+    /** Call a function after every change. */
+    subscribe: (listener) => listeners.push(listener),
+    undo: () => inTurn(() => move(current - 1)),
+    redo: () => inTurn(() => move(current + 1)),
+    reset: () => inTurn(() => move(0)),
+
+    /**
+     * Follow the current state by one with a rule changed, removed or added.
+     *
+     * @param {?number} number of the rule; null for a new one
+     * @param {function(?object): ?object} change takes the JSON of the rule as it is then; what it
+     *   returns takes its place, null removes it
+     * @param {string} label
+     * @returns {Promise<number>} the number of the rule
+     */
+    apply: (number, change, label) => inTurn(() => perform(number, change, label)),
+
+    /** Accuracy and coverage of a state on the embedded rows, and its size. */
+    metrics(state) {
+      const nConditions = state.entries.reduce((sum, { rule }) => sum + rule.if.length, 0);
+      const found = { rules: state.entries.length, conditions: nConditions };
+      if (!rows) return found;
+      let right = 0;
+      let covered = 0;
+      for (let i = 0; i < rows.n; i += 1) {
+        if (state.counts[i]) covered += 1;
+        if (rows.classes && state.decided[i] === rows.classes[i]) right += 1;
+      }
+      found.coverage = covered / rows.n;
+      if (rows.classes) found.accuracy = right / rows.n;
+      return found;
+    },
+  };
+  return store;
+
+  /** One after the other: what takes long must be finished before something else begins. */
+  function inTurn(work) {
+    const result = turn.then(work);
+    turn = result.catch(() => {});
+    return result;
+  }
+
+  async function perform(number, change, label) {
+    const before = store.state;
+    const old = number === null ? null : store.entry(number);
+    if (old === undefined) return number;
+    const rule = change(old && old.rule);
+    const entry = rule && describe(number ?? nextNumber, rule, before.model);
+    if (number === null) nextNumber += 1;
+    const changed = place(before, old, entry);
+    const model = { ...before.model, rules: changed.map((one) => one.rule) };
+    const decided = rows && (await redecide(before, model, old, entry));
+    states.splice(current + 1, Infinity, stateOf(model, changed, decided, label));
+    move(current + 1);
+    return entry ? entry.number : number;
+  }
+
+  function move(to) {
+    if (to < 0 || to >= states.length) return;
+    current = to;
+    for (const listener of listeners) listener(store.state);
+  }
+
+  function describe(number, rule, model) {
+    if (!rows) return { number, rule, known: {}, cover: null };
+    const cover = coverOf(model, rule, rows, degrees);
+    return { number, rule, known: statistics(rule, cover), cover };
+  }
+
+  /** Statistics of a rule on the embedded rows. */
+  function statistics(rule, cover) {
+    const covered = size(cover);
+    const known = { covered, n_rows: rows.n, support: null, precision: null, lift: null };
+    if (!rows.classes) return known;
+    const support = facts.model.classes.map(() => 0);
+    let ofClass = 0;
+    const own = classIndex.get(rule.then);
+    for (let i = 0; i < rows.n; i += 1) {
+      if (cover[i]) support[rows.classes[i]] += 1;
+      if (rows.classes[i] === own) ofClass += 1;
+    }
+    const precision = covered ? support[own] / covered : null;
+    const lift = precision !== null && ofClass ? precision / (ofClass / rows.n) : null;
+    return { ...known, support, precision, lift };
+  }
+
+  /** Decide again where the rule fires or fired, and where no rule did: elsewhere nothing changes. */
+  async function redecide(before, model, old, entry) {
+    const everywhere = [old, entry].some((one) => one && one.rule.weight === 0);
+    const affected = [];
+    for (let i = 0; i < rows.n; i += 1) {
+      const touched = (old && old.cover[i]) || (entry && entry.cover[i]);
+      if (touched || everywhere || !before.counts[i]) affected.push(i);
+    }
+    const decided = before.decided.slice();
+    await inSlices(affected, (i) => {
+      decided[i] = classIndex.get(explain(model, rows.at(i)).prediction);
+    });
+    return decided;
+  }
+}
+
+/**
+ * Share of the rows that a rule covers, null if unknown.
+ *
+ * @param {object} entry
+ * @param {object} store
+ * @returns {?number}
+ */
+export function coverageOf(entry, store) {
+  if (entry.known.covered === null || entry.known.covered === undefined) return null;
+  const total = entry.known.n_rows ?? store.facts.overview.n_training;
+  return total ? entry.known.covered / total : null;
+}
+
+function stateOf(model, entries, decided, label) {
+  let counts = null;
+  if (decided) {
+    counts = new Uint16Array(decided.length);
+    for (const { cover } of entries)
+      for (let i = 0; i < counts.length; i += 1) counts[i] += cover[i];
+  }
+  return { model, entries, decided, counts, label };
+}
+
+/** The entries with one changed, taken out, or put in: in a list before the rules that always hold. */
+function place({ entries, model }, old, entry) {
+  if (old && entry) return entries.map((one) => (one === old ? entry : one));
+  if (old) return entries.filter((one) => one !== old);
+  let end = entries.length;
+  if (model.combination === "first") while (end && !entries[end - 1].rule.if.length) end -= 1;
+  return [...entries.slice(0, end), entry, ...entries.slice(end)];
+}

@@ -1,0 +1,257 @@
+/**
+ * What the model says about a row: the decision with its reason, every class's score, the nearest
+ * change that would alter it, and the rules that fire.
+ */
+
+import { nearestChange } from "./changes.js";
+import { classColour, classLabel, shareBar } from "./chart.js";
+import { h, named, put, sentence } from "./dom.js";
+import { degrees, explain, probabilities, scores } from "./evaluator.js";
+import {
+  attributesByName,
+  conditionParts,
+  counted,
+  percentText,
+  shareText,
+  showValue,
+} from "./words.js";
+
+const MOST_CLASSES = 6;
+const MOST_RULES = 12;
+/** How long the row must rest before changes are searched, in milliseconds. */
+const REST = 120;
+
+/**
+ * @param {object} store
+ * @param {object} actions
+ * @returns {{element: HTMLElement, update: function(Array, ?number): void}}
+ */
+export function verdictView(store, actions) {
+  const decision = h("p", { class: "decision" });
+  const truth = h("p", { class: "truth" });
+  const reason = h("p", { class: "reason" });
+  const classes = h("ul", { class: "scores" });
+  const change = h("div", { class: "change" }, h("p", { class: "muted" }, "Searching …"));
+  const firing = h("div", { class: "firing" });
+  const element = h(
+    "section",
+    { class: "verdict", "aria-label": "Decision" },
+    h(
+      "div",
+      { class: "card", role: "status" },
+      h("h2", { class: "kicker" }, "Decision"),
+      decision,
+      truth,
+      reason,
+    ),
+    h("div", { class: "card" }, h("h3", {}, "Classes"), classes),
+    h("div", { class: "card" }, h("h3", {}, "What would change it"), change),
+    h("div", { class: "card" }, h("h3", {}, "Rules that fire"), firing),
+  );
+  let turn = 0;
+  return { element, update };
+
+  function update(values, row) {
+    const { model, entries, decided } = store.state;
+    const explained = explain(model, values);
+    const held = degrees(model, values);
+    put(decision, classLabel(store, explained.prediction));
+    put(truth, truthText(store, row, explained.prediction));
+    put(reason, sentence(reasonParts(store, model, values, explained, held)));
+    put(classes, classItems(store, model, values));
+    put(firing, firingList(store, entries, held, values, explained, actions));
+    turn += 1;
+    const mine = turn;
+    const isStale = () => mine !== turn;
+    change.setAttribute("aria-busy", "true");
+    setTimeout(async () => {
+      if (isStale()) return;
+      const found = await nearestChange(model, values, store.rows, decided, isStale);
+      if (found === undefined || isStale()) return;
+      change.removeAttribute("aria-busy");
+      put(change, changeText(store, model, values, found, actions));
+    }, REST);
+  }
+}
+
+function truthText(store, row, prediction) {
+  if (row === null || !store.rows.classes)
+    return row === null ? "An invented row." : `Row ${store.rows.number(row)}.`;
+  const label = store.facts.model.classes[store.rows.classes[row]];
+  const name = `Row ${store.rows.number(row)}`;
+  if (label === prediction) return `${name}: this is its class in the data, too.`;
+  return [`${name} is `, named(label), " in the data: the decision is wrong."];
+}
+
+function reasonParts(store, model, values, { prediction, rule, score, fired }, held) {
+  const entry = rule === null ? null : store.state.entries[rule - 1];
+  const label = { name: prediction };
+  if (!fired.length) return silentParts(model, entry, label);
+  const number = `rule ${entry.number}`;
+  const reasons = holdingParts(model, entry.rule, values);
+  if (model.combination === "first")
+    return [`Because ${number} is the first in the list that holds`, ...reasons, "."];
+  const points = shareText(entry.rule.weight * held[rule - 1]);
+  const head = [
+    `Because ${number} holds to degree ${shareText(held[rule - 1])} and counts ${points}`,
+    ...reasons,
+    ".",
+  ];
+  if (model.combination === "sum") {
+    const own = fired.filter((other) => model.rules[other - 1].then === prediction).length;
+    if (own > 1)
+      head.push(` With it, ${counted(own, "rule")} for `, label, ` add up to ${shareText(score)}.`);
+  }
+  const rivals = fired.filter((other) => model.rules[other - 1].then !== prediction);
+  if (!rivals.length) return [...head, " No rule for another class fires."];
+  const best = rivals.reduce((a, b) =>
+    model.rules[b - 1].weight * held[b - 1] > model.rules[a - 1].weight * held[a - 1] ? b : a,
+  );
+  const against = store.state.entries[best - 1];
+  return [
+    ...head,
+    ` Against it, rule ${against.number} for `,
+    { name: against.rule.then },
+    ` counts ${shareText(against.rule.weight * held[best - 1])}.`,
+  ];
+}
+
+function silentParts(model, entry, label) {
+  if (!entry)
+    return [
+      "No rule holds for this row, so the most frequent class in training decides: ",
+      label,
+      ".",
+    ];
+  const how = {
+    nearest: "is the nearest to covering it and decides: ",
+    stretched: "counts most up to its first condition that fails and decides: ",
+    partial: "counts most by the conditions that hold and decides: ",
+  };
+  return [`No rule covers this row. Rule ${entry.number} ${how[model.fallback]}`, label, "."];
+}
+
+/** The weakest condition of a rule that holds, with the row's value. */
+function holdingParts(model, rule, values) {
+  if (!rule.if.length) return [" (it has no conditions)"];
+  const memberships = membershipsOf(model, rule, values);
+  const weakest = memberships.indexOf(Math.min(...memberships));
+  const condition = rule.if[weakest];
+  const attributes = attributesByName(model);
+  const attribute = attributes.get(condition.attribute);
+  if (memberships[weakest] >= 1)
+    return [
+      rule.if.length > 1 ? ": all of its conditions hold fully" : ": its condition holds fully",
+    ];
+  const value = values[model.attributes.indexOf(attribute)];
+  return [
+    ": its weakest condition is ",
+    ...conditionParts(condition, attribute, model.clip),
+    `, and the value is `,
+    { name: showValue(attribute, value) },
+  ];
+}
+
+function membershipsOf(model, rule, values) {
+  const single = rule.if.map((condition) => ({ if: [condition], then: rule.then, weight: 1 }));
+  return degrees({ ...model, rules: single }, values);
+}
+
+function classItems(store, model, values) {
+  const perClass = scores(model, values);
+  const shares = probabilities(model, values);
+  const order = shares.map((share, c) => [share, c]).sort((a, b) => b[0] - a[0]);
+  // With few classes their order stays, so that nothing jumps while a slider moves.
+  if (order.length <= MOST_CLASSES) order.sort((a, b) => a[1] - b[1]);
+  const items = order
+    .slice(0, MOST_CLASSES)
+    .map(([share, c]) =>
+      h(
+        "li",
+        {},
+        classLabel(store, model.classes[c]),
+        shareBar(share, classColour(store.facts, c)),
+        h("span", { class: "number" }, percentText(share)),
+        h("span", { class: "muted number" }, `score ${shareText(perClass[c])}`),
+      ),
+    );
+  if (order.length > MOST_CLASSES)
+    items.push(h("li", { class: "muted" }, `and ${order.length - MOST_CLASSES} more classes`));
+  return items;
+}
+
+function changeText(store, model, values, found, actions) {
+  if (!found) {
+    const where = store.rows
+      ? "Nothing found: no single attribute within its range, and no embedded row, alters the decision."
+      : "No change of a single attribute within its range alters the decision.";
+    return h("p", { class: "muted" }, where);
+  }
+  const parts = found.changed.flatMap((j, i) => {
+    const attribute = model.attributes[j];
+    const [before, after] = [values[j], found.values[j]].map((value) => ({
+      name:
+        typeof value === "number" && attribute.kind === "numeric"
+          ? String(Number(value.toPrecision(12)))
+          : showValue(attribute, value),
+    }));
+    return [i ? ", and " : "", { name: attribute.name }, " were ", after, " instead of ", before];
+  });
+  return [
+    h("p", {}, "It would be ", classLabel(store, found.prediction), " if ", sentence(parts), "."),
+    found.changed.length > 1 ? h("p", { class: "muted" }, "No single attribute is enough.") : null,
+    h(
+      "button",
+      { type: "button", onclick: () => actions.setValues(found.values) },
+      "Make this change",
+    ),
+  ];
+}
+
+function firingList(store, entries, held, values, explained, actions) {
+  const { model } = store.state;
+  const fired = explained.fired.map((number) => number - 1);
+  if (!fired.length) return h("p", { class: "muted" }, "None.");
+  if (model.combination !== "first")
+    fired.sort((a, b) => entries[b].rule.weight * held[b] - entries[a].rule.weight * held[a]);
+  const attributes = attributesByName(model);
+  const item = (r) => {
+    const { number, rule } = entries[r];
+    const memberships = membershipsOf(model, rule, values);
+    return h(
+      "li",
+      { class: r === explained.rule - 1 ? "deciding" : null },
+      h(
+        "p",
+        { class: "fired" },
+        h(
+          "button",
+          { type: "button", class: "link", onclick: () => actions.openRule(number) },
+          `Rule ${number}`,
+        ),
+        classLabel(store, rule.then),
+        shareBar(held[r]),
+        h("span", { class: "number" }, `${shareText(held[r])} × ${shareText(rule.weight)}`),
+      ),
+      h(
+        "ul",
+        { class: "held" },
+        rule.if.map((condition, k) =>
+          h(
+            "li",
+            {},
+            sentence(conditionParts(condition, attributes.get(condition.attribute), model.clip)),
+            memberships[k] < 1
+              ? h("span", { class: "muted" }, ` holds to ${shareText(memberships[k])}`)
+              : null,
+          ),
+        ),
+      ),
+    );
+  };
+  const rest = fired.length - MOST_RULES;
+  return [
+    h("ol", { class: "fired-rules" }, fired.slice(0, MOST_RULES).map(item)),
+    rest > 0 ? h("p", { class: "muted" }, `and ${counted(rest, "more rule")}`) : null,
+  ];
+}

@@ -1,0 +1,297 @@
+/**
+ * Numbers, conditions and rules in words. The same words as in Python, with typographic signs.
+ *
+ * A sentence is an array of parts: plain texts, and names from the data as {name}.
+ *
+ * @typedef {Array<string|{name: *}>} Parts
+ */
+
+/** How finely a number is shown: this many steps of ten below the width of its range. */
+const DIGITS = 3;
+
+/**
+ * Lowest and highest training value of an attribute, infinite where unknown.
+ *
+ * @param {object} attribute
+ * @returns {[number, number]}
+ */
+export function rangeOf(attribute) {
+  if (attribute.categories) return [0, attribute.categories.length - 1];
+  return [attribute.low ?? -Infinity, attribute.high ?? Infinity];
+}
+
+/**
+ * Length of the training range, 1 where there is none to speak of.
+ *
+ * @param {object} attribute
+ * @returns {number}
+ */
+export function widthOf(attribute) {
+  if (attribute.kind === "nominal") return 1;
+  const [low, high] = rangeOf(attribute);
+  const width = high - low;
+  return width > 0 && width < Infinity ? width : 1;
+}
+
+/**
+ * A number to three more places than the range that it belongs to, without trailing zeros.
+ *
+ * @param {number} value
+ * @param {number} width
+ * @returns {string}
+ */
+export function numberText(value, width) {
+  const decimals = DIGITS - Math.floor(Math.log10(width));
+  if (decimals > 12 || Math.abs(value) >= 1e15) return general(value);
+  if (decimals < 0) return String(Number(fixed(value * 10 ** decimals, 0)) * 10 ** -decimals || 0);
+  const shown = fixed(value, decimals);
+  const short = shown.includes(".") ? shown.replace(/0+$/, "").replace(/\.$/, "") : shown;
+  return short === "-0" ? "0" : short;
+}
+
+/** Six significant digits, very large and very small numbers with an exponent. */
+function general(value) {
+  const [mantissa, exponent] = value.toExponential(5).split("e");
+  if (exponent >= -4 && exponent < 6) return String(Number(value.toPrecision(6)));
+  const digits = exponent.slice(1).padStart(2, "0");
+  return `${Number(mantissa)}e${exponent[0]}${digits}`;
+}
+
+/** Decimal rounding with ties to even, as in Python; only a dyadic fraction can be a tie. */
+function fixed(value, decimals) {
+  const scaled = Math.abs(value) * 10 ** decimals;
+  const isTie = scaled % 1 === 0.5 && Number.isInteger(value * 2 ** (decimals + 1));
+  if (!isTie) return value.toFixed(decimals);
+  const below = Math.floor(scaled);
+  const even = (below % 2 === 0 ? below : below + 1) * Math.sign(value);
+  return (even / 10 ** decimals).toFixed(decimals);
+}
+
+/**
+ * A value of an attribute: rounded, as a date, or as the name of a category.
+ *
+ * @param {object} attribute
+ * @param {number} value encoded
+ * @returns {string}
+ */
+export function show(attribute, value) {
+  if (!Number.isFinite(value)) return value < 0 ? "−∞" : "∞";
+  if (attribute.categories) return categoryText(attribute.categories, value);
+  if (attribute.kind === "date") return dateText(value);
+  return numberText(value, widthOf(attribute));
+}
+
+/**
+ * A value as the evaluator takes it (a number, the name of a category, null), for people.
+ *
+ * @param {object} attribute
+ * @param {number|string|null} value
+ * @returns {string}
+ */
+export function showValue(attribute, value) {
+  if (value === null || Number.isNaN(value)) return "missing";
+  return typeof value === "string" ? value : show(attribute, value);
+}
+
+function categoryText(categories, value) {
+  const last = categories.length - 1;
+  if (Number.isInteger(value) && value >= 0 && value <= last) return categories[value];
+  const below = Math.min(Math.max(Math.floor(value), -1), last);
+  if (below < 0) return `below ${categories[0]}`;
+  if (below === last) return `above ${categories[last]}`;
+  return `between ${categories[below]} and ${categories[below + 1]}`;
+}
+
+function dateText(days) {
+  const moment = new Date(Math.round(days * 86400) * 1000);
+  if (Number.isNaN(moment.getTime())) return String(days);
+  const [day, time] = moment.toISOString().slice(0, -5).split("T");
+  return time === "00:00:00" ? day : `${day} ${time}`;
+}
+
+/**
+ * The four bounds of a numeric condition, infinite where open.
+ *
+ * @param {object} condition
+ * @returns {[number, number, number, number]}
+ */
+export function boundsOf(condition) {
+  const [a, b, c, d] = condition.trapezoid;
+  return [a ?? -Infinity, b ?? -Infinity, c ?? Infinity, d ?? Infinity];
+}
+
+/**
+ * Whether core and support are neighbouring numbers, as in `< b` and `> b`.
+ *
+ * @param {number} core
+ * @param {number} support
+ * @returns {boolean}
+ */
+export function isStrict(core, support) {
+  if (core === support || !Number.isFinite(core) || !Number.isFinite(support)) return false;
+  const middle = core + (support - core) / 2;
+  return middle === core || middle === support;
+}
+
+/**
+ * Where a condition fully holds, without the attribute's name: what stands before and after it.
+ *
+ * @param {object} condition
+ * @param {object} attribute
+ * @returns {[string, string]}
+ */
+function around(condition, attribute) {
+  const [supportLow, coreLow, coreHigh, supportHigh] = boundsOf(condition);
+  const strictLow = isStrict(coreLow, supportLow);
+  const strictHigh = isStrict(coreHigh, supportHigh);
+  const low = show(attribute, strictLow ? supportLow : coreLow);
+  const high = show(attribute, strictHigh ? supportHigh : coreHigh);
+  if (coreLow === coreHigh) return ["", ` = ${show(attribute, coreLow)}`];
+  if (coreLow === -Infinity) {
+    if (coreHigh === Infinity) return ["", " is anything"];
+    return ["", ` ${strictHigh ? "<" : "≤"} ${high}`];
+  }
+  if (coreHigh === Infinity) return ["", ` ${strictLow ? ">" : "≥"} ${low}`];
+  return [`${low} ${strictLow ? "<" : "≤"} `, ` ${strictHigh ? "<" : "≤"} ${high}`];
+}
+
+/**
+ * Where a condition ends, "" for one without slopes.
+ *
+ * @param {object} condition
+ * @param {object} attribute
+ * @param {boolean} clip
+ * @returns {string}
+ */
+export function endsText(condition, attribute, clip) {
+  if (condition.values) return "";
+  const [supportLow, coreLow, coreHigh, supportHigh] = boundsOf(condition);
+  const slopes = [
+    [coreLow, supportLow],
+    [coreHigh, supportHigh],
+  ].filter(([core, support]) => core !== support && !isStrict(core, support));
+  if (!slopes.length) return "";
+  const [low, high] = rangeOf(attribute);
+  // Clipped values never get past the range: an end beyond it is never reached.
+  const reached = slopes
+    .map(([, end]) => end)
+    .filter((end) => !clip || (low <= end && end <= high));
+  if (!reached.length) return "fades";
+  return `fades, ends at ${reached.map((end) => show(attribute, end)).join(" and ")}`;
+}
+
+/**
+ * A condition as a phrase.
+ *
+ * @param {object} condition
+ * @param {object} attribute
+ * @param {boolean} clip
+ * @returns {Parts}
+ */
+export function conditionParts(condition, attribute, clip) {
+  const name = { name: condition.attribute };
+  if (condition.values) {
+    const values = [...condition.values].sort(byCodePoint);
+    if (values.length === 1) return [name, " = ", { name: values[0] }];
+    const listed = values.flatMap((value, i) => (i ? [", ", { name: value }] : [{ name: value }]));
+    return [name, " in {", ...listed, "}"];
+  }
+  const [before, after] = around(condition, attribute);
+  const ends = endsText(condition, attribute, clip);
+  return [before, name, ends ? `${after} (${ends})` : after];
+}
+
+/**
+ * A condition in a few characters, for a label that has the attribute's name beside it.
+ *
+ * @param {object} condition
+ * @param {object} attribute
+ * @returns {Parts}
+ */
+export function shortParts(condition, attribute) {
+  if (condition.values) {
+    const values = [...condition.values].sort(byCodePoint);
+    const shown = values.slice(0, 3).flatMap((v, i) => (i ? [", ", { name: v }] : [{ name: v }]));
+    return values.length > 3 ? [...shown, `, +${values.length - 3}`] : shown;
+  }
+  const [before, after] = around(condition, attribute);
+  if (!before) return [after.trim()];
+  return [before.replace(/ [<≤] $/, ""), " – ", after.replace(/^ [<≤] /, "")];
+}
+
+/**
+ * A whole rule as a sentence.
+ *
+ * @param {object} model
+ * @param {object} rule
+ * @returns {Parts}
+ */
+export function ruleParts(model, rule) {
+  const attributes = attributesByName(model);
+  const phrases = rule.if.map((c) => conditionParts(c, attributes.get(c.attribute), model.clip));
+  const joined = phrases.flatMap((parts, i) => (i ? [" and ", ...parts] : parts));
+  let head = ["If ", ...joined, ", then "];
+  if (!rule.if.length) head = [model.combination === "first" ? "Otherwise, " : "Always, "];
+  return [...head, { name: model.target }, " is ", { name: rule.then }, "."];
+}
+
+/**
+ * Attributes of a model by name.
+ *
+ * @param {object} model
+ * @returns {Map<string, object>}
+ */
+export function attributesByName(model) {
+  if (!byName.has(model.attributes)) {
+    byName.set(model.attributes, new Map(model.attributes.map((a) => [a.name, a])));
+  }
+  return byName.get(model.attributes);
+}
+const byName = new WeakMap();
+
+/**
+ * A share to two decimals, small ones to two significant digits.
+ *
+ * @param {number|null|undefined} value
+ * @returns {string}
+ */
+export function shareText(value) {
+  if (value === null || value === undefined) return "–";
+  if (value >= 0.095 || value === 0) return value.toFixed(2);
+  return String(Number(value.toPrecision(2)));
+}
+
+/**
+ * A share as a percentage.
+ *
+ * @param {number|null|undefined} value
+ * @returns {string}
+ */
+export function percentText(value) {
+  if (value === null || value === undefined) return "–";
+  const percent = value * 100;
+  return `${percent > 0 && percent < 9.95 ? percent.toFixed(1) : Math.round(percent)} %`;
+}
+
+/**
+ * A number with its noun: "1 row", "1,204 rows".
+ *
+ * @param {number} count
+ * @param {string} noun
+ * @param {string} [nouns] where an s is not enough
+ * @returns {string}
+ */
+export function counted(count, noun, nouns = `${noun}s`) {
+  return `${count.toLocaleString("en")} ${count === 1 ? noun : nouns}`;
+}
+
+/** Python's order of texts: by code point, where JavaScript's own is by UTF-16 unit. */
+function byCodePoint(a, b) {
+  const left = [...a];
+  const right = [...b];
+  for (let i = 0; i < Math.min(left.length, right.length); i += 1) {
+    const difference = left[i].codePointAt(0) - right[i].codePointAt(0);
+    if (difference) return difference;
+  }
+  return left.length - right.length;
+}

@@ -1,0 +1,788 @@
+"""The page in a real browser: what people do with it, and that it decides as Python does."""
+
+import importlib
+import inspect
+import json
+import os
+import pkgutil
+import statistics
+import sys
+import warnings
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine
+
+import frri.learners
+from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
+from frri.fuzzy import T_NORMS
+from frri.learners.base import RuleClassifier
+from frri.report import facts, write_report
+from frri.rules.text import condition_text
+
+CHROMIUM = Path("/usr/bin/chromium")
+AXE = Path(sys.prefix) / "axe/node_modules/axe-core/axe.min.js"
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+HOSTILE = '</script><script>document.title="owned"</script><img src=x onerror=alert(2)>"\'&\u202e'
+
+
+def needs(what, present):
+    """In CI everything must be there; elsewhere a test may be skipped, with the reason."""
+    if not present:
+        message = f"{what} is not installed (make test installs it where it may)"
+        if os.environ.get("CI") == "true":
+            pytest.fail(message)
+        pytest.skip(message)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        needs("playwright", present=False)
+    needs(str(CHROMIUM), CHROMIUM.exists())
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+class Visit:
+    """Opens pages and remembers whatever they complained about or asked for."""
+
+    def __init__(self, browser, folder):
+        self.browser, self.folder = browser, folder
+        self.contexts, self.complaints, self.requests = [], [], []
+
+    def page(self, **settings):
+        context = self.browser.new_context(**settings)
+        self.contexts.append(context)
+        context.on("request", lambda request: self.requests.append(request.url))
+        page = context.new_page()
+        page.set_default_timeout(30_000)
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
+        return page
+
+    def report(self, ruleset, X=None, y=None, **settings):
+        path = self.folder / f"report-{len(self.contexts)}.html"
+        write_report(ruleset, path, X, y)
+        return self.open(path, **settings)
+
+    def open(self, path, **settings):
+        page = self.page(**settings)
+        page.goto(path.as_uri())
+        return page
+
+    def _console(self, message):
+        if message.type in {"error", "warning"}:
+            self.complaints.append(message.text)
+
+
+@pytest.fixture
+def visit(browser, tmp_path):
+    """After every test: no errors on the console, and nothing asked for but the file itself."""
+    visit = Visit(browser, tmp_path)
+    yield visit
+    for context in visit.contexts:
+        context.close()
+    assert visit.complaints == []
+    assert [url[:60] for url in visit.requests if not url.startswith(("file://", "blob:"))] == []
+
+
+@pytest.fixture(scope="session")
+def wine():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    y = pd.Series(np.array(["Barolo", "Grignolino", "Barbera"])[y], name="cultivar")
+    return FRRIClassifier().fit(X[::2], y[::2]).ruleset_, X, y
+
+
+@pytest.fixture(scope="session")
+def large(tmp_path_factory):
+    """500 rules over 5,000 rows, on disk."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(5_000, 12)).round(3)
+    y = (X[:, :3].sum(axis=1) > 0).astype(int) + (X[:, 3] > 1)
+    rules = []
+    for row in random.integers(0, len(X), 500):
+        columns = random.choice(12, random.integers(2, 6), replace=False)
+        conditions = [around(f"sensor {j}", X[row, j], random) for j in columns]
+        rules.append(Rule(tuple(conditions), int(y[row]), float(random.uniform(0.2, 1))))
+    attributes = tuple(Attribute(f"sensor {j}", X[:, j].min(), X[:, j].max()) for j in range(12))
+    ruleset = RuleSet(tuple(rules), attributes, (0, 1, 2), clip=True)
+    path = tmp_path_factory.mktemp("large") / "report.html"
+    write_report(ruleset, path, X, y)
+    return path
+
+
+def around(name, value, random):
+    near, far = (float(width) for width in np.sort(random.uniform(0.1, 2, 2)))
+    kind, x = random.integers(3), float(value)
+    if kind == 0:
+        return NumericCondition(name, x - far, x - near, x + near, x + far)
+    if kind == 1:
+        return NumericCondition(name, core_high=x + near, support_high=x + far)
+    return NumericCondition(name, support_low=x - far, core_low=x - near)
+
+
+def shown(page):
+    return [int(text.split()[-1]) for text in page.locator("tr.rule .opener").all_text_contents()]
+
+
+# ------------------------------------------------------------------ rules
+
+
+def test_search_filter_and_sort(visit, wine):
+    ruleset, X, y = wine
+    page = visit.report(ruleset, X, y)
+    everything = list(range(1, len(ruleset) + 1))
+    assert shown(page) == everything
+
+    page.fill("#search", "proline")
+    uses = [r + 1 for r, rule in enumerate(ruleset) if "proline" in rule.attributes]
+    assert shown(page) == uses
+    assert page.inner_text("#rule-count") == f"{len(uses)} of {len(ruleset)} rules"
+    page.fill("#search", "no such thing")
+    assert shown(page) == []
+    page.click("text=Show all rules")
+    assert shown(page) == everything
+
+    page.select_option("#filter-class", label="Barolo")
+    barolo = [r + 1 for r, rule in enumerate(ruleset) if rule.consequent == "Barolo"]
+    assert shown(page) == barolo
+    page.select_option("#filter-attribute", label="alcohol")
+    assert shown(page) == [r for r in barolo if "alcohol" in ruleset[r - 1].attributes]
+    page.select_option("#filter-class", label="All classes")
+    page.select_option("#filter-attribute", label="Any attribute")
+    page.select_option("#filter-precision", label="exactly 1")
+    precise = facts(ruleset, X, y)["rules"]
+    assert shown(page) == [r for r in everything if precise[r - 1]["precision"] == 1]
+    page.select_option("#filter-precision", label="Any precision")
+
+    for column, value in (
+        ("Confidence", lambda r: ruleset[r - 1].weight),
+        ("Coverage", lambda r: precise[r - 1]["covered"]),
+        ("Length", lambda r: len(ruleset[r - 1].conditions)),
+    ):
+        heading = page.get_by_role("columnheader", name=column)
+        button = heading.get_by_role("button")
+        button.click()
+        way = heading.get_attribute("aria-sort")
+        assert shown(page) == sorted(everything, key=value, reverse=way == "descending")
+        button.click()
+        assert heading.get_attribute("aria-sort") != way
+
+
+def test_opened_rule_tells_all(visit, wine):
+    ruleset, X, y = wine
+    known = facts(ruleset, X, y)["rules"]
+    page = visit.report(ruleset, X, y)
+    for r, rule in enumerate(ruleset):
+        page.locator("tr.rule .opener").nth(r).click()
+        opened = page.locator(f"#rule-{r + 1}-opened")
+        assert opened.locator(".sentence").inner_text().endswith(f"cultivar is {rule.consequent}.")
+        text = opened.inner_text()
+        assert f"{known[r]['covered']} rows of 178" in text
+        if known[r]["alone"]:
+            assert f"{known[r]['alone']} row" in text
+        if known[r]["errors"]:
+            assert f"{len(known[r]['errors'])} row" in text
+        rows = [int(row) for row in opened.locator("table .link").all_text_contents()]
+        assert rows == known[r]["errors"][:8]
+        expected = [f"Rule {overlap['rule'] + 1}" for overlap in known[r]["overlaps"]]
+        listed = opened.locator(".neighbours").first.locator(".link").all_text_contents()
+        assert sorted(listed) == sorted(expected)
+    page.locator("#rule-1-opened .neighbours .link").first.click()
+    assert page.evaluate("document.activeElement.className") == "opener"
+
+
+def test_keyboard_alone_is_enough(visit, wine):
+    page = visit.report(*wine)
+    page.focus("#tab-rules")
+    for name in ("what-if", "overview", "edit", "rules"):
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate("document.activeElement.id") == f"tab-{name}"
+        assert page.is_visible(f"#panel-{name}")
+    page.locator("tr.rule .opener").first.focus()
+    page.keyboard.press("Enter")
+    assert page.is_visible("#rule-1-opened")
+    page.keyboard.press("Enter")
+    assert not page.is_visible("#rule-1-opened")
+
+
+def test_words_are_those_of_python(visit):
+    random = np.random.default_rng(0)
+    attributes = [
+        Attribute("age", 0, 92),
+        Attribute("tiny", 0, 3e-9),
+        Attribute("huge", -1e7, 1e7),
+        Attribute("day", 19000, 20000, kind="date"),
+        Attribute("size", categories=("s", "m", "l", "xl"), kind="ordinal"),
+        Attribute("open"),
+        Attribute("colour", categories=("red", "green", "\U0001f600", "\uffee")),
+    ]
+    cases = []
+    for attribute, clip in product(attributes, (False, True)):
+        for _ in range(40):
+            if attribute.kind == "nominal":
+                values = random.choice(attribute.categories, random.integers(1, 5), replace=False)
+                cases.append(
+                    (NominalCondition(attribute.name, frozenset(values.tolist())), attribute, clip)
+                )
+                continue
+            low = attribute.low if np.isfinite(attribute.low) else -5
+            bounds = np.sort(low + attribute.width * random.choice(41, 4) / 32).tolist()
+            conditions = [
+                NumericCondition(attribute.name, *bounds),
+                NumericCondition(attribute.name, bounds[0], bounds[1]),
+                NumericCondition(attribute.name, core_high=bounds[2], support_high=bounds[2]),
+                NumericCondition.below(attribute.name, bounds[1]),
+                NumericCondition(attribute.name, bounds[1], bounds[1], bounds[1], bounds[1]),
+                NumericCondition(attribute.name),
+            ]
+            cases += [(condition, attribute, clip) for condition in conditions]
+    sent = []
+    for condition, attribute, clip in cases:
+        model = RuleSet((Rule((condition,), 0),), (attribute,), (0,)).to_dict()
+        sent.append([model["rules"][0]["if"][0], model["attributes"][0], clip])
+    page = visit.report(RuleSet((), (), (0, 1)))
+    found = page.evaluate(
+        """(text) => JSON.parse(text).map(([condition, attribute, clip]) =>
+             frri.conditionParts(condition, attribute, clip)
+               .map((part) => part.name ?? part).join(""))""",
+        json.dumps(sent),
+    )
+    expected = [condition_text(*case) for case in cases]
+    assert [text.replace("≤", "<=").replace("≥", ">=") for text in found] == expected
+
+
+# ------------------------------------------------------------------ what-if
+
+
+def settle(page):
+    page.wait_for_selector(".change:not([aria-busy])")
+
+
+def test_what_if_follows_rows_sliders_and_pasted_texts(visit, wine):
+    ruleset, X, y = wine
+    page = visit.report(ruleset, X, y)
+    page.click("#tab-what-if")
+    wrong = np.flatnonzero(ruleset.predict(X) != y)
+    for row in (0, 77, 177, *wrong[:2]):
+        page.fill("#row-number", str(row))
+        page.press("#row-number", "Enter")
+        assert page.inner_text(".decision") == ruleset.predict(X.iloc[[row]])[0]
+        assert ("decision is wrong" in page.inner_text(".truth")) == (row in wrong)
+
+    slider = page.get_by_label("proline, slider")
+    position = list(X.columns).index("proline")
+    for value in (300, 900, 1500):
+        slider.fill(str(value))
+        values = X.iloc[[int(wrong[1])]].copy() if len(wrong) > 1 else X.iloc[[177]].copy()
+        values["proline"] = float(value)
+        assert page.inner_text(".decision") == ruleset.predict(values)[0]
+        assert page.input_value(f"#value-{position}") == str(value)
+
+    page.click("text=Paste a row")
+    for row, text in (
+        (5, ",".join(map(str, X.iloc[5]))),
+        (80, "\t".join(X.columns) + "\n" + "\t".join(map(str, X.iloc[80]))),
+        (150, X.iloc[150].to_json()),
+    ):
+        page.fill("#pasted", text)
+        page.click("text=Use it")
+        assert page.inner_text(".decision") == ruleset.predict(X.iloc[[row]])[0]
+    page.fill("#pasted", "1,2,3")
+    page.click("text=Use it")
+    assert "Expected 13 values" in page.inner_text(".start-note")
+
+
+def test_nearest_change_alters_the_decision_and_nothing_cheaper_does(visit, wine):
+    ruleset, X, y = wine
+    page = visit.report(ruleset, X, y)
+    page.click("#tab-what-if")
+    widths = np.array([attribute.width for attribute in ruleset.attributes])
+    for row in (3, 70, 140):
+        page.fill("#row-number", str(row))
+        page.press("#row-number", "Enter")
+        settle(page)
+        before = page.inner_text(".decision")
+        suggested = page.text_content(".change")
+        page.click("text=Make this change")
+        after = page.inner_text(".decision")
+        assert after != before
+        assert suggested.startswith(f"It would be {after}")
+        values = np.array([float(page.get_attribute(f"#value-{j}", "title")) for j in range(13)])
+        assert ruleset.predict([values])[0] == after
+        moved = np.abs(values - X.iloc[row].to_numpy()) / widths
+        if (moved > 0).sum() == 1:
+            for j, attribute in enumerate(ruleset.attributes):
+                trials = np.tile(X.iloc[row].to_numpy(), (400, 1))
+                trials[:, j] = np.linspace(attribute.low, attribute.high, 400)
+                cost = np.abs(trials[:, j] - X.iloc[row, j]) / widths[j]
+                flips = cost[ruleset.predict(trials) != before]
+                assert not len(flips) or flips.min() >= moved.max() - 2e-3
+
+
+# ------------------------------------------------------------------ edit
+
+
+def download(page, folder, button="Download model"):
+    with page.expect_download() as expected:
+        page.get_by_role("button", name=button, exact=True).click()
+    path = folder / expected.value.suggested_filename
+    expected.value.save_as(path)
+    return RuleSet.load(path)
+
+
+def figure(page, name):
+    row = page.locator(".effects tr", has=page.get_by_role("rowheader", name=name))
+    return row.locator("td").last.inner_text()
+
+
+def test_unedited_model_is_downloaded_as_it_was(visit, wine, tmp_path):
+    page = visit.report(*wine)
+    page.click("#tab-edit")
+    assert download(page, tmp_path) == wine[0]
+
+
+def test_edits_take_effect_at_once_can_be_undone_and_downloaded(visit, wine, tmp_path):
+    ruleset, X, y = wine
+    page = visit.report(ruleset, X, y)
+    page.click("#tab-edit")
+    start = figure(page, "Accuracy")
+    assert start == f"{100 * (ruleset.predict(X) == y).mean():.1f} %"
+
+    def check(n_rules):
+        page.wait_for_selector("body:not([aria-busy])")
+        model = download(page, tmp_path)
+        assert len(model) == n_rules
+        assert figure(page, "Accuracy") == f"{100 * (model.predict(X) == y).mean():.1f} %"
+        coverage = 100 * model.covers(X).any(axis=1).mean()
+        assert figure(page, "Coverage") == f"{coverage:.1f} %"
+        assert figure(page, "Conditions") == str(sum(len(rule.conditions) for rule in model))
+        return model
+
+    page.click("text=Loosen all")
+    loosened = check(len(ruleset))
+    assert [rule.origin for rule in loosened][:2] == ["edited", "learned"]
+    assert (loosened.covers(X)[:, 0] >= ruleset.covers(X)[:, 0]).all()
+    assert "selection" not in loosened.about
+    assert loosened.about["edited"] == {"removed": 0, "changed": 1, "added": 0}
+
+    page.select_option("#edit-rule", "2")
+    for _ in range(3):
+        page.click("text=Tighten all")
+    tightened = check(len(ruleset))
+    assert tightened.covers(X)[:, 1].sum() < ruleset.covers(X)[:, 1].sum()
+
+    page.select_option("#edit-rule", "3")
+    page.click("text=Remove rule")
+    removed = check(len(ruleset) - 1)
+    assert ruleset[2] not in removed.rules
+
+    page.click("text=New rule")
+    page.select_option("#edit-then", label="Grignolino")
+    page.select_option("#edit-add", label="hue")
+    page.click("text=Add condition")
+    added = check(len(ruleset))
+    assert added[len(added) - 1].origin == "written"
+    assert added[len(added) - 1].attributes == ("alcohol", "hue")
+    assert added[len(added) - 1].consequent == "Grignolino"
+
+    field = page.get_by_label("holds from").first
+    field.fill("12.5")
+    field.press("Enter")
+    bounds = check(len(ruleset))[len(added) - 1].conditions[0].trapezoid
+    assert bounds[:2] == (12.5, 12.5)
+    page.get_by_label("holds from").first.fill("99")
+    page.get_by_label("holds from").first.press("Enter")
+    assert "must ascend" in page.locator(".error").inner_text()
+
+    steps = page.locator(".history li").count()
+    assert steps == 9
+    aside = page.get_by_role("complementary")
+    for _ in range(steps):
+        aside.get_by_role("button", name="Undo", exact=True).click()
+    assert figure(page, "Accuracy") == start
+    assert download(page, tmp_path) == ruleset
+    aside.get_by_role("button", name="Redo").click()
+    assert download(page, tmp_path) == loosened
+    aside.get_by_role("button", name="Undo all").click()
+    assert not page.is_visible("#edit-bar")
+
+
+def test_rules_are_edited_from_the_table_too(visit, wine):
+    page = visit.report(*wine)
+    page.locator("tr.rule .opener").nth(1).click()
+    page.locator("#rule-2-opened").get_by_role("button", name="Remove").click()
+    page.wait_for_selector("#edit-bar:visible")
+    assert 2 not in shown(page)
+    page.locator("body").press("Control+z")
+    assert 2 in shown(page)
+    loosen = page.locator("#rule-2-opened").get_by_role("button", name="Loosen")
+    loosen.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#edit-bar:visible")
+    assert loosen.evaluate("node => node === document.activeElement")
+    page.select_option("#filter-origin", "edited")
+    assert shown(page) == [2]
+
+
+def test_nominal_conditions_are_edited_by_ticking(visit, tmp_path):
+    colour = Attribute("colour", categories=("blue", "green", "red"))
+    rules = (Rule((NominalCondition("colour", frozenset({"red"})),), "yes"), Rule((), "no", 0.5))
+    page = visit.report(
+        RuleSet(rules, (colour,), ("no", "yes")), [["red"], ["blue"]], ["yes", "no"]
+    )
+    page.click("#tab-edit")
+    page.get_by_label("green").check()
+    edited = download(page, tmp_path)
+    assert edited[0].conditions[0].values == {"red", "green"}
+    page.get_by_label("red").uncheck()
+    page.get_by_label("green").click()
+    assert "One value at least" in page.locator(".error").inner_text()
+
+
+# ------------------------------------------------------------------ the same decisions as in Python
+
+
+ATTRIBUTES = (
+    Attribute("a", 0.0, 10.0),
+    Attribute("b", -1.0, 1.0),
+    Attribute("colour", categories=("blue", "green", "red")),
+    Attribute("size", categories=("s", "m", "l", "xl"), kind="ordinal"),
+    Attribute("day", 19000.0, 20000.0, kind="date"),
+)
+
+
+def random_condition(random):
+    attribute = ATTRIBUTES[random.integers(len(ATTRIBUTES))]
+    if attribute.kind == "nominal":
+        values = random.choice(attribute.categories, random.integers(1, 3), replace=False)
+        return NominalCondition(attribute.name, frozenset(values.tolist()))
+    bounds = np.sort(attribute.low + attribute.width * random.uniform(-0.1, 1.1, 4)).tolist()
+    kind = random.integers(5)
+    if kind == 0:
+        return NumericCondition(attribute.name, *bounds)
+    if kind == 1:
+        return NumericCondition(attribute.name, core_high=bounds[1], support_high=bounds[2])
+    if kind == 2:
+        return NumericCondition(attribute.name, bounds[1], bounds[2])
+    if kind == 3:
+        return NumericCondition.below(attribute.name, bounds[2])
+    return NumericCondition(attribute.name, bounds[0], bounds[0], bounds[3], bounds[3])
+
+
+def random_ruleset(random, combination, fallback, t_norm):
+    classes = ("x", "y", "z")
+    rules = []
+    for _ in range(12):
+        conditions = tuple(random_condition(random) for _ in range(random.integers(1, 5)))
+        n_parts = 2 ** len(conditions) if fallback == "partial" else len(conditions) + 1
+        rules.append(
+            Rule(
+                conditions,
+                str(random.choice(classes)),
+                float(random.uniform(0.1, 1.5)),
+                distribution=tuple(random.dirichlet([1, 1, 1]).tolist())
+                if random.random() < 0.5
+                else None,
+                partial_weights=tuple(random.random(n_parts).tolist()),
+            )
+        )
+    return RuleSet(
+        tuple(rules),
+        ATTRIBUTES,
+        classes,
+        t_norm=t_norm,
+        combination=combination,
+        fallback=fallback,
+        clip=bool(random.integers(2)),
+        missing=str(random.choice(["fails", "holds"])),
+        class_counts=(3.0, 5.0, 2.0),
+    )
+
+
+def random_rows(random, n):
+    rows = pd.DataFrame(
+        {
+            "a": random.uniform(-3, 13, n),
+            "b": random.uniform(-2, 2, n).round(1),
+            "colour": random.choice(["blue", "green", "red", "never seen"], n),
+            "size": random.choice(["s", "m", "l", "xl"], n),
+            "day": np.datetime64("2021-11-01")
+            + random.integers(0, 1200, n).astype("timedelta64[D]"),
+        }
+    ).astype({"colour": object, "size": object})
+    for name in rows:
+        rows.loc[random.random(n) < 0.05, name] = None
+    return rows
+
+
+def for_browser(rows):
+    """Rows as JSON values in the order of the columns; dates as texts."""
+    columns = []
+    for name in rows:
+        column = rows[name]
+        if column.dtype.kind == "M":
+            column = column.dt.strftime("%Y-%m-%d")
+        columns.append([None if pd.isna(value) else value for value in column.tolist()])
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def compare(page, ruleset, rows):
+    answer = page.evaluate(
+        """(text) => {
+             const [model, rows] = JSON.parse(text);
+             return JSON.stringify([
+               rows.map((row) => frri.predict(model, row)),
+               rows.map((row) => frri.scores(model, row)),
+               rows.map((row) => frri.probabilities(model, row))]);
+           }""",
+        json.dumps([ruleset.to_dict(), for_browser(rows)]),
+    )
+    decided, scores, shares = json.loads(answer)
+    assert np.abs(np.array(scores) - ruleset.scores(rows)).max() <= 1e-9
+    assert np.abs(np.array(shares) - ruleset.predict_proba(rows)).max() <= 1e-9
+    assert decided == ruleset.predict(rows).tolist()
+
+
+def test_decisions_of_models_of_all_kinds_equal_python(visit):
+    random = np.random.default_rng(0)
+    page = visit.report(RuleSet((), (), (0, 1)))
+    rows = random_rows(random, 2_000)
+    fallbacks = ("nearest", "stretched", "partial", "priors")
+    for combination, fallback in product(("best", "sum", "first"), fallbacks):
+        compare(page, random_ruleset(random, combination, fallback, "minimum"), rows)
+    for t_norm in T_NORMS:
+        compare(page, random_ruleset(random, "best", "nearest", t_norm), rows[:200])
+
+
+def test_decisions_of_models_of_all_learners_equal_python(visit, wine):
+    _, X, y = wine
+    learners = {}
+    for module in pkgutil.iter_modules(frri.learners.__path__, "frri.learners."):
+        for _, thing in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if issubclass(thing, RuleClassifier) and thing is not RuleClassifier:
+                learners[thing.__name__] = thing
+    assert "FRRIClassifier" in learners
+    random = np.random.default_rng(0)
+    spread = X.max() - X.min()
+    rows = (
+        X.min()
+        - 0.2 * spread
+        + 1.4 * spread * pd.DataFrame(random.random((2_000, 13)), columns=X.columns)
+    )
+    page = visit.report(RuleSet((), (), (0, 1)))
+    for learner in learners.values():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ruleset = learner().fit(X, y).ruleset_
+        compare(page, ruleset, rows)
+        opened = visit.report(ruleset, X, y)
+        assert f"{len(ruleset)} rule" in opened.inner_text("#rule-count"), learner
+        opened.click("#tab-overview")
+        assert ruleset.about["learner"] in opened.inner_text("#overview-view")
+
+
+# ------------------------------------------------------------------ surroundings
+
+
+def test_filter_keystrokes_repaint_fast_with_many_rules_and_rows(visit, large):
+    assert large.stat().st_size < 2_000_000
+    page = visit.open(large, viewport={"width": 1400, "height": 900})
+    times = page.evaluate(
+        """async () => {
+             const search = document.getElementById("search");
+             const times = [];
+             for (const text of ["s", "se", "sen", "sensor 1", "sensor 11", "", "3", "37", "is 2", "x", ""]) {
+               const start = performance.now();
+               search.value = text;
+               search.dispatchEvent(new Event("input"));
+               await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+               times.push(performance.now() - start);
+             }
+             return times;
+           }"""
+    )
+    assert statistics.median(times) < 100, times
+    assert page.inner_text("#rule-count") == "500 rules"
+    for row in (9, 19, 29):
+        page.locator("tr.rule").nth(row).scroll_into_view_if_needed()
+    assert page.locator("tr.rule").count() < 100
+
+
+def test_paper_shows_every_rule(visit, wine, large):
+    page = visit.open(large)
+    assert page.locator("tr.rule").count() < 100
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("tr.rule").count() == 500
+    page = visit.report(*wine)
+    assert len(page.pdf(format="A4")) > 10_000
+    assert page.locator(".overview .card").count() == 7
+    page.emulate_media(media="print")
+    assert page.is_visible("#panel-overview")
+    assert not page.is_visible("#search")
+
+
+def violations(page):
+    needs("axe-core", AXE.exists())
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return [
+        (one["id"], one["nodes"][0]["html"][:200])
+        for one in found
+        if one["impact"] in {"serious", "critical"}
+    ]
+
+
+@pytest.mark.parametrize("look", ["light", "dark", "narrow"])
+def test_accessibility(visit, wine, look):
+    size = {"width": 390, "height": 844} if look == "narrow" else {"width": 1400, "height": 900}
+    page = visit.report(*wine, viewport=size, color_scheme="dark" if look == "dark" else "light")
+    page.locator("tr.rule .opener").first.click()
+    for name in ("rules", "what-if", "overview", "edit"):
+        page.click(f"#tab-{name}")
+        if name == "edit":
+            page.click("text=Loosen all")
+            page.wait_for_selector("#edit-bar:visible")
+        assert violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_colours_follow_the_system_until_the_button_is_pressed(visit, wine):
+    page = visit.report(*wine, color_scheme="dark")
+    background = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(background)
+    page.click("#theme")
+    light = page.evaluate(background)
+    assert dark != light
+    page.reload()
+    assert page.evaluate(background) == light
+
+
+def test_without_scripts_the_rules_can_be_read(visit, wine):
+    page = visit.report(wine[0], java_script_enabled=False)
+    assert page.locator("#plain-rules li").all_inner_texts() == [
+        " ".join(line.split()) for line in str(wine[0]).splitlines()
+    ]
+
+
+def test_hostile_names_are_shown_as_they_are(visit):
+    long = "c" * 10_000
+    attributes = (Attribute(HOSTILE, 0, 9), Attribute("b", categories=(HOSTILE, long)))
+    conditions = (
+        NumericCondition(HOSTILE, 1, 2),
+        NominalCondition("b", frozenset({HOSTILE, long})),
+    )
+    rules = (Rule(conditions, HOSTILE), Rule((NominalCondition("b", frozenset({long})),), "y"))
+    ruleset = RuleSet(rules, attributes, (HOSTILE, "y"), target=HOSTILE, about={"learner": HOSTILE})
+    rows = [[3, HOSTILE], [4, long], [5, HOSTILE]]
+    page = visit.report(ruleset, rows, [HOSTILE, "y", "y"], viewport={"width": 800, "height": 900})
+    assert page.title() == f"Rules for {HOSTILE}"
+    assert page.locator("h1 bdi").text_content() == HOSTILE
+    assert page.locator(".chip-name").first.text_content() == HOSTILE
+    page.locator("tr.rule .opener").first.click()
+    assert HOSTILE in page.locator(".sentence").first.text_content()
+    for name in ("what-if", "overview", "edit"):
+        page.click(f"#tab-{name}")
+        assert HOSTILE in page.locator(f"#panel-{name}").text_content()
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.click("text=Loosen all")
+    assert page.locator("img").count() == 0
+    assert page.title() == f"Rules for {HOSTILE}"
+
+
+def simple(**changes):
+    settings = {
+        "rules": (Rule((NumericCondition("a", 1, 2, 3, 4),), "x", 0.9),),
+        "attributes": (Attribute("a", 0, 9), Attribute("b", categories=("p", "q"))),
+        "classes": ("x", "y"),
+    } | changes
+    return RuleSet(**settings)
+
+
+MANY = tuple(f"class {k}" for k in range(300))
+
+
+@pytest.mark.parametrize(
+    ("ruleset", "X", "y", "says"),
+    [
+        (simple(rules=()), None, None, "This model has no rules"),
+        (simple(rules=()), [[1, "p"]], ["x"], "This model has no rules"),
+        (simple(), None, None, "1 rule"),
+        (simple(), [[1, "p"], [2, "q"]], None, "1 rule"),
+        (simple(rules=(Rule((), "x"),), classes=("x",)), [[1, "p"]], ["x"], "1 rule"),
+        (simple(attributes=(Attribute("a"),)), None, None, "1 rule"),
+        (
+            RuleSet(
+                tuple(
+                    Rule((NumericCondition("a", k, k, k + 0.5, k + 1),), c)
+                    for k, c in enumerate(MANY)
+                ),
+                (Attribute("a", 0, 300),),
+                MANY,
+            ),
+            np.arange(300.0).reshape(-1, 1) + 1,
+            MANY,
+            "300 rules",
+        ),
+    ],
+)
+def test_unusual_models_have_a_sensible_page(visit, ruleset, X, y, says):
+    page = visit.report(ruleset, X, y)
+    assert says in page.inner_text("#rule-count")
+    if len(ruleset):
+        page.locator("tr.rule .opener").first.click()
+    page.click("#tab-what-if")
+    settle(page)
+    values = [page.get_attribute(f"#value-{j}", "title") for j in range(len(ruleset.attributes))]
+    assert page.inner_text(".decision") in ruleset.classes
+    assert len(values) == len(ruleset.attributes)
+    page.click("#tab-overview")
+    assert "undefined" not in page.inner_text("main")
+    assert "NaN" not in page.inner_text("main")
+    page.click("#tab-edit")
+    page.click("text=New rule")
+    page.wait_for_selector("#edit-bar:visible")
+    page.click("text=Remove rule")
+
+
+def test_sampled_rows_are_said_to_be(visit, wine, tmp_path):
+    ruleset, X, y = wine
+    write_report(ruleset, tmp_path / "sample.html", X, y, max_rows=40)
+    page = visit.open(tmp_path / "sample.html")
+    assert "40 of 178 rows are embedded" in page.inner_text("footer")
+    page.click("#tab-what-if")
+    assert "random sample of 40 of 178 rows" in page.inner_text(".starters")
+
+
+def test_notebooks_show_the_page_and_cannot_break_it(visit, wine):
+    page = visit.page()
+    page.set_content(
+        "<style>* { color: red !important; display: inline !important }</style>"
+        f"<div>{wine[0]._repr_html_()}</div>"
+    )
+    frame = page.frame_locator("iframe")
+    frame.locator("tr.rule").first.wait_for()
+    assert frame.locator("tr.rule .opener").count() == len(wine[0])
+    frame.locator("tr.rule .opener").first.click()
+    assert frame.locator(".sentence").first.is_visible()
+    assert frame.locator("h1").evaluate("node => getComputedStyle(node).color") != "rgb(255, 0, 0)"
+    frame.locator("#tab-what-if").click()
+    assert frame.locator(".decision").inner_text() in wine[0].classes
