@@ -119,7 +119,7 @@ def ruleset_html(ruleset: "RuleSet") -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     body = "".join(
         "<tr>"
-        + "".join(f'<td style="text-align:left">{_cell(row.get(c, ''))}</td>' for c in columns)
+        + "".join(f'<td style="text-align:left">{_cell(row.get(c))}</td>' for c in columns)
         + "</tr>"
         for row in rows
     )
@@ -151,4 +151,6 @@ def _rows(ruleset: "RuleSet") -> list[dict[str, Any]]:
 
 
 def _cell(value: Any) -> str:
+    if value is None:
+        return ""
     return escape(share_text(value) if isinstance(value, float) else str(value))
