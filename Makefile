@@ -2,12 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types bench clean
+.PHONY: demo test lint types browser bench docs clean
 
 demo: .venv/installed
-	$(BIN)/python examples/demo.py
+	$(BIN)/frri demo
 
-test: lint types
+test: lint types browser
 	$(BIN)/python -m pytest
 
 lint: .venv/installed-dev
@@ -17,11 +17,22 @@ lint: .venv/installed-dev
 types: .venv/installed-dev
 	$(BIN)/mypy
 
+# The page is tested in Chromium and with axe-core. Where they cannot be had, its tests say so: by being
+# skipped, in CI by failing.
+AXE := .venv/axe/node_modules/axe-core/axe.min.js
+browser: .venv/installed-dev
+	@test -x /usr/bin/chromium || ! command -v apt-get >/dev/null || { apt-get update && apt-get install -y chromium; } || true
+	@test -e $(AXE) || ! command -v npm >/dev/null || npm install --silent --no-fund --prefix .venv/axe axe-core || true
+
 bench: .venv/installed-bench
 	$(BIN)/python -m benchmarks
 
+# Into site/, readable from disk; a warning (a dead link, a page outside the menu) is an error.
+docs: .venv/installed-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # Debian splits venv off Python itself: fetch it when it is missing and we may.
 .venv/bin/python:

@@ -8,11 +8,18 @@ complaint about the data is made here, in one sentence that names the column, th
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import floor, log10
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from frri.columns import (
+    days_since_1970,
+    from_arrow,
+    is_missing,
+    ordered_categories,
+    plain_column,
+)
 
 # Beyond this the width of a range overflows; no measured quantity comes near it.
 LARGEST = 1e300
@@ -131,7 +138,9 @@ def _show_date(days: float) -> str:
 
 def column_names(table: Any) -> list[str] | None:
     """The column names of a data frame, None for a bare array."""
-    columns = getattr(table, "columns", None)
+    columns = getattr(table, "column_names", None)  # of an Arrow table
+    if not isinstance(columns, list):
+        columns = getattr(table, "columns", None)
     return None if columns is None else [str(name) for name in columns]
 
 
@@ -151,35 +160,38 @@ def describe_columns(matrix: NDArray[np.float64], names: Iterable[str]) -> tuple
 
 
 def describe_frame(frame: Any) -> tuple[Attribute, ...]:
-    """The attributes of a data frame: columns of numbers are numeric, all others nominal.
+    """The attributes of a data frame, by the types of its columns.
+
+    Numbers are numeric and dates dates. Ordered categories (pandas, Arrow; `Enum` in polars) are
+    ordinal. Other categories, truth values and texts are nominal.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> describe_frame(pd.DataFrame({"a": [1, 3], "b": ["red", None]}))[1]
-    Attribute(name='b', low=-inf, high=inf, categories=('red',), kind='nominal')
+    >>> size = pd.Categorical(["S", "L"], categories=["S", "M", "L"], ordered=True)
+    >>> table = pd.DataFrame({"a": [1, 3], "b": ["red", None], "size": size, "ok": [True, False]})
+    >>> [attribute.kind for attribute in describe_frame(table)]
+    ['numeric', 'nominal', 'ordinal', 'nominal']
+    >>> describe_frame(table)[3].categories
+    ('False', 'True')
     """
-    attributes = []
-    for name in frame.columns:
-        array = np.asarray(frame[name])
-        if array.dtype.kind == "M":
-            array = days_since_1970(array)
-            known = array[~np.isnan(array)]
-            low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
-            attributes.append(Attribute(str(name), float(low), float(high), kind="date"))
-            continue
-        if array.dtype.kind not in "fiu":
-            array = np.asarray(array, dtype=object)
-            kept = [value for value in array if not _is_missing(value)]
-            if not all(isinstance(v, Real) and not isinstance(v, bool | np.bool_) for v in kept):
-                categories = tuple(sorted({str(value) for value in kept}))
-                attributes.append(Attribute(str(name), categories=categories))
-                continue
-            array = np.array(kept, dtype=np.float64)
-        known = array[~np.isnan(array.astype(np.float64))]
-        low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
-        attributes.append(Attribute(str(name), float(low), float(high)))
-    return tuple(attributes)
+    frame = from_arrow(frame)
+    return tuple(_describe(str(name), frame[name]) for name in frame.columns)
+
+
+def _describe(name: str, column: Any) -> Attribute:
+    ordered = ordered_categories(column)
+    if ordered is not None:
+        return Attribute(name, categories=ordered, kind="ordinal")
+    values = plain_column(column, name)
+    if values.dtype.kind == "O":
+        texts = {str(value) for value in values if not is_missing(value)}
+        return Attribute(name, categories=tuple(sorted(texts)))
+    kind = "date" if values.dtype.kind == "M" else "numeric"
+    numbers = days_since_1970(values) if kind == "date" else values.astype(np.float64)
+    known = numbers[~np.isnan(numbers)]
+    low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
+    return Attribute(name, float(low), float(high), kind=kind)
 
 
 def to_matrix(table: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64]:
@@ -201,16 +213,18 @@ def to_matrix(table: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64
     array([[ 1.,  0.],
            [ 2., -1.]])
     """
+    table = from_arrow(table)
     names = column_names(table)
     if names is not None:
-        absent = [a.name for a in attributes if a.name not in names]
+        places = {name: place for place, name in enumerate(names)}
+        absent = [a.name for a in attributes if a.name not in places]
         if absent:
             raise ValueError(
                 f"The table has no column {absent[0]!r}"
                 + (f" (and {len(absent) - 1} more of the model's columns)" if absent[1:] else "")
                 + f"; it has {_listing(names)}. Rename or add it."
             )
-        columns = [table[table.columns[names.index(a.name)]] for a in attributes]
+        columns = [table[table.columns[places[a.name]]] for a in attributes]
         n_rows = len(table)
     else:
         array = np.asarray(table)
@@ -272,6 +286,7 @@ def check_numbers(
 
 def _columns(table: Any) -> Iterable[Any]:
     """The columns of a table that are worth a look; none if all is well or nothing can be said."""
+    table = from_arrow(table)
     if column_names(table) is not None:
         return (table[name] for name in table.columns)
     try:
@@ -304,11 +319,15 @@ def _numbers(column: Any, label: str) -> NDArray[np.float64] | None:
     array = np.asarray(column)
     if array.dtype.kind in "fiub":
         return array.astype(np.float64, copy=False)
+    if array.dtype.kind in "Mm":
+        raise ValueError(
+            f"{label} holds dates or durations, which are not numbers; encode or drop this column."
+        )
     if array.dtype.kind not in "OUS":
         return None
     values = np.empty(len(array))
     for row, value in enumerate(array):
-        if _is_missing(value):
+        if is_missing(value):
             values[row] = np.nan
             continue
         try:
@@ -323,19 +342,6 @@ def _numbers(column: Any, label: str) -> NDArray[np.float64] | None:
     return values
 
 
-def days_since_1970(values: Any) -> NDArray[np.float64]:
-    """Dates (numpy, datetime or ISO texts) as days, NaN where missing.
-
-    Examples
-    --------
-    >>> days_since_1970(np.array(["1970-01-02", "1970-01-01T12"], dtype="datetime64[s]"))
-    array([1. , 0.5])
-    """
-    moments = np.asarray(values).astype("datetime64[us]")
-    days = moments.astype(np.int64) / 86_400e6
-    return np.where(np.isnat(moments), np.nan, days)
-
-
 def _encode(column: Any, attribute: Attribute) -> NDArray[np.float64]:
     if attribute.kind == "date":
         try:
@@ -348,21 +354,21 @@ def _encode(column: Any, attribute: Attribute) -> NDArray[np.float64]:
             raise ValueError(f"Column {attribute.name!r} does not hold numbers.")
         return values
     codes = {category: float(code) for code, category in enumerate(attribute.categories)}
-    return np.array([_code(value, codes) for value in np.asarray(column, dtype=object)])
+    values = plain_column(column, attribute.name)
+    return np.array([_code(value, codes) for value in values.astype(object)], dtype=np.float64)
 
 
 def _code(value: Any, codes: dict[str, float]) -> float:
-    return float("nan") if _is_missing(value) else codes.get(str(value), -1.0)
-
-
-def _is_missing(value: Any) -> bool:
-    """None, NaN, NaT (unequal to themselves) or pandas' NA (which will not say)."""
-    if value is None:
-        return True
-    try:
-        return bool(value != value)  # noqa: PLR0124
-    except TypeError:
-        return True
+    """The position of a category, NaN for a missing value, -1 for a category never seen."""
+    if isinstance(value, str):
+        return codes.get(value, -1.0)
+    if is_missing(value):
+        return float("nan")
+    code = codes.get(str(value))
+    if code is None and isinstance(value, float) and value.is_integer():
+        # Whole numbers lose their form in a column that has missing values.
+        code = codes.get(str(int(value)))
+    return -1.0 if code is None else code
 
 
 def _listing(items: Iterable[str], most: int = 8) -> str:

@@ -9,10 +9,17 @@ at one by one, with the very float64 comparison of the definition. Results are e
 Smaller bitmaps, with one bit per block, tell for each cut which blocks have *some* object and which
 have *every* object at or above it: most blocks are ruled out by them.
 
+An attribute with missing values (NaN) has its cuts twice. In the bitmaps of the first copy, which
+serve for the lower sides of boxes, those objects are at or above every cut; in the bitmaps of the
+second, which serve for the upper sides, above none. So they are beyond neither side.
+
 Names used throughout: objects are numbered by *row*, grouped by class; the classes begin at whole
 words, `rows` has the first row of each word and `fence` the first and last word of its class. `u`
 is the row whose box it is. `fine` is indexed by cut, block and word; `first` is the first cut of
-each attribute; `box` holds four cuts per attribute, see `place`.
+each attribute and `shift` the distance to the copy of its cuts, 0 if it has none; `box` holds four
+cuts per attribute, see `place`. `sides` has the sides that a box may have, by attribute: 1 for above,
+2 for below, 3 for both; it is None if all have both and no value is missing, and what is there for
+other tables is then left out by the compiler.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, type-arg"
@@ -63,9 +70,9 @@ def bins(ascending, most):
     """Cut every attribute at distinct quantiles, at all of its values if there are few.
 
     Values that fill a bin by themselves are a bin by themselves. Each attribute ends with an
-    infinite cut that no object reaches.
+    infinite cut that no object reaches. Missing values come last in a column and do not count.
     """
-    m, n = ascending.shape
+    m = len(ascending)
     total = 0
     first = np.empty(m + 1, dtype=np.int32)
     cuts = np.empty(m * (2 * most + 2))
@@ -73,6 +80,9 @@ def bins(ascending, most):
     for k in range(m):
         first[k] = total
         column = ascending[k]
+        n = ascending.shape[1]
+        while n > 0 and np.isnan(column[n - 1]):
+            n -= 1
         distinct = 1
         for r in range(1, n):
             if column[r] != column[r - 1]:
@@ -106,27 +116,33 @@ def bucket(value):
 
 
 @kernel
-def buckets(first, cuts):
+def buckets(first, shift, cuts):
     """For every attribute and bucket of [0, 1], the first cut in it or after it."""
     m = len(first) - 1
     starts = np.empty((m, BUCKETS + 1), dtype=np.int32)
     for k in range(m):
         cut = first[k]
         for b in range(BUCKETS + 1):
-            while cut < first[k + 1] - 1 and bucket(cuts[cut]) < b:
+            while cut < first[k + 1] - shift[k] - 1 and bucket(cuts[cut]) < b:
                 cut += 1
             starts[k, b] = cut
     return starts
 
 
 @kernel
-def fill(columns, bits, first, cuts, starts, fine, some, every):
+def fill(columns, bits, first, shift, cuts, starts, fine, some, every):
     """Set the bitmaps of all cuts, given as zeros."""
     m, n = columns.shape
     n_blocks = fine.shape[1]
     for k in range(m):
+        infinite = first[k + 1] - shift[k] - 1
         for r in range(n):
             a = columns[k, r]
+            b, i = (bits[r] >> 6) // BLOCK, (bits[r] >> 6) % BLOCK
+            one = ONE << np.uint64(bits[r] & 63)
+            if np.isnan(a):
+                fine[infinite, b, i] |= one
+                continue
             cut, end = starts[k, bucket(a)], starts[k, bucket(a) + 1]
             while end - cut > 4:
                 middle = (cut + end) >> 1
@@ -136,14 +152,15 @@ def fill(columns, bits, first, cuts, starts, fine, some, every):
                     end = middle
             while cuts[cut] <= a:
                 cut += 1
-            cut -= 1
-            fine[cut, (bits[r] >> 6) // BLOCK, (bits[r] >> 6) % BLOCK] |= ONE << np.uint64(
-                bits[r] & 63
-            )
-        for cut in range(first[k + 1] - 2, first[k] - 1, -1):
+            fine[cut - 1, b, i] |= one
+        for cut in range(infinite - 1, first[k] - 1, -1):
             for b in range(n_blocks):
                 for i in range(BLOCK):
                     fine[cut, b, i] |= fine[cut + 1, b, i]
+        for cut in range(infinite + 1, first[k + 1]):
+            for b in range(n_blocks):
+                for i in range(BLOCK):
+                    fine[cut, b, i] = fine[cut - shift[k], b, i] & ~fine[infinite, b, i]
         for cut in range(first[k], first[k + 1] - 1):
             for b in range(n_blocks):
                 found, missing = NONE, NONE
@@ -180,10 +197,14 @@ def place(points, first, cuts, tops, starts, u, limit, closed, attributes, count
 
     The rounded difference itself is compared with the limit, as the definitions do; it grows with
     the value, so all cuts before one that is not beyond a side are not beyond it either.
+
+    Where values are missing or boxes have only one side, `open_sides` has to follow.
     """
     for j in range(count):
         k = attributes[j]
         a = points[u, k]
+        if np.isnan(a):
+            continue
         for side in range(2):
             bound = -limit if side else limit
             inclusive = not closed if side else closed
@@ -215,6 +236,24 @@ def place(points, first, cuts, tops, starts, u, limit, closed, attributes, count
                     other -= 1
             box[j, 3 if side else 0] = cut
             box[j, 2 if side else 1] = other
+
+
+@kernel
+def open_sides(points, first, shift, sides, u, attributes, count, box):
+    """Open the sides that a box must not have, all sides where row `u` misses the value.
+
+    The remaining upper sides go to the copy of the cuts that is made for them.
+    """
+    for j in range(count):
+        k = attributes[j]
+        bounded = 0 if np.isnan(points[u, k]) else sides[k]
+        if bounded & 1:
+            box[j, 0] += shift[k]
+            box[j, 1] += shift[k]
+        else:
+            box[j, 0] = box[j, 1] = first[k + 1] - 1
+        if not bounded & 2:
+            box[j, 2] = box[j, 3] = first[k]
 
 
 # --- Confidences
@@ -258,11 +297,19 @@ def pairs(columns, first_row, low, high, out):
 
 
 @kernel
-def distance(points, u, v, enough):
-    """Chebyshev distance of two rows, or anything not below `enough`."""
+def distance(points, sides, u, v, enough):
+    """Chebyshev distance from row `u` to row `v`, or anything not below `enough`."""
     largest = 0.0
     for k in range(points.shape[1]):
-        largest = max(largest, abs(points[v, k] - points[u, k]))
+        d = points[v, k] - points[u, k]
+        if sides is None:
+            largest = max(largest, abs(d))
+        elif d > largest:
+            if sides[k] & 1:
+                largest = d
+        elif -d > largest:
+            if sides[k] & 2:
+                largest = -d
         if largest >= enough:
             break
     return largest
@@ -270,8 +317,9 @@ def distance(points, u, v, enough):
 
 @kernel
 def nearest(
-    points, bits, rows, fence, fine, some, every, first, cuts, tops, starts, low, high, out
-):
+    points, bits, rows, fence, fine, some, every, first, shift, cuts, tops, starts, sides,
+    low, high, out,
+):  # fmt: skip
     """Distance to the nearest enemy, infinite without one, for the rows from `low` to `high`."""
     n_blocks = fine.shape[1]
     n_words = len(fence)
@@ -286,11 +334,11 @@ def nearest(
         # The word that held the nearest enemy of the previous object gives a first bound.
         if last >= 0 and (last < own_start or last >= own_end):
             for v in range(rows[last], rows[last + 1]):
-                best = min(best, distance(points, u, v, best))
+                best = min(best, distance(points, sides, u, v, best))
         else:
             for w in range(n_words):
                 if w < own_start or w >= own_end:
-                    d = distance(points, u, rows[w], best)
+                    d = distance(points, sides, u, rows[w], best)
                     if d < best:
                         best, last = d, w
         stale = best < np.inf
@@ -300,6 +348,8 @@ def nearest(
             while live != NONE:
                 if stale:
                     place(points, first, cuts, tops, starts, u, best, False, attributes, m, box)
+                    if sides is not None:
+                        open_sides(points, first, shift, sides, u, attributes, m, box)
                     stale = False
                     k = 0
                 while k < m:
@@ -328,7 +378,7 @@ def nearest(
                 for i in range(BLOCK):
                     while inside[i] != NONE:
                         w = BLOCK * b + i
-                        d = distance(points, u, rows[w] + lowest(inside[i]), best)
+                        d = distance(points, sides, u, rows[w] + lowest(inside[i]), best)
                         inside[i] &= inside[i] - ONE
                         if d < best:
                             best, last = d, w
@@ -341,7 +391,10 @@ def nearest(
 
 @kernel
 def critical(points, u, v, limit, orders, types, j):
-    """Whether neither the conditions kept before place `j` nor the attributes after it discern v."""
+    """Whether neither the conditions kept before place `j` nor the attributes after it discern v.
+
+    Attributes after it still have their first types.
+    """
     o = u if len(orders) > 1 else 0
     for i in range(orders.shape[1]):
         if i == j:
@@ -349,10 +402,10 @@ def critical(points, u, v, limit, orders, types, j):
         k = orders[o, i]
         d = points[v, k] - points[u, k]
         if d > limit:
-            if i > j or types[u, k] & 1:
+            if types[u, k] & 1:
                 return False
         elif d < -limit:
-            if i > j or types[u, k] & 2:
+            if types[u, k] & 2:
                 return False
     return True
 
@@ -373,23 +426,25 @@ def confirm(points, rows, fine, u, limit, orders, types, j, b, box, hits, above,
             hits[i] &= hits[i] - ONE
             d = points[v, k] - points[u, k]
             if d > limit:
-                above = above or critical(points, u, v, limit, orders, types, j)
+                if not above and types[u, k] & 1:
+                    above = critical(points, u, v, limit, orders, types, j)
             elif d < -limit:
-                below = below or critical(points, u, v, limit, orders, types, j)
+                if not below and types[u, k] & 2:
+                    below = critical(points, u, v, limit, orders, types, j)
     return above, below
 
 
 @kernel
 def prune(
-    points, bits, rows, fence, fine, some, every, first, cuts, tops, starts,
-    limits, orders, exact, low, high, out,
+    points, bits, rows, fence, fine, some, every, first, shift, cuts, tops, starts, sides,
+    rigid, limits, orders, exact, low, high, out,
 ):  # fmt: skip
-    """Condition types, given as zeros, for the rows from `low` to `high`.
+    """Condition types, given as those that rules start from, for the rows from `low` to `high`.
 
     From the last attribute backwards, find the enemies that the attributes from there on do not
     discern. Then forwards: an enemy that neither the attributes to come nor the conditions kept so
     far discern needs the side of the attribute it lies beyond. Conditions kept are applied to a
-    block when it is looked at.
+    block when it is looked at. A `rigid` attribute keeps both sides or none.
     """
     n_blocks, n_coarse = fine.shape[1], some.shape[1]
     m = points.shape[1]
@@ -406,12 +461,15 @@ def prune(
         limit = limits[u]
         own_start, own_end = fence[bits[u] >> 6, 0], fence[bits[u] >> 6, 1]
         if limit < 0 or own_end - own_start == len(fence):
+            out[u] = 0
             continue
         if own_start != class_start:
             class_start = own_start
             enemies(fine, own_start, own_end, live[m], later[m])
         order = orders[u if len(orders) > 1 else 0]
         place(points, first, cuts, tops, starts, u, limit, True, order, m, box)
+        if sides is not None:
+            open_sides(points, first, shift, sides, u, order, m, box)
         for j in range(m - 1, 0, -1):
             outer, inner = box[j, 0], box[j, 2]
             for q in range(n_coarse):
@@ -472,6 +530,9 @@ def prune(
                         break
                 if above and below:
                     break
+            if sides is not None:
+                if rigid[k]:
+                    above = below = above or below
             out[u, k] = above + 2 * below
             if above or below:
                 outer = kept[n_kept, 0] = box[j, 0] if above else first[k + 1] - 1
@@ -486,7 +547,7 @@ def prune(
 
 @kernel
 def cover(
-    points, bits, rows, fence, fine, some, every, first, cuts, tops, starts,
+    points, bits, rows, fence, fine, some, every, first, shift, cuts, tops, starts, sides,
     columns, limits, conditions, low, high, lengths, words, sets,
 ):  # fmt: skip
     """Words and sets covered by the rules of the rows from `low` to `high`; returns how many."""
@@ -507,6 +568,8 @@ def cover(
             attributes[used] = k
             used += conditions[u, k] != 0
         place(points, first, cuts, tops, starts, u, limit, False, attributes, used, box)
+        if sides is not None:
+            open_sides(points, first, shift, sides, u, attributes, used, box)
         for c in range(used):
             k = attributes[c]
             if not conditions[u, k] & 1:

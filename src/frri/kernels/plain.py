@@ -3,6 +3,9 @@
 Distances come in blocks of pairs. Boxes are sets of bits: in the ranking of an attribute's values
 the objects below a side of a box are so many lowest ones, and the sets of the so many lowest are
 made for all sides of a block of boxes at once.
+
+Missing values (NaN) are beyond no side of any box, and a box around one is open on both sides.
+`initial` has the sides that a box may have, by attribute: 1 for above, 2 for below, 3 for both.
 """
 
 from __future__ import annotations
@@ -62,6 +65,40 @@ def nearest(columns: Floats, first_row: list[int]) -> Floats:
     return found
 
 
+def nearest_of_sides(columns: Floats, first_row: list[int], initial: NDArray[np.int8]) -> Floats:
+    """The same as `nearest` where values are missing or boxes have only one side.
+
+    The distance from a row to another then differs from the one back.
+    """
+    n_rows = columns.shape[1]
+    found = np.full(n_rows, np.inf)
+    mutual = bool((initial == 3).all())
+    for start, end in pairwise(first_row):
+        for left in range(end, n_rows, BLOCK_DISTANCES):
+            others = slice(left, min(left + BLOCK_DISTANCES, n_rows))
+            height = max(1, BLOCK_DISTANCES // (others.stop - others.start))
+            for top in range(start, end, height):
+                own = slice(top, min(top + height, end))
+                forth = np.zeros((own.stop - top, others.stop - others.start))
+                back = forth if mutual else np.zeros_like(forth)
+                difference = np.empty_like(forth)
+                for column, sides in zip(columns, initial, strict=True):
+                    np.subtract(column[others], column[own, None], out=difference)
+                    if sides == 3:
+                        np.abs(difference, out=difference)
+                    elif sides == 2:
+                        np.negative(difference, out=difference)
+                    # A difference to a missing value is missing; fmax passes over it.
+                    np.fmax(forth, difference, out=forth)
+                    if not mutual:
+                        if sides != 3:
+                            np.negative(difference, out=difference)
+                        np.fmax(back, difference, out=back)
+                found[own] = np.minimum(found[own], forth.min(axis=1))
+                found[others] = np.minimum(found[others], back.min(axis=0))
+    return found
+
+
 # --- Boxes
 
 
@@ -71,10 +108,13 @@ class Ranking:
     Parameters
     ----------
     columns : ndarray of float64, shape (n_attributes, n_rows)
+    missing : ndarray of bool of the same shape, optional
+        Where values are missing, if any are. They rank last.
     """
 
-    def __init__(self, columns: Floats) -> None:
+    def __init__(self, columns: Floats, missing: NDArray[np.bool_] | None = None) -> None:
         self.columns = columns
+        self.missing = missing
         n_attributes, n_rows = columns.shape
         by_rank = np.argsort(columns, axis=1, kind="stable")
         by_rank += np.arange(0, columns.size, n_rows)[:, None]
@@ -89,7 +129,7 @@ class Ranking:
         """For every attribute and row, how many values exceed the row's by less than its bound.
 
         The rounded difference itself is compared, as the definitions do. It grows with the value,
-        so the search by halving is exact.
+        so the search by halving is exact. A missing value exceeds nothing and is exceeded by nothing.
         """
         compare = np.less_equal if inclusive else np.less
         origin = np.arange(0, self.ascending.size, self.width)[:, None]
@@ -139,6 +179,14 @@ class Ranking:
             planes.append(plane)
         return planes
 
+    def unknown(self, targets: Integers, bits: Integers) -> Words:
+        """Which target rows miss each attribute, of shape (n_attributes, n_words, 1)."""
+        assert self.missing is not None  # noqa: S101
+        words = np.zeros((len(self.columns), (int(bits[-1]) >> 6) + 1, 1), dtype=np.uint64)
+        attribute, target = np.nonzero(self.missing[:, targets])
+        np.add.at(words[:, :, 0], (attribute, bits[target] >> 6), single(bits[target]))
+        return words
+
 
 def single(bits: Integers) -> Words:
     """Words with one bit each."""
@@ -162,15 +210,23 @@ def shorten(
     first_word: list[int],
     limits: Floats,
     orders: Integers,
+    initial: NDArray[np.int8] | None = None,
+    rigid: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.int8]:
     """Condition types of every row's rule, in the attribute order of its row of `orders`.
 
-    `bits` are the positions of the rows; classes begin at words `first_word`.
+    `bits` are the positions of the rows; classes begin at words `first_word`. Boxes have both sides
+    unless `initial` says otherwise; `rigid` attributes keep both or none of them.
     """
     n_attributes, n_rows = ranking.columns.shape
     types = np.zeros((n_rows, n_attributes), dtype=np.int8)
     not_above = ranking.count(limits, inclusive=True)
     below = ranking.count(-limits, inclusive=False)
+    if ranking.missing is not None:
+        not_above[ranking.missing] = n_rows
+    if initial is not None:
+        not_above[(initial & 1) == 0] = n_rows
+        below[(initial & 2) == 0] = 0
     for code, (start, end) in enumerate(pairwise(first_row)):
         enemies = np.concatenate((np.arange(start), np.arange(end, n_rows)))
         if start == end or not len(enemies):
@@ -179,26 +235,38 @@ def shorten(
         places[start:] -= 64 * (first_word[code + 1] - first_word[code])
         everybody = np.zeros((int(places[-1] >> 6) + 1, 1), dtype=np.uint64)
         np.add.at(everybody[:, 0], places >> 6, single(places))
+        unknown = None if ranking.missing is None else ranking.unknown(enemies, places)
         for block in blocks(start, end, 3 * n_attributes * len(everybody)):
             high, low = ranking.lowest(enemies, places, not_above[:, block], below[:, block])
+            if unknown is not None:
+                high |= unknown
             if len(orders) == 1:
-                types[block] = prune(high, low, everybody, orders[0])
+                whole = None if rigid is None else rigid[:, None]
+                types[block] = prune(high, low, everybody, orders[0], whole)
             else:
                 chosen = orders[block].T[:, None]
                 high = np.take_along_axis(high, chosen, axis=0)
                 low = np.take_along_axis(low, chosen, axis=0)
-                found = prune(high, low, everybody, np.arange(n_attributes))
+                whole = None if rigid is None else rigid[orders[block].T]
+                found = prune(high, low, everybody, np.arange(n_attributes), whole)
                 np.put_along_axis(types[block], orders[block], found, axis=1)
     types[limits < 0] = 0
     return types
 
 
-def prune(not_above: Words, below: Words, enemies: Words, order: Integers) -> NDArray[np.int8]:
+def prune(
+    not_above: Words,
+    below: Words,
+    enemies: Words,
+    order: Integers,
+    rigid: NDArray[np.bool_] | None = None,
+) -> NDArray[np.int8]:
     """RULE_PRUNE for a block of rows at once; overwrites the sets it is given.
 
     While the attributes to come are all SIMILAR, an enemy is critical for an attribute if neither
     a condition already kept nor an attribute to come discerns it. The attribute is bounded above
-    iff a critical enemy lies above, and below iff one lies below.
+    iff a critical enemy lies above, and below iff one lies below; on both sides if it is `rigid`, of
+    shape (n_attributes, n_rows or 1), and either is needed.
     """
     n_attributes, _, n_rows = not_above.shape
     types = np.empty((n_attributes, n_rows), dtype=np.int8)
@@ -219,6 +287,10 @@ def prune(not_above: Words, below: Words, enemies: Words, order: Integers) -> ND
         bounded_above = np.bitwise_or.reduce(scratch, axis=0) != NONE
         np.bitwise_and(alive_later, below[attribute], out=scratch)
         bounded_below = np.bitwise_or.reduce(scratch, axis=0) != NONE
+        if rigid is not None:
+            whole = (bounded_above | bounded_below) & rigid[attribute]
+            bounded_above |= whole
+            bounded_below |= whole
         types[attribute] = bounded_above + 2 * bounded_below.view(np.int8)
         # A side that is kept takes the enemies beyond it out of play.
         above[attribute] &= np.where(bounded_above, ALL, NONE)
@@ -244,6 +316,8 @@ def cover(
     conditions = types.T
     inner = ranking.count(limits, inclusive=False)
     outer = ranking.count(-limits, inclusive=True)
+    if ranking.missing is not None:
+        inner[ranking.missing] = n_rows
     inner[(conditions & 1) == 0] = n_rows
     outer[(conditions & 2) == 0] = 0
     inner[:, limits <= 0] = 0
@@ -254,8 +328,11 @@ def cover(
         own = np.arange(start, end)
         places = bits[own] - 64 * first_word[code]
         n_words = first_word[code + 1] - first_word[code]
+        unknown = None if ranking.missing is None else ranking.unknown(own, places)
         for block in blocks(start, end, 2 * n_attributes * n_words):
             lower, lowest = ranking.lowest(own, places, inner[:, block], outer[:, block])
+            if unknown is not None:
+                lower |= np.where(limits[block] > 0, unknown, NONE)
             outside = np.bitwise_or.reduce(lowest, axis=0)
             inside = np.bitwise_and.reduce(lower, axis=0)
             inside &= np.invert(outside, out=outside)

@@ -4,10 +4,8 @@ import base64
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import frri
@@ -15,6 +13,7 @@ from frri.report.facts import MAX_ROWS, facts
 from frri.report.scripts import page_script, page_style
 from frri.rules import RuleSet
 from frri.rules.text import rule_text
+from frri.writing import write_whole
 
 TABS = (("rules", "Rules"), ("what-if", "What-if"), ("overview", "Overview"), ("edit", "Edit"))
 # What the page works out by itself from the rows and the rules need not be sent along.
@@ -50,17 +49,7 @@ def write_report(
     >>> write_report(rules, Path(folder.name) / "report.html", [[1], [2], [4]], [0, 1, 1])
     >>> folder.cleanup()
     """
-    content = report_html(ruleset, X, y, max_rows=max_rows)
-    target = Path(path)
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(content)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_whole(path, report_html(ruleset, X, y, max_rows=max_rows))
 
 
 def report_html(ruleset: RuleSet, X: Any = None, y: Any = None, *, max_rows: int = MAX_ROWS) -> str:

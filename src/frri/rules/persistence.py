@@ -9,7 +9,6 @@ import json
 import os
 import re
 import reprlib
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping
 from math import inf, isfinite
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from frri.data import KINDS, Attribute
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
 from frri.rules.rule import Rule, RuleStatistics
+from frri.writing import write_whole
 
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet
@@ -105,16 +105,7 @@ def from_json(content: str) -> "RuleSet":
 
 def save(ruleset: "RuleSet", path: str | os.PathLike[str]) -> None:
     """Write to a neighbouring file first and rename: an earlier file survives any failure."""
-    content = to_json(ruleset)
-    target = Path(path)
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(content + "\n")
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_whole(path, to_json(ruleset) + "\n")
 
 
 def load(path: str | os.PathLike[str]) -> "RuleSet":

@@ -1,0 +1,169 @@
+"""MODLEM and QuickRules next to their originals, fold by fold, and how long they take.
+
+Ten-fold cross-validation on the folds the originals were measured on; their figures for twelve of the
+eighteen data sets are in tests/reference/rough.csv. For each learner and data set: on how many of the
+ten folds the number of rules, their mean length (six decimals) and the balanced accuracy (three
+decimals) are the same, then the mean of balanced accuracy, rules and length, and of the time to fit.
+
+The originals of QuickRules decide by sums in which rounding breaks exact ties, and the variant that was
+reported ("close") does not cut similarities at 0 outside the training range; the column "same accuracy"
+repeats their arithmetic (tests/naive_rough.py), "own accuracy" is what `predict` gives, with objects on
+which no rule fires counted as wrong.
+
+    python benchmarks/reference_rough.py [learner ...] [data set ...]
+    python benchmarks/reference_rough.py growth
+"""
+
+import csv
+import sys
+import time
+import warnings
+from math import log10
+from pathlib import Path
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+
+from frri.bench.datasets import NAMES, load
+from frri.learners.modlem import MODLEMClassifier
+from frri.learners.quickrules import QuickRulesClassifier
+
+TESTS = Path(__file__).parents[1] / "tests"
+sys.path.insert(0, str(TESTS))
+import naive_rough as naive  # noqa: E402 - found only now
+
+LEARNERS = {
+    "MODLEM": MODLEMClassifier,
+    "MODLEM-entropy": lambda: MODLEMClassifier(criterion="entropy"),
+    "QuickRules": QuickRulesClassifier,
+    "QuickRules-close": lambda: QuickRulesClassifier(
+        t_norm="minimum", coverage_test="close", ties="first"
+    ),
+}
+
+
+def main(arguments=()):
+    if "growth" in arguments:
+        growth()
+        return
+    warnings.filterwarnings("ignore", "The least populated class")
+    with (TESTS / "reference" / "rough.csv").open(encoding="utf-8") as file:
+        reference = list(csv.DictReader(file))
+    for learner in [name for name in LEARNERS if name in arguments] or LEARNERS:
+        print(f"\n{learner:16} same rules  same length  same accuracy  own accuracy", end="")
+        print("     accuracy   rules  length   fit s")
+        means = []
+        for dataset in [name for name in NAMES if name in arguments] or NAMES:
+            expected = [
+                row
+                for row in reference
+                if row["algorithm"] == learner and row["dataset"] == dataset
+            ]
+            means.append(compare(learner, dataset, expected))
+        show("mean", None, np.mean(means, axis=0))
+
+
+def compare(learner, dataset, expected):
+    data = load(dataset)
+    X, y = data.X.to_numpy(), numbered(data.y)
+    same, figures = np.zeros(4, dtype=int), []
+    folds = StratifiedKFold(10, shuffle=True, random_state=0).split(X, data.y)
+    for k, (train, test) in enumerate(folds):
+        start = time.perf_counter()
+        model = LEARNERS[learner]().fit(X[train], y[train])
+        seconds = time.perf_counter() - start
+        rules = len(model.ruleset_)
+        length = np.mean([len(rule.conditions) for rule in model.ruleset_])
+        own = own_accuracy(model, X[test], y[test])
+        figures.append((own, rules, length, seconds))
+        if not expected:
+            continue
+        theirs = {name: float(expected[k][name]) for name in ("n_rules", "mean_length")}
+        accuracy = float(expected[k]["balanced_accuracy"])
+        exact = own if learner.startswith("MODLEM") else repeated(model, X, y, train, test)
+        same += [
+            rules == theirs["n_rules"],
+            abs(length - theirs["mean_length"]) < 1e-6,
+            abs(exact - accuracy) < 5e-4,
+            abs(own - accuracy) < 5e-4,
+        ]
+    mean = np.mean(figures, axis=0)
+    show(dataset, same if expected else None, mean)
+    return mean
+
+
+def show(name, same, mean):
+    counts = "     ".join(f"{count:8}" for count in (["-"] * 4 if same is None else same))
+    print(
+        f"{name:16}{counts}       {mean[0]:.4f} {mean[1]:7.1f} {mean[2]:7.3f} {mean[3]:7.4f}",
+        flush=True,
+    )
+
+
+def numbered(labels):
+    """Labels as the numbers they are, so that 10 comes after 9; other labels as they are."""
+    try:
+        return labels.astype(float)
+    except ValueError:
+        return labels
+
+
+def balanced(decided, y):
+    right = np.array([a == b for a, b in zip(decided, y, strict=True)])
+    return np.mean([right[y == c].mean() for c in np.unique(y)])
+
+
+def own_accuracy(model, X, y):
+    decided = list(model.predict(X))
+    if model.ruleset_.combination == "sum":
+        fires = model.ruleset_.scores(X).max(axis=1) > 0
+        decided = [label if fired else None for label, fired in zip(decided, fires, strict=True)]
+    return balanced(decided, y)
+
+
+def repeated(model, X, y, train, test):
+    """Balanced accuracy in the arithmetic of the original."""
+    names = [attribute.name for attribute in model.ruleset_.attributes]
+    rules = [(r.source, [names.index(a) for a in r.attributes]) for r in model.ruleset_]
+    close = model.coverage_test == "close"
+    sums = naive.class_sums(
+        rules,
+        X[train].tolist(),
+        y[train].tolist(),
+        X[test].tolist(),
+        model.t_norm,
+        cut=not close,
+    )
+    return balanced((naive.share_decisions if close else naive.sum_decisions)(sums), y[test])
+
+
+def growth():
+    """Time to fit on ten attributes, two classes that cut across them, and a tenth of wrong labels."""
+    for learner, sizes in (
+        ("MODLEM", (1_000, 10_000, 100_000)),
+        ("MODLEM-entropy", (1_000, 10_000)),
+        ("QuickRules", (1_000, 10_000)),
+    ):
+        LEARNERS[learner]().fit(*noisy(6_000 if learner == "QuickRules" else 15_000))
+        before = None
+        for n in sizes:
+            X, y = noisy(n)
+            start = time.perf_counter()
+            model = LEARNERS[learner]().fit(X, y)
+            seconds = time.perf_counter() - start
+            exponent = f"exponent {log10(seconds / before):.2f}" if before else ""
+            print(
+                f"{learner:16} n = {n:7}  {len(model.ruleset_):6} rules  {seconds:8.2f} s  {exponent}",
+                flush=True,
+            )
+            before = seconds
+
+
+def noisy(n):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(n, 10))
+    return X, (X[:, 0] > 0) ^ (X[:, 1] + X[:, 2] > 0.5) ^ (random.random(n) < 0.1)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

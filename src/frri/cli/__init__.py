@@ -1,0 +1,106 @@
+"""The command `frri`: rules from tables, and everything that can be done with them.
+
+Results go to standard output, everything else to standard error. The exit code is 0 when all went well,
+1 when the work failed, 2 when it was asked for something that cannot be done (one sentence says why, and
+nothing is written) and 130 after Ctrl-C. Each command is a module, imported when it is asked for.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from frri.cli.console import abandon_stdout, prepare_stdout, say, sentence
+from frri.cli.parser import Parser
+
+DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+COMMANDS = {
+    "fit": "learn rules from a table",
+    "rules": "show the rules of a model",
+    "predict": "apply a model to a table",
+    "explain": "say why a row is decided as it is, and what would change that",
+    "evaluate": "compare a model with the truth: accuracy, confusion, drift of rules",
+    "export": "write a model as SQL, Python, JavaScript, LaTeX, Markdown, ...",
+    "demo": "learn and show rules on data that come with the program",
+    "report": "write one HTML page that shows a model",
+    "view": "show that page in the browser",
+    "bench": "compare learners on data sets",
+}
+
+# These have command lines of their own.
+_DELEGATED = {
+    "report": ("frri.report.command", "main_report"),
+    "view": ("frri.report.command", "main_view"),
+    "bench": ("frri.bench.command", "main"),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line; returns the exit code.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments; by default those of the process.
+
+    Examples
+    --------
+    >>> main(["--version"])
+    frri 0.1.0
+    0
+    """
+    prepare_stdout()
+    try:
+        code = _run(list(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()
+    except SystemExit as end:  # of a help text
+        code = end.code if isinstance(end.code, int) else DONE
+    except KeyboardInterrupt:
+        say("frri: interrupted; nothing was written.")
+        code = INTERRUPTED
+    except BrokenPipeError:  # whoever reads has seen enough
+        abandon_stdout()
+        code = DONE
+    except (ValueError, OSError, ImportError, MemoryError) as error:
+        abandon_stdout(only_if_unwritable=True)
+        say(f"frri: {sentence(error)}")
+        code = USAGE
+    return code
+
+
+def _run(argv: list[str]) -> int:
+    name = argv[0] if argv and not argv[0].startswith("-") else None
+    if name is None:
+        _top_parser().parse_args(argv)
+        raise ValueError(f"Name a command: {', '.join(COMMANDS)}; frri --help shows examples.")
+    if name in _DELEGATED:
+        module, function = _DELEGATED[name]
+        return int(getattr(import_module(module), function)(argv[1:]))
+    if name not in COMMANDS:
+        from frri.readers.names import find_name  # noqa: PLC0415 - only for this sentence
+
+        find_name(name, COMMANDS, "frri", "command")
+    command = import_module(f"frri.cli.{name}")
+    parser = Parser(f"frri {name}", command.__doc__ or "", command.EXAMPLES)
+    command.configure(parser)
+    return int(command.run(parser.parse_intermixed_args(argv[1:])))
+
+
+def _top_parser() -> Parser:
+    from frri import __version__  # noqa: PLC0415 - the package itself
+
+    width = max(map(len, COMMANDS))
+    listing = "\n".join(f"  {name:<{width}}  {text}" for name, text in COMMANDS.items())
+    parser = Parser(
+        "frri",
+        "Small, readable sets of IF-THEN rules from tables.\n\ncommands:\n"
+        f"{listing}\n\nfrri COMMAND --help says more about each.",
+        """\
+frri demo
+frri fit patients.csv --target risk -o model.json
+frri rules model.json
+frri predict model.json new.csv > predictions.csv""",
+    )
+    parser.usage = "frri COMMAND ..."
+    parser.add_argument("--version", action="version", version=f"frri {__version__}")
+    return parser

@@ -1,0 +1,89 @@
+"""Learn rules on data that come with the program (wines from three cultivars), and question them."""
+
+import argparse
+import sys
+from dataclasses import replace
+
+import numpy as np
+
+from frri.cli.console import bold, say
+from frri.cli.parser import Parser
+from frri.rules import RuleSet
+from frri.rules.text import rule_text
+
+EXAMPLES = "frri demo"
+
+_CULTIVARS = np.array(["Barolo", "Grignolino", "Barbera"])
+
+
+def configure(parser: Parser) -> None:
+    """It takes no arguments."""
+    del parser
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Rules, their proof, their accuracy and one explanation to standard output."""
+    del arguments
+    from sklearn.datasets import load_wine  # noqa: PLC0415 - slow to import
+    from sklearn.model_selection import train_test_split  # noqa: PLC0415
+
+    from frri.learners.frri import FRRIClassifier  # noqa: PLC0415
+
+    wine = load_wine()
+    X, X_test, y, y_test = train_test_split(
+        wine.data,
+        _CULTIVARS[wine.target],
+        test_size=0.3,
+        random_state=0,
+        stratify=wine.target,
+    )
+    say(f"Learning rules from {len(X)} wines, {X.shape[1]} measurements each ...")
+    learner = FRRIClassifier().fit(X, y)
+    names = [name.replace("_", " ") for name in wine.feature_names]
+    ruleset = with_names(learner.ruleset_, names, "cultivar")
+    selection = learner.selection_
+    accuracy = float((ruleset.predict(X_test) == y_test).mean())
+    _show(
+        "Rules",
+        "\n".join(f"{r}  {rule_text(ruleset, rule)}" for r, rule in enumerate(ruleset, start=1)),
+    )
+    _show(
+        "Proof",
+        f"{selection.n_rules} rules ({selection.status}): no smaller set of such rules covers all "
+        f"{len(X)} wines; at least {selection.lower_bound} are needed.",
+    )
+    _show(
+        "New wines", f"{accuracy:.1%} of {len(X_test)} wines not seen in training are recognised."
+    )
+    _show("Why is the first of them what it is?", str(ruleset.explain(X_test[0])))
+    say("\nNext: frri fit YOUR.csv --target COLUMN -o model.json")
+    return 0
+
+
+def with_names(ruleset: RuleSet, names: list[str], target: str) -> RuleSet:
+    """The same rules about attributes of other names.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rules = RuleSet((Rule((NumericCondition.below("x0", 3),), 1),), (Attribute("x0"),), (0, 1))
+    >>> print(with_names(rules, ["age"], "risk"))
+    IF age < 3 THEN risk = 1   [confidence 1.00]
+    """
+    new = dict(zip((a.name for a in ruleset.attributes), names, strict=True))
+    return replace(
+        ruleset,
+        target=target,
+        attributes=tuple(replace(a, name=new[a.name]) for a in ruleset.attributes),
+        rules=tuple(
+            replace(
+                rule,
+                conditions=tuple(replace(c, attribute=new[c.attribute]) for c in rule.conditions),
+            )
+            for rule in ruleset
+        ),
+    )
+
+
+def _show(title: str, content: str) -> None:
+    sys.stdout.write(f"\n{bold(title)}\n{content}\n")

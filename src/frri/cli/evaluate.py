@@ -1,0 +1,136 @@
+"""Compare a saved model with a table that has the true classes.
+
+Rules that fire less, or err more, than in training (beyond what chance explains) are pointed out.
+"""
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frri.cli.console import one_line, say
+from frri.cli.files import check_inputs, load_model
+from frri.cli.parser import Parser
+from frri.cli.tables import labels_of, read_for
+from frri.rules import RuleSet
+from frri.rules.quality import RuleDrift, drift
+
+EXAMPLES = """\
+frri evaluate model.json test.csv
+frri evaluate model.json this-year.csv --target outcome --json"""
+
+# More rules than this are listed only if they have drifted.
+MOST_LISTED = 20
+
+
+def configure(parser: Parser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("model", help="a saved model, - for standard input")
+    parser.add_argument("data", help="a table (CSV, Parquet, ARFF, KEEL), - for standard input")
+    parser.add_argument(
+        "--target", metavar="COLUMN", help="column of the classes; default: the model's target"
+    )
+    parser.add_argument("--json", action="store_true", help="everything as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measures to standard output."""
+    check_inputs(arguments.model, arguments.data)
+    ruleset = load_model(arguments.model)
+    target = ruleset.target if arguments.target is None else arguments.target
+    frame = read_for(ruleset, arguments.data, target)
+    truth = labels_of(frame[target], ruleset)
+    confusion = _confusion(ruleset, truth, ruleset.predict(frame))
+    drifted: tuple[RuleDrift, ...] = ()
+    if all(rule.statistics is not None for rule in ruleset):
+        drifted = drift(ruleset, frame, truth)
+    else:
+        say("The rules carry no statistics from training: their drift cannot be told.")
+    facts = {
+        "rows": len(frame),
+        "accuracy": float(np.trace(confusion) / confusion.sum()),
+        "balanced_accuracy": _balanced_accuracy(confusion),
+        "classes": list(ruleset.classes),
+        "confusion": confusion.tolist(),
+        "rules": [asdict(rule) | {"rule": rule.rule + 1} for rule in drifted],
+    }
+    if arguments.json:
+        sys.stdout.write(json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
+    else:
+        sys.stdout.write(_text(facts, drifted))
+    return 0
+
+
+def _confusion(ruleset: RuleSet, truth: NDArray[Any], predicted: NDArray[Any]) -> NDArray[np.int64]:
+    """How often each class (rows) was taken for each (columns)."""
+    place = {label: c for c, label in enumerate(ruleset.classes)}
+    confusion = np.zeros((len(place), len(place)), dtype=np.int64)
+    for true, decided in zip(truth.tolist(), predicted.tolist(), strict=True):
+        confusion[place[true], place[decided]] += 1
+    return confusion
+
+
+def _balanced_accuracy(confusion: NDArray[np.int64]) -> float:
+    """Mean recall of the classes that occur."""
+    sizes = confusion.sum(axis=1)
+    return float((np.diag(confusion)[sizes > 0] / sizes[sizes > 0]).mean())
+
+
+def _text(facts: dict[str, Any], drifted: tuple[RuleDrift, ...]) -> str:
+    lines = [
+        f"rows               {facts['rows']}",
+        f"accuracy           {facts['accuracy']:.3f}",
+        f"balanced accuracy  {facts['balanced_accuracy']:.3f}",
+        "",
+    ]
+    labels = [one_line(str(label)) for label in facts["classes"]]
+    table = [["actual \\ predicted", *labels]]
+    table += [
+        [label, *map(str, row)] for label, row in zip(labels, facts["confusion"], strict=True)
+    ]
+    lines += _aligned(table)
+    remarkable = [rule for rule in drifted if rule.fires_less or rule.errs_more]
+    listed = drifted if len(drifted) <= MOST_LISTED else remarkable
+    if len(drifted) > MOST_LISTED:
+        calm = len(drifted) - len(remarkable)
+        lines += ["", f"{calm} of {len(drifted)} rules do as in training (--json has them all)"]
+    if listed:
+        table = [["rule", "covers", "in training", "right", "in training", ""]]
+        table += [
+            [
+                str(rule.rule + 1),
+                f"{rule.new_coverage:.1%}",
+                f"{rule.coverage:.1%}",
+                _share(rule.new_precision),
+                _share(rule.precision),
+                _remark(rule),
+            ]
+            for rule in listed
+        ]
+        lines += ["", *_aligned(table)]
+    return "\n".join(lines) + "\n"
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"
+
+
+def _remark(rule: RuleDrift) -> str:
+    remarks = ["fires less"] * rule.fires_less + ["errs more"] * rule.errs_more
+    return ", ".join(remarks)
+
+
+def _aligned(table: list[list[str]]) -> list[str]:
+    """Columns under each other: the first and the last to the left, all others to the right."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if j == 0 or not table[0][j] else cell.rjust(width)
+            for j, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]

@@ -1,0 +1,106 @@
+"""Say why a row is decided as it is, and the smallest change that would alter the decision.
+
+The row is one of a table (--row, counted from 0) or given as NAME=VALUE; NAME=? is a missing value.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from frri.cli.console import Progress, one_line
+from frri.cli.files import check_inputs, load_model
+from frri.cli.parser import Parser, whole_number
+from frri.cli.tables import read_for
+from frri.data import Attribute
+from frri.readers.names import find_name
+from frri.readers.texts import clean_text
+from frri.rules import RuleSet
+
+EXAMPLES = """\
+frri explain model.json patients.csv --row 12
+frri explain model.json age=31 smoker=no
+frri explain model.json age=31 smoker=no --keep age --json"""
+
+
+def configure(parser: Parser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("model", help="a saved model, - for standard input")
+    parser.add_argument(
+        "row_or_table", nargs="+", metavar="DATA | NAME=VALUE", help="what to explain"
+    )
+    parser.add_argument("--row", type=whole_number, metavar="N", help="row of the table, from 0")
+    parser.add_argument(
+        "--keep", action="append", default=[], metavar="COLUMN", help="must not change; repeatable"
+    )
+    parser.add_argument("--json", action="store_true", help="the explanation as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The explanation to standard output."""
+    given = arguments.row_or_table
+    check_inputs(arguments.model, *given)
+    ruleset = load_model(arguments.model)
+    names = [attribute.name for attribute in ruleset.attributes]
+    for name in arguments.keep:
+        find_name(name, names, "The model")
+    if len(given) == 1 and ("=" not in given[0] or Path(given[0]).exists()):
+        row = _row_of_table(ruleset, given[0], arguments.row)
+    else:
+        if arguments.row is not None:
+            raise ValueError("--row belongs to a table; values are given as NAME=VALUE.")
+        row = _row_of_values(ruleset, given)
+    with Progress("searching for the smallest change"):
+        explanation = ruleset.explain(row, unchangeable=arguments.keep)
+    if arguments.json:
+        content = json.dumps(explanation.to_dict(), indent=1, ensure_ascii=False)
+    else:
+        content = "\n".join(one_line(line) for line in str(explanation).split("\n"))
+    sys.stdout.write(f"{content}\n")
+    return 0
+
+
+def _row_of_table(ruleset: RuleSet, source: str, number: int | None) -> Any:
+    frame = read_for(ruleset, source)
+    if number is None:
+        if len(frame) > 1:
+            raise ValueError(f"Which row of {source}? Say --row 0 to --row {len(frame) - 1}.")
+        number = 0
+    if number >= len(frame):
+        raise ValueError(f"{source} has no row {number}; its last is row {len(frame) - 1}.")
+    return frame.iloc[[number]]
+
+
+def _row_of_values(ruleset: RuleSet, given: list[str]) -> dict[str, Any]:
+    """Values by name; attributes that no rule speaks about may be left out."""
+    attributes = {attribute.name: attribute for attribute in ruleset.attributes}
+    used = {name for rule in ruleset for name in rule.attributes}
+    row: dict[str, Any] = {name: None for name in attributes if name not in used}
+    seen = set()
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise ValueError(f"{text!r} is not of the form NAME=VALUE.")
+        find_name(name, attributes, "The model")
+        if name in seen:
+            raise ValueError(f"{name} is given twice.")
+        seen.add(name)
+        row[name] = _value(attributes[name], value)
+    absent = [name for name in attributes if name not in row]
+    if absent:
+        raise ValueError(
+            f"There is no value for {absent[0]}; give {absent[0]}=VALUE, or {absent[0]}=? if it is "
+            "missing."
+        )
+    return row
+
+
+def _value(attribute: Attribute, text: str) -> float | str | None:
+    value = clean_text(text, attribute.categories or ())
+    if value is None or attribute.kind != "numeric":
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        raise ValueError(f"{attribute.name} is a number, got {text!r}.") from None

@@ -1,0 +1,111 @@
+"""Models in, results out: whole or not at all."""
+
+import errno
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from frri import writing
+from frri.cli.console import sentence
+from frri.rules import RuleSet
+from frri.rules.persistence import LARGEST_FILE
+
+
+def load_model(source: str) -> RuleSet:
+    """The ruleset of a saved model, from a file or with ``-`` from standard input.
+
+    Examples
+    --------
+    >>> load_model("no-such-model.json")
+    Traceback (most recent call last):
+        ...
+    ValueError: There is no file no-such-model.json.
+    """
+    name = "standard input" if source == "-" else source
+    try:
+        if source == "-":
+            content = sys.stdin.buffer.read(LARGEST_FILE + 1)
+        else:
+            with Path(source).open("rb") as file:
+                content = file.read(LARGEST_FILE + 1)
+    except FileNotFoundError:
+        raise ValueError(f"There is no file {name}.") from None
+    except IsADirectoryError:
+        raise ValueError(f"{name} is a folder, not a model.") from None
+    except OSError as error:
+        raise ValueError(f"{name} cannot be read: {error.strerror}.") from None
+    if not content.strip():
+        raise ValueError(f"{name} is empty.")
+    if len(content) > LARGEST_FILE:
+        raise ValueError(f"{name} is larger than any model ({LARGEST_FILE >> 20} MiB).")
+    try:
+        return RuleSet.from_json(content.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise ValueError(f"{name} is not a saved model: it is not a text file.") from None
+    except ValueError as error:
+        raise ValueError(f"{name}: {sentence(error)}") from None
+
+
+def check_inputs(*sources: str | None) -> None:
+    """Only one thing can be read from standard input.
+
+    Examples
+    --------
+    >>> check_inputs("model.json", "-")
+    """
+    if sources.count("-") > 1:
+        raise ValueError("Only one of the files can come from standard input (-).")
+
+
+def check_output(output: str, inputs: Iterable[str] = ()) -> None:
+    """Complain early about a file that cannot be written or had better not be.
+
+    Examples
+    --------
+    >>> check_output("no-such-folder/model.json")
+    Traceback (most recent call last):
+        ...
+    ValueError: There is no folder no-such-folder to write model.json into.
+    """
+    if output == "-":
+        return
+    path = Path(output)
+    try:
+        if path.is_dir():
+            raise ValueError(f"{output or 'The output'} is a folder; name a file to write.")
+        for source in inputs:
+            if path.exists() and Path(source).exists() and path.samefile(source):
+                raise ValueError(f"Writing {output} would overwrite what is read from it.")
+    except OSError as error:
+        raise ValueError(f"{output} cannot be written: {error.strerror}.") from None
+    if not path.parent.is_dir():
+        raise ValueError(f"There is no folder {path.parent} to write {path.name} into.")
+    writable = os.access(path if _is_special(path) else path.parent, os.W_OK)
+    if not writable:
+        raise ValueError(f"{output} cannot be written: {os.strerror(errno.EACCES)}.")
+
+
+def write_whole(output: str, content: str) -> None:
+    """Write a file, or with ``-`` to standard output.
+
+    A new file is written beside the old one and takes its place when it is complete: an earlier file
+    survives any failure.
+    """
+    if output == "-":
+        sys.stdout.write(content)
+        return
+    path = Path(output)
+    try:
+        if _is_special(path):
+            with path.open("w", encoding="utf-8", newline="") as device:
+                device.write(content)
+        else:
+            writing.write_whole(path, content)
+    except OSError as error:
+        raise ValueError(f"{output} cannot be written: {error.strerror}.") from None
+
+
+def _is_special(path: Path) -> bool:
+    """Devices and pipes are written to, never replaced."""
+    return path.exists() and not path.is_file()

@@ -1,0 +1,81 @@
+"""Learners by name, with the parameters that a command line gives them."""
+
+import ast
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from frri.readers.names import find_name
+
+LEARNERS = {
+    "frri": "FRRIClassifier",
+    "ripper": "RIPPERClassifier",
+    "furia": "FURIAClassifier",
+    "modlem": "MODLEMClassifier",
+    "quickrules": "QuickRulesClassifier",
+}
+
+_WORDS = {"true": True, "false": False, "none": None}
+
+
+def make_learner(
+    name: str,
+    settings: Sequence[str] = (),
+    *,
+    seed: int | None = None,
+    effort: int | None = None,
+    time_limit: float | None = None,
+) -> Any:
+    """A learner with its parameters.
+
+    Parameters
+    ----------
+    name : str
+        A name of `LEARNERS`.
+    settings : sequence of str
+        PARAMETER=VALUE, with numbers, true, false, none, lists, and otherwise texts as values.
+    seed, effort, time_limit : numbers, optional
+        Parameters that have options of their own.
+
+    Examples
+    --------
+    >>> make_learner("frri", ["attribute_order=random"], seed=1)
+    FRRIClassifier(attribute_order='random', random_state=1)
+    """
+    find_name(name, LEARNERS, "frri", "learner")
+    module = f"frri.learners.{name}"
+    try:
+        learner = getattr(import_module(module), LEARNERS[name])()
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        raise ImportError(f"The learner {name} is not part of this version of frri.") from None
+    known = learner.get_params()
+    given = dict(_setting(text) for text in settings)
+    for parameter in given:
+        find_name(parameter, known, f"The learner {name}", "parameter")
+    for option, parameter, value in (
+        ("--seed", "random_state", seed),
+        ("--effort", "effort", effort),
+        ("--time-limit", "time_limit", time_limit),
+    ):
+        if value is None:
+            continue
+        if parameter not in known:
+            raise ValueError(f"The learner {name} takes no {option}.")
+        if parameter in given:
+            raise ValueError(f"{parameter} is given both by {option} and by --set.")
+        given[parameter] = value
+    return learner.set_params(**given)
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise ValueError(f"--set needs PARAMETER=VALUE, got {text!r}.")
+    if value.lower() in _WORDS:
+        return name, _WORDS[value.lower()]
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return name, value

@@ -1,0 +1,60 @@
+"""How arguments are described and refused."""
+
+import argparse
+from typing import NoReturn
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser with examples at the end of its help, whose complaints are one sentence.
+
+    Examples
+    --------
+    >>> Parser("frri rules", "Show rules.", "frri rules model.json").parse_args(["--jsn"])
+    Traceback (most recent call last):
+        ...
+    ValueError: unrecognized arguments: --jsn; see frri rules --help.
+    """
+
+    def __init__(self, prog: str, description: str, examples: str) -> None:
+        shown = "\n".join(f"  {line}" for line in examples.splitlines())
+        super().__init__(
+            prog=prog,
+            description=description,
+            epilog=f"examples:\n{shown}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """Leave the complaint to whoever runs the command."""
+        raise ValueError(f"{message.rstrip('.')}; see {self.prog} --help.")
+
+
+def positive_number(text: str) -> float:
+    """A number of 0 or more.
+
+    Examples
+    --------
+    >>> positive_number("1.5")
+    1.5
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number, 0 or more, got {text!r}")
+    return value
+
+
+def whole_number(text: str) -> int:
+    """A whole number of 0 or more.
+
+    Examples
+    --------
+    >>> whole_number("7")
+    7
+    """
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"expected a whole number, 0 or more, got {text!r}")
+    return int(text)

@@ -1,0 +1,97 @@
+"""Apply a saved model to a table; a row of CSV for every row of it.
+
+Further columns of the table are passed over. A category that the model has never seen fits no condition
+on its column; a missing value is treated as the model says.
+"""
+
+import argparse
+import csv
+import io
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frri.cli.console import Progress
+from frri.cli.files import check_inputs, check_output, load_model, write_whole
+from frri.cli.parser import Parser
+from frri.cli.tables import read_for
+from frri.rules import RuleSet
+
+EXAMPLES = """\
+frri predict model.json new.csv > predictions.csv
+frri predict model.json new.parquet --proba --rules -o predictions.csv
+cat new.csv | frri predict model.json -"""
+
+
+def configure(parser: Parser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("model", help="a saved model, - for standard input")
+    parser.add_argument("data", help="a table (CSV, Parquet, ARFF, KEEL), - for standard input")
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: - (stdout)")
+    parser.add_argument("--proba", action="store_true", help="add the share of every class")
+    parser.add_argument(
+        "--rules",
+        action="store_true",
+        help="add the rule that decided and all that fired, as numbered by frri rules",
+    )
+    parser.add_argument("--json", action="store_true", help="JSON instead of CSV")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Predictions to standard output or a file."""
+    check_inputs(arguments.model, arguments.data)
+    check_output(arguments.output, (arguments.model, arguments.data))
+    ruleset = load_model(arguments.model)
+    frame = read_for(ruleset, arguments.data)
+    with Progress(f"predicting {len(frame)} rows"):
+        columns = _columns(ruleset, frame, proba=arguments.proba, rules=arguments.rules)
+        content = _json(columns) if arguments.json else _csv(columns)
+    write_whole(arguments.output, content)
+    return 0
+
+
+def _columns(ruleset: RuleSet, frame: Any, *, proba: bool, rules: bool) -> dict[str, list[Any]]:
+    predicted = ruleset.predict(frame)
+    columns: dict[str, list[Any]] = {"prediction": predicted.tolist()}
+    if proba:
+        shares = ruleset.predict_proba(frame)
+        for label, share in zip(ruleset.classes, shares.T, strict=True):
+            columns[f"probability_{label}"] = share.tolist()
+    if rules:
+        degrees = ruleset.degrees(frame)
+        columns["rule"] = _deciding(ruleset, degrees, predicted)
+        columns["fired"] = [(np.flatnonzero(row > 0.0) + 1).tolist() for row in degrees]
+    return columns
+
+
+def _deciding(
+    ruleset: RuleSet, degrees: NDArray[np.float64], predicted: NDArray[Any]
+) -> list[int | None]:
+    """The rule (from 1) that counted most for the class; None where no rule fires."""
+    if not len(ruleset):
+        return [None] * len(degrees)
+    if ruleset.combination == "first":
+        fires = degrees > 0.0
+        return [int(row.argmax()) + 1 if row.any() else None for row in fires]
+    weighted = degrees * np.array([rule.weight for rule in ruleset])
+    own = np.array([rule.consequent for rule in ruleset])[None, :] == predicted[:, None]
+    counted = np.where(own, weighted, 0.0)
+    return [int(row.argmax()) + 1 if row.max() > 0.0 else None for row in counted]
+
+
+def _csv(columns: dict[str, list[Any]]) -> str:
+    output = io.StringIO()
+    writer = csv.writer(output, lineterminator="\n")
+    writer.writerow(columns)
+    for row in zip(*columns.values(), strict=True):
+        writer.writerow(
+            " ".join(map(str, cell)) if isinstance(cell, list) else cell for cell in row
+        )
+    return output.getvalue()
+
+
+def _json(columns: dict[str, list[Any]]) -> str:
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return json.dumps(rows, indent=1, ensure_ascii=False) + "\n"

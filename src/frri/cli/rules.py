@@ -1,0 +1,66 @@
+"""Show the rules of a saved model, one line each, numbered from 1."""
+
+import argparse
+import json
+import sys
+
+from frri.cli.console import bold, one_line, say
+from frri.cli.files import load_model
+from frri.cli.parser import Parser
+from frri.readers.names import find_name
+from frri.rules import Rule, RuleSet
+from frri.rules.text import condition_texts, facts, rule_text
+
+EXAMPLES = """\
+frri rules model.json
+frri rules model.json --class yes
+frri rules model.json --json | jq '.rules[].text'"""
+
+
+def configure(parser: Parser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("model", help="a saved model, - for standard input")
+    parser.add_argument("--class", dest="label", metavar="LABEL", help="only rules for this class")
+    parser.add_argument("--json", action="store_true", help="rules as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Rules to standard output."""
+    ruleset = load_model(arguments.model)
+    if arguments.label is not None:
+        find_name(arguments.label, map(str, ruleset.classes), "The model", "class")
+    chosen = [
+        (number, rule)
+        for number, rule in enumerate(ruleset, start=1)
+        if arguments.label in {None, str(rule.consequent)}
+    ]
+    if arguments.json:
+        written = ruleset.to_dict()["rules"]
+        content = {
+            "target": ruleset.target,
+            "classes": list(ruleset.classes),
+            "rules": [
+                {"rule": number, "text": rule_text(ruleset, rule), **written[number - 1]}
+                for number, rule in chosen
+            ],
+        }
+        sys.stdout.write(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+        return 0
+    width = len(str(len(ruleset)))
+    for number, rule in chosen:
+        sys.stdout.write(f"{number:>{width}}  {_line(ruleset, rule)}\n")
+    if not chosen:
+        say("No rules.")
+    return 0
+
+
+def _line(ruleset: RuleSet, rule: Rule) -> str:
+    """The text of a rule, with its words standing out on a terminal."""
+    phrases = [one_line(phrase) for phrase in condition_texts(ruleset, rule)]
+    known = f"   [{', '.join(facts(ruleset, rule))}]"
+    conclusion = one_line(f"{ruleset.target} = {rule.consequent}")
+    if not phrases:
+        word = "OTHERWISE" if ruleset.combination == "first" else "ALWAYS"
+        return f"{bold(word)} {conclusion}{known}"
+    conditions = f" {bold('AND')} ".join(phrases)
+    return f"{bold('IF')} {conditions} {bold('THEN')} {conclusion}{known}"

@@ -1,0 +1,130 @@
+"""One column of any data frame (numpy, pandas, polars, Arrow) as a plain array, and its kind."""
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def from_arrow(table: Any) -> Any:
+    """An Arrow table as a data frame with the same kinds of columns; anything else as it is."""
+    if isinstance(getattr(table, "column_names", None), list) and hasattr(table, "to_pandas"):
+        return table.to_pandas(date_as_object=False)
+    return table
+
+
+def ordered_categories(column: Any) -> tuple[str, ...] | None:
+    """The categories of a column from low to high, None if it has none or they have no order.
+
+    Ordered are the categories of pandas that say so, and the fixed ones of polars (`Enum`), which are
+    compared by their position.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> ordered_categories(pd.Series(pd.Categorical(["b"], categories=["b", "a"], ordered=True)))
+    ('b', 'a')
+    """
+    dtype = getattr(column, "dtype", None)
+    if getattr(dtype, "ordered", False) is True or type(dtype).__name__ == "Enum":
+        return tuple(str(category) for category in dtype.categories)  # type: ignore[union-attr]
+    return None
+
+
+def plain_column(column: Any, name: str = "") -> NDArray[Any]:
+    """The values of a column: numbers, dates (datetime64), or objects that stand for their texts.
+
+    Missing values are NaN among numbers, NaT among dates and recognised by `is_missing` elsewhere.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> plain_column(pd.Series([1, 2], dtype="category"))
+    array(['1', '2'], dtype=object)
+    >>> plain_column([Decimal("1.5"), None])
+    array([1.5, nan])
+    >>> plain_column([date(2023, 1, 31), None]).astype("datetime64[D]")
+    array(['2023-01-31',        'NaT'], dtype='datetime64[D]')
+    """
+    codes = getattr(getattr(column, "cat", None), "codes", None)
+    if codes is not None:
+        texts = np.array([*map(str, column.dtype.categories), None], dtype=object)
+        return np.asarray(texts[np.asarray(codes)])
+    array = column if isinstance(column, np.ndarray) else _array(column)
+    if array.dtype.kind in "iufM":
+        return array
+    if array.dtype.kind in "mcV":
+        raise ValueError(
+            f"Column {name!r} holds values of the type {array.dtype}; turn them into numbers or texts."
+        )
+    values = array.astype("U").astype(object) if array.dtype.kind == "S" else array.astype(object)
+    return _resolved(values)
+
+
+def _array(column: Any) -> NDArray[Any]:
+    array = np.asarray(column)
+    return array if array.ndim == 1 else np.asarray(column, dtype=object)
+
+
+def _resolved(values: NDArray[np.object_]) -> NDArray[Any]:
+    """Objects that are all numbers, or all dates, as such."""
+    first = next((value for value in values if not is_missing(value)), None)
+    if _is_number(first) and all(_is_number(v) or is_missing(v) for v in values):
+        return np.array([np.nan if is_missing(v) else float(v) for v in values])
+    if isinstance(first, date) and all(isinstance(v, date) or is_missing(v) for v in values):
+        return np.array([_moment(v) for v in values], dtype="datetime64[us]")
+    return values
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real | Decimal) and not isinstance(value, bool | np.bool_)
+
+
+def _moment(value: Any) -> Any:
+    """A moment in a time zone becomes that of Greenwich."""
+    if is_missing(value):
+        return np.datetime64("NaT")
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        value = value.astimezone(UTC).replace(tzinfo=None)
+    return np.datetime64(value, "us")
+
+
+def days_since_1970(values: Any) -> NDArray[np.float64]:
+    """Dates (numpy, datetime or ISO texts) as days, NaN where missing.
+
+    Examples
+    --------
+    >>> days_since_1970(np.array(["1970-01-02", "1970-01-01T12"], dtype="datetime64[s]"))
+    array([1. , 0.5])
+    """
+    array = plain_column(values)
+    if array.dtype.kind == "f" and np.isnan(array).all():
+        return array.astype(np.float64)
+    if array.dtype.kind == "O":
+        array = np.array(["NaT" if is_missing(v) else str(v) or "NaT" for v in array])
+    elif array.dtype.kind != "M":
+        raise ValueError("Numbers are not dates.")
+    moments = array.astype("datetime64[us]")
+    days = moments.astype(np.int64) / 86_400e6
+    return np.where(np.isnat(moments), np.nan, days)
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, NaT (unequal to themselves) or pandas' NA (which will not say).
+
+    Examples
+    --------
+    >>> is_missing(None), is_missing(float("nan")), is_missing("")
+    (True, True, False)
+    """
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # noqa: PLR0124
+    except TypeError:
+        return True
+    except ValueError:  # an array
+        return False

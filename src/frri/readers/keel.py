@@ -1,0 +1,225 @@
+"""ARFF and KEEL files: a header that names and types the attributes, then rows of values.
+
+The two formats differ in what the header may say: KEEL adds ranges, and lists of inputs and outputs;
+ARFF adds texts, dates and comments.
+"""
+
+import csv
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from frri.readers.packages import import_pandas
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class KeelTable:
+    """The contents of an ARFF or KEEL file.
+
+    Attributes
+    ----------
+    relation : str
+        The name the file gives itself.
+    frame : pandas.DataFrame
+        Numeric attributes are float columns with nan for missing values, all others hold text with
+        None for missing values. Columns and rows are in the order of the file.
+    inputs, outputs : tuple of str
+        The condition and the decision attributes. A file that does not say has its last attribute as
+        the only output.
+    dates : tuple of str
+        The attributes that are declared as dates.
+    """
+
+    relation: str
+    frame: "pd.DataFrame"
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    dates: tuple[str, ...] = ()
+
+
+def read_keel(source: str | os.PathLike[str]) -> KeelTable:
+    """Read a table in the KEEL format or in its relative ARFF.
+
+    Parameters
+    ----------
+    source : path or str
+        The path of a file, or its text (recognised by a line break).
+
+    Returns
+    -------
+    KeelTable
+
+    Examples
+    --------
+    >>> table = read_keel('''
+    ... @relation weather
+    ... @attribute Temperature real [-10.0, 40.0]
+    ... @attribute Sky {clear, overcast}
+    ... @attribute Play {yes, no}
+    ... @inputs Temperature, Sky
+    ... @outputs Play
+    ... @data
+    ... 21.5, clear, yes
+    ... <null>, overcast, no
+    ... ''')
+    >>> table.outputs
+    ('Play',)
+    >>> table.frame
+       Temperature       Sky Play
+    0         21.5     clear  yes
+    1          NaN  overcast   no
+    """
+    if isinstance(source, str) and "\n" in source:
+        text = source
+    else:
+        text = Path(source).read_text(encoding="utf-8")
+    header, rows = _split(text)
+    kinds: dict[str, str] = {}
+    relation, inputs, outputs = "", None, None
+    for number, line in header:
+        keyword, rest = (*line.split(maxsplit=1), "")[:2]
+        match keyword.lower():
+            case "@relation":
+                relation = _unquoted(rest)
+            case "@attribute":
+                name, kind = _attribute(line, number)
+                if name in kinds:
+                    raise ValueError(f"line {number}: there are two attributes named {name!r}")
+                kinds[name] = kind
+            case "@input" | "@inputs":
+                inputs = _names(rest)
+            case "@output" | "@outputs":
+                outputs = _names(rest)
+            case _:
+                raise ValueError(f"line {number}: {line!r} does not begin with a KEEL keyword")
+    if not kinds:
+        raise ValueError("there is no @attribute line")
+    inputs, outputs = _roles(tuple(kinds), inputs, outputs)
+    dates = tuple(name for name, kind in kinds.items() if kind == "date")
+    return KeelTable(relation, _frame(kinds, rows), inputs, outputs, dates)
+
+
+_MISSING = frozenset({"?", "<null>", ""})
+
+# The name is quoted, or it ends where the rest of the line is a type.
+_ATTRIBUTE = re.compile(
+    r"""@attribute\s+(?P<name>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|.+?)
+        (?:\s*(?P<nominal>\{.*\})
+         | \s+(?P<kind>real|integer|numeric|string|date)\b\s*(?:\[[^\]]*\]|["'][^"']*["'])?)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+# A value in single quotes: only ARFF has them.
+_SINGLE_QUOTED = re.compile(r"(?:^|,)\s*'")
+
+# Line numbers and what stands there.
+_Lines = Sequence[tuple[int, str]]
+
+
+def _split(text: str) -> tuple[_Lines, _Lines]:
+    """Part the lines of the header from those of the table."""
+    lines = [line.strip() for line in text.split("\n")]
+    start = next((i for i, line in enumerate(lines) if line.lower() == "@data"), None)
+    if start is None:
+        raise ValueError("there is no @data line: this is not a table in the ARFF or KEEL format")
+    numbered = [(i, line) for i, line in enumerate(lines, start=1) if line and line[0] != "%"]
+    header = [(i, line) for i, line in numbered if i <= start]
+    return header, [(i, line) for i, line in numbered if i > start + 1]
+
+
+def _attribute(line: str, number: int) -> tuple[str, str]:
+    """The name of an attribute and its kind: numeric, nominal, string or date."""
+    found = _ATTRIBUTE.fullmatch(line)
+    if found is None:
+        raise ValueError(
+            f"line {number}: {line!r} declares no attribute: "
+            "expected a name and then real, integer, string, date or a list of values in braces"
+        )
+    kind = "nominal" if found["nominal"] else found["kind"].lower()
+    return _unquoted(found["name"]), "numeric" if kind in {"real", "integer"} else kind
+
+
+def _roles(
+    attributes: tuple[str, ...], inputs: tuple[str, ...] | None, outputs: tuple[str, ...] | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Complete what the header says about condition and decision attributes."""
+    for name in (*(inputs or ()), *(outputs or ())):
+        if name not in attributes:
+            raise ValueError(
+                f"{name!r} is listed as an input or output but declared by no @attribute line"
+            )
+    if outputs is None:
+        outputs = (
+            attributes[-1:] if inputs is None else tuple(a for a in attributes if a not in inputs)
+        )
+    if inputs is None:
+        inputs = tuple(a for a in attributes if a not in outputs)
+    return inputs, outputs
+
+
+def _frame(kinds: dict[str, str], lines: _Lines) -> "pd.DataFrame":
+    pd = import_pandas()
+    columns: list[list[str | None]] = [[] for _ in kinds]
+    for number, row in _rows(lines):
+        if row and row[0].startswith("{"):
+            raise ValueError(f"line {number} is a sparse row; write out all values")
+        if len(row) != len(kinds):
+            raise ValueError(f"line {number} has {len(row)} values for {len(kinds)} attributes")
+        for column, value in zip(columns, row, strict=True):
+            bare = _unquoted(value)
+            column.append(None if bare in _MISSING else bare)
+    numbers = [number for number, _ in lines]
+    return pd.DataFrame(
+        {
+            name: _numeric(values, name, numbers, pd)
+            if kind == "numeric"
+            else pd.Series(values, dtype=object)
+            for (name, kind), values in zip(kinds.items(), columns, strict=True)
+        }
+    )
+
+
+def _rows(lines: _Lines) -> Iterator[tuple[int, list[str]]]:
+    for number, line in lines:
+        single = _SINGLE_QUOTED.search(line) is not None
+        try:
+            yield (
+                number,
+                next(
+                    csv.reader(
+                        [line],
+                        skipinitialspace=True,
+                        quotechar="'" if single else '"',
+                        escapechar="\\" if single else None,
+                    )
+                ),
+            )
+        except csv.Error as error:
+            raise ValueError(f"line {number}: {error}") from None
+
+
+def _numeric(values: list[str | None], name: str, lines: list[int], pd: Any) -> "pd.Series[float]":
+    numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").astype(float)
+    for row in numbers.index[numbers.isna()]:
+        value = values[row]
+        if value is not None and value.lower() != "nan":
+            raise ValueError(
+                f"line {lines[row]}: the numeric attribute {name!r} has the value {value!r}"
+            )
+    return numbers
+
+
+def _names(listing: str) -> tuple[str, ...]:
+    return tuple(_unquoted(name) for name in listing.split(","))
+
+
+def _unquoted(text: str) -> str:
+    text = text.strip()
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+    return text[1:-1].strip() if quoted else text

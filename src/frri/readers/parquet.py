@@ -1,0 +1,51 @@
+"""Parquet files, whose columns know their kinds."""
+
+import io
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from frri.readers.packages import import_pandas, import_parquet
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_UNSUITABLE = ("list", "struct", "map", "union", "binary", "time", "duration")
+
+
+def read_parquet(content: bytes, name: str) -> "pd.DataFrame":
+    """A table from the bytes of a Parquet file; its categories, dates and truth values stay such.
+
+    Examples
+    --------
+    >>> read_parquet(b"a,b", "example.parquet")
+    Traceback (most recent call last):
+        ...
+    ValueError: example.parquet is not a Parquet file, or a damaged one.
+    """
+    pd, parquet = import_pandas(), import_parquet()
+    if not content:
+        raise ValueError(f"{name} is empty.")
+    try:
+        table = parquet.ParquetFile(io.BytesIO(content)).read()
+    except (ValueError, OSError):  # pyarrow's own errors are of these types
+        raise ValueError(f"{name} is not a Parquet file, or a damaged one.") from None
+    twice, count = Counter(table.column_names).most_common(1)[0] if table.num_columns else ("", 0)
+    if count > 1:
+        raise ValueError(f"{name} has more than one column {twice!r}; rename one of them.")
+    for field in table.schema:
+        kind = str(field.type)
+        bare = kind.removeprefix("large_").removeprefix("fixed_size_")
+        if bare.startswith(_UNSUITABLE) and not bare.startswith("timestamp"):
+            raise ValueError(
+                f"{name}: column {field.name!r} holds values of the type {kind}; "
+                "turn them into numbers or texts, or leave the column out."
+            )
+    frame = table.to_pandas(date_as_object=False)
+    if not isinstance(frame.index, pd.RangeIndex):
+        # A named index is a column like any other; one without names only counts.
+        unnamed = [level for level in frame.index.names if level is None]
+        frame = frame.reset_index(drop=bool(unnamed))
+    frame.columns = [str(column) for column in frame.columns]
+    if frame.empty:
+        raise ValueError(f"{name} has column names but no rows.")
+    return frame

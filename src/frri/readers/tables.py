@@ -1,0 +1,123 @@
+"""One function for all file formats; what comes out is a data frame of numbers, dates and texts."""
+
+import re
+import sys
+from collections.abc import Collection, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from frri.readers.delimited import read_delimited
+from frri.readers.encoding import decoded
+from frri.readers.keel import read_keel
+from frri.readers.parquet import read_parquet
+from frri.readers.texts import cleaned, converted, with_texts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMATS = {
+    ".csv": "delimited",
+    ".tsv": "delimited",
+    ".tab": "delimited",
+    ".txt": "delimited",
+    ".parquet": "parquet",
+    ".arff": "keel",
+    ".dat": "keel",
+}
+
+_KEEL_BEGINNING = re.compile(rb"(\xef\xbb\xbf)?(\s|%[^\n]*\n)*@relation", re.IGNORECASE)
+
+
+def read_table(
+    source: str | PathLike[str], texts: Mapping[str, Collection[str]] | None = None
+) -> "pd.DataFrame":
+    r"""Read a table from a file, in the format that its ending tells, or from standard input.
+
+    Numbers become numbers, ISO dates dates, ``true`` and ``false`` truth values, everything else is
+    text. Empty cells and ``?``, ``NA``, ``N/A``, ``NaN``, ``null`` and ``<null>`` are missing values.
+
+    Parameters
+    ----------
+    source : path or "-"
+        A file ending in .csv, .tsv, .txt (any usual separator), .parquet, .arff or .dat (KEEL);
+        ``-`` reads any of these formats from standard input.
+    texts : mapping, optional
+        Columns that hold texts even if they look like numbers or dates, and their known values: these
+        are never taken for missing. Columns that the file does not have are passed over.
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("age;born;colour\n31;1994-05-17;red\n?;1990-01-02;green\n")
+    ...     file.flush()
+    ...     read_table(file.name)
+        age       born colour
+    0  31.0 1994-05-17    red
+    1   NaN 1990-01-02  green
+    """
+    if str(source) == "-":
+        content, name = sys.stdin.buffer.read(), "standard input"
+        kind = _kind_of(content)
+    else:
+        path = Path(source)
+        name = path.name
+        kind = FORMATS.get(path.suffix.lower(), "")
+        content = _content(path)
+        if not kind:
+            raise ValueError(
+                f"{name}: cannot tell the format from the ending {path.suffix!r}; "
+                f"expected one of {', '.join(FORMATS)}."
+            )
+    if kind == "delimited":
+        return read_delimited(content, name, texts)
+    if kind == "parquet":
+        return read_parquet(content, name)
+    return _keel(content, name, texts or {})
+
+
+def _kind_of(content: bytes) -> str:
+    """The format of what comes without a name."""
+    if content.startswith(b"PAR1"):
+        return "parquet"
+    return "keel" if _KEEL_BEGINNING.match(content) else "delimited"
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a file, or one sentence about why there are none."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ValueError(f"There is no file {path}.") from None
+    except IsADirectoryError:
+        raise ValueError(f"{path} is a folder, not a file.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ValueError(f"{path} cannot be read: {reason}.") from None
+
+
+def _keel(content: bytes, name: str, texts: Mapping[str, Collection[str]]) -> "pd.DataFrame":
+    """What the file declares as nominal stays text, even where it looks like a number."""
+    try:
+        table = read_keel(decoded(content, name) + "\n")
+    except ValueError as error:
+        sentence = str(error).rstrip(".")
+        raise ValueError(
+            f"{sentence}." if sentence.startswith(name) else f"{name}: {sentence}."
+        ) from None
+    frame = table.frame
+    if frame.empty:
+        raise ValueError(f"{name} has attributes but no rows.")
+    return with_texts(
+        frame,
+        lambda column, values: (
+            converted(values)
+            if column in table.dates and column not in texts
+            else cleaned(values, texts.get(column, ()))
+        ),
+    )

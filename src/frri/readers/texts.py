@@ -1,0 +1,118 @@
+"""Columns of texts: missing values, and the dates and decimal commas that stand behind some."""
+
+import re
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any
+
+from frri.readers.packages import import_pandas
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "<null>", "<NA>"]
+
+_TIME = r"[ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?"
+_ISO_DATE = re.compile(rf"\d{{4}}-\d{{2}}-\d{{2}}({_TIME}(Z|[+-]\d{{2}}:?\d{{2}})?)?")
+_DECIMAL_COMMA = re.compile(r"[-+]?\d*,?\d+([eE][-+]?\d+)?")
+_NUMBER_LIKE = re.compile(r"[-+.]*(\d|inf)", re.IGNORECASE)
+_TRUTH = {"true": "True", "false": "False"}
+
+
+def with_texts(
+    frame: "pd.DataFrame", change: "Callable[[str, pd.Series[Any]], pd.Series[Any]]"
+) -> "pd.DataFrame":
+    """A table whose columns of texts went through a function of name and values.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> with_texts(pd.DataFrame({"a": [1], "b": ["x "]}), lambda _, values: values.str.strip())
+       a  b
+    0  1  x
+    """
+    if all(dtype.kind != "O" for dtype in frame.dtypes):
+        return frame
+    pd = import_pandas()
+    # One new table: putting thousands of columns into an old one takes far longer.
+    return pd.DataFrame(
+        {
+            name: change(name, values) if values.dtype.kind == "O" else values
+            for name, values in frame.items()
+        }
+    )
+
+
+def cleaned(column: "pd.Series[Any]", known: Collection[str]) -> "pd.Series[Any]":
+    """The texts of a column, each through `clean_text`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> cleaned(pd.Series(["red ", "? ", "NA"]), known=["NA", "red"]).tolist()
+    ['red', None, 'NA']
+    """
+    changes = {
+        value: clean_text(value, known) for value in column.unique() if isinstance(value, str)
+    }
+    if all(old == new for old, new in changes.items()):
+        return column
+    return column.map(lambda value: changes.get(value, value)).astype(object)
+
+
+def clean_text(text: str, known: Collection[str] = ()) -> str | None:
+    """A text without spaces around it, None for a mark of a missing value; known values stay.
+
+    Where truth values are known, they are recognised in any spelling.
+
+    Examples
+    --------
+    >>> clean_text(" red "), clean_text("NA"), clean_text("NA", ["NA"]), clean_text("true", ["True"])
+    ('red', None, 'NA', 'True')
+    """
+    if text in known:
+        return text
+    bare = text.strip()
+    if bare in known:
+        return bare
+    if bare in MISSING:
+        return None
+    truth = bool(known) and set(known) <= set(_TRUTH.values())
+    return _TRUTH.get(bare.lower(), bare) if truth else bare
+
+
+def converted(column: "pd.Series[Any]", *, decimal_commas: bool = False) -> "pd.Series[Any]":
+    """A column of ISO dates as dates, one of numbers as numbers, any other as cleaned texts.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> converted(pd.Series(["2023-01-31", None])).dtype
+    dtype('<M8[ns]')
+    >>> converted(pd.Series(["1,5", "2"]), decimal_commas=True).tolist()
+    [1.5, 2.0]
+    """
+    pd = import_pandas()
+    column = cleaned(column, ())
+    known = column.dropna()
+    if known.empty:
+        return column.astype(float)
+    if not all(isinstance(value, str) for value in known):
+        return column
+    if all(_ISO_DATE.fullmatch(value) for value in known):
+        return _dates(column, pd)
+    if decimal_commas and all(_DECIMAL_COMMA.fullmatch(value) for value in known):
+        column = column.str.replace(",", ".")
+    elif not _NUMBER_LIKE.match(known.iloc[0]):
+        return column
+    numbers = pd.to_numeric(column, errors="coerce")
+    return column if numbers.isna().sum() > column.isna().sum() else numbers
+
+
+def _dates(column: "pd.Series[Any]", pd: Any) -> "pd.Series[Any]":
+    """Moments in a time zone become those of Greenwich; days that do not exist stay texts."""
+    zoned = bool(column.dropna().str.contains(r"(?:Z|:\d{2}[+-][\d:]+)$").any())
+    try:
+        moments = pd.to_datetime(column, format="ISO8601", utc=zoned)
+    except ValueError:
+        return column
+    return moments.dt.tz_localize(None) if zoned else moments

@@ -1,0 +1,34 @@
+"""Files appear whole or not at all."""
+
+import os
+import secrets
+from pathlib import Path
+
+
+def write_whole(path: str | os.PathLike[str], content: str) -> None:
+    """Write a text file beside the old one and put it in its place when it is complete.
+
+    An earlier file survives any failure; links are followed and the mode of the file is kept.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_whole(Path(folder) / "a.txt", "text")
+    ...     print([file.name for file in Path(folder).iterdir()])
+    ['a.txt']
+    """
+    target = Path(os.path.realpath(path))
+    neighbour = target.with_name(f".frri-{secrets.token_hex(8)}")
+    descriptor = os.open(neighbour, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+            if target.exists():
+                neighbour.chmod(target.stat().st_mode & 0o777)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        neighbour.replace(target)
+    except BaseException:
+        neighbour.unlink(missing_ok=True)
+        raise

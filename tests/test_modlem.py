@@ -1,0 +1,398 @@
+"""MODLEM: against its definitions, the reference figures, scikit-learn's checks and bad input."""
+
+import csv
+import json
+import pickle
+from itertools import pairwise
+from math import inf, isnan, nan
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import naive_rough as naive
+from frri import RuleSet
+from frri.bench.datasets import load
+from frri.compiling import compiled, numba_installed
+from frri.data import Attribute
+from frri.kernels import covering as loops
+from frri.learners import covering
+from frri.learners.modlem import MODLEMClassifier, approximations
+from frri.learners.slots import SlottedTable, cut_points
+from frri.rules import NominalCondition
+
+REFERENCE = Path(__file__).parent / "reference" / "rough.csv"
+
+
+@parametrize_with_checks(
+    [MODLEMClassifier(), MODLEMClassifier(criterion="entropy", approximation="upper")]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+# --- against the definitions
+
+
+@st.composite
+def tables(draw, missing=True):
+    """Few values, so that ties, duplicates, contradictions and constants abound."""
+    n, m = draw(st.integers(2, 14)), draw(st.integers(1, 3))
+    nominal = draw(st.lists(st.booleans(), min_size=m, max_size=m))
+    numbers = st.sampled_from([0.0, 0.1, 0.5, 2.0, 7.0])
+    codes = st.sampled_from([0.0, 1.0, 2.0])
+    absent = st.just(nan)
+    columns = []
+    for is_nominal in nominal:
+        values = codes if is_nominal else numbers
+        if missing:
+            values = st.one_of(values, values, values, absent)
+        columns.append(draw(st.lists(values, min_size=n, max_size=n)))
+    classes = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    return [list(row) for row in zip(*columns, strict=True)], classes, nominal
+
+
+def attributes_of(nominal):
+    return [
+        Attribute(f"a{j}", categories=("p", "q", "r")) if is_nominal else Attribute(f"a{j}", 0, 7)
+        for j, is_nominal in enumerate(nominal)
+    ]
+
+
+def slotted(rows, classes, nominal):
+    return SlottedTable.of(np.array(rows), np.array(classes), attributes_of(nominal))
+
+
+def as_tests(rules, nominal):
+    return [
+        [
+            (t.attribute, "=" if nominal[t.attribute] else "<" if t.below else ">=", t.bound)
+            for t in r
+        ]
+        for r in rules
+    ]
+
+
+@given(tables(), st.sampled_from(["lower", "upper", "none"]))
+def test_approximations_follow_the_definition(table, kind):
+    rows, classes, _ = table
+    found = approximations(np.array(rows), np.array(classes), 3, kind)
+    for c in range(3):
+        assert set(np.flatnonzero(found[c])) == naive.approximation(rows, classes, c, kind)
+
+
+@given(tables())
+def test_cut_points_follow_the_definition(table):
+    rows, classes, _ = table
+    column = np.array(rows)[:, 0]
+    assert cut_points(column, np.array(classes)).tolist() == naive.cut_points(column, classes)
+
+
+def test_cut_between_neighbouring_numbers_separates_them():
+    low, high = 1.0, np.nextafter(1.0, 2.0)
+    cut = cut_points(np.array([low, high]), np.array([0, 1]))
+    assert low < cut[0] <= high
+
+
+def loops_of(table, positive, n_classes, entropy):
+    """The loops without a compiler."""
+    counts = np.arange(len(positive) + 1.0)
+    weights = counts * np.log2(np.maximum(counts, 1.0))
+    return loops.cover_class(table.slots, table.grid, positive, n_classes, entropy, weights)
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    tables(),
+    st.sampled_from(["laplace", "entropy"]),
+    st.sampled_from(["lower", "upper", "none"]),
+)
+def test_covering_follows_the_definition(table, criterion, kind):
+    rows, classes, nominal = table
+    data = slotted(rows, classes, nominal)
+    pairs = naive.test_pairs(rows, classes, nominal)
+    for c in range(3):
+        target = naive.approximation(rows, classes, c, kind)
+        expected = naive.cover_class(rows, target, pairs, 3, criterion)
+        positive = np.array([i in target for i in range(len(rows))])
+        found = covering.cover(data, positive, 3, entropy=criterion == "entropy")
+        assert as_tests(found, nominal) == expected
+        starts, numbers, below = loops_of(data, positive, 3, criterion == "entropy")
+        again = [
+            [(int(numbers[k]), bool(below[k])) for k in range(a, b)] for a, b in pairwise(starts)
+        ]
+        plain = covering._cover_class(
+            data.slots, data.grid, positive, 3, criterion == "entropy", weights_for(rows)
+        )
+        assert [len(rule) for rule in again] == np.diff(plain[0]).tolist()
+        assert [number for rule in again for number, _ in rule] == plain[1].tolist()
+        numeric = [not nominal[a] for a in np.searchsorted(data.grid[2], plain[1], "right") - 1]
+        sides = np.array([side for rule in again for _, side in rule], dtype=bool)
+        assert (sides == plain[2])[numeric].all()
+
+
+def weights_for(rows):
+    counts = np.arange(len(rows) + 1.0)
+    return counts * np.log2(np.maximum(counts, 1.0))
+
+
+def noisy(n, seed, *, gaps=False):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 4)).round(2)
+    y = ((X[:, 0] > 0) ^ (X[:, 1] > 0.3) ^ (random.random(n) < 0.15)).astype(int)
+    y += (X[:, 2] > 1) * 2
+    if gaps:
+        X[random.random(X.shape) < 0.05] = nan
+    return X, y
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("entropy", [False, True])
+def test_loops_and_array_operations_agree_on_larger_tables(gaps, entropy):
+    X, y = noisy(260, 3, gaps=gaps)
+    data = SlottedTable.of(X, y, [Attribute(f"a{j}") for j in range(4)])
+    for c in range(4):
+        found = loops_of(data, y == c, 4, entropy)
+        expected = covering._cover_class(data.slots, data.grid, y == c, 4, entropy, weights_for(X))
+        for one, other in zip(found, expected, strict=True):
+            assert one.tolist() == other.tolist()
+
+
+@pytest.mark.skipif(not numba_installed(), reason="needs the compiler")
+@pytest.mark.parametrize("criterion", ["laplace", "entropy"])
+def test_compiled_rules_are_the_same(criterion, monkeypatch):
+    X, y = noisy(1500, 5, gaps=True)
+    monkeypatch.setattr(covering, "_compiled_pays", lambda _: False)
+    expected = MODLEMClassifier(criterion=criterion).fit(X, y).ruleset_
+    monkeypatch.setattr(covering, "_compiled_pays", lambda _: True)
+    assert MODLEMClassifier(criterion=criterion).fit(X, y).ruleset_ == expected
+    assert compiled(loops) is not loops
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    tables(),
+    st.sampled_from(["laplace", "entropy"]),
+    st.sampled_from(["lower", "upper", "none"]),
+)
+def test_rules_weights_and_predictions_follow_the_definition(table, criterion, kind):
+    rows, classes, nominal = table
+    present = sorted(set(classes))
+    codes = [present.index(c) for c in classes]
+    names = np.array(["p", "q", "r"], dtype=object)
+    frame = pd.DataFrame(
+        {
+            f"a{j}": [None if isnan(x) else names[int(x)] for x in column] if nominal[j] else column
+            for j, column in enumerate(map(list, zip(*rows, strict=True)))
+        }
+    )
+    for j, column in enumerate(frame):
+        if nominal[j]:
+            frame[column] = frame[column].astype(object)
+    model = MODLEMClassifier(criterion=criterion, approximation=kind)
+    # A nominal column without any value cannot be told from a numeric one.
+    if any(frame[f"a{j}"].isna().all() for j in range(len(nominal)) if nominal[j]):
+        return
+    # Categories are sorted texts, so codes keep their order but may skip unused ones.
+    renumbered = [list(row) for row in rows]
+    for j, is_nominal in enumerate(nominal):
+        if is_nominal:
+            used = sorted({row[j] for row in rows if row[j] == row[j]})
+            for row in renumbered:
+                row[j] = float(used.index(row[j])) if row[j] == row[j] else nan
+    model.fit(frame, classes)
+    expected = naive.modlem(renumbered, codes, len(present), nominal, criterion, kind)
+    assert [(r.consequent, len(r.conditions)) for r in model.ruleset_] == [
+        (present[c], len(conditions)) for c, conditions in expected
+    ]
+    for rule, (c, conditions) in zip(model.ruleset_, expected, strict=True):
+        target = naive.approximation(renumbered, codes, c, kind)
+        assert rule.weight == pytest.approx(naive.m_estimate(renumbered, target, conditions))
+        for condition, (a, wanted) in zip(rule.conditions, conditions.items(), strict=True):
+            assert condition.attribute == f"a{a}"
+            if not isinstance(condition, NominalCondition):
+                assert (condition.support_low, condition.support_high) == wanted
+    scores = np.array(
+        [
+            naive.modlem_scores(expected, renumbered, codes, len(present), kind, row)
+            for row in renumbered
+        ]
+    )
+    shares = scores / scores.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(frame), shares, atol=1e-12)
+
+
+def test_partial_matching_of_unseen_objects_follows_the_definition():
+    X, y = noisy(60, 1)
+    new, _ = noisy(30, 2)
+    model = MODLEMClassifier().fit(X, y)
+    rules = naive.modlem(X.tolist(), y.tolist(), 4, [False] * 4)
+    scores = np.array(
+        [
+            naive.modlem_scores(rules, X.tolist(), y.tolist(), 4, "lower", row)
+            for row in new.tolist()
+        ]
+    )
+    assert (model.predict(new) == scores.argmax(axis=1)).all()
+    assert (model.ruleset_.scores(new).max(axis=1) == 0).any()
+
+
+# --- against the reference
+
+
+def reference(algorithm, dataset):
+    with REFERENCE.open(encoding="utf-8") as file:
+        return [
+            row
+            for row in csv.DictReader(file)
+            if (row["algorithm"], row["dataset"]) == (algorithm, dataset)
+        ]
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+@pytest.mark.parametrize("criterion", ["laplace", "entropy"])
+@pytest.mark.parametrize("dataset", ["wine", "glass", "wisconsin", "dermatology"])
+def test_reference_figures(dataset, criterion):
+    data = load(dataset)
+    X, y = data.X.to_numpy(), data.y.astype(int)
+    expected = reference("MODLEM" if criterion == "laplace" else "MODLEM-entropy", dataset)
+    folds = list(StratifiedKFold(10, shuffle=True, random_state=0).split(X, data.y))
+    assert len(expected) == len(folds)
+    for row, (train, test) in zip(expected, folds, strict=True):
+        model = MODLEMClassifier(criterion=criterion).fit(X[train], y[train])
+        lengths = [len(rule.conditions) for rule in model.ruleset_]
+        assert len(lengths) == int(row["n_rules"])
+        assert np.mean(lengths) == pytest.approx(float(row["mean_length"]), abs=1e-6)
+        right = model.predict(X[test]) == y[test]
+        recalls = [right[y[test] == c].mean() for c in np.unique(y[test])]
+        assert np.mean(recalls) == pytest.approx(float(row["balanced_accuracy"]), abs=5e-4)
+
+
+# --- behaviour
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["no", "yes"], [False, True], [-3, 7], [0.0, 2.0], np.array(["b", "a"], dtype=object)],
+)
+def test_labels_of_any_type(labels):
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    y = np.asarray(labels)[[0, 0, 1, 1]]
+    model = MODLEMClassifier().fit(X, y)
+    assert model.predict(X).tolist() == y.tolist()
+    assert [rule.consequent for rule in model.ruleset_] == sorted(set(y.tolist()))
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_frames_with_names_and_gaps(library):
+    frame = library.DataFrame(
+        {
+            "colour": ["red", "red", "blue", None, "green", "green"],
+            "size": [1.0, 2.0, 1.5, 4.0, None, 5.0],
+        }
+    )
+    y = ["a", "a", "a", "b", "b", "b"]
+    model = MODLEMClassifier().fit(frame, y)
+    assert model.predict(frame).tolist() == y
+    text = str(model.ruleset_)
+    assert "colour" in text or "size" in text
+    unseen = library.DataFrame({"colour": ["violet", None], "size": [1.0, None]})
+    assert set(model.predict(unseen)) <= {"a", "b"}
+    assert model.ruleset_.statistics(frame, y) == tuple(r.statistics for r in model.ruleset_)
+
+
+def test_lem2_on_nominal_data():
+    frame = pd.DataFrame(
+        {
+            "headache": ["yes", "yes", "no", "no", "yes", "no", "no", "no"],
+            "weakness": ["yes", "no", "no", "no", "yes", "yes", "yes", "no"],
+            "nausea": ["no", "yes", "yes", "no", "no", "no", "yes", "yes"],
+        }
+    )
+    y = ["flu", "flu", "well", "well", "flu", "well", "flu", "well"]
+    model = MODLEMClassifier().fit(frame, y)
+    assert model.predict(frame).tolist() == y
+    assert all(isinstance(c, NominalCondition) for rule in model.ruleset_ for c in rule.conditions)
+    assert all(rule.statistics.precision == 1.0 for rule in model.ruleset_)
+
+
+def test_intervals_are_one_condition():
+    X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
+    rules = MODLEMClassifier().fit(X, [0, 0, 1, 0, 0]).ruleset_
+    (middle,) = [rule for rule in rules if rule.consequent == 1]
+    (condition,) = middle.conditions
+    assert (condition.core_low, condition.support_high) == (1.5, 2.5)
+    assert condition.membership([1.4, 1.5, 2.4999, 2.5]).tolist() == [0, 1, 1, 0]
+
+
+def test_one_class_and_contradictions():
+    one = MODLEMClassifier().fit([[1.0], [2.0]], ["a", "a"])
+    assert len(one.ruleset_) == 0
+    assert one.predict([[5.0]]).tolist() == ["a"]
+    torn = MODLEMClassifier().fit([[1.0], [1.0], [1.0]], ["a", "b", "b"])
+    assert torn.predict([[1.0]]).tolist() == ["b"]
+
+
+def test_long_rules_have_no_partial_weights():
+    # The first object differs from each other one in a single attribute, so its rule needs all.
+    m = 18
+    X = np.vstack([np.ones(m), 1 - np.eye(m)])
+    model = MODLEMClassifier().fit(X, [1] + [0] * m)
+    (long,) = [rule for rule in model.ruleset_ if rule.consequent == 1]
+    assert len(long.conditions) == m
+    assert long.partial_weights == ()
+    assert long.weight == pytest.approx((1 + 3 / (m + 1)) / 4)
+    assert model.predict(X).tolist() == [1] + [0] * m
+
+
+def test_statistics_and_about():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = MODLEMClassifier(criterion="entropy").fit(X, y)
+    assert model.ruleset_.about["learner"] == "MODLEM"
+    assert model.ruleset_.about["parameters"]["criterion"] == "entropy"
+    assert all(rule.statistics is not None for rule in model.ruleset_)
+    assert all(0 < rule.weight < inf for rule in model.ruleset_)
+
+
+def test_pickle_clone_json_pipeline_and_search():
+    X, y = load_iris(return_X_y=True)
+    model = MODLEMClassifier().fit(X, y)
+    assert (pickle.loads(pickle.dumps(model)).predict(X) == model.predict(X)).all()
+    assert clone(model).get_params() == model.get_params()
+    read = RuleSet.from_json(model.ruleset_.to_json())
+    new = X + np.random.default_rng(0).normal(scale=0.5, size=X.shape)
+    assert (read.predict(new) == model.predict(new)).all()
+    json.loads(model.ruleset_.to_json())
+    pipeline = make_pipeline(StandardScaler(), MODLEMClassifier()).fit(X, y)
+    assert pipeline.score(X, y) > 0.95
+    search = GridSearchCV(MODLEMClassifier(), {"criterion": ["laplace", "entropy"]}, cv=3)
+    assert search.fit(X, y).best_score_ > 0.85
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"criterion": "gini"}, "criterion must be one of laplace, entropy, got 'gini'"),
+        ({"approximation": None}, "approximation must be one of lower, upper, none, got None"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        MODLEMClassifier(**parameters).fit([[1.0], [2.0]], [0, 1])
+
+
+def test_bad_tables():
+    with pytest.raises(ValueError, match="Column 0 holds inf"):
+        MODLEMClassifier().fit([[inf], [2.0]], [0, 1])
+    with pytest.raises(ValueError, match="'continuous'"):
+        MODLEMClassifier().fit([[1.0], [2.0]], [0.5, 1.5])

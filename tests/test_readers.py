@@ -1,0 +1,377 @@
+"""Tables from files, and the kinds of their columns."""
+
+import datetime as dt
+import io
+import sys
+import time
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frri.data import describe_frame, to_matrix
+from frri.readers import read_table
+from frri.readers.delimited import read_delimited
+from frri.readers.keel import read_keel
+from frri.readers.kinds import check_kinds, declare, summary, texts
+from frri.readers.texts import MISSING
+
+NAN = float("nan")
+
+
+def read(content, **options):
+    data = content.encode() if isinstance(content, str) else content
+    return read_delimited(data, "x.csv", **options)
+
+
+def columns(frame):
+    """Values by column, None where missing."""
+    return {
+        name: [None if pd.isna(v) else v for v in values.tolist()] for name, values in frame.items()
+    }
+
+
+# ------------------------------------------------------------------ separated values
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_separators_encodings_and_line_ends_are_recognised(separator, encoding, newline):
+    lines = ["größe", "1.5", "2"], ["farbe", "weiß", "grün"]
+    text = newline.join(separator.join(row) for row in zip(*lines, strict=True)) + newline
+    frame = read(text.encode(encoding))
+    assert columns(frame) == {"größe": [1.5, 2.0], "farbe": ["weiß", "grün"]}
+
+
+def test_old_line_ends_before_spaces_do_not_confuse_the_parser():
+    assert columns(read("a,b\r 1,2\r 3,4\r")) == {"a": [1, 3], "b": [2, 4]}
+
+
+def test_values_parted_by_spaces():
+    assert columns(read("a b\n1 2\n3   4\n")) == {"a": [1, 3], "b": [2, 4]}
+
+
+def test_a_single_column_of_sentences_stays_one():
+    assert columns(read("my words\nsome\nsome more of them\n")) == {
+        "my words": ["some", "some more of them"]
+    }
+
+
+def test_a_spreadsheet_may_announce_its_separator():
+    assert columns(read("sep=;\r\na;b\r\n1;x,y\r\n")) == {"a": [1], "b": ["x,y"]}
+
+
+def test_quotation_marks_protect_everything():
+    frame = read('a,"b, or\nso"\n1,"x ""y"",\nz"\n2,"?x"\n')
+    assert columns(frame) == {"a": [1, 2], "b, or\nso": ['x "y",\nz', "?x"]}
+
+
+def test_decimal_commas():
+    frame = read("a;b;c\n1,5;x;1.5\n-2;y;2\n,5;z;3e2\n")
+    assert columns(frame) == {"a": [1.5, -2.0, 0.5], "b": ["x", "y", "z"], "c": [1.5, 2, 300]}
+
+
+def test_commas_in_comma_separated_files_are_not_decimal():
+    assert columns(read('a,b\n"1,234",x\n"2,5",y\n'))["a"] == ["1,234", "2,5"]
+
+
+@pytest.mark.parametrize("mark", MISSING)
+def test_marks_of_missing_values(mark):
+    frame = read(f"a,b,c\n1,x,2020-01-01\n{mark} , {mark},{mark}\n2,y,2020-01-02\n")
+    assert [str(dtype) for dtype in frame.dtypes] == ["float64", "object", "datetime64[ns]"]
+    assert frame.isna().to_numpy().tolist() == [[False] * 3, [True] * 3, [False] * 3]
+
+
+def test_a_column_without_values_is_numeric():
+    assert read("a,b\n,1\n,2\n")["a"].dtype == float
+
+
+def test_dates_are_dates_with_and_without_time_and_zone():
+    frame = read("d,t,z,n\n2020-02-29,2020-01-01 10:30,2020-01-01T10:30:00+02:00,2021-02-29\n")
+    assert [str(dtype) for dtype in frame.dtypes] == ["datetime64[ns]"] * 3 + ["object"]
+    assert str(frame["z"][0]) == "2020-01-01 08:30:00"
+
+
+def test_truth_values_stay_such():
+    frame = read("a,b\ntrue,True\nFALSE,\n")
+    assert columns(frame) == {"a": [True, False], "b": [True, None]}
+    assert describe_frame(frame)[0].categories == ("False", "True")
+
+
+def test_columns_of_texts_keep_their_form():
+    known = {"zip": (), "country": ["NA", "DE"], "ok": ["False", "True"], "absent": ["x"]}
+    frame = read("zip,country,ok,n\n01234,NA,true,1\n?,DE,FALSE,NA\n99,?,perhaps,2\n", texts=known)
+    assert columns(frame) == {
+        "zip": ["01234", None, "99"],
+        "country": ["NA", "DE", None],
+        "ok": ["True", "False", "perhaps"],
+        "n": [1.0, None, 2.0],
+    }
+
+
+def test_a_separator_at_the_end_of_every_line_makes_no_column():
+    assert columns(read("a,b,\n1,2,\n3,4,\n")) == {"a": [1, 3], "b": [2, 4]}
+
+
+def test_numbers_too_large_for_whole_ones_are_still_numbers():
+    assert read("a\n123456789012345678901234567890\n1\n")["a"].dtype == float
+
+
+def test_missing_values_at_the_end_of_rows_are_no_short_rows():
+    assert columns(read('a,b\n1,\n"x\ny",2\n')) == {"a": ["1", "x\ny"], "b": [None, 2.0]}
+
+
+@pytest.mark.parametrize("values", ["numbers", "texts"])
+def test_thousands_of_columns_take_seconds(values):
+    n = 2000
+    cell = {"numbers": "0.25", "texts": "x"}[values]
+    text = ",".join(f"c{i}" for i in range(n)) + "\n" + (",".join([cell] * n) + "\n") * 50
+    start = time.process_time()
+    assert read(text).shape == (50, n)
+    assert time.process_time() - start < 5
+
+
+cells = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1
+).filter(lambda text: text == text.strip() and not text.startswith("\ufeff"))
+
+
+@given(
+    st.lists(st.tuples(st.integers(-(10**9), 10**9), cells), min_size=2, max_size=6),
+    st.sampled_from(",;\t|"),
+)
+@settings(max_examples=60, deadline=None)
+def test_what_pandas_writes_is_read_back(rows, separator):
+    frame = pd.DataFrame({"n": [n for n, _ in rows], "t": [f"_{t}" for _, t in rows]})
+    found = read(frame.to_csv(index=False, sep=separator))
+    assert columns(found) == columns(frame)
+
+
+@given(
+    st.binary(max_size=200)
+    | st.text(st.sampled_from(",;\t| \"'\n\r?@%{}ab1-."), max_size=40).map(str.encode)
+    | st.text(st.sampled_from(",'\" \n?%{}ab1"), max_size=20).map(
+        lambda data: f"@relation r\n@attribute a real\n@attribute b {{a}}\n@data\n{data}".encode()
+    )
+)
+@settings(max_examples=300, deadline=None)
+def test_any_bytes_are_a_table_or_a_sentence(content):
+    for suffix in ("csv", "arff", "parquet"):
+        try:
+            read_any(content, suffix)
+        except ValueError as error:
+            assert str(error).startswith("x.")  # noqa: PT017
+
+
+def read_any(content, suffix):
+    from frri.readers import tables
+    from frri.readers.parquet import read_parquet
+
+    if suffix == "csv":
+        read_delimited(content, "x.csv")
+    elif suffix == "parquet":
+        read_parquet(content, "x.parquet")
+    else:
+        tables._keel(content, "x.arff", {})
+
+
+# ------------------------------------------------------------------ other formats
+
+ARFF = """% a comment
+@RELATION 'wine list'
+@attribute 'the price' NUMERIC
+@attribute colour {red, 'light, white', 1}
+@attribute note string
+@attribute bought date "yyyy-MM-dd"
+@data
+% another
+12.5, red, 'it\\'s fine, really', 2020-01-31
+?, 'light, white', ?, ?
+3,1,"say no",2021-01-01
+"""
+
+
+def test_arff(tmp_path):
+    (tmp_path / "x.arff").write_text(ARFF)
+    frame = read_table(tmp_path / "x.arff")
+    assert columns(frame) == {
+        "the price": [12.5, None, 3.0],
+        "colour": ["red", "light, white", "1"],
+        "note": ["it's fine, really", None, "say no"],
+        "bought": [pd.Timestamp("2020-01-31"), None, pd.Timestamp("2021-01-01")],
+    }
+
+
+def test_keel_knows_its_outputs():
+    table = read_keel(
+        "@relation r\n@attribute a integer [0, 9]\n@attribute c{x,y}\n@outputs c\n@data\n1,x\n<null>,y\n"
+    )
+    assert (table.relation, table.inputs, table.outputs) == ("r", ("a",), ("c",))
+    assert columns(table.frame) == {"a": [1.0, None], "c": ["x", "y"]}
+
+
+def test_parquet_keeps_its_kinds(tmp_path):
+    content = {
+        "n": pa.array([1, None]),
+        "decimal": pa.array([Decimal("1.5"), None]),
+        "text": pa.array(["x", None]),
+        "flag": pa.array([True, None]),
+        "day": pa.array([dt.date(2020, 1, 31), None]),
+        "zoned": pa.array([dt.datetime(2020, 1, 31, 12, tzinfo=dt.UTC), None]),
+        "size": pa.DictionaryArray.from_arrays([1, None], ["S", "L"], ordered=True),
+    }
+    pq.write_table(pa.table(content), tmp_path / "x.parquet")
+    kinds = {a.name: a.kind for a in describe_frame(read_table(tmp_path / "x.parquet"))}
+    assert kinds == {
+        "n": "numeric", "decimal": "numeric", "text": "nominal", "flag": "nominal",
+        "day": "date", "zoned": "date", "size": "ordinal",
+    }  # fmt: skip
+
+
+def test_a_named_index_of_parquet_is_a_column(tmp_path):
+    frame = pd.DataFrame({"a": [1, 2]}, index=pd.Index(["x", "y"], name="id"))
+    frame.to_parquet(tmp_path / "x.parquet")
+    assert columns(read_table(tmp_path / "x.parquet")) == {"id": ["x", "y"], "a": [1, 2]}
+    frame.rename_axis(None).to_parquet(tmp_path / "x.parquet")
+    assert columns(read_table(tmp_path / "x.parquet")) == {"a": [1, 2]}
+
+
+@pytest.mark.parametrize("kind", ["csv", "arff", "parquet"])
+def test_standard_input_is_recognised(kind, monkeypatch):
+    sink = io.BytesIO()
+    pq.write_table(pa.table({"a": [1.0]}), sink)
+    content = {
+        "csv": b"a\n1.0\n",
+        "arff": b"% note\n\n@relation r\n@attribute a real\n@data\n1\n",
+        "parquet": sink.getvalue(),
+    }[kind]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    assert columns(read_table("-")) == {"a": [1.0]}
+
+
+# ------------------------------------------------------------------ kinds
+
+DAY = dt.date(2020, 1, 1)
+MIXED = {
+    "n": [1, None, 3],
+    "decimal": [Decimal("1.5"), None, None],
+    "text": ["x", None, "y"],
+    "flag": [True, None, False],
+    "day": [DAY, None, dt.date(2020, 1, 3)],
+    "zoned": [dt.datetime(2020, 1, 1, 12, tzinfo=dt.UTC), None, None],
+}
+FRAMES = {
+    "pandas": pd.DataFrame(MIXED),
+    "pandas with extension types": pd.DataFrame(MIXED).convert_dtypes(),
+    "pandas with Arrow types": pd.DataFrame(MIXED).convert_dtypes(dtype_backend="pyarrow"),
+    "polars": pl.DataFrame(MIXED),
+    "Arrow": pa.table(MIXED),
+}
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_kinds_and_values_are_the_same_in_every_library(name):
+    attributes = describe_frame(FRAMES[name])
+    assert [(a.name, a.kind) for a in attributes] == [
+        ("n", "numeric"), ("decimal", "numeric"), ("text", "nominal"),
+        ("flag", "nominal"), ("day", "date"), ("zoned", "date"),
+    ]  # fmt: skip
+    np.testing.assert_array_equal(
+        to_matrix(FRAMES[name], attributes),
+        [[1, 1.5, 0, 1, 18262, 18262.5], [NAN] * 6, [3, NAN, 1, 0, 18264, NAN]],
+    )
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"a": pd.Categorical(["x", None, "y"], ["z", "y", "x"], ordered=True)}),
+        pl.DataFrame({"a": pl.Series(["x", None, "y"], dtype=pl.Enum(["z", "y", "x"]))}),
+        pa.table(
+            {"a": pa.DictionaryArray.from_arrays([2, None, 1], ["z", "y", "x"], ordered=True)}
+        ),
+    ],
+    ids=["pandas", "polars", "Arrow"],
+)
+def test_ordered_categories_are_ordinal(frame):
+    attributes = describe_frame(frame)
+    assert (attributes[0].kind, attributes[0].categories) == ("ordinal", ("z", "y", "x"))
+    np.testing.assert_array_equal(to_matrix(frame, attributes)[:, 0], [2, NAN, 1])
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"a": pd.Categorical([1, None, 2])}),
+        pl.DataFrame({"a": pl.Series(["1", None, "2"], dtype=pl.Categorical)}),
+        pa.table({"a": pa.DictionaryArray.from_arrays([0, None, 1], ["1", "2"])}),
+    ],
+    ids=["pandas", "polars", "Arrow"],
+)
+def test_categories_are_nominal_even_if_they_look_like_numbers(frame):
+    attributes = describe_frame(frame)
+    assert (attributes[0].kind, attributes[0].categories) == ("nominal", ("1", "2"))
+    np.testing.assert_array_equal(to_matrix(frame, attributes)[:, 0], [0, NAN, 1])
+    numbers = pd.DataFrame({"a": [1.0, None, 3.0]})  # what other readers make of it
+    np.testing.assert_array_equal(to_matrix(numbers, attributes)[:, 0], [0, NAN, -1])
+
+
+def test_numbers_are_no_dates_and_dates_no_numbers():
+    day = describe_frame(pd.DataFrame({"d": [DAY]}))
+    with pytest.raises(ValueError, match="'d' does not hold dates"):
+        to_matrix(pd.DataFrame({"d": [20200101]}), day)
+    number = describe_frame(pd.DataFrame({"d": [1]}))
+    with pytest.raises(ValueError, match="'d' holds dates or durations, which are not numbers"):
+        to_matrix(pd.DataFrame({"d": pd.to_datetime([DAY])}), number)
+    np.testing.assert_array_equal(to_matrix(pd.DataFrame({"d": [None]}), day), [[NAN]])
+    np.testing.assert_array_equal(to_matrix([["2020-01-02"], [None]], day), [[18263], [NAN]])
+
+
+def test_durations_are_refused_by_name():
+    frame = pd.DataFrame({"late": pd.to_timedelta([1, 2], unit="h")})
+    with pytest.raises(ValueError, match="'late' holds values of the type timedelta"):
+        describe_frame(frame)
+
+
+def test_the_user_decides_about_kinds():
+    frame = pd.DataFrame({"id": [1, 2], "code": [7, 8], "size": ["S", "L"], "grade": [2.0, 1.0]})
+    orders = {"size": ["S", "M", "L"], "grade": ["1", "2"]}
+    found = declare(frame, "t", nominal=["code"], ordinal=orders, ignore=["id"])
+    assert [(a.kind, a.categories) for a in describe_frame(found)] == [
+        ("nominal", ("7", "8")), ("ordinal", ("S", "M", "L")), ("ordinal", ("1", "2")),
+    ]  # fmt: skip
+
+
+def test_kinds_are_shown():
+    frame = declare(
+        pd.DataFrame({**MIXED, "size": ["S", "L", None]}), "t", ordinal={"size": ["S", "L"]}
+    )
+    assert summary(frame).splitlines() == [
+        "3 rows, 7 columns: 2 numeric, 2 date, 1 ordinal, 2 nominal; 9 missing values",
+        "  date: day, zoned",
+        "  ordinal: size (S < L)",
+        "  nominal: text (2 values), flag (2 values)",
+    ]
+
+
+def test_identifiers_and_mistakes_are_pointed_out_unless_the_user_insists():
+    names = pd.DataFrame({"name": [f"n{i}" for i in range(30)]})
+    with pytest.raises(ValueError, match=r"'name' has 30 different texts.*--ignore name"):
+        check_kinds(names, limit=29)
+    check_kinds(names, limit=30)
+    check_kinds(names, limit=29, declared=["name"])
+    codes = pd.DataFrame({"code": ["1", "2", "A"] * 9})
+    check_kinds(codes)  # a third of letters is no mistake
+
+
+def test_texts_of_numbers_lose_no_digits():
+    assert texts(pd.Series([0.1, 1e22, None, 3.0])).tolist() == [
+        "0.1", "10000000000000000000000", None, "3",
+    ]  # fmt: skip
