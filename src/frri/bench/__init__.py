@@ -1,1 +1,76 @@
-"""The paper's experiment: its data sets, and fair comparisons of learners on identical folds."""
+"""The paper's experiment: its data sets, and fair comparisons of learners on identical folds.
+
+>>> import frri.bench as bench
+>>> results = bench.run(["wine"], ["frri", "tree"], n_folds=3, workers=0)
+>>> results.means("rules").round(0)
+      frri  tree
+wine   6.0   7.0
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from frri.bench.datasets import NAMES, Dataset, load
+    from frri.bench.keel import KeelTable, read_keel
+    from frri.bench.learners import LEARNERS, add_learner, learner
+    from frri.bench.metrics import METRICS, Metric, Outcome, add_metric, metric
+    from frri.bench.results import Results
+    from frri.bench.running import run
+    from frri.bench.sources import add_dataset, dataset
+    from frri.bench.statistics import Comparison, compare
+
+__all__ = [
+    "LEARNERS",
+    "METRICS",
+    "NAMES",
+    "Comparison",
+    "Dataset",
+    "KeelTable",
+    "Metric",
+    "Outcome",
+    "Results",
+    "add_dataset",
+    "add_learner",
+    "add_metric",
+    "compare",
+    "dataset",
+    "learner",
+    "load",
+    "metric",
+    "read_keel",
+    "run",
+]
+
+# Loaded at first use: a command line that only shows its help needs none of it.
+_LATER = {
+    "LEARNERS": "learners",
+    "METRICS": "metrics",
+    "NAMES": "datasets",
+    "Comparison": "statistics",
+    "Dataset": "datasets",
+    "KeelTable": "keel",
+    "Metric": "metrics",
+    "Outcome": "metrics",
+    "Results": "results",
+    "add_dataset": "sources",
+    "add_learner": "learners",
+    "add_metric": "metrics",
+    "compare": "statistics",
+    "dataset": "sources",
+    "learner": "learners",
+    "load": "datasets",
+    "metric": "metrics",
+    "read_keel": "keel",
+    "run": "running",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(f"frri.bench.{_LATER[name]}"), name)
+    raise AttributeError(f"module 'frri.bench' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

