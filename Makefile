@@ -8,7 +8,7 @@ demo: .venv/installed
 	$(BIN)/frri demo
 
 test: lint types browser
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .

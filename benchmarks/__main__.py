@@ -8,7 +8,17 @@ import numpy as np
 
 import frri
 
-BENCHMARKS = ("induction", "selection", "growth", "first_fit", "prediction")
+BENCHMARKS = (
+    "induction",
+    "selection",
+    "growth",
+    "first_fit",
+    "prediction",
+    "mixed",
+    "rivals",
+    "reference_rivals",
+    "reference_rough",
+)
 
 
 def main() -> None:

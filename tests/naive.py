@@ -7,10 +7,13 @@ exception: it transcribes the paper's pseudo-code with numpy over the objects, t
 Names: ``u`` is the object a rule is made from (its anchor), ``v`` any object; a rule is a list of
 kinds, one per attribute, with its anchor and its confidence. "AT_MOST" is the paper's DOMINANT
 (smaller than or similar), "AT_LEAST" its DOMINATED (greater than or similar).
+
+Tables may be mixed: NaN is a missing value, ``nominal`` has the indices of attributes whose values can
+only be equal or not (they are not scaled), and ``initial`` the kind from which each attribute starts.
 """
 
 from itertools import combinations
-from math import inf, isinf
+from math import inf, isinf, isnan
 
 import numpy as np
 
@@ -21,21 +24,29 @@ TRIED_IN_ORDER = ("UNUSED", "AT_MOST", "AT_LEAST", "SIMILAR")
 # --- scaling
 
 
-def scale(train, new=None):
+def scale(train, new=None, nominal=()):
     """Scale every column of `new` by the range of `train`: (x - low) / (high - low), cut to [0, 1].
 
     A column that is constant in `train` becomes 0. Where high - low is beyond the largest float,
-    all three numbers are halved first.
+    all three numbers are halved first. Missing values do not count for the range and stay missing,
+    if the column is not constant. Nominal columns stay as they are.
     """
     train = np.asarray(train, dtype=float)
     new = train if new is None else np.asarray(new, dtype=float)
     scaled = np.zeros(new.shape)
     for a in range(train.shape[1]):
-        low, high = float(min(train[:, a])), float(max(train[:, a]))
+        if a in nominal:
+            scaled[:, a] = new[:, a]
+            continue
+        known = [float(x) for x in train[:, a] if not isnan(x)]
+        low, high = min(known, default=0.0), max(known, default=0.0)
         if low == high:
             continue
         for i in range(len(new)):
             x = float(new[i, a])
+            if isnan(x):
+                scaled[i, a] = x
+                continue
             if isinf(high - low):
                 ratio = (x / 2 - low / 2) / (high / 2 - low / 2)
             else:
@@ -61,8 +72,17 @@ def relation(kind, a_u, a_v):
     raise ValueError(kind)
 
 
-def fails_by(kind, a_u, a_v):
-    """1 - relation, written without the detour through 1 and its rounding."""
+def fails_by(kind, a_u, a_v, *, nominal=False):
+    """1 - relation, written without the detour through 1 and its rounding.
+
+    A missing value on either side fails nothing. Nominal values are equal, or they fail by 1.
+    """
+    if isnan(a_u) or isnan(a_v):
+        return 0.0
+    if nominal:
+        if kind not in ("SIMILAR", "UNUSED"):
+            raise ValueError(kind)
+        return 1.0 if kind == "SIMILAR" and a_u != a_v else 0.0
     d = a_v - a_u
     if kind == "SIMILAR":
         return abs(d)
@@ -75,22 +95,26 @@ def fails_by(kind, a_u, a_v):
     raise ValueError(kind)
 
 
-def distance(kinds, u, v):
+def distance(kinds, u, v, nominal=()):
     """1 - matching degree: the largest failure over all attributes."""
-    return max((fails_by(kind, u[a], v[a]) for a, kind in enumerate(kinds)), default=0.0)
+    return max(
+        (fails_by(kind, u[a], v[a], nominal=a in nominal) for a, kind in enumerate(kinds)),
+        default=0.0,
+    )
 
 
-def confidences(values, labels):
+def confidences(values, labels, initial=None, nominal=()):
     """Lower approximation of the own class: Chebyshev distance to the nearest other-class object.
 
-    1 for an object when there is no object of another class.
+    1 for an object when there is no object of another class. Distances are those of the rule that
+    shortening starts from.
     """
     n, m = np.shape(values)
-    all_similar = ["SIMILAR"] * m
+    first = ["SIMILAR"] * m if initial is None else initial
     return np.array(
         [
             min(
-                (distance(all_similar, values[u], values[v]) for v in others(labels, u)),
+                (distance(first, values[u], values[v], nominal) for v in others(labels, u)),
                 default=1.0,
             )
             for u in range(n)
@@ -104,65 +128,74 @@ def others(labels, u):
     return [v for v in range(len(labels)) if labels[v] != labels[u]]
 
 
-def covering_degree(kinds, u, confidence, v):
+def covering_degree(kinds, u, confidence, v, nominal=()):
     """Lukasiewicz t-norm of matching degree and confidence: max(0, confidence - distance)."""
-    return max(0.0, confidence - distance(kinds, u, v))
+    return max(0.0, confidence - distance(kinds, u, v, nominal))
 
 
-def covers(kinds, u, confidence, v):
+def covers(kinds, u, confidence, v, nominal=()):
     """Whether the covering degree is positive: distance < confidence - tolerance.
 
     A distance is never negative, so a confidence of at most the tolerance covers nothing.
     """
-    return bool(distance(kinds, u, v) < confidence - TOLERANCE)
+    return bool(distance(kinds, u, v, nominal) < confidence - TOLERANCE)
 
 
-def discerned(kinds, u, confidence, v):
+def discerned(kinds, u, confidence, v, nominal=()):
     """Whether some attribute tells v from u: it fails by more than confidence - tolerance.
 
     Shortening asks this. It is not quite the opposite of `covers`: an object whose distance is
     exactly confidence - tolerance is neither discerned nor covered.
     """
-    return any(fails_by(kind, u[a], v[a]) > confidence - TOLERANCE for a, kind in enumerate(kinds))
+    return any(
+        fails_by(kind, u[a], v[a], nominal=a in nominal) > confidence - TOLERANCE
+        for a, kind in enumerate(kinds)
+    )
 
 
 # --- shortening
 
 
-def shorten(values, labels, u_index, confidence, order):
+def shorten(values, labels, u_index, confidence, order, initial=None, nominal=()):
     """RULE_PRUNE for one object: `confidence` is that object's own, `order` a list of attributes.
 
     From all SIMILAR, give each attribute in turn the first kind of UNUSED, AT_MOST, AT_LEAST and
-    SIMILAR under which every object of another class is still discerned.
+    SIMILAR under which every object of another class is still discerned. An attribute that is nominal
+    or starts from another kind can only be UNUSED or what it was.
     """
     u = values[u_index]
-    kinds = ["SIMILAR"] * len(u)
+    kinds = ["SIMILAR"] * len(u) if initial is None else list(initial)
     for a in order:
-        for kind in TRIED_IN_ORDER:
+        free = kinds[a] == "SIMILAR" and a not in nominal
+        for kind in TRIED_IN_ORDER if free else ("UNUSED", kinds[a]):
             kinds[a] = kind
-            if all(discerned(kinds, u, confidence, values[v]) for v in others(labels, u_index)):
+            if all(
+                discerned(kinds, u, confidence, values[v], nominal) for v in others(labels, u_index)
+            ):
                 break
     return kinds
 
 
-def shorten_all(values, labels, confidence, orders):
+def shorten_all(values, labels, confidence, orders, initial=None, nominal=()):
     """RULE_PRUNE for every object; `orders` is one permutation for all objects or one for each."""
     n = len(values)
     if np.ndim(orders) == 1:
         orders = [orders] * n
-    return [shorten(values, labels, u, confidence[u], orders[u]) for u in range(n)]
+    return [
+        shorten(values, labels, u, confidence[u], orders[u], initial, nominal) for u in range(n)
+    ]
 
 
 # --- selection
 
 
-def covering_table(values, labels, confidence, kinds):
+def covering_table(values, labels, confidence, kinds, nominal=()):
     """z[u, v]: whether the rule of object u covers object v, for all pairs of any classes."""
     n = len(labels)
     table = np.zeros((n, n), dtype=bool)
     for u in range(n):
         for v in range(n):
-            table[u, v] = covers(kinds[u], values[u], confidence[u], values[v])
+            table[u, v] = covers(kinds[u], values[u], confidence[u], values[v], nominal)
     return table
 
 
@@ -204,21 +237,22 @@ def minimum_cover(table, costs):
 # --- inference
 
 
-def predict_scores(kinds_list, anchors, confidences, rule_classes, n_classes, v):  # noqa: PLR0917
+def predict_scores(kinds_list, anchors, confidences, rule_classes, n_classes, v, nominal=()):
     """Per class, the largest covering degree of its rules and the largest confidence - distance.
 
     A class without rules has score 0 and uncut value minus infinity.
     """
     scores, uncut = [0.0] * n_classes, [-inf] * n_classes
     for kinds, u, confidence, c in zip(kinds_list, anchors, confidences, rule_classes, strict=True):
-        scores[c] = max(scores[c], covering_degree(kinds, u, confidence, v))
-        uncut[c] = max(uncut[c], confidence - distance(kinds, u, v))
+        scores[c] = max(scores[c], covering_degree(kinds, u, confidence, v, nominal))
+        uncut[c] = max(uncut[c], confidence - distance(kinds, u, v, nominal))
     return scores, uncut
 
 
-def predict(kinds_list, anchors, confidences, rule_classes, n_classes, v):  # noqa: PLR0917
+def predict(kinds_list, anchors, confidences, rule_classes, n_classes, v, nominal=()):
     """Class of the highest score or, if all are 0, the highest uncut value; ties to the lowest."""
-    scores, uncut = predict_scores(kinds_list, anchors, confidences, rule_classes, n_classes, v)
+    rules = (kinds_list, anchors, confidences, rule_classes)
+    scores, uncut = predict_scores(*rules, n_classes, v, nominal)
     decisive = scores if max(scores) > 0 else uncut
     return decisive.index(max(decisive))
 
@@ -226,18 +260,18 @@ def predict(kinds_list, anchors, confidences, rule_classes, n_classes, v):  # no
 # --- all together
 
 
-def fit(X, y, order=None):
+def fit(X, y, order=None, initial=None, nominal=()):
     """Scale, shorten, select. `order`: one permutation of the attributes, one per object, or None.
 
     The first entries are about all objects, in the order of the rows of X; those from "selected" on
     are about the chosen rules: what `predict` takes.
     """
     classes, labels = np.unique(np.asarray(y), return_inverse=True)
-    values = scale(X)
-    confidence = confidences(values, labels)
+    values = scale(X, nominal=nominal)
+    confidence = confidences(values, labels, initial, nominal)
     orders = list(range(values.shape[1])) if order is None else order
-    kinds = shorten_all(values, labels, confidence, orders)
-    table = covering_table(values, labels, confidence, kinds)
+    kinds = shorten_all(values, labels, confidence, orders, initial, nominal)
+    table = covering_table(values, labels, confidence, kinds, nominal)
     costs = [sum(kind != "UNUSED" for kind in rule) for rule in kinds]
     selected = minimum_cover(table, costs)
     return {
@@ -255,13 +289,14 @@ def fit(X, y, order=None):
         "rule_confidences": [confidence[u] for u in selected],
         "rule_classes": [int(labels[u]) for u in selected],
         "n_classes": len(classes),
+        "nominal": nominal,
     }
 
 
 def predict_fitted(fitted, v):
     """`predict` for one scaled object with the rules of `fit`."""
     names = ("rule_kinds", "rule_anchors", "rule_confidences", "rule_classes", "n_classes")
-    return predict(*(fitted[name] for name in names), v)
+    return predict(*(fitted[name] for name in names), v, fitted["nominal"])
 
 
 # --- the pseudo-code, transcribed

@@ -10,7 +10,8 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 
 from frri.bench import datasets
-from frri.bench.datasets import NAMES, load, read_keel
+from frri.bench.datasets import NAMES, load
+from frri.readers.keel import read_keel
 
 # Attributes, objects, classes and imbalance ratio as in the paper's table of data sets, where the ratio
 # is misprinted three times: cleveland (12.62), ecoli (28.60) and spectfheart (38.56).
@@ -133,7 +134,7 @@ def test_a_missing_package_is_named_with_the_remedy(monkeypatch, name, package):
 
 def test_missing_pandas_is_named_with_the_remedy(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"pandas: run pip install 'frri\[bench\]'"):
+    with pytest.raises(ImportError, match=r"pandas: pip install 'frri\[tables\]'"):
         load("wine")
 
 
@@ -216,7 +217,7 @@ def test_roles_the_header_leaves_open(header, inputs, outputs):
     ("text", "message"),
     [
         ("a,b\n1,2\n", "no @data line"),
-        ("@relation r\n@attribute a date\n@data\n", "line 2: '@attribute a date' declares no"),
+        ("@relation r\n@attribute a relational\n@data\n", "line 2: '@attribute a relational' declares no"),
         ("@attribute a real\n@attribute a real\n@data\n", "line 2: there are two attributes"),
         ("@attribute a real\nb real\n@data\n", "line 2: 'b real' does not begin with a KEEL"),
         ("@attribute a real\n@inputs b\n@data\n", "'b' is listed as an input or output"),

@@ -16,17 +16,23 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import has_fit_parameter
 
 import naive
 import worked_example as example
 from frri import ConditionType, FRRIClassifier, RuleSet
+from frri.data import to_matrix
 
 quiet = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
 @quiet
 @parametrize_with_checks(
-    [FRRIClassifier(), FRRIClassifier(attribute_order="random", random_state=0)]
+    [
+        FRRIClassifier(),
+        FRRIClassifier(attribute_order="random", random_state=0),
+        FRRIClassifier(missing="error"),
+    ]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -176,6 +182,217 @@ def test_one_order_per_object(table):
     assert sorted(clf.selected_) == list(expected["selected"])
 
 
+# ---------------------------------------------------------------- mixed tables
+
+NAMES = ["RED", "green", "blue", "a'b", "x, y", "1", "z"]
+SIZES = ["S", "M", "L"]
+
+
+def random_frame(rng, n):
+    """A data frame of columns of all kinds with gaps, and the same table in numbers."""
+    columns, codes, nominal, conditions, initial = {}, [], [], {}, []
+    for a in range(rng.integers(1, 5)):
+        kind = rng.choice(["number", "date", "ordinal", "nominal", "boolean"])
+        name = f"{kind} {a}"
+        if kind == "number":
+            values = rng.integers(0, 4, n) * 0.3 if rng.integers(2) else rng.random(n) * 50 - 20
+        elif kind == "date":
+            values = 19000.0 + rng.integers(0, 5, n)
+        elif kind == "ordinal":
+            values = np.concatenate(([0, len(SIZES) - 1], rng.integers(0, len(SIZES), n)))[:n]
+        else:
+            values = rng.integers(0, 2 if kind == "boolean" else len(NAMES), n)
+        values = values.astype(float)
+        gaps = rng.random(n) < rng.choice([0, 0.3, 1], p=[0.6, 0.35, 0.05])
+        if kind == "ordinal":
+            gaps[:2] = False  # the twin takes the range from the values
+        values[gaps] = np.nan
+        if kind == "number":
+            columns[name] = values
+        elif kind == "date":
+            columns[name] = pd.to_datetime(pd.Series(values), unit="D")
+        elif kind == "ordinal":
+            texts = [None if np.isnan(v) else SIZES[int(v)] for v in values]
+            columns[name] = pd.Categorical(texts, categories=SIZES, ordered=True)
+        elif kind == "nominal":
+            texts = [None if np.isnan(v) else NAMES[int(v)] for v in values]
+            columns[name] = pd.Series(texts, dtype=object)
+        else:
+            truths = [None if np.isnan(v) else bool(v) for v in values]
+            columns[name] = pd.Series(truths, dtype=object)
+        restriction = rng.choice(["any", "at most", "at least", "never"], p=[0.7, 0.1, 0.1, 0.1])
+        if kind in {"nominal", "boolean"}:
+            nominal.append(a)
+            restriction = "any" if restriction != "never" else restriction
+        conditions[name] = str(restriction)
+        start = {"any": "SIMILAR", "never": "UNUSED"}
+        initial.append(start.get(restriction, restriction.replace(" ", "_").upper()))
+        codes.append(values)
+    return pd.DataFrame(columns), np.column_stack(codes), tuple(nominal), conditions, initial
+
+
+@quiet
+@pytest.mark.parametrize("seed", range(4))
+def test_mixed_tables_agree_with_the_definitions(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(250):
+        n = int(rng.integers(3, 10))
+        frame, X, nominal, conditions, initial = random_frame(rng, n)
+        y = rng.integers(0, rng.integers(1, 4), n)
+        order = rng.permutation(X.shape[1])
+        expected = naive.fit(X, y, order, initial, nominal)
+        clf = FRRIClassifier(attribute_order=order, conditions=conditions).fit(frame, y)
+        np.testing.assert_array_equal(clf.confidence_, expected["confidences"])
+        kinds = [[k.name for k in row] for row in clf.condition_types_]
+        assert kinds == [list(k) for k in expected["kinds"]]
+        assert sorted(clf.selected_) == list(expected["selected"])
+        assert clf.uncovered_.tolist() == sorted(expected["left_out"])
+        covered = clf.ruleset_.covers(frame)
+        assert (covered == expected["table"][clf.selected_].T).all()
+
+        new = frame.sample(frac=1, random_state=0).mask(rng.random(frame.shape) < 0.2)
+        new = new.astype(frame.dtypes)
+        codes = to_matrix(new, clf.ruleset_.attributes)
+        # The codes of the model count only the categories that occur.
+        for a in nominal:
+            known = clf.ruleset_.attributes[a].categories
+            names = ["False", "True"] if list(frame)[a].startswith("boolean") else NAMES
+            codes[:, a] = [c if np.isnan(c) else names.index(known[int(c)]) for c in codes[:, a]]
+        scaled = naive.scale(X, codes, nominal)
+        rules = [
+            expected[f"rule_{part}"] for part in ("kinds", "anchors", "confidences", "classes")
+        ]
+        for row, got in zip(scaled, clf.predict(new), strict=True):
+            scores, uncut = naive.predict_scores(*rules, expected["n_classes"], row, nominal)
+            values = scores if max(scores) > 1e-9 else uncut
+            assert values[list(clf.classes_).index(got)] >= max(values) - 1e-9
+
+
+def test_rules_speak_of_categories_and_dates():
+    frame = pd.DataFrame(
+        {
+            "colour": ["red", "red", "blue", "blue"],
+            "day": pd.to_datetime(["2023-01-01", "2023-01-11", "2023-01-01", "2023-01-11"]),
+            "size": pd.Categorical(["M", "S", "S", "S"], categories=["S", "M", "L"], ordered=True),
+        }
+    )
+    clf = FRRIClassifier().fit(frame, ["a", "b", "c", "c"])
+    assert str(clf.ruleset_[-1]).count("blue") == 1
+    text = str(clf.ruleset_)
+    assert "colour = blue" in text
+    assert "2023-01-" in text
+    again = RuleSet.from_json(clf.ruleset_.to_json())
+    assert again.predict(frame).tolist() == clf.predict(frame).tolist() == ["a", "b", "c", "c"]
+    # The middle of three sizes is half the range away from either end.
+    assert clf.confidence_[0] == 1.0
+    sizes = FRRIClassifier(conditions={"day": "never", "colour": "never"})
+    with pytest.warns(UserWarning, match="as far as conditions on them are allowed: rows 1, 2, 3"):
+        sizes.fit(frame, ["a", "b", "c", "c"])
+    assert sizes.confidence_.tolist() == [0.5, 0, 0, 0]
+
+
+def test_a_category_never_seen_fails_by_all():
+    frame = pd.DataFrame({"colour": ["red", "blue"], "x": [0.0, 1.0]})
+    clf = FRRIClassifier().fit(frame, ["a", "b"])
+    assert clf.predict(pd.DataFrame({"colour": ["green"], "x": [0.1]})).tolist() == ["a"]
+    assert FRRIClassifier(conditions={"x": "never"}).fit(frame, ["a", "b"]).ruleset_.covers(
+        pd.DataFrame({"colour": ["green"], "x": [0.1]})
+    ).tolist() == [[False, False]]
+
+
+def test_missing_values_in_arrays():
+    X, y = load_iris(return_X_y=True)
+    X[::7, 1] = np.nan
+    X = np.column_stack((X, np.full(len(X), np.nan)))
+    clf = FRRIClassifier().fit(X, y)
+    assert (clf._types[:, 4] == ConditionType.UNUSED).all()
+    assert (clf._types[::7, 1] == ConditionType.UNUSED).all()
+    assert (clf._types[:, 1] != ConditionType.UNUSED).any()
+    assert clf.score(X, y) == 1.0
+    assert clf.predict(np.full((1, 5), np.nan)).shape == (1,)
+    assert clf.ruleset_.missing == "holds"
+    assert clf.ruleset_.covers(np.full((1, 5), np.nan)).all()
+
+
+def test_an_empty_row_is_like_all_others():
+    X = [[0.0, 0.1], [np.nan, np.nan], [1.0, 0.9]]
+    message = (
+        r"nearly the same values, missing ones left aside: rows 2 .* Row 1 is empty .* drop it"
+    )
+    with pytest.warns(UserWarning, match=message):
+        clf = FRRIClassifier().fit(X, ["a", "a", "b"])
+    assert clf.confidence_.tolist() == [1, 0, 0]
+    assert clf.uncovered_.tolist() == [2]
+
+
+def test_missing_values_can_be_refused():
+    message = r"Missing values \(NaN\) in column 'Pulse' \(1 of 3 rows\)"
+    for frame in (with_pulse(np.nan), with_pulse(None).astype(object)):
+        with pytest.raises(ValueError, match=message):
+            FRRIClassifier(missing="error").fit(frame, LABELS)
+    clf = FRRIClassifier(missing="error").fit(FRAME, LABELS)
+    with pytest.raises(ValueError, match=message):
+        clf.predict(with_pulse(np.nan))
+    mixed = FRAME.assign(Sex=["f", "m", "f"])
+    clf = FRRIClassifier(missing="error").fit(mixed, LABELS)
+    gap = FRAME.assign(Sex=["f", None, "f"])
+    for work in (lambda: clf.predict(gap), lambda: clf.fit(gap, LABELS)):
+        with pytest.raises(ValueError, match=r"column 'Sex' \(1 of 3 rows\)"):
+            work()
+
+
+@pytest.mark.parametrize(
+    ("restriction", "types"),
+    [("at most", {0, 1}), ("at least", {0, 2}), ("never", {0}), ("any", {0, 1, 2})],
+)
+@quiet
+def test_conditions_restrict_rules(restriction, types):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    clf = FRRIClassifier(conditions={"alcohol": restriction}).fit(X, y)
+    assert set(clf._types[:, 0]) == types
+    by_position = FRRIClassifier(conditions={0: restriction}).fit(X.to_numpy(), y)
+    np.testing.assert_array_equal(by_position._types, clf._types)
+    assert clf.ruleset_.about["conditions"] == {"alcohol": restriction}
+    assert RuleSet.from_json(clf.ruleset_.to_json()) == clf.ruleset_
+
+
+def test_nominal_attributes_have_no_bounds():
+    frame = FRAME.assign(Sex=["f", "m", "f"])
+    with pytest.raises(
+        ValueError, match=r"conditions\['Sex'\] must be 'any' or 'never'.* no order"
+    ):
+        FRRIClassifier(conditions={"Sex": "at most"}).fit(frame, LABELS)
+
+
+def test_all_attributes_forbidden_leave_no_rule_but_an_answer():
+    clf = FRRIClassifier(conditions={"Age": "never", "Pulse": "never"})
+    with pytest.warns(UserWarning, match="3 of 3 objects"):
+        clf.fit(FRAME, LABELS)
+    assert len(clf.ruleset_) == 0
+    assert clf.predict(FRAME).tolist() == ["a"] * 3
+
+
+def test_polars_and_pandas_give_the_same_rules_on_mixed_tables():
+    rng = np.random.default_rng(0)
+    colours = np.array(["red", "green", None], dtype=object)[rng.integers(0, 3, 60)]
+    frame = pd.DataFrame({"colour": colours, "x": rng.random(60)})
+    y = (frame["x"] > 0.5).to_numpy() & (frame["colour"] != "red").to_numpy()
+    one = FRRIClassifier().fit(frame, y)
+    other = FRRIClassifier().fit(pl.from_pandas(frame), y)
+    assert one.ruleset_ == other.ruleset_
+    assert (one.predict(frame) == other.predict(pl.from_pandas(frame))).all()
+
+
+def test_mostly_numbers_with_a_few_texts_are_not_guessed_at():
+    message = r"Column 'Pulse' holds 'high' in row 1 among numbers; correct or empty it"
+    with pytest.raises(ValueError, match=message):
+        FRRIClassifier().fit(with_pulse("high"), LABELS)
+    declared = with_pulse("high").astype({"Pulse": "category"})
+    assert FRRIClassifier().fit(declared, LABELS).ruleset_.attributes[1].kind == "nominal"
+    texts = with_pulse("high").assign(Pulse=["60", "high", "80"])
+    assert FRRIClassifier().fit(texts, LABELS).ruleset_.attributes[1].kind == "nominal"
+
+
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
 def test_rules_cover_all_of_their_class_and_nothing_else(load):
     X, y = load(return_X_y=True)
@@ -314,16 +531,16 @@ def with_pulse(value):
             r"Column 'Pulse' holds -1e\+305 \(beyond 1e\+300\) in row 1",
         ),
         (
-            with_pulse(np.nan),
-            LABELS,
-            r"Missing values \(NaN\) in column 'Pulse' \(1 of 3 rows\)",
-        ),
-        (
             with_pulse("high"),
             LABELS,
             "Column 'Pulse' holds 'high' in row 1",
         ),
-        (with_pulse(None).astype(object), LABELS, "Missing values .* column 'Pulse'"),
+        (with_pulse("high").assign(Sex=["f", "m", "f"]), LABELS, "'Pulse' holds 'high' in row 1"),
+        (FRAME.assign(Sex=["f", "m", "f"]), ["a", "b"], "3 rows but there are 2 labels"),
+        (FRAME.assign(Sex=["f", "m", "f"]), None, "requires y to be passed"),
+        (FRAME.assign(Sex=["f", "m", "f"]), [np.nan, 1.0, 2.0], "NaN"),
+        (FRAME.assign(Sex=["f", "m", "f"]).iloc[:0], [], "0 sample"),
+        (with_pulse(np.inf).assign(Sex=["f", "m", "f"]), LABELS, "'Pulse' holds inf"),
         ([[1.0, "x"], [2.0, 3.0], [1.0, 1.0]], LABELS, "Column 1 holds 'x' in row 0"),
         (FRAME, ["a", "b"], "inconsistent numbers of samples"),
         (FRAME.iloc[:0], [], "0 sample"),
@@ -354,11 +571,29 @@ def test_bad_tables_get_one_sentence(X, y, message):
         ({"attribute_order": [0.0, 1.0]}, r"permutation of 0 to 1, got \[0.0, 1.0\]"),
         ({"attribute_order": [0, 1, 2]}, r"shape \(2,\) or \(3, 2\), got \(3,\)"),
         ({"attribute_order": [[0, 1], [1, 0], [1, 1]]}, r"got \[1, 1\]"),
+        ({"missing": "mean"}, "missing must be 'similar' or 'error', got 'mean'"),
+        ({"conditions": ["Age"]}, r"conditions must be a mapping .*, got \['Age'\]"),
+        ({"conditions": {"Agge": "never"}}, "names 'Agge', .* no such column; did you mean 'Age'"),
+        ({"conditions": {"zzz": "never"}}, "names 'zzz', .* no such column; it has Age, Pulse"),
+        ({"conditions": {2: "never"}}, "names 2, but the table has no such column"),
+        ({"conditions": {-1: "never"}}, "names -1, but the table has no such column"),
+        ({"conditions": {True: "never"}}, "names True, but the table has no such column"),
+        ({"conditions": {"Age": "<="}}, r"conditions\['Age'\] must be 'any', .*, got '<='"),
+        ({"conditions": {"Age": None}}, r"conditions\['Age'\] must be 'any', .*, got None"),
     ],
 )
 def test_bad_parameters_get_one_sentence(parameters, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=message) as caught:
         FRRIClassifier(**parameters).fit(FRAME, LABELS)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_sample_weights_are_refused():
+    with pytest.raises(TypeError, match=r"FRRI takes no sample_weight: .* whatever .* weigh\."):
+        FRRIClassifier().fit(FRAME, LABELS, sample_weight=[1, 2, 3])
+    with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
+        FRRIClassifier().fit(FRAME, LABELS, weights=[1, 2, 3])
+    assert not has_fit_parameter(FRRIClassifier(), "sample_weight")
 
 
 def test_predicting_with_other_columns():

@@ -35,18 +35,21 @@ def _coarse(monkeypatch):
 coarse = pytest.mark.usefixtures("_coarse")
 
 
-def by_definition(values, classes, orders):
-    confidence = naive.confidences(values, classes)
-    kinds = naive.shorten_all(values, classes, confidence, orders)
+def by_definition(values, classes, orders, initial=None, nominal=()):
+    start = None if initial is None else [ConditionType(code).name for code in initial]
+    confidence = naive.confidences(values, classes, start, nominal)
+    kinds = naive.shorten_all(values, classes, confidence, orders, start, nominal)
     types = np.array([[ConditionType[kind] for kind in rule] for rule in kinds], dtype=np.int8)
-    return confidence, types, naive.covering_table(values, classes, confidence, kinds)
+    return confidence, types, naive.covering_table(values, classes, confidence, kinds, nominal)
 
 
-def assert_by_definition(values, classes, orders, *, compiled):
-    confidence, types, table = by_definition(values, classes, orders)
-    found = confidences(values, classes, compiled=compiled)
+def assert_by_definition(values, classes, orders, initial=None, nominal=(), *, compiled):
+    confidence, types, table = by_definition(values, classes, orders, initial, nominal)
+    start = {} if initial is None else {"initial": initial}
+    kinds = start | ({"rigid": np.isin(np.arange(types.shape[1]), nominal)} if nominal else {})
+    found = confidences(values, classes, compiled=compiled, **start)
     np.testing.assert_array_equal(found, confidence, strict=True)
-    found = shorten(values, classes, confidence, orders, compiled=compiled)
+    found = shorten(values, classes, confidence, orders, compiled=compiled, **kinds)
     np.testing.assert_array_equal(found, types, strict=True)
     covered, positions = covers(values, classes, confidence, types, compiled=compiled)
     dense = covered.to_dense()
@@ -54,7 +57,7 @@ def assert_by_definition(values, classes, orders, *, compiled):
     assert dense.sum() == table.sum()  # the other bits are covered by nobody
     assert (np.diff(covered.indptr)[confidence <= TOLERANCE] == 0).all()
     assert (covered.bits != 0).all()
-    together = induce(values, classes, orders, compiled=compiled)
+    together = induce(values, classes, orders, compiled=compiled, **kinds)
     np.testing.assert_array_equal(together.confidence, confidence, strict=True)
     np.testing.assert_array_equal(together.types, types, strict=True)
     assert_same_covers((together.covers, together.positions), (covered, positions))
@@ -199,11 +202,107 @@ def test_inputs_of_any_layout():
         assert_same_covers(again, expected[2:])
 
 
+# --- mixed tables
+
+
+def random_mixed_table(rng, n, m, n_classes, kind):
+    """A random table with category codes, missing values and restricted attributes among the rest."""
+    values, classes = random_table(rng, n, m, n_classes, kind)
+    nominal = tuple(np.flatnonzero(rng.random(m) < rng.choice([0, 0.3, 1], p=[0.3, 0.5, 0.2])))
+    for a in nominal:
+        values[:, a] = rng.integers(0, rng.choice([1, 2, 3, 12]), n)
+    initial = rng.choice([0, 1, 2, 3], m, p=[0.1, 0.2, 0.2, 0.5])
+    initial[list(nominal)] = rng.choice([0, 3], len(nominal), p=[0.1, 0.9])
+    share = rng.choice([0, 0.1, 0.5, 0.95], p=[0.3, 0.4, 0.2, 0.1])
+    values[rng.random((n, m)) < share] = np.nan
+    return values, classes, None if rng.integers(2) else initial, nominal
+
+
+def check_many_mixed(seed, n_tables, *, compiled):
+    rng = np.random.default_rng(seed)
+    for i in range(n_tables):
+        n, m = rng.integers(1, 12), rng.integers(1, 6)
+        kind = KINDS[i % len(KINDS)]
+        values, classes, *declared = random_mixed_table(rng, n, m, rng.integers(1, 5), kind)
+        orders = random_order(rng, n, m)
+        assert_by_definition(values, classes, orders, *declared, compiled=compiled)
+
+
+@pytest.mark.parametrize("compiled", PATHS)
+def test_small_mixed_tables_by_definition(compiled):
+    check_many_mixed(21, 1500, compiled=compiled)
+
+
+@coarse
+@pytest.mark.parametrize("compiled", PATHS)
+def test_small_mixed_tables_by_definition_in_many_blocks(compiled):
+    check_many_mixed(22, 1500, compiled=compiled)
+
+
+@coarse
+@pytest.mark.parametrize("kind", KINDS)
+def test_mixed_tables_of_several_words_by_definition(kind):
+    rng = np.random.default_rng(23)
+    for _ in range(3):
+        values, classes, *declared = random_mixed_table(rng, 90, 3, 2, kind)
+        orders = random_order(rng, 90, 3)
+        for compiled in PATHS:
+            assert_by_definition(values, classes, orders, *declared, compiled=compiled)
+
+
+@pytest.mark.parametrize("compiled", PATHS)
+def test_nominal_values_are_equal_or_not(compiled):
+    values = np.array([[0, 0.0], [3, 0.2], [1, 0.2], [7, 1.0]])
+    found = induce(values, [0, 0, 1, 1], [0, 1], rigid=[True, False], compiled=compiled)
+    assert found.confidence.tolist() == [1, 1, 1, 1]
+    assert found.types[1].tolist() == [ConditionType.SIMILAR, ConditionType.UNUSED]
+
+
+@pytest.mark.parametrize("compiled", PATHS)
+def test_missing_values_are_similar_to_everything(compiled):
+    gap = np.nan
+    values = [[0.0, gap], [0.5, 0.0], [gap, 1.0], [gap, gap]]
+    found = induce(values, [0, 0, 1, 0], [0, 1], compiled=compiled)
+    assert found.confidence.tolist() == [0, 1, 0, 0]
+    assert found.types.tolist() == [[0, 0], [0, 1], [0, 0], [0, 0]]
+    assert found.covers.to_dense()[:, found.positions].tolist() == [
+        [False] * 4,
+        [True, True, False, True],
+        [False] * 4,
+        [False] * 4,
+    ]
+
+
+@pytest.mark.parametrize("compiled", PATHS)
+def test_restricted_attributes(compiled):
+    values, classes = [[0.0, 0.0], [0.5, 0.0], [1.0, 0.5]], [0, 1, 0]
+    at_most = induce(values, classes, [0, 1], initial=[1, 3], compiled=compiled)
+    assert at_most.confidence.tolist() == [0.5, 0, 0.5]
+    assert at_most.types.tolist() == [[1, 0], [0, 0], [0, 2]]
+    never = induce(values, classes, [0, 1], initial=[0, 3], compiled=compiled)
+    assert never.confidence.tolist() == [0, 0, 0.5]
+    assert never.types.tolist() == [[0, 0], [0, 0], [0, 2]]
+
+
+@pytest.mark.parametrize("compiled", PATHS)
+def test_declaring_what_holds_anyway_changes_nothing(compiled):
+    rng = np.random.default_rng(24)
+    values, classes = random_table(rng, 200, 4, 3, "grid")
+    expected = induce(values, classes, np.arange(4), compiled=compiled)
+    found = induce(
+        values, classes, np.arange(4), initial=[3] * 4, rigid=[False] * 4, compiled=compiled
+    )
+    np.testing.assert_array_equal(found.types, expected.types)
+    assert_same_covers(found[2:4], expected[2:4])
+
+
 # --- the paths against each other
 
 
-def assert_same_paths(values, classes, order):
-    slow, fast = (induce(values, classes, order, compiled=compiled) for compiled in PATHS)
+def assert_same_paths(values, classes, order, **declared):
+    slow, fast = (
+        induce(values, classes, order, compiled=compiled, **declared) for compiled in PATHS
+    )
     np.testing.assert_array_equal(fast.confidence, slow.confidence, strict=True)
     np.testing.assert_array_equal(fast.types, slow.types, strict=True)
     assert_same_covers(fast[2:], slow[2:])
@@ -233,6 +332,17 @@ def test_paths_agree_on_separated_classes(monkeypatch):
     assert_same_paths(values, classes, np.arange(6))
     monkeypatch.setattr(induction, "_PAIRS_UP_TO", 0)
     assert_same_paths(values, classes, np.arange(6)[::-1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("n", "m", "n_classes"), [(700, 40, 3), (3000, 7, 3)])
+def test_paths_agree_on_mixed_tables(n, m, n_classes, kind):
+    rng = np.random.default_rng(n + m)
+    for _ in range(3):
+        values, classes, initial, nominal = random_mixed_table(rng, n, m, n_classes, kind)
+        declared = {"initial": initial, "rigid": np.isin(np.arange(m), nominal)}
+        assert_same_paths(values, classes, rng.permutation(m), **declared)
+        assert_same_paths(values, classes, random_order(rng, n, m), **declared)
 
 
 def test_threads_do_not_matter(monkeypatch):

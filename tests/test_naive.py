@@ -86,6 +86,59 @@ def test_inference_example_with_exact_values(fitted):
     assert naive.predict_fitted(fitted, example.NEW_OBJECT) == example.NEW_OBJECT_CLASS
 
 
+# --- mixed tables
+
+
+def test_missing_values_fail_nothing():
+    for kind in naive.TRIED_IN_ORDER:
+        for nominal in (False, True) if kind in {"UNUSED", "SIMILAR"} else (False,):
+            for pair in ((np.nan, 0.3), (0.3, np.nan), (np.nan, np.nan)):
+                assert naive.fails_by(kind, *pair, nominal=nominal) == 0
+
+
+def test_nominal_values_are_equal_or_not():
+    assert naive.fails_by("SIMILAR", 2.0, 2.0, nominal=True) == 0
+    assert naive.fails_by("SIMILAR", 2.0, 3.0, nominal=True) == 1
+    assert naive.fails_by("SIMILAR", 2.0, 7.0, nominal=True) == 1
+    assert naive.fails_by("UNUSED", 2.0, 3.0, nominal=True) == 0
+    with pytest.raises(ValueError, match="AT_MOST"):
+        naive.fails_by("AT_MOST", 2.0, 3.0, nominal=True)
+
+
+def test_scaling_leaves_missing_and_nominal_values_alone():
+    table = [[1.0, 5.0, np.nan, 3.0], [np.nan, 7.0, np.nan, 3.0], [3.0, 5.0, np.nan, np.nan]]
+    expected = [[0, 5, 0, 0], [np.nan, 7, 0, 0], [1, 5, 0, 0]]
+    np.testing.assert_array_equal(naive.scale(table, nominal=(1,)), expected)
+
+
+def test_a_mixed_table_by_hand():
+    """Colour (nominal), a number that must be bounded above, one with a gap."""
+    X = np.array([[0, 1.0, 10.0], [0, 3.0, 20.0], [4, 5.0, np.nan]])
+    fitted = naive.fit(X, [0, 1, 1], initial=["SIMILAR", "AT_MOST", "SIMILAR"], nominal=(0,))
+    # Object 1 is told from its enemy 0 by the last attribute alone: 1 is at most 3.
+    assert fitted["confidences"].tolist() == [1, 1, 1]
+    assert fitted["kinds"] == [
+        ["UNUSED", "AT_MOST", "AT_MOST"],
+        ["UNUSED", "UNUSED", "AT_LEAST"],
+        ["SIMILAR", "UNUSED", "UNUSED"],
+    ]
+    assert fitted["table"].tolist() == [[1, 0, 0], [0, 1, 1], [0, 0, 1]]
+    assert fitted["selected"] == [0, 1]
+
+
+@pytest.mark.parametrize("kind", ["AT_MOST", "AT_LEAST", "UNUSED"])
+def test_restricted_attributes_start_and_end_as_said(kind):
+    for values, labels in random_tables(30, seed=7):
+        initial = [kind] + ["SIMILAR"] * (values.shape[1] - 1)
+        confidence = naive.confidences(values, labels, initial)
+        assert (confidence <= naive.confidences(values, labels)).all()
+        rules = naive.shorten_all(values, labels, confidence, range(values.shape[1]), initial)
+        assert {rule[0] for rule in rules} <= {"UNUSED", kind}
+        for u, rule in enumerate(rules):
+            for v in naive.others(labels, u):
+                assert not naive.covers(rule, values[u], confidence[u], values[v])
+
+
 # --- three places where the print has slipped
 
 

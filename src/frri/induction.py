@@ -5,6 +5,15 @@ no *enemy* (object of another class) enters; its half-width is the object's conf
 opens sides of that box as long as it stays free of enemies; what the opened box then contains is
 what the object's rule covers.
 
+Attributes are numbers scaled to [0, 1], unless they are declared otherwise:
+
+- A missing value (NaN) is similar to everything: it fails no condition, and a condition on it is
+  failed by nobody, so that no rule uses what its own object misses.
+- `initial` has the type from which each attribute starts in every rule. AT_MOST and AT_LEAST take
+  the place of SIMILAR, in the confidences as well; UNUSED leaves the attribute out.
+- `rigid` attributes are used as they start or not at all. A nominal attribute is a rigid column of
+  category codes 0, 1, 2 and so on: since distances count up to 1, different categories fail by 1.
+
 All three ask which objects lie beyond a side of a box, for every object and attribute. Objects are
 therefore bits, grouped by class in words of 64, and the answers come as whole words. A small table
 is worked in plain numpy (`frri.kernels.plain`), so that it never waits for a compiler; a large one
@@ -80,17 +89,26 @@ class Candidates(NamedTuple):
     seconds: dict[str, float]  # per step
 
 
-def confidences(values: ArrayLike, classes: ArrayLike, *, compiled: bool | None = None) -> Floats:
+def confidences(
+    values: ArrayLike,
+    classes: ArrayLike,
+    *,
+    initial: ArrayLike | None = None,
+    compiled: bool | None = None,
+) -> Floats:
     """Membership of every object in the lower approximation of its own class.
 
-    With the minimum t-norm over the attributes this is the Chebyshev distance to the nearest enemy.
+    With the minimum t-norm over the attributes this is the Chebyshev distance to the nearest enemy,
+    or 1 if that is less.
 
     Parameters
     ----------
     values : array-like of float, shape (n_objects, n_attributes)
-        Scaled to [0, 1].
+        Scaled to [0, 1], codes of nominal attributes excepted; NaN where missing.
     classes : array-like of int, shape (n_objects,)
         Class codes from 0.
+    initial : array-like of int, shape (n_attributes,), optional
+        Codes of `ConditionType`, SIMILAR throughout if left out.
     compiled : bool, optional
         Force or forbid the compiled kernels; left out, `use_compiled` decides.
 
@@ -103,8 +121,10 @@ def confidences(values: ArrayLike, classes: ArrayLike, *, compiled: bool | None 
     --------
     >>> confidences([[0.0, 0.5], [0.25, 0.5], [1.0, 0.0]], [0, 0, 1])
     array([1.  , 0.75, 0.75])
+    >>> confidences([[0, 0.5], [2, np.nan], [2, 0.0]], [0, 0, 1])  # the first attribute is nominal
+    array([1., 0., 0.])
     """
-    table = _Table(values, classes)
+    table = _Table(values, classes, initial)
     return table.by_object(table.steps("confidences", compiled).confidences())
 
 
@@ -114,13 +134,16 @@ def shorten(
     confidence: ArrayLike,
     order: ArrayLike,
     *,
+    initial: ArrayLike | None = None,
+    rigid: ArrayLike | None = None,
     compiled: bool | None = None,
 ) -> NDArray[np.int8]:
     """Shortened conditions of every object's rule (RULE_PRUNE of the paper).
 
     Starting from SIMILAR throughout, each attribute in turn gets the first of UNUSED, AT_MOST,
     AT_LEAST and SIMILAR under which every enemy still fails some condition by more than
-    `confidence - TOLERANCE`.
+    `confidence - TOLERANCE`. An attribute that starts from another type gets UNUSED or that one, a
+    rigid one UNUSED or SIMILAR.
 
     Parameters
     ----------
@@ -130,6 +153,10 @@ def shorten(
         At most the distance to the nearest enemy, as `confidences` gives it.
     order : array-like of int, shape (n_attributes,) or (n_objects, n_attributes)
         The order in which attributes are tried; one for all objects or one for each.
+    initial : array-like of int, shape (n_attributes,), optional
+        As for `confidences`.
+    rigid : array-like of bool, shape (n_attributes,), optional
+        Which attributes are used as they start or not at all; none if left out.
     compiled : bool, optional
         As for `confidences`.
 
@@ -146,7 +173,7 @@ def shorten(
            [1, 0],
            [2, 0]], dtype=int8)
     """
-    table = _Table(values, classes)
+    table = _Table(values, classes, initial, rigid)
     limits = table.limits(np.asarray(confidence, dtype=np.float64)[table.objects])
     orders = table.orders(order)
     return table.by_object(table.steps("shorten", compiled).shorten(limits, orders))
@@ -202,13 +229,19 @@ def covers(
 
 
 def induce(
-    values: ArrayLike, classes: ArrayLike, order: ArrayLike, *, compiled: bool | None = None
+    values: ArrayLike,
+    classes: ArrayLike,
+    order: ArrayLike,
+    *,
+    initial: ArrayLike | None = None,
+    rigid: ArrayLike | None = None,
+    compiled: bool | None = None,
 ) -> Candidates:
     """All three steps, with what they have in common done once.
 
     Parameters
     ----------
-    values, classes, order : array-like
+    values, classes, order, initial, rigid : array-like
         As for `shorten`.
     compiled : bool, optional
         As for `confidences`.
@@ -228,7 +261,7 @@ def induce(
     array([2, 2, 1])
     """
     laps = [perf_counter()]
-    table = _Table(values, classes)
+    table = _Table(values, classes, initial, rigid)
     steps = table.steps("induce", compiled)
     confidence = steps.confidences()
     laps.append(perf_counter())
@@ -270,10 +303,24 @@ class _Table:
 
     *Rows* count the objects in this grouping, *bits* are their positions in sets; the two differ
     by the bits left unused at the end of each class.
+
+    `initial`, `rigid` and `missing` (a mask like `columns`) are None where there is nothing to say:
+    no type but SIMILAR, nothing rigid, nothing missing.
     """
 
-    def __init__(self, values: ArrayLike, classes: ArrayLike) -> None:
+    def __init__(
+        self,
+        values: ArrayLike,
+        classes: ArrayLike,
+        initial: ArrayLike | None = None,
+        rigid: ArrayLike | None = None,
+    ) -> None:
         matrix = np.asarray(values, dtype=np.float64)
+        self.initial, self.rigid = _declared(initial, rigid)
+        if self.initial is not None:
+            # What is always 0 is never needed.
+            matrix = np.where(self.initial == ConditionType.UNUSED, 0.0, matrix)
+        incomplete = bool(np.isnan(matrix.sum()))
         codes = np.asarray(classes)
         sizes = np.bincount(codes)
         ends = np.cumsum(sizes)
@@ -283,9 +330,13 @@ class _Table:
         for start, end in pairwise(self.first_row):
             if end - start > _CLUSTERED_FROM:
                 members = self.objects[start:end]
-                members[:] = members[_clustered(matrix[members])]
+                points = matrix[members]
+                if incomplete or self.rigid is not None:
+                    points = _comparable(points)
+                members[:] = members[_clustered(points)]
         self.points = np.ascontiguousarray(matrix[self.objects])
         self.columns = np.ascontiguousarray(self.points.T)
+        self.missing = np.isnan(self.columns) if incomplete else None
         gaps = 64 * np.array(self.first_word[:-1]) - np.array(self.first_row[:-1])
         self.bits = np.arange(len(matrix)) + np.repeat(gaps, sizes)
         self.rows = np.empty(len(matrix), dtype=np.int64)
@@ -294,6 +345,11 @@ class _Table:
 
     def steps(self, step: str, compiled: bool | None) -> _Plain | _Compiled:
         """The path to take."""
+        # What one kind of table has compiled is of no use to another.
+        if self.initial is not None or self.missing is not None:
+            step = f"{step} with open sides"
+        elif self.rigid is not None:
+            step = f"{step} with rigid attributes"
         if compiled is None:
             compiled = use_compiled(len(self.points), step)
         if not compiled:
@@ -333,6 +389,29 @@ class _Table:
         return Covers(indptr, words, sets, 64 * self.first_word[-1])
 
 
+def _declared(
+    initial: ArrayLike | None, rigid: ArrayLike | None
+) -> tuple[NDArray[np.int8] | None, NDArray[np.bool_] | None]:
+    """What is declared about attributes as arrays, None where it is what holds for all anyway."""
+    types = None if initial is None else np.asarray(initial, dtype=np.int8)
+    flags = None if rigid is None else np.asarray(rigid, dtype=np.bool_)
+    if types is not None and flags is not None:
+        # A single side is kept or not in any case.
+        flags = flags & (types == ConditionType.SIMILAR)
+    if types is not None and (types == ConditionType.SIMILAR).all():
+        types = None
+    if flags is not None and not flags.any():
+        flags = None
+    return types, flags
+
+
+def _comparable(points: Floats) -> Floats:
+    """Points without missing values, all attributes in [0, 1]: only their rough place matters."""
+    filled = np.nan_to_num(points, nan=0.5)
+    filled /= np.maximum(filled.max(axis=0), 1.0)
+    return filled
+
+
 def _clustered(points: Floats) -> Integers:
     """Order points so that every run of 64 is a leaf of a k-d tree.
 
@@ -369,18 +448,23 @@ class _Plain:
 
     @cached_property
     def ranking(self) -> plain.Ranking:
-        return plain.Ranking(self.table.columns)
+        return plain.Ranking(self.table.columns, self.table.missing)
 
     def confidences(self) -> Floats:
-        found = plain.nearest(self.table.columns, self.table.first_row)
-        found[np.isinf(found)] = 1
-        return found
+        table = self.table
+        if table.initial is None and table.missing is None:
+            found = plain.nearest(table.columns, table.first_row)
+        else:
+            sides = _sides(table)
+            found = plain.nearest_of_sides(table.columns, table.first_row, sides)
+        return np.minimum(found, 1, out=found)
 
     def shorten(self, limits: Floats, orders: Integers) -> NDArray[np.int8]:
         table = self.table
         return plain.shorten(
-            self.ranking, table.bits, table.first_row, table.first_word, limits, orders
-        )
+            self.ranking, table.bits, table.first_row, table.first_word, limits, orders,
+            table.initial, table.rigid,
+        )  # fmt: skip
 
     def cover(self, limits: Floats, types: NDArray[np.int8]) -> tuple[Integers, list[Part]]:
         table = self.table
@@ -389,11 +473,24 @@ class _Plain:
         )
 
 
+def _sides(table: _Table) -> NDArray[np.int8]:
+    """The type from which each attribute starts, which says what sides a box may have."""
+    if table.initial is None:
+        return np.full(len(table.columns), ConditionType.SIMILAR, dtype=np.int8)
+    return table.initial
+
+
 class _Compiled:
     """The steps in compiled kernels, large tables in several threads."""
 
     def __init__(self, table: _Table) -> None:
         self.kernels = compiled_twin(bitmap)
+        self.initial = _sides(table)
+        self.mutual = table.initial is None and table.missing is None
+        sides = None if self.mutual and table.rigid is None else self.initial
+        self.rigid = table.rigid
+        if sides is not None and self.rigid is None:
+            self.rigid = np.zeros(len(sides), dtype=np.bool_)
         self.n_rows = len(table.points)
         self.columns = table.columns
         self.first_row = np.array(table.first_row)
@@ -409,28 +506,31 @@ class _Compiled:
         )
         most = max(_CUTS, _CELLS // self.n_rows)
         first, cuts, tops = self.kernels.bins(np.sort(table.columns, axis=1), most)
-        starts = self.kernels.buckets(first, cuts)
+        shift = np.zeros_like(first[1:])
+        if table.missing is not None:
+            first, shift, cuts, tops = _with_copies(first, cuts, tops, table.missing)
+        starts = self.kernels.buckets(first, shift, cuts)
         n_blocks = -(-n_words // bitmap.BLOCK)
         fine = np.zeros((len(cuts), n_blocks, bitmap.BLOCK), dtype=np.uint64)
         some = np.zeros((len(cuts), -(-n_blocks // 64)), dtype=np.uint64)
         every = np.zeros_like(some)
-        self.kernels.fill(table.columns, table.bits, first, cuts, starts, fine, some, every)
+        self.kernels.fill(table.columns, table.bits, first, shift, cuts, starts, fine, some, every)
         self.exact = bool(np.array_equal(cuts, tops))
         self.n_own_words = np.diff(fence, axis=1)[table.bits >> 6, 0]
         self.arrays = (
-            table.points, table.bits, word_starts, fence, fine, some, every, first, cuts, tops, starts,
+            table.points, table.bits, word_starts, fence, fine, some, every, first, shift, cuts, tops,
+            starts, sides,
         )  # fmt: skip
 
     def confidences(self) -> Floats:
-        if self.n_rows <= _PAIRS_UP_TO:
+        if self.n_rows <= _PAIRS_UP_TO and self.mutual:
             found = self.pairs()
         else:
             found = np.empty(self.n_rows)
             self.run(lambda low, high: self.kernels.nearest(*self.arrays, low, high, found))
             # No rows at all: small tables to come shall find this kernel compiled as well.
             self.kernels.pairs(self.columns, self.first_row, 0, 0, found)
-        found[np.isinf(found)] = 1
-        return found
+        return np.minimum(found, 1, out=found)
 
     def pairs(self) -> Floats:
         def some_rows(low: int, high: int) -> Floats:
@@ -442,10 +542,11 @@ class _Compiled:
         return found
 
     def shorten(self, limits: Floats, orders: Integers) -> NDArray[np.int8]:
-        types = np.zeros(self.arrays[0].shape, dtype=np.int8)
+        types = np.empty((self.n_rows, len(self.initial)), dtype=np.int8)
+        types[:] = self.initial
         self.run(
             lambda low, high: self.kernels.prune(
-                *self.arrays, limits, orders, self.exact, low, high, types
+                *self.arrays, self.rigid, limits, orders, self.exact, low, high, types
             )
         )
         return types
@@ -471,6 +572,19 @@ class _Compiled:
         highs = [min(low + _CHUNK, self.n_rows) for low in lows]
         with ThreadPoolExecutor(_n_threads()) as pool:
             return list(pool.map(work, lows, highs))
+
+
+def _with_copies(
+    first: NDArray[np.int32], cuts: Floats, tops: Floats, missing: NDArray[np.bool_]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats, Floats]:
+    """Incomplete attributes with their cuts twice, and how far the copies are from the originals."""
+    counts = np.diff(first)
+    twice: NDArray[np.bool_] = np.logical_or.reduce(missing, axis=1)
+    shift = np.where(twice, counts, np.int32(0))
+    ends = zip(first[:-1], first[1:], twice, strict=True)
+    index = np.concatenate([np.tile(np.arange(low, high), 1 + again) for low, high, again in ends])
+    starts = np.concatenate((first[:1], np.cumsum(counts + shift, dtype=np.int32)))
+    return starts, shift, cuts[index], tops[index]
 
 
 def _n_threads() -> int:

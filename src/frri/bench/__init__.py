@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from frri.bench.datasets import NAMES, Dataset, load
-    from frri.bench.keel import KeelTable, read_keel
     from frri.bench.learners import LEARNERS, add_learner, learner
     from frri.bench.metrics import METRICS, Metric, Outcome, add_metric, metric
     from frri.bench.results import Results
@@ -26,7 +25,6 @@ __all__ = [
     "NAMES",
     "Comparison",
     "Dataset",
-    "KeelTable",
     "Metric",
     "Outcome",
     "Results",
@@ -38,7 +36,6 @@ __all__ = [
     "learner",
     "load",
     "metric",
-    "read_keel",
     "run",
 ]
 
@@ -49,7 +46,6 @@ _LATER = {
     "NAMES": "datasets",
     "Comparison": "statistics",
     "Dataset": "datasets",
-    "KeelTable": "keel",
     "Metric": "metrics",
     "Outcome": "metrics",
     "Results": "results",
@@ -61,7 +57,6 @@ _LATER = {
     "learner": "learners",
     "load": "datasets",
     "metric": "metrics",
-    "read_keel": "keel",
     "run": "running",
 }
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 from frri.bench.datasets import load
 from frri.bench.facts import facts, paper_table
-from frri.bench.keel import import_pandas
+from frri.bench.optional import import_pandas
 from frri.bench.statistics import ALPHA, compare, wilcoxon
 from frri.bench.tables import p_value
 

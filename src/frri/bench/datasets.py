@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri.bench.keel import KeelTable, headless, not_installed, read_keel
+from frri.bench.keel import headless
+from frri.bench.optional import not_installed
+from frri.readers.keel import KeelTable, read_keel
 
 if TYPE_CHECKING:
     import pandas as pd

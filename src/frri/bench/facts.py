@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from frri.bench.datasets import Dataset
-from frri.bench.keel import import_pandas
+from frri.bench.optional import import_pandas
 from frri.bench.tables import Table, Value
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri.bench.keel import not_installed
+from frri.bench.optional import not_installed
 from frri.bench.statistics import ALPHA, Comparison
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from frri.bench.facts import dataset_table
 from frri.bench.figures import Painter, Picture
-from frri.bench.keel import not_installed
 from frri.bench.learners import label
 from frri.bench.metrics import METRICS, Metric, metric
+from frri.bench.optional import not_installed
 from frri.bench.results import Results
 from frri.bench.statistics import Comparison, compare
 from frri.bench.tables import Table, Value, p_value

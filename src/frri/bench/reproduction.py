@@ -8,8 +8,8 @@ import numpy as np
 
 from frri.bench.claims import claims
 from frri.bench.facts import dataset_table, paper_table
-from frri.bench.keel import import_pandas
 from frri.bench.learners import PAPER_LEARNERS, label
+from frri.bench.optional import import_pandas
 from frri.bench.report import Report, overview
 from frri.bench.results import Results
 from frri.bench.tables import Table, Value, show

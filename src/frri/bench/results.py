@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from frri.bench.datasets import Dataset
 from frri.bench.evaluation import FULL, Cell, Task
 from frri.bench.journal import Journal
-from frri.bench.keel import import_pandas
+from frri.bench.optional import import_pandas
 
 if TYPE_CHECKING:
     import pandas as pd

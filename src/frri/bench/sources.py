@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frri.bench.datasets import NAMES, Dataset, load, prepare
-from frri.bench.keel import import_pandas, read_keel
+from frri.bench.optional import import_pandas
+from frri.readers.keel import read_keel
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
-from frri.bench.keel import import_pandas, not_installed
+from frri.bench.optional import import_pandas, not_installed
 
 if TYPE_CHECKING:
     import pandas as pd

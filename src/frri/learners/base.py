@@ -1,16 +1,20 @@
 """What all learners share: from any table to a matrix of numbers, from a ruleset to predictions."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from frri import data
+from frri.columns import from_arrow, is_missing
 from frri.data import Attribute
 from frri.rules import Label, RuleSet
 
@@ -71,26 +75,28 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._takes_missing
+        tags.input_tags.allow_nan = self._allows_missing()
         return tags
 
     def _training_table(self, X: Any, y: Any) -> TrainingTable:
         """Check the training data and remember the columns."""
         target = str(getattr(y, "name", None) or "class")
+        X = from_arrow(X)
         names = data.column_names(X)
+        _check_names(names)
         attributes = data.describe_frame(X) if names and self._takes_nominal else ()
         if any(attribute.kind != "numeric" for attribute in attributes):
-            _check_names(names)
-            validate_data(self, X, skip_check_array=True)
-            numeric = [a.name for a in attributes if a.kind == "numeric"]
-            data.check_numbers(_select(X, numeric), numeric, allow_missing=self._takes_missing)
-            values = data.to_matrix(X, attributes)
+            _check_kinds(X, attributes)
+            validate_data(self, X, y, skip_check_array=True)
+            values = self._mixed_values(X, attributes)
+            if not len(values):
+                raise ValueError("The table has 0 samples: give it at least one row.")
             y = column_or_1d(y, warn=True)
+            assert_all_finite(y, input_name="y")
             if len(y) != len(values):
                 raise ValueError(f"The table has {len(values)} rows but there are {len(y)} labels.")
         else:
-            _check_names(names)
-            data.check_numbers(X, allow_missing=self._takes_missing)
+            data.check_numbers(X, allow_missing=self._allows_missing())
             values, y = validate_data(
                 self, X, y, dtype=np.float64, ensure_all_finite=self._finite_or_nan()
             )
@@ -105,22 +111,38 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _new_values(self, X: Any) -> NDArray[np.float64]:
         """Check new data against the training columns and encode them."""
         check_is_fitted(self)
+        X = from_arrow(X)
         attributes = self.ruleset_.attributes
         if any(attribute.kind != "numeric" for attribute in attributes):
             validate_data(self, X, skip_check_array=True, reset=False)
-            return data.to_matrix(X, attributes)
+            return self._mixed_values(X, attributes)
         data.check_numbers(
             X,
             [a.name for a in attributes] if data.column_names(X) else None,
-            allow_missing=self._takes_missing,
+            allow_missing=self._allows_missing(),
         )
         matrix: NDArray[np.float64] = validate_data(
             self, X, reset=False, dtype=np.float64, ensure_all_finite=self._finite_or_nan()
         )
         return matrix
 
+    def _mixed_values(self, X: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64]:
+        """Columns of several kinds as one matrix."""
+        allowed = self._allows_missing()
+        if data.column_names(X) is not None:
+            numeric = {a.name for a in attributes if a.kind == "numeric"}
+            data.check_numbers(_select(X, numeric), allow_missing=allowed)
+        values = data.to_matrix(X, attributes)
+        if not allowed:
+            _check_complete(values, attributes)
+        return values
+
+    def _allows_missing(self) -> bool:
+        """Whether missing values are taken, for learners where parameters have a say in it."""
+        return self._takes_missing
+
     def _finite_or_nan(self) -> bool | str:
-        return "allow-nan" if self._takes_missing else True
+        return "allow-nan" if self._allows_missing() else True
 
     @staticmethod
     def _default_names(n_columns: int) -> list[str]:
@@ -141,12 +163,48 @@ def _check_target(y: NDArray[Any]) -> None:
 def _check_names(names: list[str] | None) -> None:
     if names == []:
         raise ValueError("The table has 0 features: give it at least one column.")
-    twice = [name for name in names or () if (names or []).count(name) > 1]
-    if twice:
-        raise ValueError(f"The table has more than one column {twice[0]!r}; rename one of them.")
+    seen: set[str] = set()
+    for name in names or ():
+        if name in seen:
+            raise ValueError(f"The table has more than one column {name!r}; rename one of them.")
+        seen.add(name)
 
 
-def _select(frame: Any, names: list[str]) -> Any:
+def _check_kinds(frame: Any, attributes: Sequence[Attribute]) -> None:
+    """Complain about a column of numbers with a few others: neither kind would be meant."""
+    for label, attribute in zip(frame.columns, attributes, strict=True):
+        if attribute.kind != "nominal":
+            continue
+        column = frame[label]
+        array = np.asarray(column)
+        declared = getattr(getattr(column, "cat", None), "codes", None) is not None
+        if declared or array.dtype.kind != "O":
+            continue
+        others = [
+            row
+            for row, value in enumerate(array)
+            if isinstance(value, bool | np.bool_) or not isinstance(value, Real | Decimal)
+        ]
+        strangers = [row for row in others if not is_missing(array[row])]
+        if strangers and len(array) - len(others) > len(strangers):
+            row = strangers[0]
+            raise ValueError(
+                f"Column {attribute.name!r} holds {array[row]!r} in row {row} among numbers; "
+                "correct or empty it, or turn the whole column into texts if these are categories."
+            )
+
+
+def _check_complete(values: NDArray[np.float64], attributes: Sequence[Attribute]) -> None:
+    counts = np.isnan(values).sum(axis=0)
+    for attribute, count in zip(attributes, counts, strict=True):
+        if count:
+            raise ValueError(
+                f"Missing values in column {attribute.name!r} ({count} of {len(values)} rows): "
+                "fill them in or drop these rows first."
+            )
+
+
+def _select(frame: Any, names: set[str]) -> Any:
     """Some columns of a data frame, whatever its columns are called by type."""
     chosen = [column for column in frame.columns if str(column) in names]
     return frame[chosen]

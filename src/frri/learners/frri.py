@@ -1,6 +1,8 @@
 """FRRI: every object becomes a rule, rules are opened as far as they may, the fewest are kept."""
 
 import warnings
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -11,10 +13,19 @@ from sklearn.utils import Bunch, check_random_state
 import frri
 from frri import induction
 from frri.cover import DEFAULT_EFFORT, minimum_cover
+from frri.data import Attribute
 from frri.fuzzy import Scaling
 from frri.induction import ConditionType
 from frri.learners.base import RuleClassifier, TrainingTable
-from frri.rules import Condition, NumericCondition, Rule, RuleSet
+from frri.rules import Condition, NominalCondition, NumericCondition, Rule, RuleSet
+
+# What `conditions` may say about an attribute, and the type from which it then starts.
+RESTRICTIONS = {
+    "any": ConditionType.SIMILAR,
+    "at most": ConditionType.AT_MOST,
+    "at least": ConditionType.AT_LEAST,
+    "never": ConditionType.UNUSED,
+}
 
 
 class FRRIClassifier(RuleClassifier):
@@ -28,7 +39,17 @@ class FRRIClassifier(RuleClassifier):
     objects, so that a result never depends on solver, machine or number of threads. A new object gets
     the class of the rule that covers it best, or of the nearest one if none does.
 
-    Attributes are scaled to [0, 1] by their range in training; new values outside it count as its ends.
+    Numbers, dates and ordered categories are scaled to [0, 1] by their range in training; new values
+    outside it count as its ends. Other categories (texts and truth values of a data frame) are equal or
+    as different as can be, so a condition on them names the object's own category.
+
+    A missing value is similar to everything: in training it tells no two objects apart, whichever of
+    them misses it, and a new object fails no condition on what it misses. No rule uses an attribute that
+    its own object misses. An object that misses all values is like every other one, so that no rule can
+    be found for the objects of other classes: drop such rows.
+
+    There are no sample weights: an object is covered or not, and the smallest set of rules that covers
+    every object is the same whatever the objects weigh.
 
     Parameters
     ----------
@@ -36,6 +57,13 @@ class FRRIClassifier(RuleClassifier):
         The order in which a rule's conditions are opened: as the columns stand, at random (one
         permutation for all objects), a permutation of the column indices, or one permutation per
         object (n_objects x n_attributes).
+    conditions : mapping, optional
+        Which conditions a rule may set, by column name (by position for a table without names):
+        "at most" or "at least" (for attributes with an order), "never", or "any", which holds for the
+        attributes not mentioned. Such a rule does not start as "similar to this object" but as, say,
+        "at most this object's value"; confidences are distances in that sense.
+    missing : {"similar", "error"}, default="similar"
+        Whether missing values are similar to everything or refused, in training and in prediction.
     effort : int, default=DEFAULT_EFFORT
         How much work the exact selection may take, in steps of its search. The limit is one of work
         and not of time, so results can be reproduced anywhere. When it is reached the best ruleset
@@ -58,7 +86,8 @@ class FRRIClassifier(RuleClassifier):
     selected_ : ndarray of int
         The objects whose rules were chosen, in the order of the rules.
     uncovered_ : ndarray of int
-        Objects that no rule can cover: an object of another class has (nearly) the same values.
+        Objects that no rule can cover: an object of another class has (nearly) the same values, as far
+        as they are known and conditions on them allowed.
     selection_ : Bunch
         The certificate: `status` ("optimal" when the number of rules is proved minimal), `n_rules`,
         `lower_bound`, `gap`, `n_conditions`, `conditions_status`, `stopped_by`, `seconds` per step,
@@ -84,7 +113,19 @@ class FRRIClassifier(RuleClassifier):
     ('petal width (cm)',)
     >>> clf.predict(X.head(3)).tolist()
     [0, 0, 0]
+
+    A table with categories and gaps, and a bound that must not be an upper one:
+
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"colour": ["red", "red", None, "blue"], "size": [5.0, 3.0, 1.0, None]})
+    >>> clf = FRRIClassifier(conditions={"size": "at least"}).fit(X, ["no", "no", "yes", "yes"])
+    >>> print(clf.ruleset_)
+    IF colour = red AND size >= 5 (fades, ends at 1) THEN class = no   [...]
+    IF colour = blue THEN class = yes   [confidence 1.00, covers 2 of 4, precision 1.00]
     """
+
+    _takes_nominal = True
+    _takes_missing = True
 
     confidence_: NDArray[np.float64]
     selected_: NDArray[np.int64]
@@ -95,35 +136,43 @@ class FRRIClassifier(RuleClassifier):
         self,
         *,
         attribute_order: Any = "given",
+        conditions: Any = None,
+        missing: str = "similar",
         effort: int = DEFAULT_EFFORT,
         time_limit: float | None = None,
         random_state: Any = None,
     ) -> None:
         self.attribute_order = attribute_order
+        self.conditions = conditions
+        self.missing = missing
         self.effort = effort
         self.time_limit = time_limit
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Induce rules from a table of numbers and its class labels.
+    def fit(self, X: Any, y: Any, **refused: Any) -> Self:
+        """Induce rules from a table and its class labels.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_objects, n_attributes)
         y : array-like of shape (n_objects,)
             Class labels of any type; the name of a series becomes the name of the target.
+        **refused
+            Nothing: sample weights, for one, are an error.
 
         Returns
         -------
         self
         """
+        _refuse(refused)
         self._check_parameters()
         table = self._training_table(X, y)
         order = _orders(self.attribute_order, table.values.shape, self.random_state)
+        initial = _initial_types(self.conditions or {}, table.attributes)
         _warn_if_one_class(table)
 
-        values = Scaling.fit(table.values).transform(table.values)
-        found = induction.induce(values, table.classes, order)
+        values, nominal = _scaled(table)
+        found = induction.induce(values, table.classes, order, initial=initial, rigid=nominal)
         lengths = (found.types != ConditionType.UNUSED).sum(axis=1)
         cover = minimum_cover(found.covers, lengths, effort=self.effort, time_limit=self.time_limit)
 
@@ -144,9 +193,12 @@ class FRRIClassifier(RuleClassifier):
         self.selected_ = cover.selected[
             np.lexsort((cover.selected, -sizes, table.classes[cover.selected]))
         ]
-        self.ruleset_ = self._package(table)
-        self._warn_about_results(len(values))
+        self.ruleset_ = self._package(table, X)
+        self._warn_about_results(table.values, restricted=initial is not None)
         return self
+
+    def _allows_missing(self) -> bool:
+        return self.missing != "error"
 
     @property
     def condition_types_(self) -> NDArray[np.object_]:
@@ -164,8 +216,15 @@ class FRRIClassifier(RuleClassifier):
         limit: Any = self.time_limit
         if limit is not None and not (isinstance(limit, Real) and float(limit) >= 0):
             raise ValueError(f"time_limit must be a number of seconds, 0 or more, got {limit!r}.")
+        if self.missing not in {"similar", "error"}:
+            raise ValueError(f"missing must be 'similar' or 'error', got {self.missing!r}.")
+        if self.conditions is not None and not isinstance(self.conditions, Mapping):
+            raise ValueError(
+                "conditions must be a mapping from columns to 'any', 'at most', 'at least' or 'never', "
+                f"got {self.conditions!r}."
+            )
 
-    def _package(self, table: TrainingTable) -> RuleSet:
+    def _package(self, table: TrainingTable, X: Any) -> RuleSet:
         """The chosen rules in the table's names and units, with their statistics."""
         rules = tuple(
             Rule(
@@ -177,24 +236,35 @@ class FRRIClassifier(RuleClassifier):
             for u in self.selected_
         )
         selection = {key: value for key, value in self.selection_.items() if key != "seconds"}
+        about = {"learner": "FRRI", "frri": frri.__version__, "selection": selection}
+        if self.conditions:
+            about["conditions"] = {str(key): value for key, value in self.conditions.items()}
+        numbers = all(attribute.kind == "numeric" for attribute in table.attributes)
         return RuleSet(
             rules=rules,
             attributes=table.attributes,
             classes=table.labels,
             target=table.target,
             clip=True,
+            missing="holds",
             class_counts=table.class_counts,
-            about={"learner": "FRRI", "frri": frri.__version__, "selection": selection},
-        ).with_statistics(table.values, np.asarray(table.labels)[table.classes])
+            about=about,
+        ).with_statistics(table.values if numbers else X, np.asarray(table.labels)[table.classes])
 
-    def _warn_about_results(self, n_objects: int) -> None:
+    def _warn_about_results(self, values: NDArray[np.float64], *, restricted: bool) -> None:
         if len(self.uncovered_):
+            reason = "the same or nearly the same values"
+            reason += ", missing ones left aside" if np.isnan(values).any() else ""
+            reason += ", as far as conditions on them are allowed" if restricted else ""
+            empty = "".join(
+                f" Row {row} is empty and so like all others: drop it."
+                for row in np.flatnonzero(np.isnan(values).all(axis=1))[:1]
+            )
             shown = ", ".join(map(str, self.uncovered_[:10]))
             more = ", ..." if len(self.uncovered_) > 10 else ""
             warnings.warn(
-                f"{len(self.uncovered_)} of {n_objects} objects are covered by no rule, because an object "
-                f"of another class has the same or nearly the same values: rows {shown}{more} "
-                "(see uncovered_).",
+                f"{len(self.uncovered_)} of {len(values)} objects are covered by no rule, because an "
+                f"object of another class has {reason}: rows {shown}{more} (see uncovered_).{empty}",
                 UserWarning,
                 stacklevel=3,
             )
@@ -218,9 +288,18 @@ _STOPPED = {
 def _conditions(
     table: TrainingTable, u: int, types: NDArray[np.int8], confidence: float
 ) -> tuple[Condition, ...]:
-    """The used attributes as trapezoids: full at the object, over where the rule stops covering."""
+    """The used attributes as trapezoids: full at the object, over where the rule stops covering.
+
+    Nominal ones as the object's category.
+    """
     conditions: list[Condition] = []
     for attribute, value, kind in zip(table.attributes, table.values[u], types, strict=True):
+        if kind == ConditionType.UNUSED:
+            continue
+        if attribute.kind == "nominal":
+            category = (attribute.categories or ())[int(value)]
+            conditions.append(NominalCondition(attribute.name, frozenset({category})))
+            continue
         x, reach = float(value), float(confidence) * (attribute.high - attribute.low)
         if kind == ConditionType.SIMILAR:
             conditions.append(NumericCondition(attribute.name, x - reach, x, x, x + reach))
@@ -229,6 +308,67 @@ def _conditions(
         elif kind == ConditionType.AT_LEAST:
             conditions.append(NumericCondition(attribute.name, support_low=x - reach, core_low=x))
     return tuple(conditions)
+
+
+def _scaled(
+    table: TrainingTable,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
+    """Values scaled to [0, 1] by the attributes' ranges, codes of nominal ones; which ones those are."""
+    nominal = np.array([attribute.kind == "nominal" for attribute in table.attributes])
+    low = np.array([attribute.low for attribute in table.attributes])
+    high = np.array([attribute.high for attribute in table.attributes])
+    if not nominal.any():
+        return Scaling(low, high).transform(table.values), None
+    low[nominal] = high[nominal] = 0.0
+    values = Scaling(low, high).transform(table.values)
+    values[:, nominal] = table.values[:, nominal]
+    return values, nominal
+
+
+def _initial_types(
+    conditions: Mapping[Any, Any], attributes: Sequence[Attribute]
+) -> NDArray[np.int8] | None:
+    """The type from which each attribute starts, None if nothing is said about any."""
+    if not conditions:
+        return None
+    positions = {attribute.name: j for j, attribute in enumerate(attributes)}
+    initial = np.full(len(attributes), ConditionType.SIMILAR, dtype=np.int8)
+    for key, restriction in conditions.items():
+        j = _position(key, positions)
+        shown = f"conditions[{key!r}]"
+        if not isinstance(restriction, str) or restriction not in RESTRICTIONS:
+            raise ValueError(
+                f"{shown} must be 'any', 'at most', 'at least' or 'never', got {restriction!r}."
+            )
+        if attributes[j].kind == "nominal" and restriction in {"at most", "at least"}:
+            raise ValueError(
+                f"{shown} must be 'any' or 'never', got {restriction!r}: "
+                "the categories of this column have no order."
+            )
+        initial[j] = RESTRICTIONS[restriction]
+    return initial
+
+
+def _position(key: Any, positions: Mapping[str, int]) -> int:
+    """The column that a key of `conditions` means."""
+    if str(key) in positions:
+        return positions[str(key)]
+    if isinstance(key, Integral) and str(key).isdecimal() and int(key) < len(positions):
+        return int(key)
+    near = get_close_matches(str(key), positions, n=1, cutoff=0.4)
+    hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join([*positions][:8])}."
+    raise ValueError(f"conditions names {key!r}, but the table has no such column; {hint}")
+
+
+def _refuse(arguments: Mapping[str, Any]) -> None:
+    """Complain about arguments of `fit` that would otherwise be ignored."""
+    for name in arguments:
+        if name == "sample_weight":
+            raise TypeError(
+                "FRRI takes no sample_weight: the smallest set of rules that covers every object "
+                "is the same whatever the objects weigh."
+            )
+        raise TypeError(f"fit() got an unexpected keyword argument {name!r}.")
 
 
 def _orders(order: Any, shape: tuple[int, ...], random_state: Any) -> NDArray[np.intp]:

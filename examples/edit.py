@@ -1,0 +1,23 @@
+"""An expert changes rules; the effect is measured on wines that were not used for training."""
+
+from sklearn.datasets import load_wine
+from sklearn.model_selection import train_test_split
+
+from frri import FRRIClassifier, NumericCondition, Rule
+from frri.rules import compare
+
+wine = load_wine(as_frame=True)
+y = wine.target.map({0: "Barolo", 1: "Grignolino", 2: "Barbera"}).rename("wine")
+X, X_new, y, y_new = train_test_split(
+    wine.data, y, test_size=0.3, random_state=0, stratify=wine.target
+)
+rules = FRRIClassifier().fit(X, y).ruleset_
+
+stricter = NumericCondition("hue", core_high=0.7, support_high=0.9)
+edited = rules.with_condition(0, stricter, replacing=1)
+edited = edited.without_rule(6)
+edited = edited.with_rule(Rule((NumericCondition.below("hue", 0.6),), "Barbera", weight=0.5))
+
+print(compare(rules, edited, X_new, y_new))
+for rule, line in zip(edited, str(edited.with_statistics(X, y)).splitlines(), strict=True):
+    print(f"{rule.origin:<8} {line}")

@@ -1,0 +1,20 @@
+"""Say why a wine is taken for what it is, and what would change that."""
+
+from sklearn.datasets import load_wine
+from sklearn.model_selection import train_test_split
+
+from frri import FRRIClassifier
+
+wine = load_wine(as_frame=True)
+y = wine.target.map({0: "Barolo", 1: "Grignolino", 2: "Barbera"}).rename("wine")
+X, X_new, y, y_new = train_test_split(
+    wine.data, y, test_size=0.3, random_state=0, stratify=wine.target
+)
+rules = FRRIClassifier().fit(X, y).ruleset_
+
+print("A wine that is recognised:\n")
+print(rules.explain(X_new.iloc[0]))
+
+wrong = (rules.predict(X_new) != y_new).to_numpy().nonzero()[0]
+print(f"\nA wine that is not: it is a {y_new.iloc[wrong[0]]}.\n")
+print(rules.explain(X_new.iloc[wrong[0]], unchangeable=["alcohol"]))

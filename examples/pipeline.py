@@ -1,0 +1,27 @@
+"""Rules as the last step of a pipeline, with a grid search over what comes before."""
+
+from functools import partial
+
+from sklearn.datasets import load_breast_cancer
+from sklearn.feature_selection import SelectKBest, mutual_info_classif
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import Pipeline
+
+from frri import FRRIClassifier
+
+X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+y = y.map({0: "malignant", 1: "benign"}).rename("tumour")
+
+relevance = partial(mutual_info_classif, random_state=0)
+pipeline = Pipeline([("select", SelectKBest(relevance)), ("rules", FRRIClassifier())])
+pipeline.set_output(transform="pandas")  # keeps the names of the columns for the rules
+
+search = GridSearchCV(
+    pipeline,
+    {"select__k": [5, 10, 30]},
+    cv=StratifiedKFold(3, shuffle=True, random_state=0),
+    scoring="balanced_accuracy",
+).fit(X, y)
+
+print(search.best_params_, round(search.best_score_, 3))
+print(search.best_estimator_["rules"].ruleset_)

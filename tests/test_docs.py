@@ -1,0 +1,318 @@
+"""The documentation is executed: its code, its commands, its links, its examples, its site.
+
+A page is worked through from top to bottom in a folder of its own.
+
+- A ```python block is run; a ```text block right after it is what it prints.
+- A line `$ command` of a ```console block is run; the lines after it are what it prints.
+- A block with a title, such as ```js title="score.mjs", is written to that file and not run.
+- A block after a comment `<!-- not run: reason -->` is left alone.
+
+An output may be shortened by `...`. `python tests/test_docs.py PAGE ...` writes what is really printed into
+pages; look at the difference before you keep it.
+"""
+
+import contextlib
+import doctest
+import functools
+import io
+import os
+import re
+import runpy
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
+EXAMPLES = sorted(ROOT.glob("examples/*.py"))
+IN_CI = os.environ.get("CI") == "true"
+
+FENCE = re.compile(r"^```(\w+)(?: ([^\n]*))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NOT_RUN = re.compile(r"<!-- not run: .+ -->\s*$")
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+CHECK = doctest.OutputChecker().check_output
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+# What a reader does once, and what is tested as such elsewhere.
+INSTALLING = ("pip install", "make test", "make docs", "make bench", "cd ", "git ")
+
+
+@dataclass
+class Block:
+    """A fenced block of a page."""
+
+    language: str
+    title: str | None
+    body: str
+    start: int
+    end: int
+    line: int
+    run: bool
+
+
+def blocks_of(text):
+    found = []
+    for match in FENCE.finditer(text):
+        title = re.search(r'title="([^"]+)"', match[2] or "")
+        found.append(
+            Block(
+                match[1],
+                title[1] if title else None,
+                match[3],
+                match.start(3),
+                match.end(3),
+                text.count("\n", 0, match.start(3)) + 1,
+                NOT_RUN.search(text[: match.start()]) is None,
+            )
+        )
+    return found
+
+
+def work_through(page, folder):
+    """Run a page; yields (block, what it should print, what it prints), in order."""
+    text = page.read_text(encoding="utf-8")
+    blocks = blocks_of(text)
+    namespace = {"__name__": "__main__"}
+    for block, after in zip_longest(blocks, blocks[1:]):
+        if block.title is not None:
+            (folder / block.title).write_text(block.body, encoding="utf-8")
+        elif not block.run:
+            continue
+        elif block.language == "python":
+            source = "\n" * (block.line - 1) + block.body
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                exec(compile(source, str(page), "exec", dont_inherit=True), namespace)
+            if after is not None and after.language == "text":
+                fence = text[block.end : after.start].removeprefix("```").removesuffix("```text\n")
+                if not fence.strip():
+                    yield after, after.body, printed.getvalue()
+        elif block.language in {"console", "bash"}:
+            yield block, block.body, run_console(block, folder)
+
+
+def run_console(block, folder):
+    """The block with what its commands print now."""
+    lines = []
+    for line, shown in commands_of(block):
+        lines.append(line)
+        command = line.removeprefix("$ ").partition("   #")[0].strip()
+        code, printed = run_command(command, folder)
+        wanted = "".join(shown)
+        # Only the sentence about a mistake may be shown on purpose.
+        fine = code == 0 or (wanted and printed.startswith("frri: "))
+        assert fine, f"line {block.line}: {command!r} ends with {code}:\n{printed}"
+        # A command may be shown without its output.
+        lines.append(printed if wanted and not CHECK(wanted, printed, FLAGS) else wanted)
+    return "".join(lines)
+
+
+def commands_of(block):
+    found = []
+    for line in block.body.splitlines(keepends=True):
+        if line.startswith("$ "):
+            found.append((line, []))
+        elif found:
+            found[-1][1].append(line)
+    assert found, f"line {block.line}: a block of commands without any line that begins with $"
+    return found
+
+
+def run_command(command, folder):
+    if command.startswith(INSTALLING):
+        return 0, ""
+    if command == "make demo":
+        command = demo_command()
+    if command.startswith("frri bench") and "--list" not in command:  # takes minutes
+        from frri.bench.command import parser
+
+        parser().parse_args(shlex.split(command)[2:])
+        return 0, ""
+    words = shlex.split(command)
+    if words[0] == "frri" and not {"|", ">", "<", "&&"} & set(words):
+        return run_in_process(words[1:])
+    done = subprocess.run(
+        command,
+        shell=True,
+        check=False,
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+    )
+    return done.returncode, done.stdout
+
+
+def run_in_process(arguments):
+    """The same as in a process of its own, without importing everything again."""
+    from frri.cli import main
+
+    with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.redirect_stderr(printed):
+        code = main(arguments)
+    return code, printed.getvalue()
+
+
+def demo_command():
+    """The last thing that `make demo` does."""
+    plan = subprocess.run(
+        ["make", "-n", "-s", "demo"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    return plan.stdout.splitlines()[-1].replace(".venv/bin/", "")
+
+
+@functools.cache
+def environment():
+    """As on a terminal of this environment, where `frri` and `python` are those under test."""
+    bin_folder = Path(tempfile.mkdtemp(prefix="frri-docs-"))
+    for name, arguments in (("frri", "-m frri "), ("python", "")):
+        (bin_folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments}"$@"\n')
+        (bin_folder / name).chmod(0o755)
+    return os.environ | {
+        "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONWARNINGS": "default",
+        "MPLBACKEND": "agg",
+        "BROWSER": "true",
+        "NO_COLOR": "1",
+    }
+
+
+def write_patients(path):
+    """The table that pages speak of when they mean the reader's own; made up."""
+    ages = [31 + 7 * i % 50 for i in range(60)]
+    glucose = [80 + 13 * i % 110 for i in range(60)]
+    rows = [
+        f"{a},{g},{'high' if g + a > 190 else 'low'}" for a, g in zip(ages, glucose, strict=True)
+    ]
+    path.write_text("\n".join(["age,glucose,risk", *rows]) + "\n")
+
+
+def named(paths):
+    return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in paths]
+
+
+@pytest.mark.parametrize("page", named(PAGES))
+def test_code_and_commands_do_what_the_page_says(page, tmp_path, monkeypatch):
+    needs_node = "$ node" in page.read_text(encoding="utf-8")
+    if needs_node and not IN_CI and shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    monkeypatch.chdir(tmp_path)
+    for name in ("MPLBACKEND", "BROWSER", "NO_COLOR"):
+        monkeypatch.setenv(name, environment()[name])
+    write_patients(tmp_path / "patients.csv")
+    for block, shown, printed in work_through(page, tmp_path):
+        if not CHECK(shown, printed, FLAGS):
+            difference = doctest.OutputChecker().output_difference(
+                doctest.Example("", shown), printed, FLAGS | doctest.REPORT_NDIFF
+            )
+            pytest.fail(f"{page.name}, line {block.line}:\n{difference}", pytrace=False)
+
+
+@pytest.mark.parametrize("page", named(PAGES))
+def test_every_output_belongs_to_code_that_prints_it(page):
+    text = page.read_text(encoding="utf-8")
+    blocks = blocks_of(text)
+    for before, block in zip([None, *blocks], blocks, strict=False):
+        if block.language == "text":
+            follows = before is not None and before.language == "python" and before.run
+            assert follows, f"line {block.line}: an output without code before it"
+            between = text[before.end : block.start].replace("```text", "").replace("```", "")
+            assert not between.strip(), f"line {block.line}: something stands before the output"
+
+
+def test_few_blocks_are_not_run():
+    left_alone = [b for page in PAGES for b in blocks_of(page.read_text("utf-8")) if not b.run]
+    assert len(left_alone) <= 2
+
+
+@pytest.mark.parametrize("page", named(PAGES))
+def test_links_and_images_lead_somewhere(page):
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    for target in LINK.findall(text):
+        if target.startswith(("https://", "http://", "mailto:")):
+            continue
+        path, _, anchor = target.partition("#")
+        found = (page.parent / path).resolve() if path else page
+        assert found.exists(), f"{page.name} links to {target}, which does not exist"
+        assert ROOT in found.parents, f"{page.name} links to {target}, outside the project"
+        if anchor:
+            assert anchor in anchors_of(found), f"{page.name}: no heading for {target}"
+
+
+def anchors_of(page):
+    headings = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text("utf-8")), re.MULTILINE)
+    plain = (re.sub(r"[^\w\s-]", "", heading).strip().lower() for heading in headings)
+    return {re.sub(r"[\s-]+", "-", heading) for heading in plain}
+
+
+@pytest.mark.parametrize("script", named(EXAMPLES))
+def test_examples_run(script, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    picture = tmp_path / "idea.svg"
+    monkeypatch.setattr(
+        sys, "argv", [str(script), *[str(picture)] * (script.stem == "idea_picture")]
+    )
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        runpy.run_path(str(script), run_name="__main__")
+    if script.stem == "idea_picture":
+        # Fonts and versions of matplotlib move letters; what stays is how much is drawn.
+        kept = ROOT / "docs" / "images" / "idea.svg"
+        assert picture.read_text("utf-8").count("<path") == kept.read_text("utf-8").count("<path")
+    else:
+        assert printed.getvalue().strip()
+
+
+def test_every_example_is_named_in_the_docs():
+    everything = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for script in EXAMPLES:
+        assert script.name in everything, f"no page tells of examples/{script.name}"
+
+
+def test_the_site_builds_without_a_warning(tmp_path):
+    if not IN_CI:
+        pytest.importorskip("material", reason="mkdocs-material is not installed")
+        pytest.importorskip("mkdocstrings", reason="mkdocstrings is not installed")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", str(tmp_path)],
+        check=False,
+        cwd=ROOT,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    for page in tmp_path.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        fetched = re.findall(
+            r'<(?:script|link|img|iframe)\b[^>]*(?:src|href)="https?://[^"]+', text
+        )
+        assert not fetched, f"{page.name} fetches {fetched}"
+
+
+def write_outputs(page):
+    """Replace the outputs shown on a page that are not what is printed."""
+    text = page.read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        write_patients(Path(folder) / "patients.csv")
+        found = list(work_through(page, Path(folder)))
+    for block, shown, printed in reversed(found):
+        if not CHECK(shown, printed, FLAGS):
+            text = text[: block.start] + printed + text[block.end :]
+    page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    os.environ.update(environment())
+    warnings.simplefilter("error")
+    for name in sys.argv[1:]:
+        write_outputs(Path(name).resolve())
