@@ -217,7 +217,10 @@ def test_roles_the_header_leaves_open(header, inputs, outputs):
     ("text", "message"),
     [
         ("a,b\n1,2\n", "no @data line"),
-        ("@relation r\n@attribute a relational\n@data\n", "line 2: '@attribute a relational' declares no"),
+        (
+            "@relation r\n@attribute a relational\n@data\n",
+            "line 2: '@attribute a relational' declares no",
+        ),
         ("@attribute a real\n@attribute a real\n@data\n", "line 2: there are two attributes"),
         ("@attribute a real\nb real\n@data\n", "line 2: 'b real' does not begin with a KEEL"),
         ("@attribute a real\n@inputs b\n@data\n", "'b' is listed as an input or output"),

@@ -98,7 +98,9 @@ class Facts:
             verb = "counts" if self.ruleset.combination != "first" else "holds to"
             amount = rule.contribution if self.ruleset.combination != "first" else rule.degree
             reason = (
-                f"rule {r + 1} {verb} {amount:.2f}" if rule.degree > 0.0 else f"rule {r + 1} does not fire"
+                f"rule {r + 1} {verb} {amount:.2f}"
+                if rule.degree > 0.0
+                else f"rule {r + 1} does not fire"
             )
         return Rival(label, score, rule, obstacles, reason)
 
