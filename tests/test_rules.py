@@ -511,3 +511,12 @@ def test_applying_saved_rules_needs_no_learner(tmp_path):
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_an_unknown_category_of_an_ordered_attribute_is_missing():
+    size = Attribute("size", categories=("small", "medium", "large"), kind="ordinal")
+    at_most = Rule((NumericCondition("size", core_high=1, support_high=1),), "no")
+    for missing, expected in (("fails", False), ("holds", True)):
+        rules = RuleSet((at_most,), (size,), ("no",), missing=missing)
+        table = pd.DataFrame({"size": ["medium", "large", "gigantic"]})
+        assert rules.covers(table)[:, 0].tolist() == [True, False, expected]

@@ -355,7 +355,10 @@ def _encode(column: Any, attribute: Attribute) -> NDArray[np.float64]:
         return values
     codes = {category: float(code) for code, category in enumerate(attribute.categories)}
     values = plain_column(column, attribute.name)
-    return np.array([_code(value, codes) for value in values.astype(object)], dtype=np.float64)
+    coded = np.array([_code(value, codes) for value in values.astype(object)], dtype=np.float64)
+    if attribute.kind == "ordinal":
+        coded[coded < 0.0] = np.nan  # it has no place in the order
+    return coded
 
 
 def _code(value: Any, codes: dict[str, float]) -> float:

@@ -53,7 +53,7 @@ def frame(explanation: "Explanation") -> "pd.DataFrame":
 def _rows(role: str, rule: "RuleMatch") -> list[dict[str, Any]]:
     head = {
         "role": role,
-        "rule": rule.index,
+        "rule": rule.index + 1,
         "class": rule.consequent,
         "degree": rule.degree,
         "weight": rule.weight,

@@ -29,8 +29,8 @@ export function prepare(model) {
 }
 
 /**
- * The values of a row as numbers: dates in days since 1970-01-01, categories by position (-1 for one
- * never seen), NaN where missing, moved into the training range where the model wants it.
+ * The values of a row as numbers: dates in days since 1970-01-01, categories by position (for one
+ * never seen -1, or NaN if they are ordered), NaN where missing, moved into the training range where the model wants it.
  *
  * @param {Model|Prepared} model
  * @param {Row} row
@@ -237,7 +237,7 @@ function code(attribute, value) {
   let name = String(value);
   if (typeof value === "boolean") name = value ? "True" : "False";
   else if (Number.isInteger(value) && !attribute.codes.has(name)) name = value.toFixed(1);
-  return attribute.codes.get(name) ?? -1;
+  return attribute.codes.get(name) ?? (attribute.kind === "ordinal" ? NaN : -1);
 }
 
 const DATE =

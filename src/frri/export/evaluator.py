@@ -142,7 +142,7 @@ class Evaluator:
         """The values of a row as numbers: dates in days since 1970, categories by position.
 
         A row is a mapping from column names or a sequence in the order of the attributes. None and
-        NaN are missing (NaN); a category never seen is -1.
+        NaN are missing (NaN); so is a category never seen if they are ordered, otherwise it is -1.
         """
         if isinstance(row, Mapping):
             for attribute in self.attributes:
@@ -161,6 +161,8 @@ class Evaluator:
             number = _days(value, attribute["name"])
         elif "categories" in attribute:
             number = _code(value, self._codes[column])
+            if number < 0.0 and attribute["kind"] == "ordinal":
+                return math.nan  # it has no place in the order
         else:
             try:
                 number = float(value)

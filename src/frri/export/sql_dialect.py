@@ -82,9 +82,7 @@ class Dialect(ABC):
             f"WHEN {self.text(category)} THEN {self.number(float(code))}"
             for code, category in enumerate(attribute.categories)
         )
-        unseen = self.number(-1.0)
-        position = f"CASE {value} {codes} ELSE {unseen} END" if codes else unseen
-        return f"CASE WHEN {column} IS NOT NULL THEN {position} END"
+        return f"CASE {value} {codes} END" if codes else "NULL"
 
     @abstractmethod
     def as_number(self, column: str) -> str:

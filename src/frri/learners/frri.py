@@ -2,7 +2,9 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -12,12 +14,13 @@ from sklearn.utils import Bunch, check_random_state
 
 import frri
 from frri import induction
-from frri.cover import DEFAULT_EFFORT, minimum_cover
+from frri.cover import DEFAULT_EFFORT, Covers, minimum_cover
 from frri.data import Attribute
 from frri.fuzzy import Scaling
 from frri.induction import ConditionType
 from frri.learners.base import RuleClassifier, TrainingTable
 from frri.rules import Condition, NominalCondition, NumericCondition, Rule, RuleSet
+from frri.rules.statistics import statistics_of_counts
 
 # What `conditions` may say about an attribute, and the type from which it then starts.
 RESTRICTIONS = {
@@ -193,7 +196,7 @@ class FRRIClassifier(RuleClassifier):
         self.selected_ = cover.selected[
             np.lexsort((cover.selected, -sizes, table.classes[cover.selected]))
         ]
-        self.ruleset_ = self._package(table, X)
+        self.ruleset_ = self._package(table, found.covers.take(self.selected_))
         self._warn_about_results(table.values, restricted=initial is not None)
         return self
 
@@ -224,8 +227,8 @@ class FRRIClassifier(RuleClassifier):
                 f"got {self.conditions!r}."
             )
 
-    def _package(self, table: TrainingTable, X: Any) -> RuleSet:
-        """The chosen rules in the table's names and units, with their statistics."""
+    def _package(self, table: TrainingTable, covers: Covers) -> RuleSet:
+        """The chosen rules in the table's names and units, with what they cover."""
         rules = tuple(
             Rule(
                 conditions=_conditions(table, int(u), self._types[u], self.confidence_[u]),
@@ -239,8 +242,7 @@ class FRRIClassifier(RuleClassifier):
         about = {"learner": "FRRI", "frri": frri.__version__, "selection": selection}
         if self.conditions:
             about["conditions"] = {str(key): value for key, value in self.conditions.items()}
-        numbers = all(attribute.kind == "numeric" for attribute in table.attributes)
-        return RuleSet(
+        ruleset = RuleSet(
             rules=rules,
             attributes=table.attributes,
             classes=table.labels,
@@ -249,7 +251,14 @@ class FRRIClassifier(RuleClassifier):
             missing="holds",
             class_counts=table.class_counts,
             about=about,
-        ).with_statistics(table.values if numbers else X, np.asarray(table.labels)[table.classes])
+        )
+        # A rule covers objects of its own class only, and which ones is known already.
+        support = np.zeros((len(rules), len(table.labels)), dtype=np.int64)
+        support[np.arange(len(rules)), table.classes[self.selected_]] = covers.sizes()
+        sizes = np.bincount(table.classes, minlength=len(table.labels))
+        found = statistics_of_counts(ruleset, support, _alone(covers), sizes)
+        known = (replace(rule, statistics=s) for rule, s in zip(rules, found, strict=True))
+        return replace(ruleset, rules=tuple(known))
 
     def _warn_about_results(self, values: NDArray[np.float64], *, restricted: bool) -> None:
         if len(self.uncovered_):
@@ -285,6 +294,19 @@ _STOPPED = {
 }
 
 
+def _alone(covers: Covers) -> NDArray[np.int64]:
+    """How many objects each candidate covers that no other one does."""
+    once = np.zeros(-(-covers.n_objects // 64), dtype=np.uint64)
+    twice = np.zeros_like(once)
+    rows = [slice(start, end) for start, end in pairwise(covers.indptr)]
+    for row in rows:
+        words, bits = covers.words[row], covers.bits[row]
+        twice[words] |= once[words] & bits
+        once[words] |= bits
+    only = np.bitwise_count(covers.bits & ~twice[covers.words])
+    return np.array([only[row].sum() for row in rows], dtype=np.int64)
+
+
 def _conditions(
     table: TrainingTable, u: int, types: NDArray[np.int8], confidence: float
 ) -> tuple[Condition, ...]:
@@ -293,9 +315,8 @@ def _conditions(
     Nominal ones as the object's category.
     """
     conditions: list[Condition] = []
-    for attribute, value, kind in zip(table.attributes, table.values[u], types, strict=True):
-        if kind == ConditionType.UNUSED:
-            continue
+    for j in np.flatnonzero(types):
+        attribute, value, kind = table.attributes[j], table.values[u, j], types[j]
         if attribute.kind == "nominal":
             category = (attribute.categories or ())[int(value)]
             conditions.append(NominalCondition(attribute.name, frozenset({category})))

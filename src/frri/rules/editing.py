@@ -113,7 +113,7 @@ class EditEffect:
                 ("coverage", self.coverage),
             )
         ]
-        rows = f"{len(self.changed)} predictions changed"
+        rows = f"{len(self.changed)} prediction{'' if len(self.changed) == 1 else 's'} changed"
         return "\n".join([*lines, f"{rows}: {self.corrected} corrected, {self.broken} broken"])
 
 
