@@ -4,17 +4,28 @@ import os
 import signal
 import threading
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 import naive
 from frri.compiling import compiled, numba_installed
-from frri.cover import Cover, Covers, branching, effort, local_search, minimum_cover, parts, tableau
+from frri.cover import (
+    Cover,
+    Covers,
+    branching,
+    effort,
+    large,
+    local_search,
+    minimum_cover,
+    parts,
+    tableau,
+)
 from frri.cover import reduction as red
 from frri.cover.bounds import exact_bound
 from frri.cover.greedy import Lists, greedy_cover
@@ -342,11 +353,177 @@ def test_the_route_for_large_parts_agrees_with_the_usual_one(monkeypatch):
     assert large.lower_bound <= len(usual) <= len(large)
     assert large.lower_bound >= len(usual) - 2
     monkeypatch.undo()
-    monkeypatch.setattr("frri.cover.LARGEST_DENSE", 0)
+    monkeypatch.setattr("frri.cover.problem.LARGEST_DENSE", 0)
     thin = minimum_cover(Covers.from_dense(matrix), costs)
     assert covers_all(matrix, thin)
     assert len(thin) == len(usual)
     assert thin.status == "optimal"
+
+
+# --- too large to be written out
+
+
+@pytest.fixture
+def never_expanded(monkeypatch):
+    monkeypatch.setattr("frri.cover.LARGEST_EXPANDED", 0)
+
+
+@pytest.mark.usefixtures("never_expanded")
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(small_problems())
+def test_hard_objects_lead_to_the_same_answer_as_all(problem):
+    matrix, costs = problem
+    cover = minimum_cover(Covers.from_dense(matrix), costs)
+    assert cover.selected.tolist() == naive.minimum_cover(matrix, costs)
+    assert (cover.status, cover.settled, cover.stopped_by) == ("optimal", True, None)
+
+
+@pytest.mark.usefixtures("never_expanded")
+@pytest.mark.parametrize("seed", range(6))
+def test_few_hard_objects_lead_to_the_same_answer_as_all(seed, monkeypatch):
+    # With room for hardly any object at first, most of them join in later rounds.
+    hardest = large.LargeProblem._hardest
+    monkeypatch.setattr(large.LargeProblem, "_hardest", lambda self, o, _: hardest(self, o, 30))
+    rng = np.random.default_rng(seed)
+    for _ in range(8):
+        n, m = rng.integers(1, 13), rng.integers(1, 40)
+        matrix = rng.random((n, m)) < rng.choice([0.15, 0.25, 0.4])
+        costs = rng.integers(0, rng.choice([1, 2, 5]), n)
+        covers = Covers.from_dense(matrix)
+        cover = minimum_cover(covers, costs)
+        assert cover.selected.tolist() == naive.minimum_cover(matrix, costs.tolist())
+        assert cover.settled
+        count = minimum_cover(covers, costs, tie_break=False)
+        assert (len(count), count.status, count.stopped_by) == (len(cover), "optimal", None)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_any_effort_and_room_give_a_valid_bound_on_words(seed, monkeypatch):
+    matrix, costs = boxes(150, seed, noise=0.25)
+    covers = Covers.from_dense(matrix)
+    optimum = minimum_cover(covers, costs)
+    assert optimum.settled
+    monkeypatch.setattr("frri.cover.LARGEST_EXPANDED", 0)
+    for room in (large.LARGEST_CORE, 300):
+        monkeypatch.setattr(large, "LARGEST_CORE", room)
+        for limit in (0, 1, 3, 10, 30, 1000):
+            cover = minimum_cover(covers, costs, effort=limit)
+            assert covers_all(matrix, cover)
+            assert 0 < cover.lower_bound <= len(optimum) <= len(cover)
+            assert (cover.status == "optimal") == (cover.lower_bound == len(cover))
+            assert cover.cost_status == "feasible" or cover.cost == optimum.cost
+            assert cover.settled or cover.stopped_by == "effort"
+            if cover.settled:
+                assert cover.selected.tolist() == optimum.selected.tolist()
+
+
+@pytest.mark.usefixtures("never_expanded")
+@pytest.mark.parametrize("limit", [0, 20, 3000])
+def test_words_interpreted_and_compiled_walk_the_same_way(limit, monkeypatch):
+    if not numba_installed():
+        pytest.skip("numba is not installed")
+    matrix, costs = boxes(400, limit, noise=0.2)
+    covers = Covers.from_dense(matrix)
+    results = []
+    for choose in (lambda module: module, compiled):
+        monkeypatch.setattr(effort.Work, "kernels", lambda _, m, choose=choose, **__: choose(m))
+        results.append(minimum_cover(covers, costs, effort=limit))
+    one, other = results
+    assert covers_all(matrix, one)
+    assert one.selected.tolist() == other.selected.tolist()
+    assert (one.nodes, one.pivots, one.steps) == (other.nodes, other.pivots, other.steps)
+    assert (one.lower_bound, one.effort) == (other.lower_bound, other.effort)
+
+
+@pytest.mark.usefixtures("never_expanded")
+@pytest.mark.parametrize("limit", [0.0, 0.05, 0.3])
+def test_any_time_limit_gives_a_complete_cover_on_words(limit):
+    matrix, costs = boxes(600, 3, noise=0.25)
+    start = time.perf_counter()
+    cover = minimum_cover(Covers.from_dense(matrix), costs, time_limit=limit)
+    assert time.perf_counter() - start < limit + 5
+    assert covers_all(matrix, cover)
+    assert cover.lower_bound <= len(cover)
+    assert cover.settled or cover.stopped_by == "time"
+
+
+@pytest.mark.usefixtures("never_expanded")
+@pytest.mark.parametrize(
+    "where", ["run", "_bound_quickly", "_minimise_count", "_round", "_break_ties"]
+)
+def test_an_interrupt_in_any_stage_on_words_gives_a_complete_cover(where, monkeypatch):
+    matrix, costs = random_matrix(np.random.default_rng(0), 60, 60, 0.1)
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(large.LargeProblem, where, interrupted)
+    cover = minimum_cover(Covers.from_dense(matrix), costs)
+    assert covers_all(matrix, cover)
+    assert cover.stopped_by == "interrupt"
+    assert not cover.settled
+    assert cover.lower_bound <= len(cover)
+
+
+@pytest.mark.usefixtures("never_expanded")
+def test_a_real_signal_ends_a_search_on_words():
+    matrix = np.random.default_rng(0).random((1500, 1500)) < 0.02
+    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+    start = time.perf_counter()
+    timer.start()
+    cover = minimum_cover(Covers.from_dense(matrix))
+    assert time.perf_counter() - start < 20
+    assert cover.stopped_by == "interrupt"
+    assert covers_all(matrix, cover)
+    assert 0 < cover.lower_bound < len(cover)
+
+
+def overlapping_intervals(n):
+    """Candidate i covers the i-th of n objects and a few hundred after it."""
+    rng = np.random.default_rng(0)
+    first, last = np.arange(n), np.minimum(np.arange(n) + rng.integers(1, 1500, n), n)
+    full = np.uint64(2**64 - 1)
+    counts = ((last - 1) >> 6) - (first >> 6) + 1
+    indptr = np.concatenate(([0], np.cumsum(counts)))
+    words = np.arange(indptr[-1]) - np.repeat(indptr[:-1] - (first >> 6), counts)
+    bits = np.full(indptr[-1], full)
+    bits[indptr[:-1]] &= full << (first & 63).astype(np.uint64)
+    bits[indptr[1:] - 1] &= full >> (63 - ((last - 1) & 63)).astype(np.uint64)
+    return Covers(indptr, words.astype(np.int32), bits, n), first, last
+
+
+@pytest.mark.parametrize("limit", [0, 3000])
+def test_memory_stays_linear(limit):
+    if not numba_installed():
+        pytest.skip("numba is not installed")
+    n = 50_000
+    covers, first, last = overlapping_intervals(n)
+    assert covers.sizes().sum() > 700 * n
+    tracemalloc.start()
+    cover = minimum_cover(covers, effort=limit)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 200e6  # written out, the pairs alone would take more
+    changes = np.bincount(first[cover.selected], minlength=n + 1)
+    changes -= np.bincount(last[cover.selected], minlength=n + 1)
+    assert (np.cumsum(changes)[:n] > 0).all()
+    reach, fewest = np.maximum.accumulate(last), 0
+    at = 0
+    while at < n:
+        at, fewest = reach[at], fewest + 1
+    assert fewest // 2 < cover.lower_bound <= fewest <= len(cover)
+
+
+def test_a_large_reduction_looks_at_the_clock():
+    matrix = np.random.default_rng(0).random((3000, 3000)) < 0.1
+    start = time.perf_counter()
+    cover = minimum_cover(Covers.from_dense(matrix), time_limit=0.0)
+    assert cover.stopped_by == "time"
+    assert time.perf_counter() - start < 5
+    with pytest.raises(effort.Exhausted):
+        red.undominated(matrix, np.ones(3000, dtype=np.int64), effort.Work(1, 0.0))
 
 
 # --- the pieces

@@ -3,7 +3,8 @@
 Three objectives, one after the other: the fewest candidates; among those covers the smallest total cost;
 among those the first in order. The answer is therefore a property of the problem: it does not depend on
 the solver, the machine or whether kernels were compiled. When work or time runs out, or at Ctrl-C, the
-best cover found so far is returned with the bound that has been proved.
+best cover found so far is returned with the bound that has been proved. Problems too large to be written
+out stay rows of words and are searched through their hard objects; the promises are the same.
 
 Nothing here knows where candidates and objects come from.
 
@@ -24,10 +25,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from frri.cover.covers import Covers
 from frri.cover.effort import Exhausted, Work
-from frri.cover.greedy import Lists, greedy_cover
-from frri.cover.highs import HighsPart
-from frri.cover.parts import Part
-from frri.cover.reduction import LARGEST_DENSE, components, forced, to_sparse
+from frri.cover.large import LargeProblem
+from frri.cover.problem import Outcome, Problem
+from frri.cover.reduction import to_sparse
 
 __all__ = ["DEFAULT_EFFORT", "Cover", "Covers", "minimum_cover"]
 
@@ -35,7 +35,10 @@ Ints = NDArray[np.int64]
 Status = Literal["optimal", "feasible"]
 
 DEFAULT_EFFORT = 60_000
-"""Units of work, about half a millisecond each (compiled): half a minute of searching."""
+"""Units of work, about half a millisecond each (compiled): half a minute of searching, two at most."""
+
+LARGEST_EXPANDED = 1 << 20
+"""Pairs of candidate and object up to which a problem is written out; larger ones stay words."""
 
 LARGEST_TOTAL = 2**31
 
@@ -135,108 +138,41 @@ def minimum_cover(
     work = Work(_checked_effort(effort), _checked_time(time_limit))
     if solver not in ("branching", "highs"):
         raise ValueError(f"solver is 'branching' or 'highs', not {solver!r}.")
-    problem = _Problem(covers, prices, tie_break=tie_break)
+    pairs = int(np.bitwise_count(covers.bits).sum(dtype=np.int64))
+    problem: Problem | LargeProblem
+    if solver == "branching" and pairs > LARGEST_EXPANDED:
+        problem = LargeProblem(covers, prices, tie_break=tie_break)
+    else:
+        problem = Problem(to_sparse(covers), prices, tie_break=tie_break)
     with work.listening():
         try:
-            if solver == "highs":
-                problem.hand_over(work)
-            else:
-                problem.split(work)
-                problem.search(work)
+            problem.run(work, solver)
         except Exhausted:
             pass
         except KeyboardInterrupt:
             work.stopped_by = "interrupt"
-    return problem.result(work, solver)
+    return _packaged(problem.outcome(), prices, work, solver, tie_break=tie_break)
 
 
-class _Problem:
-    """Forced candidates, connected parts, and how far each of them has come."""
-
-    def __init__(self, covers: Covers, costs: Ints, *, tie_break: bool) -> None:
-        self.matrix = to_sparse(covers)
-        self.prices = costs
-        self.tie_break = tie_break
-        # Without the second objective, dominance need not respect costs.
-        self.costs = costs if tie_break else np.zeros_like(costs)
-        self.coverable = np.bincount(self.matrix.indices, minlength=covers.n_objects) > 0
-        self.forced = np.flatnonzero(forced(self.matrix))
-        self.parts: list[Part | HighsPart] = []
-        self.split_up = False
-
-    def split(self, work: Work) -> None:
-        """Divide what the forced candidates leave into connected parts."""
-        done = self._covered_by(self.forced)
-        matrix = self.matrix[:, np.flatnonzero(self.coverable & ~done)]
-        objects_left = np.flatnonzero(self.coverable & ~done)
-        for candidates, objects in components(matrix):
-            work.look_at_the_clock()
-            rows = self.matrix[candidates]
-            columns = np.unique(rows.indices)
-            whole = rows[:, columns]
-            if whole.shape[0] * whole.shape[1] <= LARGEST_DENSE:
-                whole = whole.toarray() > 0
-            left = np.searchsorted(columns, objects_left[objects])
-            costs = self.costs[candidates]
-            self.parts.append(Part(candidates, whole, left, costs, tie_break=self.tie_break))
-        self.split_up = True
-
-    def hand_over(self, work: Work) -> None:
-        """Leave everything to the general solver, as one part."""
-        part = HighsPart(self.matrix, self.costs, work)
-        self.parts, self.forced, self.split_up = [part], self.forced[:0], True
-        part.run(tie_break=self.tie_break)
-
-    def search(self, work: Work) -> None:
-        """Take all parts through one objective before any goes on to the next."""
-        stages = [(Part.minimise_count, 2 / 3)]
-        if self.tie_break:
-            stages += [(Part.minimise_cost, 2 / 3), (Part.settle, 1.0)]
-        for stage, share in stages:
-            parts = [part for part in self.parts if isinstance(part, Part)]
-            for part in parts:
-                work.allow(share if part is parts[-1] else share / 2)
-                try:
-                    stage(part, work)
-                except Exhausted:
-                    if work.stopped_by != "effort":
-                        raise
-
-    def result(self, work: Work, solver: str) -> Cover:
-        """What is known, completed where the search was stopped before it had a cover."""
-        chosen = [self.forced, *(part.cover for part in self.parts)]
-        selected = np.sort(np.concatenate(chosen)).astype(np.int64)
-        missing = self.coverable & ~self._covered_by(selected)
-        if missing.any():  # stopped before every part had a cover
-            more = greedy_cover(Lists.of(self.matrix), self.costs, missing)
-            selected = np.sort(np.concatenate((selected, more)))
-        bound = len(self.forced) + sum(len(p.taken) + p.lower_bound for p in self.parts)
-        count_proved = bound == len(selected)
-        judged = self.tie_break and count_proved and self.split_up
-        cost_proved = judged and all(part.cost_proved for part in self.parts)
-        settled = cost_proved and all(part.settled for part in self.parts)
-        if work.stopped_by is None and not (settled if self.tie_break else count_proved):
-            work.stopped_by = "effort"  # large parts are taken only so far
-        return Cover(
-            selected=selected,
-            status="optimal" if count_proved else "feasible",
-            lower_bound=bound,
-            cost=int(self.prices[selected].sum()),
-            cost_status="optimal" if cost_proved else "feasible",
-            settled=settled,
-            stopped_by=work.stopped_by,
-            solver=solver,
-            nodes=work.nodes,
-            pivots=work.pivots,
-            steps=work.steps,
-            effort=work.units,
-            seconds=work.close(),
-        )
-
-    def _covered_by(self, candidates: Ints) -> NDArray[np.bool_]:
-        covered = np.zeros(self.matrix.shape[1], dtype=bool)
-        covered[self.matrix[candidates].indices] = True
-        return covered
+def _packaged(outcome: Outcome, costs: Ints, work: Work, solver: str, *, tie_break: bool) -> Cover:
+    count_proved = outcome.lower_bound == len(outcome.selected)
+    if work.stopped_by is None and not (outcome.settled if tie_break else count_proved):
+        work.stopped_by = "effort"  # large parts are taken only so far
+    return Cover(
+        selected=outcome.selected,
+        status="optimal" if count_proved else "feasible",
+        lower_bound=outcome.lower_bound,
+        cost=int(costs[outcome.selected].sum()),
+        cost_status="optimal" if outcome.cost_proved else "feasible",
+        settled=outcome.settled,
+        stopped_by=work.stopped_by,
+        solver=solver,
+        nodes=work.nodes,
+        pivots=work.pivots,
+        steps=work.steps,
+        effort=work.units,
+        seconds=work.close(),
+    )
 
 
 def _checked_costs(costs: ArrayLike | None, n: int) -> Ints:

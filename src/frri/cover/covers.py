@@ -63,15 +63,23 @@ class Covers:
 
     def sizes(self) -> NDArray[np.int64]:
         """How many objects each candidate covers."""
-        counts = np.concatenate(([0], np.cumsum(np.bitwise_count(self.bits), dtype=np.int64)))
-        return np.asarray(counts[self.indptr[1:]] - counts[self.indptr[:-1]], dtype=np.int64)
+        return self._summed(np.bitwise_count(self.bits))
+
+    def sizes_within(self, table: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """How many objects of a set, given as words, each candidate covers."""
+        return self._summed(np.bitwise_count(self.bits & table[self.words]))
 
     def union(self) -> NDArray[np.bool_]:
         """Which objects are covered by any candidate at all."""
-        table = np.zeros(-(-self.n_objects // 64), dtype="<u8")
-        np.bitwise_or.at(table, self.words, self.bits)
+        table = self.table().astype("<u8", copy=False)
         covered = np.unpackbits(table.view(np.uint8), bitorder="little", count=self.n_objects)
         return covered.astype(bool)
+
+    def table(self) -> NDArray[np.uint64]:
+        """The same as words."""
+        table = np.zeros(-(-self.n_objects // 64), dtype=np.uint64)
+        np.bitwise_or.at(table, self.words, self.bits)
+        return table
 
     def take(self, candidates: NDArray[np.integer]) -> "Covers":
         """The rows of some candidates only."""
@@ -79,3 +87,10 @@ class Covers:
         indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
         source = np.repeat(self.indptr[candidates] - indptr[:-1], lengths) + np.arange(indptr[-1])
         return Covers(indptr, self.words[source], self.bits[source], self.n_objects)
+
+    def _summed(self, ones: NDArray[np.uint8]) -> NDArray[np.int64]:
+        sums = np.zeros(len(self), dtype=np.int64)
+        filled = np.flatnonzero(np.diff(self.indptr))
+        if len(filled):
+            sums[filled] = np.add.reduceat(ones, self.indptr[filled], dtype=np.int64)
+        return sums

@@ -21,14 +21,19 @@ GRID = 1024.0
 
 @dataclass(frozen=True, eq=False)
 class Relaxed:
-    """A proved bound on the number of candidates and the reduced costs behind it."""
+    """A proved bound on the number of candidates, with the reduced costs and multipliers behind it."""
 
     bound: float
     reduced: Floats
+    multipliers: Floats
 
 
 def subgradient_bound(
-    matrix: sparse.csr_array, upper: int, work: Work, iterations: int = 1200
+    matrix: sparse.csr_array,
+    upper: int,
+    work: Work,
+    iterations: int = 1200,
+    start: Floats | None = None,
 ) -> Relaxed:
     """Bound the number of candidates a cover needs.
 
@@ -39,14 +44,17 @@ def subgradient_bound(
         The size of a known cover.
     work : Work
     iterations : int
+    start : ndarray of float64, optional
+        Multipliers to begin with, from a similar problem.
     """
     by_candidate = matrix.astype(np.float64)
     by_object = sparse.csr_array(by_candidate.T)
     n, m = by_candidate.shape
-    sizes = np.diff(by_candidate.indptr)
-    largest = np.zeros(m)
-    np.maximum.at(largest, by_candidate.indices, np.repeat(sizes, sizes).astype(np.float64))
-    start = 1.0 / np.maximum(largest, 1.0)
+    if start is None:
+        sizes = np.diff(by_candidate.indptr)
+        largest = np.zeros(m)
+        np.maximum.at(largest, by_candidate.indices, np.repeat(sizes, sizes).astype(np.float64))
+        start = 1.0 / np.maximum(largest, 1.0)
     y = rounded(start, n, 1.0, 0)
     best, best_y, best_reduced, best_slope = -1.0, y, np.ones(n), np.ones(m)
     direction = np.zeros(m)
@@ -77,4 +85,4 @@ def subgradient_bound(
             work.spend(4 * len(by_candidate.indices) + n + m)
         except Exhausted:  # what has been found holds; the next to ask for work will stop
             break
-    return Relaxed(best, best_reduced)
+    return Relaxed(best, best_reduced, best_y)

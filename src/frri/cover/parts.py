@@ -43,8 +43,11 @@ class Part:
     left : ndarray of int64
         The columns of `whole` that are to be covered.
     costs : ndarray of int64
+    work : Work
     tie_break : bool
         Whether the second and third objective will be asked for.
+    judged : bool
+        Whether dominated candidates are gone already.
 
     Attributes
     ----------
@@ -57,12 +60,24 @@ class Part:
     """
 
     def __init__(
-        self, ids: Ints, whole: Matrix, left: Ints, costs: Ints, *, tie_break: bool = True
+        self,
+        ids: Ints,
+        whole: Matrix,
+        left: Ints,
+        costs: Ints,
+        work: Work,
+        *,
+        tie_break: bool = True,
+        judged: bool = False,
     ) -> None:
-        keep = np.flatnonzero(undominated(whole, costs)) if tie_break else np.arange(len(ids))
+        keep = np.arange(len(ids))
+        if tie_break and not judged:
+            keep = np.flatnonzero(undominated(whole, costs, work))
         matrix = whole[keep][:, left]
         # All optimal covers are wanted for breaking ties, any one of them otherwise.
-        taken, candidates, objects = reduce(matrix, None if tie_break else np.zeros_like(costs))
+        taken, candidates, objects = reduce(
+            matrix, None if tie_break else np.zeros_like(costs), work
+        )
         self.tie_break = tie_break
         self.taken = ids[keep[taken]]
         self.ids = ids[keep[candidates]]
@@ -89,7 +104,7 @@ class Part:
         matrix, lists, start = self.matrix, self.lists, self.inside
         taken, candidates = np.zeros(0, dtype=np.int64), np.arange(len(self.ids))
         if self.tie_break:
-            taken, candidates, objects = reduce(self.matrix, np.zeros_like(self.costs))
+            taken, candidates, objects = reduce(self.matrix, np.zeros_like(self.costs), work)
             if len(candidates) == 0:
                 self._prove_count(taken)
                 return
@@ -147,7 +162,7 @@ class Part:
             if search.best is not None:
                 self._improve(search.best)
         if search.support is not None:
-            self._restrict(np.flatnonzero(search.support))
+            self._restrict(np.flatnonzero(search.support), work)
 
     def settle(self, work: Work) -> None:
         """Third objective, among covers of the proved size and cost."""
@@ -160,10 +175,10 @@ class Part:
         self.inside = search.first_in_order(self.inside)
         self.settled = True
 
-    def _restrict(self, candidates: Ints) -> None:
+    def _restrict(self, candidates: Ints, work: Work) -> None:
         """Forget all candidates but those that occur in optimal covers."""
         cover = self.ids[self.inside]
-        taken, left, objects = reduce(self.matrix[candidates], None)
+        taken, left, objects = reduce(self.matrix[candidates], None, work)
         left = candidates[left]
         matrix, ids = self.matrix[left][:, objects], self.ids[left]
         inside = np.flatnonzero(np.isin(ids, cover))
@@ -245,7 +260,7 @@ class Part:
         if np.asarray(matrix.sum(axis=0)).min(initial=1) == 0:  # nothing smaller covers everything
             self._prove_count(self.inside)
             return matrix, candidates, taken
-        more, left, objects = reduce(matrix, np.zeros(len(candidates), dtype=np.int64))
+        more, left, objects = reduce(matrix, np.zeros(len(candidates), dtype=np.int64), work)
         taken = np.concatenate((taken, candidates[more]))
         if len(left) == 0:
             self._improve(taken)

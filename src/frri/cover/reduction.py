@@ -17,6 +17,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from frri.cover.covers import Covers
+from frri.cover.effort import Work
 
 Matrix: TypeAlias = NDArray[np.bool_] | sparse.csr_array
 Ints = NDArray[np.int64]
@@ -68,7 +69,7 @@ def components(matrix: sparse.csr_array) -> Iterator[tuple[Ints, Ints]]:
             yield candidates[part], objects[part]
 
 
-def undominated(matrix: Matrix, costs: Ints) -> Flags:
+def undominated(matrix: Matrix, costs: Ints, work: Work | None = None) -> Flags:
     """Which candidates no other one dominates (a fixed set, whatever the order of work)."""
     n_candidates = matrix.shape[0]
     sizes = np.asarray(matrix.sum(axis=1, dtype=np.int64))
@@ -76,21 +77,21 @@ def undominated(matrix: Matrix, costs: Ints) -> Flags:
     rarity = np.argsort(np.asarray(matrix.sum(axis=0, dtype=np.int64)), kind="stable")
     ranked = _permuted(matrix, order, rarity)
     keep = np.zeros(n_candidates, dtype=bool)
-    keep[order] = _first_of_their_kind(ranked, costs[order])
+    keep[order] = _first_of_their_kind(ranked, costs[order], work)
     return keep
 
 
-def necessary(matrix: Matrix) -> Flags:
+def necessary(matrix: Matrix, work: Work | None = None) -> Flags:
     """Which objects are left once those implied by another are gone."""
     order = np.argsort(np.asarray(matrix.sum(axis=0, dtype=np.int64)), kind="stable")
     rarity = np.argsort(np.asarray(matrix.sum(axis=1, dtype=np.int64)), kind="stable")
     ranked = _permuted(matrix, rarity, order)
     keep = np.zeros(matrix.shape[1], dtype=bool)
-    keep[order] = _not_implied(ranked)
+    keep[order] = _not_implied(ranked, work)
     return keep
 
 
-def reduce(matrix: Matrix, costs: Ints | None) -> tuple[Ints, Ints, Ints]:
+def reduce(matrix: Matrix, costs: Ints | None, work: Work | None = None) -> tuple[Ints, Ints, Ints]:
     """Forced candidates, remaining candidates and remaining objects, at a fixpoint.
 
     Parameters
@@ -100,15 +101,17 @@ def reduce(matrix: Matrix, costs: Ints | None) -> tuple[Ints, Ints, Ints]:
     costs : ndarray of int64 or None
         With costs, dominated candidates go too; without, candidates only go once they cover nothing
         that is left, so that all minimum covers by the given candidates remain.
+    work : Work, optional
+        Whose clock to look at now and then.
     """
     candidates, objects = np.arange(matrix.shape[0]), np.arange(matrix.shape[1])
     taken: list[Ints] = []
     while len(objects):
         before = len(candidates), len(objects)
         if costs is not None:
-            keep = np.flatnonzero(undominated(matrix, costs[candidates]))
+            keep = np.flatnonzero(undominated(matrix, costs[candidates], work))
             candidates, matrix = candidates[keep], matrix[keep]
-        keep = np.flatnonzero(necessary(matrix))
+        keep = np.flatnonzero(necessary(matrix, work))
         objects, matrix = objects[keep], matrix[:, keep]
         single = np.flatnonzero(np.asarray(matrix.sum(axis=0, dtype=np.int64)) == 1)
         if len(single):
@@ -121,6 +124,11 @@ def reduce(matrix: Matrix, costs: Ints | None) -> tuple[Ints, Ints, Ints]:
         if (len(candidates), len(objects)) == before:
             break
     return np.concatenate([np.zeros(0, dtype=np.int64), *taken]), candidates, objects
+
+
+def _now_and_then(k: int, work: Work | None) -> None:
+    if work is not None and k % 256 == 255:
+        work.look_at_the_clock()
 
 
 def _members(labels: NDArray[np.int32], n_parts: int) -> list[Ints]:
@@ -159,10 +167,10 @@ def _lists(matrix: NDArray[np.bool_]) -> Iterator[list[int]]:
         start = end
 
 
-def _first_of_their_kind(matrix: Matrix, costs: Ints) -> Flags:
+def _first_of_their_kind(matrix: Matrix, costs: Ints, work: Work | None) -> Flags:
     """Rows of which no earlier row of at most the same cost is a superset."""
     if not isinstance(matrix, np.ndarray):
-        return _first_of_their_kind_sparse(matrix, costs)
+        return _first_of_their_kind_sparse(matrix, costs, work)
     coverers = _bitsets(np.ascontiguousarray(matrix.T))
     affordable: dict[int, int] = {}
     uniform = len(costs) == 0 or bool((costs == costs[0]).all())
@@ -171,6 +179,7 @@ def _first_of_their_kind(matrix: Matrix, costs: Ints) -> Flags:
             affordable[cost] = _bitsets((costs <= cost)[None, :])[0]
     keep = np.zeros(len(matrix), dtype=bool)
     for j, (cost, members) in enumerate(zip(costs.tolist(), _lists(matrix), strict=True)):
+        _now_and_then(j, work)
         supersets = (1 << j) - 1
         if not uniform:
             supersets &= affordable[cost]
@@ -182,11 +191,12 @@ def _first_of_their_kind(matrix: Matrix, costs: Ints) -> Flags:
     return keep
 
 
-def _first_of_their_kind_sparse(matrix: sparse.csr_array, costs: Ints) -> Flags:
+def _first_of_their_kind_sparse(matrix: sparse.csr_array, costs: Ints, work: Work | None) -> Flags:
     by_object = matrix.T.tocsr()
     by_object.sort_indices()
     keep = np.zeros(matrix.shape[0], dtype=bool)
     for j in range(matrix.shape[0]):
+        _now_and_then(j, work)
         members = matrix.indices[matrix.indptr[j] : matrix.indptr[j + 1]]
         keep[j] = len(members) > 0
         supersets = None
@@ -203,13 +213,14 @@ def _first_of_their_kind_sparse(matrix: sparse.csr_array, costs: Ints) -> Flags:
     return keep
 
 
-def _not_implied(matrix: Matrix) -> Flags:
+def _not_implied(matrix: Matrix, work: Work | None) -> Flags:
     """Columns that contain no earlier column."""
     if not isinstance(matrix, np.ndarray):
-        return _not_implied_sparse(matrix)
+        return _not_implied_sparse(matrix, work)
     rows = _bitsets(matrix)
     gone = 0
     for i, members in enumerate(_lists(np.ascontiguousarray(matrix.T))):
+        _now_and_then(i, work)
         if gone >> i & 1:
             continue
         implied = -1 << (i + 1)
@@ -225,11 +236,12 @@ def _not_implied(matrix: Matrix) -> Flags:
     return np.asarray(flags == 0)
 
 
-def _not_implied_sparse(matrix: sparse.csr_array) -> Flags:
+def _not_implied_sparse(matrix: sparse.csr_array, work: Work | None) -> Flags:
     by_object = matrix.T.tocsr()
     by_object.sort_indices()
     keep = np.ones(matrix.shape[1], dtype=bool)
     for i in range(matrix.shape[1]):
+        _now_and_then(i, work)
         if not keep[i]:
             continue
         implied = None

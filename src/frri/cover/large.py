@@ -1,0 +1,297 @@
+"""A problem too large to be written out: its hard objects stand for all.
+
+The objects that few candidates cover decide how many candidates are needed. A small problem, the hardest
+objects and all candidates that cover any of them, is searched in place of the whole one. Every bound on
+it is a bound on the whole; its cover may leave objects uncovered, and the hardest of these join it until
+none is left. After every round the cover is completed, so that there is always a whole one.
+"""
+
+import math
+import sys
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frri.cover import core, word_sets
+from frri.cover.covers import Covers
+from frri.cover.effort import CELLS, Exhausted, Work
+from frri.cover.lagrangian import subgradient_bound
+from frri.cover.pieces import Piece
+from frri.cover.problem import Outcome, Problem
+from frri.cover.reduction import components
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+LARGEST_CORE = 4_000_000
+"""Pairs of candidate and object that the small problem may have."""
+
+FIRST_PAIRS = 10
+"""Pairs per object of the whole that it has at first."""
+
+LARGEST_TIES = 1 << 20
+"""Pairs up to which ties between covers are broken."""
+
+SEARCH_SHARE = 0.5
+"""Of the effort, to be spent on better covers; the rest is for branch and bound."""
+
+GREEDY_SECONDS = 1e-5
+"""What a candidate takes in the greedy cover, interpreted."""
+
+QUICK_ITERATIONS = 100
+"""Iterations that the first bound takes, whatever the effort."""
+
+LONGEST_PROOF, SMALLER_SHARE = 10_000, 0.5
+"""Units of effort that branch and bound may take, and which part of what is left of them a piece."""
+
+PATIENCE = 5
+"""Rounds without success, each of twice as many steps, after which the search ends."""
+
+
+class LargeProblem:
+    """Who covers whom as words, and the best cover and bound known.
+
+    Parameters
+    ----------
+    covers : Covers
+    costs : ndarray of int64
+    tie_break : bool
+        Whether the second and third objective are asked for.
+    """
+
+    def __init__(self, covers: Covers, costs: Ints, *, tie_break: bool) -> None:
+        self.covers = covers
+        self.costs = costs
+        self.tie_break = tie_break
+        self.sizes = covers.sizes()
+        self.cover = np.zeros(0, dtype=np.int64)
+        self.complete = False
+        self.lower_bound = 0
+        self.cost_proved = self.settled = False
+        self.degree = np.zeros(0, dtype=np.int64)
+        self.owner = np.zeros(covers.n_objects, dtype=np.int64)  # a candidate of some cover
+        self.multipliers = np.full(covers.n_objects, -1.0)  # of objects that have one yet
+
+    def outcome(self) -> Outcome:
+        """What is known, in any case a complete cover."""
+        if not self.complete:  # stopped before there was one
+            self.cover = greedy_on_words(self.covers, self.costs, Work(0, None))
+        return Outcome(self.cover, self.lower_bound, self.cost_proved, self.settled)
+
+    def run(self, work: Work, solver: str = "branching") -> None:  # noqa: ARG002 - as for any problem
+        """A cover and a first bound whatever the effort, then as much better ones as it allows."""
+        work.limit = sys.maxsize
+        self.cover = greedy_on_words(self.covers, self.costs, work)
+        self.complete, self.lower_bound = True, min(1, len(self.cover))
+        work.look_at_the_clock()
+        self.degree = core.degrees(self.covers, work)
+        self._bound_quickly(work)
+        work.allow(1.0)
+        work.spend(1)
+        objects = self._minimise_count(work)
+        if self.tie_break and len(self.cover) == self.lower_bound:
+            self._break_ties(objects, work)
+
+    def _bound_quickly(self, work: Work) -> None:
+        everyone = np.flatnonzero(self.degree)
+        self._note_owners(self.cover)
+        objects = self._hardest(everyone, len(self.covers) + self.covers.n_objects)
+        matrix = core.restricted(self.covers, objects, work)
+        matrix = matrix[np.flatnonzero(np.diff(matrix.indptr))]
+        if len(objects):
+            upper = len(self.cover)
+            relaxed = subgradient_bound(matrix, upper, work, QUICK_ITERATIONS)
+            self.lower_bound = math.ceil(min(relaxed.bound, upper))
+            self.multipliers[objects] = relaxed.multipliers
+
+    def _hardest(self, objects: Ints, pairs: int) -> Ints:
+        """Those of fewest coverers among some objects, together of so many pairs at most.
+
+        Half of the room is for the hardest of all; the other half for the hardest that each candidate
+        of a cover has, lest all of them come from one corner.
+        """
+        order = objects[np.argsort(self.degree[objects], kind="stable")]
+        grouped = order[np.argsort(self.owner[order], kind="stable")]
+        starts = np.flatnonzero(np.diff(self.owner[grouped], prepend=-1))
+        places = np.arange(len(grouped)) - np.repeat(starts, np.diff(starts, append=len(grouped)))
+        spread = grouped[np.lexsort((self.degree[grouped], places))]
+        chosen = [
+            ranking[np.cumsum(self.degree[ranking]) <= pairs // 2] for ranking in (order, spread)
+        ]
+        return np.unique(np.concatenate(chosen))
+
+    def _minimise_count(self, work: Work) -> Ints:
+        """First objective; the objects that have stood for all in the end."""
+        room = min(FIRST_PAIRS * self.covers.n_objects, LARGEST_CORE // 4)
+        objects = self._hardest(np.flatnonzero(self.degree), room)
+        patience = 0
+        while patience < PATIENCE and len(self.cover) > self.lower_bound:
+            work.allow(SEARCH_SHARE)
+            before = len(self.cover), len(objects)
+            try:
+                objects = self._round(objects, work, 2**patience)
+            except Exhausted:
+                if work.stopped_by != "effort":
+                    raise
+                work.stopped_by = None
+                break
+            if len(self.cover) < before[0]:
+                patience = 0
+            elif len(objects) <= before[1]:
+                patience += 1
+        work.allow(1.0)
+        end = work.spent + LONGEST_PROOF * CELLS
+        while len(self.cover) > self.lower_bound and work.spent < end:
+            before = len(self.cover), len(objects)
+            objects = self._round(objects, work, 1, end - work.spent)
+            if before == (len(self.cover), len(objects)):
+                break
+        return objects
+
+    def _round(self, objects: Ints, work: Work, effort: int, proof: int = 0) -> Ints:
+        """Search and bound with some objects, spend something on a proof; the objects to go on with."""
+        matrix = core.restricted(self.covers, objects, work)
+        touching = np.flatnonzero(np.diff(matrix.indptr))
+        small = core.Core(matrix[touching], self.sizes[touching], work)
+        ids = touching[small.candidates]
+        known = self._as_known(touching, small)
+        alone, pieces = [], []
+        for candidates, columns in components(small.matrix):
+            own = ids[candidates]
+            if len(own) == 1:
+                alone.append(own)
+                continue
+            part = small.matrix[candidates][:, columns]
+            names = objects[small.objects[columns]]
+            start = np.flatnonzero(known[candidates])
+            pieces.append(Piece(part, own, names, self.costs[own], self.sizes[own], start))
+        for piece in pieces:
+            piece.search(self.multipliers, work, effort)
+        self._raise_bound(len(alone), pieces)
+        end = work.spent + proof
+        for piece in pieces if proof else []:
+            share = 1.0 if piece is pieces[-1] else SMALLER_SHARE
+            try:
+                piece.prove(self.multipliers, work, int(share * (end - work.spent)))
+            finally:
+                self._raise_bound(len(alone), pieces)
+        chosen = [
+            np.zeros(0, dtype=np.int64),
+            *alone,
+            *(piece.ids[piece.cover] for piece in pieces),
+        ]
+        found = np.sort(np.concatenate(chosen))
+        missing = self._missing(found)
+        self._improve(self._completed(found, missing, work))
+        return self._joined(objects, objects[small.objects], missing)
+
+    def _raise_bound(self, alone: int, pieces: list[Piece]) -> None:
+        bound = alone + sum(piece.lower_bound for piece in pieces)
+        self.lower_bound = max(self.lower_bound, min(bound, len(self.cover)))
+
+    def _as_known(self, touching: Ints, small: core.Core) -> NDArray[np.bool_]:
+        """The cover known, in terms of the candidates of a small problem."""
+        places = np.full(len(self.covers), -1, dtype=np.int64)
+        places[touching] = small.stands_for
+        known = np.zeros(len(small.candidates) + 1, dtype=bool)  # the last one: of no candidate
+        known[places[self.cover]] = True
+        return known[:-1]
+
+    def _missing(self, cover: Ints) -> Ints:
+        times = core.times_covered(self.covers, cover)
+        return np.flatnonzero((times == 0) & (self.degree > 0))
+
+    def _completed(self, cover: Ints, missing: Ints, work: Work) -> Ints:
+        if len(missing) == 0:
+            return cover
+        table = core.packed_set(missing, self.covers.n_objects)
+        more = _greedy(self.covers, self.costs, table, self.covers.sizes_within(table), work)
+        self._note_owners(more)
+        return without_redundant(self.covers, self.costs, np.concatenate((cover, more)))
+
+    def _note_owners(self, candidates: Ints) -> None:
+        """Who covers what, in the end."""
+        for j in candidates:
+            self.owner[_members(self.covers, j)] = j
+
+    def _joined(self, objects: Ints, needed: Ints, missing: Ints) -> Ints:
+        """Hard missing objects added; where there is no room for them, only the `needed` ones stay."""
+        if len(missing) == 0:
+            return objects
+        few = self.degree[objects].sum() // 4 + int(self.degree[missing].min()) * 2
+        room = LARGEST_CORE - int(self.degree[objects].sum())
+        if few > room:
+            objects = needed
+            room = LARGEST_CORE - int(self.degree[objects].sum())
+        return np.union1d(objects, self._hardest(missing, min(int(few), room)))
+
+    def _improve(self, cover: Ints) -> None:
+        ours = len(self.cover), int(self.costs[self.cover].sum())
+        if (len(cover), int(self.costs[cover].sum())) < ours:
+            self.cover = cover
+
+    def _break_ties(self, objects: Ints, work: Work) -> None:
+        """Second and third objective, with the fewest candidates known."""
+        keep = core.undominated(self.covers, self.costs, self.degree, work, LARGEST_CORE)
+        if keep is None:
+            return
+        while self.degree[objects].sum() <= LARGEST_TIES:
+            matrix = core.restricted(self.covers, objects, work)[keep]
+            useful = np.flatnonzero(np.diff(matrix.indptr))
+            ids = keep[useful]
+            problem = Problem(matrix[useful], self.costs[ids], tie_break=True, judged=True)
+            problem.run(work)
+            outcome = problem.outcome()
+            if not outcome.cost_proved:
+                return
+            cover = ids[outcome.selected]
+            missing = self._missing(cover)
+            if len(missing) == 0:
+                self.cover = cover
+                self.cost_proved, self.settled = True, outcome.settled
+                return
+            self._note_owners(self.cover)
+            objects = self._joined(objects, objects, missing)
+
+
+def greedy_on_words(covers: Covers, costs: Ints, work: Work) -> Ints:
+    """A cover without redundant candidates, ascending: largest gain, then lower cost, then first.
+
+    Examples
+    --------
+    >>> covers = Covers.from_dense([[1, 1, 0], [0, 1, 1], [1, 1, 1]])
+    >>> greedy_on_words(covers, np.array([0, 0, 0]), Work(0, None))
+    array([2])
+    """
+    chosen = _greedy(covers, costs, covers.table(), covers.sizes(), work)
+    return without_redundant(covers, costs, chosen)
+
+
+def _greedy(
+    covers: Covers, costs: Ints, missing: NDArray[np.uint64], gains: Ints, work: Work
+) -> Ints:
+    kernels = work.kernels(word_sets, ahead=GREEDY_SECONDS * len(covers))
+    order = np.lexsort((costs, -gains))
+    chosen: Ints = kernels.greedy(
+        covers.indptr, covers.words, covers.bits, costs, order, gains, missing
+    )
+    return chosen
+
+
+def without_redundant(covers: Covers, costs: Ints, chosen: Ints) -> Ints:
+    """What is left of a cover, ascending, once redundant candidates are gone, dear and late ones first."""
+    times = core.times_covered(covers, chosen)
+    kept = []
+    for place in np.lexsort((-np.arange(len(chosen)), -costs[chosen])):
+        j = chosen[place]
+        objects = _members(covers, j)
+        if times[objects].min(initial=2) > 1:
+            times[objects] -= 1
+        else:
+            kept.append(j)
+    return np.sort(np.array(kept, dtype=np.int64))
+
+
+def _members(covers: Covers, candidate: int) -> Ints:
+    part = slice(covers.indptr[candidate], covers.indptr[candidate + 1])
+    return core.elements(covers.words[part], covers.bits[part])
