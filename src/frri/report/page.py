@@ -43,11 +43,11 @@ def write_report(
 
     Examples
     --------
+    >>> import tempfile
     >>> from frri import Attribute, NumericCondition, Rule
     >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a", 0, 9),), (0, 1))
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> write_report(rules, Path(folder.name) / "report.html", [[1], [2], [4]], [0, 1, 1])
-    >>> folder.cleanup()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(rules, f"{folder}/report.html", [[1], [2], [4]], [0, 1, 1])
     """
     write_whole(path, report_html(ruleset, X, y, max_rows=max_rows))
 
