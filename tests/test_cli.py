@@ -219,7 +219,7 @@ BAD = {
     "a folder as model": (["rules", "sub"], None, "sub is a folder, not a model"),
     "an empty model": (["rules", "x.json"], "", "x.json is empty."),
     "a binary model": (["rules", "x.json"], b"\xff\xfe\x00\x80", "it is not a text file"),
-    "a table as model": (["rules", "data.csv"], None, "data.csv: This is not JSON"),
+    "a table as model": (["rules", "data.csv"], None, "data.csv is a table, not a model"),
     "truncated JSON": (["rules", "x.json"], MODEL.to_json()[:300], "x.json: This is not JSON"),
     "other JSON": (["rules", "x.json"], '{"a": 1}', "This is not a saved ruleset"),
     "another version's JSON": (["rules", "x.json"], OTHER_VERSION, "format version 99"),

@@ -41,7 +41,7 @@ LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 CHECK = doctest.OutputChecker().check_output
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 # What a reader does once, and what is tested as such elsewhere.
-INSTALLING = ("pip install", "make test", "make docs", "make bench", "cd ", "git ")
+INSTALLING = (". .venv", "pip install", "make test", "make docs", "make bench", "cd ", "git ")
 
 
 @dataclass

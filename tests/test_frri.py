@@ -616,3 +616,33 @@ def test_a_small_fit_loads_no_compiler():
         "assert clf.selection_.status == 'optimal'; assert 'numba' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_single_precision_gives_no_warning():
+    X, y = load_iris(return_X_y=True)
+    clf = FRRIClassifier().fit(X.astype(np.float32), y)
+    assert clf.predict(X.astype(np.float32)).shape == (150,)
+
+
+def test_the_right_column_is_named_whatever_the_order():
+    clf = FRRIClassifier().fit(FRAME, LABELS)
+    with pytest.raises(ValueError, match=r"Column 'Pulse' holds inf"):
+        clf.predict(with_pulse(np.inf)[["Pulse", "Age"]])
+    with pytest.raises(ValueError, match="feature names should match"):
+        clf.predict(FRAME.assign(more=1.0))
+
+
+def test_columns_that_tell_nothing_about_new_objects_are_named():
+    X = pd.DataFrame({"id": [f"P{i}" for i in range(30)], "age": np.arange(30.0)})
+    y = pd.Series(["a", "b"] * 15, name="risk")
+    with pytest.warns(UserWarning, match="Column 'id' has 30 different texts in 30 rows"):
+        FRRIClassifier().fit(X, y)
+    with pytest.warns(UserWarning, match="still has the target 'risk' as a column"):
+        FRRIClassifier().fit(X[["age"]].assign(risk=y), y)
+
+
+def test_missing_labels_are_named():
+    with pytest.raises(
+        ValueError, match=r"The target has no value \(NaN\) in row 1 \(1 of 3 rows\)"
+    ):
+        FRRIClassifier().fit(FRAME, ["a", None, "b"])

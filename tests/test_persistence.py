@@ -110,7 +110,7 @@ BY_SCHEMA = [
     (["attributes", 1, "categories"], ["a", "a"], "has a category twice"),
     (["rules", 0], None, "where a rule belongs"),
     (["rules", 0, "weight"], "1", "'1' where a number belongs"),
-    (["rules", 0, "weight"], -1, "must be 0 or more"),
+    (["rules", 0, "weight"], -1, "must be from 0"),
     (["rules", 0, "weight"], 10**400, "where a number belongs"),
     (["rules", 0, "wieght"], 1, "'wieght' in a rule, which is not part"),
     (["rules", 0, "origin"], "stolen", "origin"),

@@ -520,3 +520,17 @@ def test_an_unknown_category_of_an_ordered_attribute_is_missing():
         rules = RuleSet((at_most,), (size,), ("no",), missing=missing)
         table = pd.DataFrame({"size": ["medium", "large", "gigantic"]})
         assert rules.covers(table)[:, 0].tolist() == [True, False, expected]
+
+
+def test_labels_keep_their_types():
+    rules = RuleSet((Rule((), np.int64(1)),), (Attribute("a"),), (1, "x"))
+    assert rules.predict([[0.0]]).tolist() == [1]
+    assert RuleSet.from_json(rules.to_json()) == rules
+
+
+@pytest.mark.parametrize("text", ["20200125", "now", "2020"])
+def test_texts_that_are_no_iso_dates_are_refused(text):
+    day = Attribute("day", 18000, 19000, kind="date")
+    rules = RuleSet((Rule((), "no"),), (day,), ("no",))
+    with pytest.raises(ValueError, match="Column 'day' does not hold dates"):
+        rules.predict(pd.DataFrame({"day": [text]}))

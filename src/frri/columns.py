@@ -1,5 +1,6 @@
 """One column of any data frame (numpy, pandas, polars, Arrow) as a plain array, and its kind."""
 
+import re
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from numbers import Real
@@ -7,6 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+# Anything else numpy would take for a year, or for today.
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 
 
 def from_arrow(table: Any) -> Any:
@@ -104,7 +108,10 @@ def days_since_1970(values: Any) -> NDArray[np.float64]:
     if array.dtype.kind == "f" and np.isnan(array).all():
         return array.astype(np.float64)
     if array.dtype.kind == "O":
-        array = np.array(["NaT" if is_missing(v) else str(v) or "NaT" for v in array])
+        texts = ["NaT" if is_missing(v) else str(v) or "NaT" for v in array]
+        if not all(text == "NaT" or _ISO_DATE.match(text) for text in texts):
+            raise ValueError("Dates are written like 2024-05-17.")
+        array = np.array(texts)
     elif array.dtype.kind != "M":
         raise ValueError("Numbers are not dates.")
     moments = array.astype("datetime64[us]")

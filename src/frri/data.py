@@ -89,13 +89,13 @@ class Attribute:
         --------
         >>> Attribute("glucose", 44, 199).show(105.000001)
         '105'
-        >>> Attribute("day", 19000, 20000, kind="date").show(19358.5)
+        >>> Attribute("day", 19340, 19360, kind="date").show(19358.5)
         '2023-01-01 12:00:00'
         """
         if self.categories is not None:
             return self._show_category(value)
         if self.kind == "date":
-            return _show_date(value)
+            return _show_date(value, self.width)
         return number_text(value, self.width)
 
     def _show_category(self, value: float) -> str:
@@ -130,10 +130,11 @@ def number_text(value: float, width: float) -> str:
     return shown.rstrip("0").rstrip(".") if "." in shown else shown
 
 
-def _show_date(days: float) -> str:
+def _show_date(days: float, width: float) -> str:
+    """A day, with the time of day where the whole range is only some weeks."""
     moment = np.datetime64(0, "s") + np.timedelta64(round(days * 86_400), "s")
     day, time = str(moment).split("T")
-    return day if time == "00:00:00" else f"{day} {time}"
+    return day if time == "00:00:00" or width > 60 else f"{day} {time}"
 
 
 def column_names(table: Any) -> list[str] | None:
@@ -224,6 +225,15 @@ def to_matrix(table: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64
                 + (f" (and {len(absent) - 1} more of the model's columns)" if absent[1:] else "")
                 + f"; it has {_listing(names)}. Rename or add it."
             )
+        twice = (
+            [a.name for a in attributes if names.count(a.name) > 1]
+            if len(places) < len(names)
+            else []
+        )
+        if twice:
+            raise ValueError(
+                f"The table has more than one column {twice[0]!r}; rename one of them."
+            )
         columns = [table[table.columns[places[a.name]]] for a in attributes]
         n_rows = len(table)
     else:
@@ -302,7 +312,7 @@ def _columns(table: Any) -> Iterable[Any]:
 
 def _all_moderate(array: NDArray[np.floating]) -> bool:
     """Whether no value is NaN, infinite or huge; NaN fails every comparison."""
-    return bool(array.max() <= LARGEST and array.min() >= -LARGEST)
+    return float(array.max()) <= LARGEST and float(array.min()) >= -LARGEST
 
 
 def _nan_range(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

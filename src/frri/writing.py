@@ -19,6 +19,8 @@ def write_whole(path: str | os.PathLike[str], content: str) -> None:
     ['a.txt']
     """
     target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {target.parent} to write {target.name} into.")
     neighbour = target.with_name(f".frri-{secrets.token_hex(8)}")
     descriptor = os.open(neighbour, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:

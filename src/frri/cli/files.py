@@ -8,6 +8,7 @@ from pathlib import Path
 
 from frri import writing
 from frri.cli.console import sentence
+from frri.readers.tables import FORMATS
 from frri.rules import RuleSet
 from frri.rules.persistence import LARGEST_FILE
 
@@ -44,6 +45,8 @@ def load_model(source: str) -> RuleSet:
     except UnicodeDecodeError:
         raise ValueError(f"{name} is not a saved model: it is not a text file.") from None
     except ValueError as error:
+        if Path(source).suffix.lower() in FORMATS:
+            raise ValueError(f"{name} is a table, not a model; the model comes first.") from None
         raise ValueError(f"{name}: {sentence(error)}") from None
 
 

@@ -100,7 +100,10 @@ def run(arguments: argparse.Namespace) -> int:
     write_whole(arguments.output, ruleset.to_json() + "\n")
     conditions = sum(len(rule.conditions) for rule in ruleset)
     place = "" if arguments.output == "-" else f"; saved in {arguments.output}"
-    say(f"{len(ruleset)} rules with {conditions} conditions{proof}{place}")
+    rules = "1 rule" if len(ruleset) == 1 else f"{len(ruleset)} rules"
+    say(f"{rules} with {conditions} conditions{proof}{place}")
+    if place:
+        say(f"Next: frri rules {arguments.output}")
     return 0
 
 

@@ -1,5 +1,6 @@
 """What all learners share: from any table to a matrix of numbers, from a ruleset to predictions."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -81,6 +82,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _training_table(self, X: Any, y: Any) -> TrainingTable:
         """Check the training data and remember the columns."""
         target = str(getattr(y, "name", None) or "class")
+        _check_labels_are_there(y)
         X = from_arrow(X)
         names = data.column_names(X)
         _check_names(names)
@@ -104,6 +106,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 values, names or self._default_names(values.shape[1])
             )
         _check_target(y)
+        _warn_about_columns(attributes, target, len(y))
         self.classes_, codes = np.unique(y, return_inverse=True)
         labels = tuple(self.classes_.tolist())
         return TrainingTable(values, codes.astype(np.intp), labels, attributes, target)
@@ -116,11 +119,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if any(attribute.kind != "numeric" for attribute in attributes):
             validate_data(self, X, skip_check_array=True, reset=False)
             return self._mixed_values(X, attributes)
-        data.check_numbers(
-            X,
-            [a.name for a in attributes] if data.column_names(X) else None,
-            allow_missing=self._allows_missing(),
-        )
+        data.check_numbers(X, allow_missing=self._allows_missing())
         matrix: NDArray[np.float64] = validate_data(
             self, X, reset=False, dtype=np.float64, ensure_all_finite=self._finite_or_nan()
         )
@@ -147,6 +146,43 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @staticmethod
     def _default_names(n_columns: int) -> list[str]:
         return [f"x{j}" for j in range(n_columns)]
+
+
+def _warn_about_columns(attributes: Sequence[Attribute], target: str, n_objects: int) -> None:
+    """Say which columns make rules that tell nothing about new objects."""
+    for attribute in attributes:
+        many = attribute.kind == "nominal" and len(attribute.categories or ()) > max(
+            10, n_objects / 2
+        )
+        if attribute.name == target:
+            warnings.warn(
+                f"The table still has the target {target!r} as a column; drop it from the table.",
+                UserWarning,
+                stacklevel=4,
+            )
+        elif many:
+            warnings.warn(
+                f"Column {attribute.name!r} has {len(attribute.categories or ())} different texts in "
+                f"{n_objects} rows: drop it if it is an identifier, convert it if it holds dates.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+def _check_labels_are_there(y: Any) -> None:
+    """Texts may be missing among texts, where scikit-learn would not say so."""
+    labels = np.asarray(y) if y is not None else np.empty(0)
+    if labels.dtype.kind in "mM":
+        raise ValueError(
+            "The target holds dates or times: turn them into texts to use them as classes."
+        )
+    if labels.dtype.kind == "O" and labels.ndim == 1:
+        absent = [row for row, label in enumerate(labels) if is_missing(label)]
+        if absent:
+            raise ValueError(
+                f"The target has no value (NaN) in row {absent[0]} "
+                f"({len(absent)} of {len(labels)} rows); drop these rows."
+            )
 
 
 def _check_target(y: NDArray[Any]) -> None:

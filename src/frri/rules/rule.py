@@ -80,6 +80,11 @@ class Rule:
     distribution: tuple[float, ...] | None = None
     partial_weights: tuple[float, ...] = ()
 
+    def __post_init__(self) -> None:
+        item = getattr(self.consequent, "item", None)
+        if item is not None:  # a label of numpy's: a plain one can be saved
+            object.__setattr__(self, "consequent", item())
+
     @property
     def attributes(self) -> tuple[str, ...]:
         """Names of the attributes it uses, each once, in order of first use."""

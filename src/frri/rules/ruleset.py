@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 # A rule covers an object when weight x degree exceeds this: the paper's "> 0" in floating point.
 COVERS = 1e-6
+# Sums of weights must stay finite.
+HEAVIEST = 1e9
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,11 @@ class RuleSet:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row of a table (a data frame is read by its column names)."""
-        return np.asarray(self.classes)[self.predict_index(to_matrix(X, self.attributes))]
+        labels = np.asarray(self.classes)
+        if len({type(label) for label in self.classes}) > 1:  # numpy would make texts of them
+            labels = np.empty(len(self.classes), dtype=object)
+            labels[:] = self.classes
+        return labels[self.predict_index(to_matrix(X, self.attributes))]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Rows x classes: scores divided by their sum; where no rule fires, the fallback's shares."""
@@ -356,6 +362,8 @@ class RuleSet:
     def _check(self) -> None:
         """One sentence about the first thing that does not fit together."""
         kinds = {attribute.name: attribute.kind for attribute in self.attributes}
+        if not kinds:
+            raise ValueError("There must be at least one attribute.")
         if len(kinds) < len(self.attributes):
             raise ValueError("Two attributes have the same name; rename one of them.")
         if not self.classes or len(set(self.classes)) < len(self.classes):
@@ -382,12 +390,15 @@ class RuleSet:
     ) -> None:
         if rule.consequent not in labels:
             raise ValueError(f"{name} concludes {rule.consequent!r}, which is not a class.")
-        if not 0.0 <= rule.weight < np.inf:
-            raise ValueError(f"{name} has weight {rule.weight}; it must be 0 or more and finite.")
+        if not 0.0 <= rule.weight <= HEAVIEST:
+            raise ValueError(f"{name} has weight {rule.weight}; it must be from 0 to {HEAVIEST:g}.")
         if rule.origin not in {"learned", "edited", "written"}:
             raise ValueError(f"{name} has the unknown origin {rule.origin!r}.")
         if rule.distribution is not None and len(rule.distribution) != len(self.classes):
             raise ValueError(f"{name} must have one share per class in its distribution.")
+        shares = rule.distribution or (1.0,)
+        if not (min(shares) >= 0.0 and sum(shares) < np.inf):
+            raise ValueError(f"{name} must have shares of 0 or more in its distribution.")
         for condition in rule.conditions:
             if condition.attribute not in kinds:
                 raise ValueError(f"{name} uses {condition.attribute!r}, which is not an attribute.")
