@@ -362,8 +362,6 @@ class RuleSet:
     def _check(self) -> None:
         """One sentence about the first thing that does not fit together."""
         kinds = {attribute.name: attribute.kind for attribute in self.attributes}
-        if not kinds:
-            raise ValueError("There must be at least one attribute.")
         if len(kinds) < len(self.attributes):
             raise ValueError("Two attributes have the same name; rename one of them.")
         if not self.classes or len(set(self.classes)) < len(self.classes):
