@@ -405,7 +405,7 @@ def test_command_explains_bad_arguments(files, capsys):
     model, data = files / "model.json", files / "data.csv"
     for arguments, message in (
         ((files / "nowhere.json",), "no file"),
-        ((data,), "not JSON"),
+        ((data,), "is a table, not a model"),
         ((model, files / "nowhere.csv"), "no file"),
         ((model, data, "--target", "t"), "no column 't'"),
         ((model, data, "--max-rows", "0"), "max_rows"),

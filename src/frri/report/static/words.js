@@ -77,7 +77,7 @@ function fixed(value, decimals) {
 export function show(attribute, value) {
   if (!Number.isFinite(value)) return value < 0 ? "−∞" : "∞";
   if (attribute.categories) return categoryText(attribute.categories, value);
-  if (attribute.kind === "date") return dateText(value);
+  if (attribute.kind === "date") return dateText(value, widthOf(attribute));
   return numberText(value, widthOf(attribute));
 }
 
@@ -102,11 +102,12 @@ function categoryText(categories, value) {
   return `between ${categories[below]} and ${categories[below + 1]}`;
 }
 
-function dateText(days) {
+/** A day, with the time of day where the whole range is only some weeks. */
+function dateText(days, width) {
   const moment = new Date(Math.round(days * 86400) * 1000);
   if (Number.isNaN(moment.getTime())) return String(days);
   const [day, time] = moment.toISOString().slice(0, -5).split("T");
-  return time === "00:00:00" ? day : `${day} ${time}`;
+  return time === "00:00:00" || width > 60 ? day : `${day} ${time}`;
 }
 
 /**
