@@ -15,7 +15,7 @@ def main():
     X, y = make_classification(
         1_000_000, 10, n_informative=6, n_redundant=2, flip_y=0.02, random_state=3
     )
-    rows = slice(0, 700)
+    rows = slice(0, 1700)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         clf = FRRIClassifier().fit(X[rows], y[rows])

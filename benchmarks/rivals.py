@@ -13,6 +13,7 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+from sklearn.datasets import make_classification
 
 from benchmarks.timing import best
 from frri.bench.datasets import NAMES, load
@@ -33,6 +34,9 @@ def main():
         "QuickRules": QuickRulesClassifier(),
     }
     names = [*learners, "JRip", "wittgenstein"]
+    X, y = make_classification(12_000, 10, random_state=0)
+    for name in ("RIPPER", "FURIA", "MODLEM"):
+        learners[name].fit(X, y)  # large enough to load the compiled kernels: Java is warm as well
     print(f"{'set':<16}" + "".join(f"{name:>13}" for name in names) + "   seconds")
     rows = []
     for round_ in ("warm-up", "timed"):
