@@ -10,7 +10,7 @@ import numpy as np
 
 from frri.compiling import kernel
 
-BLOCK = 2048
+BLOCK = 4096
 
 
 @kernel
