@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import naive
 import worked_example
-from frri import induction
+from frri import compiling, induction
 from frri.induction import TOLERANCE, ConditionType, confidences, covers, induce, shorten
-from frri.kernels import plain
+from frri.kernels import blocks, layout, paths, plain
 
 PATHS = [False, True]
 
@@ -22,11 +22,12 @@ PATHS = [False, True]
 @pytest.fixture
 def _coarse(monkeypatch):
     """Parameters under which small tables take every turn that large ones take."""
-    monkeypatch.setattr(induction, "_CUTS", 2)
-    monkeypatch.setattr(induction, "_CELLS", 1)
-    monkeypatch.setattr(induction, "_PAIRS_UP_TO", 0)
-    monkeypatch.setattr(induction, "_CLUSTERED_FROM", 8)
-    monkeypatch.setattr(induction, "_CHUNK", 7)
+    monkeypatch.setattr(paths, "DENSE_UP_TO", 0)
+    monkeypatch.setattr(paths, "PAIRS_UP_TO", 0)
+    monkeypatch.setattr(paths, "CUTS", 2)
+    monkeypatch.setattr(paths, "CELLS", 1)
+    monkeypatch.setattr(paths, "CHUNK", 7)
+    monkeypatch.setattr(layout, "CLUSTERED_FROM", 8)
     monkeypatch.setattr(plain, "BLOCK_WORDS", 1)
     monkeypatch.setattr(plain, "LEAST_ROWS", 3)
     monkeypatch.setattr(plain, "BLOCK_DISTANCES", 9)
@@ -319,7 +320,7 @@ def test_paths_agree(n, m, n_classes, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_paths_agree_without_pairs(kind, monkeypatch):
-    monkeypatch.setattr(induction, "_PAIRS_UP_TO", 0)
+    monkeypatch.setattr(paths, "PAIRS_UP_TO", 0)
     rng = np.random.default_rng(8)
     values, classes = random_table(rng, 3000, 7, 3, kind)
     assert_same_paths(values, classes, rng.permutation(7))
@@ -330,7 +331,7 @@ def test_paths_agree_on_separated_classes(monkeypatch):
     values, _ = random_table(rng, 7000, 6, 2, "uniform")
     classes = (values[:, 0] + values[:, 1] > 1).astype(int) + (values[:, 2] > 0.9)
     assert_same_paths(values, classes, np.arange(6))
-    monkeypatch.setattr(induction, "_PAIRS_UP_TO", 0)
+    monkeypatch.setattr(paths, "PAIRS_UP_TO", 0)
     assert_same_paths(values, classes, np.arange(6)[::-1])
 
 
@@ -350,13 +351,39 @@ def test_threads_do_not_matter(monkeypatch):
     values, classes = random_table(rng, 2000, 5, 3, "uniform")
     results = []
     for n_threads, chunk in ((1, 5000), (1, 100), (3, 64)):
-        monkeypatch.setattr(induction, "_n_threads", lambda n=n_threads: n)
-        monkeypatch.setattr(induction, "_CHUNK", chunk)
+        monkeypatch.setattr(paths, "_n_threads", lambda n=n_threads: n)
+        monkeypatch.setattr(paths, "CHUNK", chunk)
         results.append(induce(values, classes, np.arange(5), compiled=True))
     for other in results[1:]:
         np.testing.assert_array_equal(other.confidence, results[0].confidence)
         np.testing.assert_array_equal(other.types, results[0].types)
         assert_same_covers(other[2:], results[0][2:])
+
+
+def test_vectors_do_what_loops_do():
+    numba = pytest.importorskip("numba")
+    twin = compiling.compiled(blocks)
+
+    @numba.njit
+    def narrow(out, o, sets, s, table, inner, outer):
+        return twin.narrow(out, o, sets, s, table, inner, outer)
+
+    @numba.njit
+    def beyond(sets, s, others, o, table, inner, outer):
+        return twin.beyond(sets, s, others, o, table, inner, outer)
+
+    rng = np.random.default_rng(13)
+    for density in (0.001, 0.02, 0.5):
+        bits = rng.random((9, 8, 64)) < density
+        table = np.packbits(bits, axis=2, bitorder="little").view(np.uint64)[:, :, 0]
+        for _ in range(100):
+            o, s, inner, outer = (int(i) for i in rng.integers(0, 9, 4))
+            expected, found = table.copy(), table.copy()
+            left = blocks.narrow(expected, o, table, s, table, inner, np.int32(outer))
+            assert narrow(found, o, table, s, table, inner, np.int32(outer)) == left
+            np.testing.assert_array_equal(found, expected)
+            sides = blocks.beyond(table, o, table, s, table, inner, outer)
+            assert beyond(table, o, table, s, table, inner, outer) == sides
 
 
 # --- the choice of the path
@@ -387,18 +414,20 @@ SMALL_THEN_COMPILED = """
 import sys
 import numpy as np
 from frri import induction
+from frri.kernels.layout import Layout
 rng = np.random.default_rng(0)
 values, classes = rng.random((300, 4)), rng.integers(0, 2, 300)
 small = induction.induce(values, classes, np.arange(4))
-print("numba" in sys.modules, induction.use_compiled(300), induction.use_compiled(20_000))
+path = lambda: type(induction._path(Layout(values, classes), "induce", None)).__name__
+print("numba" in sys.modules, path(), induction.use_compiled(20_000))
 compiled = induction.induce(values, classes, np.arange(4), compiled=True)
-print("numba" in sys.modules, induction.use_compiled(300))
+print("numba" in sys.modules, path())
 print((small.types == compiled.types).all(), (small.confidence == compiled.confidence).all())
 """
 
 
 def test_small_tables_do_not_import_the_compiler():
-    assert " ".join(run_python(SMALL_THEN_COMPILED)) == "False False True True True True True"
+    assert " ".join(run_python(SMALL_THEN_COMPILED)) == "False Plain True True Small True True"
 
 
 def test_no_place_for_a_cache(tmp_path):
@@ -410,7 +439,7 @@ for name in dir(caching):
         getattr(caching, name).from_function = classmethod(lambda *_: None)
 """
     out = run_python(refuse + SMALL_THEN_COMPILED, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
-    assert out[3:] == ["True"] * 4
+    assert out[3:] == ["True", "Small", "True", "True"]
     assert not (tmp_path / "cache").exists()
 
 

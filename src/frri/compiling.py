@@ -26,6 +26,11 @@ def numba_installed() -> bool:
     return importlib.util.find_spec("numba") is not None
 
 
+def loading_compiled() -> bool:
+    """Whether the source that asks is being loaded as a compiled twin."""
+    return _loading_compiled
+
+
 def kernel(function: Function) -> Function:
     """Mark a function of a kernel module: compiled in the compiled twin, plain otherwise."""
     if not _loading_compiled:

@@ -25,14 +25,18 @@ other tables is then left out by the compiler.
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, type-arg"
 # ruff: noqa: D103
 
+from typing import Any
+
 import numpy as np
 
-from frri.compiling import kernel
+from frri.compiling import companion, kernel
+from frri.kernels import blocks as _blocks
 
+blocks: Any = companion(_blocks, __file__)
+narrow, beyond = blocks.narrow, blocks.beyond
+
+BLOCK = _blocks.BLOCK
 BUCKETS = 1024
-STRIP = 512
-# Words in a block: a line of the cache.
-BLOCK = 8
 
 NONE = np.uint64(0)
 ONE = np.uint64(1)
@@ -260,43 +264,6 @@ def open_sides(points, first, shift, sides, u, attributes, count, box):
 
 
 @kernel
-def pairs(columns, first_row, low, high, out):
-    """Smallest distances, given as infinite, between rows from `low` to `high` and later classes.
-
-    Both rows of a pair take note. Every pair is looked at: for small tables, where this is faster
-    than bitmaps. Indices are unsigned, or the compiler would not use vector instructions.
-    """
-    m, n = columns.shape
-    distances = np.empty(STRIP)
-    smallest = np.empty(8)
-    for code in range(len(first_row) - 1):
-        end = first_row[code + 1]
-        for start in range(end, n, STRIP):
-            left = np.uint64(start)
-            width = np.uint64(min(STRIP, n - start))
-            distances[:] = np.inf
-            for u in range(max(low, first_row[code]), min(high, end)):
-                a = columns[0, u]
-                for i in range(width):
-                    distances[i] = abs(columns[0, left + i] - a)
-                for k in range(1, m):
-                    a = columns[k, u]
-                    for i in range(width):
-                        d, e = abs(columns[k, left + i] - a), distances[i]
-                        distances[i] = d if d > e else e
-                for i in range(width):
-                    d, e = distances[i], out[left + i]
-                    out[left + i] = d if d < e else e
-                smallest[:] = out[u]
-                for i in range(0, STRIP, 8):
-                    for j in range(8):
-                        d, e = distances[i + j], smallest[j]
-                        smallest[j] = d if d < e else e
-                for j in range(8):
-                    out[u] = min(out[u], smallest[j])
-
-
-@kernel
 def distance(points, sides, u, v, enough):
     """Chebyshev distance from row `u` to row `v`, or anything not below `enough`."""
     largest = 0.0
@@ -322,10 +289,11 @@ def nearest(
 ):  # fmt: skip
     """Distance to the nearest enemy, infinite without one, for the rows from `low` to `high`."""
     n_blocks = fine.shape[1]
+    flat = fine.reshape(-1, BLOCK)
     n_words = len(fence)
     m = points.shape[1]
     box = np.empty((m, 4), dtype=np.int32)
-    inside = np.empty(BLOCK, dtype=np.uint64)
+    inside = np.empty((1, BLOCK), dtype=np.uint64)
     attributes = np.arange(m)
     last = -1
     for u in range(low, high):
@@ -360,26 +328,24 @@ def nearest(
                 b = 64 * q + lowest(live)
                 live &= live - ONE
                 for i in range(BLOCK):
-                    inside[i] = ALL
+                    inside[0, i] = ALL
                 if BLOCK * b < own_end and BLOCK * (b + 1) > own_start:
                     for i in range(BLOCK):
                         if own_start <= BLOCK * b + i < own_end:
-                            inside[i] = NONE
-                found = ALL
+                            inside[0, i] = NONE
+                found = True
                 for c in range(m):
-                    found = NONE
-                    for i in range(BLOCK):
-                        inside[i] &= fine[box[c, 2], b, i] & ~fine[box[c, 0], b, i]
-                        found |= inside[i]
-                    if found == NONE:
+                    inner, outer = box[c, 2] * n_blocks + b, box[c, 0] * n_blocks + b
+                    found = narrow(inside, 0, inside, 0, flat, inner, outer)
+                    if not found:
                         break
-                if found == NONE:
+                if not found:
                     continue
                 for i in range(BLOCK):
-                    while inside[i] != NONE:
+                    while inside[0, i] != NONE:
                         w = BLOCK * b + i
-                        d = distance(points, sides, u, rows[w] + lowest(inside[i]), best)
-                        inside[i] &= inside[i] - ONE
+                        d = distance(points, sides, u, rows[w] + lowest(inside[0, i]), best)
+                        inside[0, i] &= inside[0, i] - ONE
                         if d < best:
                             best, last = d, w
                             stale = True
@@ -449,8 +415,9 @@ def prune(
     n_blocks, n_coarse = fine.shape[1], some.shape[1]
     m = points.shape[1]
     box = np.empty((m, 4), dtype=np.int32)
+    flat = fine.reshape(-1, BLOCK)
     live = np.empty((m + 1, n_coarse), dtype=np.uint64)
-    later = np.empty((m + 1, n_blocks, BLOCK), dtype=np.uint64)
+    later = np.empty(((m + 1) * n_blocks, BLOCK), dtype=np.uint64)
     alive = np.empty((n_blocks, BLOCK), dtype=np.uint64)
     alive_blocks = np.empty(n_coarse, dtype=np.uint64)
     applied = np.empty(n_blocks, dtype=np.int32)
@@ -465,7 +432,7 @@ def prune(
             continue
         if own_start != class_start:
             class_start = own_start
-            enemies(fine, own_start, own_end, live[m], later[m])
+            enemies(fine, own_start, own_end, live[m], later[m * n_blocks :])
         order = orders[u if len(orders) > 1 else 0]
         place(points, first, cuts, tops, starts, u, limit, True, order, m, box)
         if sides is not None:
@@ -478,12 +445,10 @@ def prune(
                 while todo != NONE:
                     b = 64 * q + lowest(todo)
                     todo &= todo - ONE
-                    found = NONE
-                    for i in range(BLOCK):
-                        x = later[j + 1, b, i] & fine[inner, b, i] & ~fine[outer, b, i]
-                        later[j, b, i] = x
-                        found |= x
-                    live[j, q] |= np.uint64(found != NONE) << np.uint64(b & 63)
+                    here, after = j * n_blocks + b, (j + 1) * n_blocks + b
+                    cuts_here = inner * n_blocks + b, outer * n_blocks + b
+                    found = narrow(later, here, later, after, flat, cuts_here[0], cuts_here[1])
+                    live[j, q] |= np.uint64(found) << np.uint64(b & 63)
         for b in range(n_blocks):
             applied[b] = -1
         for q in range(n_coarse):
@@ -502,27 +467,25 @@ def prune(
                         applied[b] = 0
                         for i in range(BLOCK):
                             alive[b, i] = ALL
-                    found = ALL
+                    found = True
                     for c in range(applied[b], n_kept):
-                        found = NONE
-                        for i in range(BLOCK):
-                            alive[b, i] &= fine[kept[c, 1], b, i] & ~fine[kept[c, 0], b, i]
-                            found |= alive[b, i]
-                        if found == NONE:
+                        inner, outer = kept[c, 1] * n_blocks + b, kept[c, 0] * n_blocks + b
+                        found = narrow(alive, b, alive, b, flat, inner, outer)
+                        if not found:
                             break
                     applied[b] = n_kept
-                    if found == NONE:
+                    if not found:
                         alive_blocks[q] &= ~(ONE << np.uint64(b & 63))
                         continue
-                    over, under = NONE, NONE
-                    for i in range(BLOCK):
-                        hits[i] = alive[b, i] & later[j + 1, b, i]
-                        over |= hits[i] & fine[box[j, 1], b, i]
-                        under |= hits[i] & ~fine[box[j, 3], b, i]
+                    inner, outer = box[j, 3] * n_blocks + b, box[j, 1] * n_blocks + b
+                    after = (j + 1) * n_blocks + b
+                    over, under = beyond(alive, b, later, after, flat, inner, outer)
                     if exact:
-                        above |= over != NONE
-                        below |= under != NONE
-                    elif (over != NONE and not above) or (under != NONE and not below):
+                        above |= over
+                        below |= under
+                    elif (over and not above) or (under and not below):
+                        for i in range(BLOCK):
+                            hits[i] = alive[b, i] & later[after, i]
                         above, below = confirm(
                             points, rows, fine, u, limit, orders, out, j, b, box, hits, above, below
                         )
@@ -554,7 +517,9 @@ def cover(
     m = points.shape[1]
     box = np.empty((m, 4), dtype=np.int32)
     attributes = np.empty(m + 1, dtype=np.int64)
-    possible = np.empty(BLOCK, dtype=np.uint64)
+    n_blocks = fine.shape[1]
+    flat = fine.reshape(-1, BLOCK)
+    possible = np.empty((1, BLOCK), dtype=np.uint64)
     filled = 0
     for u in range(low, high):
         limit = limits[u]
@@ -585,20 +550,18 @@ def cover(
                 b = 64 * q + lowest(live)
                 live &= live - ONE
                 for i in range(BLOCK):
-                    possible[i] = fine[0, b, i]
-                found = ALL
+                    possible[0, i] = fine[0, b, i]
+                found = True
                 for c in range(used):
-                    found = NONE
-                    for i in range(BLOCK):
-                        possible[i] &= fine[box[c, 2], b, i] & ~fine[box[c, 0], b, i]
-                        found |= possible[i]
-                    if found == NONE:
+                    inner, outer = box[c, 2] * n_blocks + b, box[c, 0] * n_blocks + b
+                    found = narrow(possible, 0, possible, 0, flat, inner, outer)
+                    if not found:
                         break
-                if found == NONE:
+                if not found:
                     continue
                 for i in range(BLOCK):
                     w = BLOCK * b + i
-                    inside = possible[i]
+                    inside = possible[0, i]
                     if inside == NONE or w < own_start or w >= own_end:
                         continue
                     for c in range(used):
