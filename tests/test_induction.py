@@ -14,7 +14,7 @@ import naive
 import worked_example
 from frri import compiling, induction
 from frri.induction import TOLERANCE, ConditionType, confidences, covers, induce, shorten
-from frri.kernels import blocks, layout, paths, plain
+from frri.kernels import layout, paths, plain, vectors
 
 PATHS = [False, True]
 
@@ -362,7 +362,7 @@ def test_threads_do_not_matter(monkeypatch):
 
 def test_vectors_do_what_loops_do():
     numba = pytest.importorskip("numba")
-    twin = compiling.compiled(blocks)
+    twin = compiling.compiled(vectors)
 
     @numba.njit
     def narrow(out, o, sets, s, table, inner, outer):
@@ -372,6 +372,10 @@ def test_vectors_do_what_loops_do():
     def beyond(sets, s, others, o, table, inner, outer):
         return twin.beyond(sets, s, others, o, table, inner, outer)
 
+    @numba.njit
+    def within(cells, j, first, low, high):
+        return twin.within(cells, j, first, low, high)
+
     rng = np.random.default_rng(13)
     for density in (0.001, 0.02, 0.5):
         bits = rng.random((9, 8, 64)) < density
@@ -379,11 +383,18 @@ def test_vectors_do_what_loops_do():
         for _ in range(100):
             o, s, inner, outer = (int(i) for i in rng.integers(0, 9, 4))
             expected, found = table.copy(), table.copy()
-            left = blocks.narrow(expected, o, table, s, table, inner, np.int32(outer))
+            left = vectors.narrow(expected, o, table, s, table, inner, np.int32(outer))
             assert narrow(found, o, table, s, table, inner, np.int32(outer)) == left
             np.testing.assert_array_equal(found, expected)
-            sides = blocks.beyond(table, o, table, s, table, inner, outer)
+            sides = vectors.beyond(table, o, table, s, table, inner, outer)
             assert beyond(table, o, table, s, table, inner, outer) == sides
+    for most in (3, 255):
+        cells = rng.integers(0, most, (3, 200), endpoint=True, dtype=np.uint8)
+        for _ in range(100):
+            j, first = int(rng.integers(3)), int(rng.integers(136))
+            low, high = np.sort(rng.integers(0, most, 2, endpoint=True, dtype=np.uint8))
+            expected = vectors.within(cells, j, first, low, high)
+            assert within(cells, j, first, low, high) == expected
 
 
 # --- the choice of the path

@@ -30,30 +30,15 @@ from typing import Any
 import numpy as np
 
 from frri.compiling import companion, kernel
-from frri.kernels import blocks as _blocks
+from frri.kernels import vectors as _vectors
 
-blocks: Any = companion(_blocks, __file__)
-narrow, beyond = blocks.narrow, blocks.beyond
+vectors: Any = companion(_vectors, __file__)
+lowest, narrow, beyond = vectors.lowest, vectors.narrow, vectors.beyond
 
-BLOCK = _blocks.BLOCK
+BLOCK = _vectors.BLOCK
 BUCKETS = 1024
 
-NONE = np.uint64(0)
-ONE = np.uint64(1)
-ALL = ~np.uint64(0)
-
-# The position of the single bit in a word, by a multiplication (a de Bruijn sequence).
-SEQUENCE = np.uint64(0x03F79D71B4CB0A89)
-SHIFT = np.uint64(58)
-POSITION = np.zeros(64, dtype=np.int64)
-for _bit in range(64):
-    POSITION[(0x03F79D71B4CB0A89 << _bit & 0xFFFFFFFFFFFFFFFF) >> 58] = _bit
-
-
-@kernel
-def lowest(bits):
-    """Position of the lowest bit set."""
-    return POSITION[((bits & (~bits + ONE)) * SEQUENCE) >> SHIFT]
+NONE, ONE, ALL = _vectors.NONE, _vectors.ONE, _vectors.ALL
 
 
 @kernel

@@ -18,16 +18,15 @@ from typing import Any
 import numpy as np
 
 from frri.compiling import companion, kernel
-from frri.kernels import blocks as _blocks
+from frri.kernels import vectors as _vectors
 
-blocks: Any = companion(_blocks, __file__)
-narrow, beyond = blocks.narrow, blocks.beyond
+vectors: Any = companion(_vectors, __file__)
+narrow, beyond = vectors.narrow, vectors.beyond
 
-BLOCK = _blocks.BLOCK
+BLOCK = _vectors.BLOCK
 BUCKETS = 1024
 
-NONE = np.uint64(0)
-ONE = np.uint64(1)
+NONE, ONE = _vectors.NONE, _vectors.ONE
 
 # Distances are first counted in levels, for this many objects at a time.
 LEVELS = 255

@@ -2,15 +2,26 @@
 
 Objects go through in blocks that stay in the cache, column by column, rule by rule. Which objects of a
 block can be inside a rule's support at all is asked of values rounded to one byte: rounding down onto a
-grid keeps the order, so nobody is lost, and the compiler compares 32 bytes at a time. Degrees are then
+grid keeps the order, so nobody is lost, and 64 bytes are compared at a time. Degrees are then
 computed, in the arithmetic of `frri.rules.matching`, for the few objects that are left.
 """
 
+from typing import Any
+
 import numpy as np
 
-from frri.compiling import kernel
+from frri.compiling import companion, kernel
+from frri.kernels import vectors as _vectors
+
+vectors: Any = companion(_vectors, __file__)
+lowest, within = vectors.lowest, vectors.within
+
+WORD = _vectors.WORD
+NONE, ONE, ALL = _vectors.NONE, _vectors.ONE, _vectors.ALL
 
 BLOCK = 4096
+# Rows that are turned into columns together.
+TILE = 64
 
 
 @kernel
@@ -56,57 +67,55 @@ def lower(degree, inside, n_left, support, core, slope, sign):
 
 
 @kernel
-def inside_supports(cells, begin, end, columns, low, high, possible, left):
+def inside_supports(cells, begin, end, columns, low, high, left):
     """The objects of a block that may be inside the supports of conditions begin to end.
 
     Returns how many they are, and writes their places into `left`.
     """
-    possible[:] = 1
-    for k in range(begin, end):
-        j = columns[k]
-        if low[k] > 0:
-            for i in range(BLOCK):
-                possible[i] &= np.uint8(cells[j, i] >= low[k])
-        if high[k] < 255:
-            for i in range(BLOCK):
-                possible[i] &= np.uint8(cells[j, i] <= high[k])
-    eight = possible.view(np.uint64)
     n_left = 0
-    for word in range(BLOCK // 8):
-        if eight[word]:
-            for i in range(8 * word, 8 * word + 8):
-                left[n_left] = i
-                n_left += possible[i]
+    for first in range(0, BLOCK, WORD):
+        possible = ALL
+        for k in range(begin, end):
+            possible &= within(cells, columns[k], first, low[k], high[k])
+        while possible != NONE:
+            left[n_left] = first + lowest(possible)
+            n_left += 1
+            possible &= possible - ONE
     return n_left
 
 
 @kernel
 def load(values, rows, size, lows, highs, block):
     """Bring some rows into a block, column by column, clipped to the training range."""
-    for i in range(size):
+    for first in range(0, size, TILE):
         for j in range(values.shape[1]):
-            block[j, i] = min(max(values[rows[i], j], lows[j]), highs[j])
+            for i in range(first, min(first + TILE, size)):
+                block[j, i] = min(max(values[rows[i], j], lows[j]), highs[j])
+
+
+@kernel
+def lower_to(degree, inside, n_left, conditions, k):
+    """Lower degrees to what condition k allows."""
+    support_low, core_low, core_high, support_high, slope_low, slope_high = conditions
+    if support_low[k] > -np.inf:
+        lower(degree, inside, n_left, -support_low[k], -core_low[k], slope_low[k], -1.0)
+    if support_high[k] < np.inf:
+        lower(degree, inside, n_left, support_high[k], core_high[k], slope_high[k], 1.0)
 
 
 @kernel
 def raise_best(block, rules, r, left, n_left, inside, degree, best):
-    """Raise `best` to weight x uncut value of rule r, for the objects of a block named in `left`."""
+    """Raise `best` to weight x degree of rule r, for the objects of a block named in `left`."""
     conditions, indptr, columns, weights, rule_classes = rules
-    support_low, core_low, core_high, support_high, slope_low, slope_high = conditions
     for s in range(n_left):
         degree[s] = 1.0
     for k in range(indptr[r], indptr[r + 1]):
         for s in range(n_left):
             inside[s] = block[columns[k], left[s]]
-        if support_low[k] > -np.inf:
-            lower(degree, inside, n_left, -support_low[k], -core_low[k], slope_low[k], -1.0)
-        if support_high[k] < np.inf:
-            lower(degree, inside, n_left, support_high[k], core_high[k], slope_high[k], 1.0)
+        lower_to(degree, inside, n_left, conditions, k)
     c = rule_classes[r]
     for s in range(n_left):
-        value = weights[r] * degree[s]
-        if value > best[left[s], c]:
-            best[left[s], c] = value
+        best[left[s], c] = max(best[left[s], c], weights[r] * degree[s])
 
 
 @kernel
@@ -127,15 +136,21 @@ def bounds_on_grids(n_columns, rules):
 
 
 @kernel
-def decide_silent(values, rows, n_silent, lows, highs, rules, buffers, decided):
+def decide_silent(values, rows, n_silent, lows, highs, rules, block, degree, nearest, decided):
     """Give the objects that no rule covers the class of the nearest rule."""
-    block, everyone, inside, degree, best = buffers
+    conditions, indptr, columns, weights, rule_classes = rules
     load(values, rows, n_silent, lows, highs, block)
-    best[:] = -np.inf
-    for r in range(len(rules[3])):
-        raise_best(block, rules, r, everyone, n_silent, inside, degree, best)
+    nearest[:] = -np.inf
+    for r in range(len(weights)):
+        for i in range(n_silent):
+            degree[i] = 1.0
+        for k in range(indptr[r], indptr[r + 1]):
+            lower_to(degree, block[columns[k]], n_silent, conditions, k)
+        c = rule_classes[r]
+        for i in range(n_silent):
+            nearest[c, i] = max(nearest[c, i], weights[r] * degree[i])
     for i in range(n_silent):
-        decided[rows[i]] = np.argmax(best[i])
+        decided[rows[i]] = np.argmax(nearest[:, i])
 
 
 @kernel
@@ -149,8 +164,6 @@ def best_values(values, start, stop, lows, highs, rules, n_classes, decided, sco
     origin, fineness, low, high = bounds_on_grids(n_columns, rules)
     block = np.empty((n_columns, BLOCK))
     cells = np.zeros((n_columns, BLOCK), dtype=np.uint8)
-    possible = np.empty(BLOCK, dtype=np.uint8)
-    everyone = np.arange(BLOCK + 1)
     left = np.empty(BLOCK + 1, dtype=np.int64)
     rows = np.empty(BLOCK, dtype=np.int64)
     silent = np.empty(2 * BLOCK, dtype=np.int64)
@@ -158,7 +171,7 @@ def best_values(values, start, stop, lows, highs, rules, n_classes, decided, sco
     inside = np.empty(BLOCK)
     degree = np.empty(BLOCK)
     best = np.empty((BLOCK, n_classes))
-    buffers = (block, everyone, inside, degree, best)
+    nearest = np.empty((n_classes, BLOCK))
     for first in range(start, stop, BLOCK):
         size = min(BLOCK, stop - first)
         for i in range(size):
@@ -169,21 +182,23 @@ def best_values(values, start, stop, lows, highs, rules, n_classes, decided, sco
                 cells[j, i] = on_grid(block[j, i], origin[j], fineness[j])
         best[:] = 0.0
         for r in range(len(weights)):
-            n_left = inside_supports(
-                cells, indptr[r], indptr[r + 1], columns, low, high, possible, left
-            )
+            n_left = inside_supports(cells, indptr[r], indptr[r + 1], columns, low, high, left)
             raise_best(block, rules, r, left, n_left, inside, degree, best)
         if len(scores):
             for i in range(size):
                 scores[first + i] = best[i]
         for i in range(size):
-            c = np.argmax(best[i])
+            c = 0
+            for other in range(1, n_classes):
+                c = other if best[i, other] > best[i, c] else c
             decided[first + i] = c
             silent[n_silent] = first + i
             n_silent += not best[i, c] > 0.0
         if n_silent >= BLOCK:
-            decide_silent(values, silent, BLOCK, lows, highs, rules, buffers, decided)
+            decide_silent(
+                values, silent, BLOCK, lows, highs, rules, block, degree, nearest, decided
+            )
             for s in range(BLOCK, n_silent):
                 silent[s - BLOCK] = silent[s]
             n_silent -= BLOCK
-    decide_silent(values, silent, n_silent, lows, highs, rules, buffers, decided)
+    decide_silent(values, silent, n_silent, lows, highs, rules, block, degree, nearest, decided)

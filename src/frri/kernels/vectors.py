@@ -1,21 +1,40 @@
-"""Sets of objects in blocks of eight words, each operation on a block a single vector instruction.
+"""Short loops that are single vector instructions.
 
 The compiler turns loops of a short, known length into that many scalar instructions before it looks
-for vectors. Where such a loop is all there is to do, it is given here as a vector from the start.
+for vectors, and never finds out that a comparison of 64 bytes is a set of 64 objects. Where such a
+loop is all there is to do, it is given here as a vector from the start.
 
-Arrays of blocks have the shape (number of blocks, 8).
+Sets of objects come in blocks of eight words: arrays of shape (number of blocks, 8).
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, type-arg"
 
 import numpy as np
 
-from frri.compiling import loading_compiled
+from frri.compiling import kernel, loading_compiled
 
 # Words in a block: a line of the cache.
 BLOCK = 8
 
+# Objects in a word.
+WORD = 64
+
 NONE = np.uint64(0)
+ONE = np.uint64(1)
+ALL = ~np.uint64(0)
+
+# The position of the single bit in a word, by a multiplication (a de Bruijn sequence).
+SEQUENCE = np.uint64(0x03F79D71B4CB0A89)
+SHIFT = np.uint64(58)
+POSITION = np.zeros(64, dtype=np.int64)
+for _bit in range(64):
+    POSITION[(0x03F79D71B4CB0A89 << _bit & 0xFFFFFFFFFFFFFFFF) >> 58] = _bit
+
+
+@kernel
+def lowest(bits):
+    """Position of the lowest bit set."""
+    return POSITION[((bits & (~bits + ONE)) * SEQUENCE) >> SHIFT]
 
 
 def narrow(out, o, sets, s, table, inner, outer):
@@ -40,12 +59,22 @@ def beyond(sets, s, others, o, table, inner, outer):
     return above != NONE, below != NONE
 
 
+def within(cells, j, first, low, high):
+    """The set of those 64 objects, from `first` on, whose byte in row `j` is from `low` to `high`."""
+    found = NONE
+    for i in range(WORD):
+        inside = low <= cells[j, first + i] <= high
+        found |= np.uint64(inside) << np.uint64(i)
+    return found
+
+
 if loading_compiled():
     from llvmlite import ir  # type: ignore[import-untyped]
-    from numba.core import types
+    from numba.core import cgutils, types
     from numba.extending import intrinsic
 
     _INDEX, _VECTOR = ir.IntType(64), ir.VectorType(ir.IntType(64), BLOCK)
+    _BYTES = ir.VectorType(ir.IntType(8), WORD)
 
     def _pointer(context, builder, array_type, array, index):
         data = context.make_array(array_type)(context, builder, array).data
@@ -92,3 +121,23 @@ if loading_compiled():
 
         result = types.UniTuple(types.boolean, 2)
         return result(sets, s, others, o, table, inner, outer), generate
+
+    def _repeat(builder, byte):
+        nothing = ir.Constant(_BYTES, ir.Undefined)
+        single = builder.insert_element(nothing, byte, ir.Constant(ir.IntType(32), 0))
+        nowhere = ir.Constant(ir.VectorType(ir.IntType(32), WORD), None)
+        return builder.shuffle_vector(single, nothing, nowhere)
+
+    @intrinsic
+    def within(_, cells, j, first, low, high):  # noqa: ARG001, D103
+        def generate(context, builder, signature, args):
+            array = context.make_array(signature.args[0])(context, builder, args[0])
+            _, width = cgutils.unpack_tuple(builder, array.shape)
+            start = builder.add(builder.mul(args[1], width), args[2])
+            pointer = builder.bitcast(builder.gep(array.data, [start]), _BYTES.as_pointer())
+            # What is below the lower bound wraps around and is far above it.
+            above = builder.sub(builder.load(pointer, align=1), _repeat(builder, args[3]))
+            span = _repeat(builder, builder.sub(args[4], args[3]))
+            return builder.bitcast(builder.icmp_unsigned("<=", above, span), _INDEX)
+
+        return types.uint64(cells, types.int64, types.int64, types.uint8, types.uint8), generate
