@@ -12,6 +12,7 @@ BENCHMARKS = (
     "induction",
     "selection",
     "growth",
+    "rival_growth",
     "first_fit",
     "prediction",
     "mixed",

@@ -11,14 +11,12 @@ repeats their arithmetic (tests/naive_rough.py), "own accuracy" is what `predict
 which no rule fires counted as wrong.
 
     python benchmarks/reference_rough.py [learner ...] [data set ...]
-    python benchmarks/reference_rough.py growth
 """
 
 import csv
 import sys
 import time
 import warnings
-from math import log10
 from pathlib import Path
 
 import numpy as np
@@ -43,9 +41,6 @@ LEARNERS = {
 
 
 def main(arguments=()):
-    if "growth" in arguments:
-        growth()
-        return
     warnings.filterwarnings("ignore", "The least populated class")
     with (TESTS / "reference" / "rough.csv").open(encoding="utf-8") as file:
         reference = list(csv.DictReader(file))
@@ -135,34 +130,6 @@ def repeated(model, X, y, train, test):
         cut=not close,
     )
     return balanced((naive.share_decisions if close else naive.sum_decisions)(sums), y[test])
-
-
-def growth():
-    """Time to fit on ten attributes, two classes that cut across them, and a tenth of wrong labels."""
-    for learner, sizes in (
-        ("MODLEM", (1_000, 10_000, 100_000)),
-        ("MODLEM-entropy", (1_000, 10_000)),
-        ("QuickRules", (1_000, 10_000)),
-    ):
-        LEARNERS[learner]().fit(*noisy(6_000 if learner == "QuickRules" else 15_000))
-        before = None
-        for n in sizes:
-            X, y = noisy(n)
-            start = time.perf_counter()
-            model = LEARNERS[learner]().fit(X, y)
-            seconds = time.perf_counter() - start
-            exponent = f"exponent {log10(seconds / before):.2f}" if before else ""
-            print(
-                f"{learner:16} n = {n:7}  {len(model.ruleset_):6} rules  {seconds:8.2f} s  {exponent}",
-                flush=True,
-            )
-            before = seconds
-
-
-def noisy(n):
-    random = np.random.default_rng(0)
-    X = random.normal(size=(n, 10))
-    return X, (X[:, 0] > 0) ^ (X[:, 1] + X[:, 2] > 0.5) ^ (random.random(n) < 0.1)
 
 
 if __name__ == "__main__":

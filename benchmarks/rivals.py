@@ -34,7 +34,7 @@ def main():
         "QuickRules": QuickRulesClassifier(),
     }
     names = [*learners, "JRip", "wittgenstein"]
-    X, y = make_classification(12_000, 10, random_state=0)
+    X, y = make_classification(30_000, 10, random_state=0)
     for name in ("RIPPER", "FURIA", "MODLEM"):
         learners[name].fit(X, y)  # large enough to load the compiled kernels: Java is warm as well
     print(f"{'set':<16}" + "".join(f"{name:>13}" for name in names) + "   seconds")

@@ -1,11 +1,12 @@
 """Rough-set learners straight from their definitions: slow, obvious, the measure of the fast ones.
 
 Tables are lists of rows, classes are numbers from 0, missing values are NaN. ``nominal`` says for each
-attribute whether its values are only equal or not. A MODLEM rule is a dict from attributes to
-``(low, high)`` for low <= x < high, or to the one value of a nominal attribute; a QuickRules rule is the
-number of an object with the list of its attributes.
+attribute whether its values are only equal or not, ``weights`` what each object counts (1 by default).
+A MODLEM rule is a dict from attributes to ``(low, high)`` for low <= x < high, or to the one value of a
+nominal attribute; a QuickRules rule is the number of an object with the list of its attributes.
 """
 
+from collections import defaultdict
 from fractions import Fraction
 from itertools import pairwise
 from math import inf, isnan, log2
@@ -71,8 +72,16 @@ def test_pairs(rows, classes, nominal):
 # --- MODLEM
 
 
+EQUAL = defaultdict(lambda: 1)
+
+
+def weigh(objects, weights):
+    """What some objects weigh together, exactly."""
+    return Fraction(0) + sum(Fraction(weights[i]) for i in objects)
+
+
 def laplace(p, t, n_classes):
-    return Fraction(p + 1, t + n_classes) if p else Fraction(0)
+    return (p + 1) / (t + n_classes) if p else Fraction(0)
 
 
 def bits(p, t):
@@ -80,17 +89,29 @@ def bits(p, t):
     return sum(-n * log2(n / t) for n in (p, t - p) if n)
 
 
-def best_test(rows, at_hand, positives, pairs, n_classes, criterion):
+def grains_per_bit(n_objects, weights):
+    """Entropies count in units of 2^-20 bits, so that equal ones are equal in spite of rounding.
+
+    Unless weights are whole numbers, these are bits of a mean object.
+    """
+    if all(weights[i] == int(weights[i]) for i in range(n_objects)):
+        return 2.0**20
+    return 2.0**20 * n_objects / float(weigh(range(n_objects), weights))
+
+
+def best_test(rows, at_hand, positives, pairs, n_classes, criterion, weights):
     """The test to add to a rule, None if none improves it."""
-    p, t = len(at_hand & positives), len(at_hand)
-    # Entropies count in units of 2^-20 bits, so that equal ones are equal in spite of rounding.
+    p, t = weigh(at_hand & positives, weights), weigh(at_hand, weights)
+    grains = grains_per_bit(len(rows), weights)
     standard = (
-        Fraction(p + 1, t + n_classes) if criterion == "laplace" else -round(bits(p, t) * 2**20)
+        (p + 1) / (t + n_classes)
+        if criterion == "laplace"
+        else -round(bits(float(p), float(t)) * grains)
     )
     best = None
     for pair in pairs:
         sides = [{i for i in at_hand if satisfied(rows[i], test)} for test in pair]
-        counts = [(len(side & positives), len(side)) for side in sides]
+        counts = [(weigh(side & positives, weights), weigh(side, weights)) for side in sides]
         if criterion == "laplace":
             scores = [laplace(*count, n_classes) for count in counts]
             side = 0 if len(pair) == 1 or scores[0] > scores[1] else 1
@@ -102,22 +123,25 @@ def best_test(rows, at_hand, positives, pairs, n_classes, criterion):
             side = 0 if len(pair) == 1 or counts[0][0] >= counts[1][0] else 1
             if not counts[side][0]:
                 continue
-            score = -round(
-                sum(bits(len(part & positives), len(part)) for part in parts if part) * 2**20
-            )
+            left = [
+                bits(float(weigh(part & positives, weights)), float(weigh(part, weights)))
+                for part in parts
+                if part
+            ]
+            score = -round(sum(left) * grains)
         if score > standard and (best is None or (score, counts[side][0]) > best[0]):
             best = (score, counts[side][0]), pair[side]
     return best and best[1]
 
 
-def cover_class(rows, target, pairs, n_classes, criterion):
+def cover_class(rows, target, pairs, n_classes, criterion, weights=EQUAL):
     """Rules (lists of tests) that cover the target, an approximation of a class."""
     everything = set(range(len(rows)))
     done, rules = set(), []
     while target - done:
         at_hand, tests = everything - done, []
         while True:
-            test = best_test(rows, at_hand, target - done, pairs, n_classes, criterion)
+            test = best_test(rows, at_hand, target - done, pairs, n_classes, criterion, weights)
             if test is None:
                 break
             tests.append(test)
@@ -157,27 +181,28 @@ def holds(x, condition):
     return condition[0] <= x < condition[1] if isinstance(condition, tuple) else x == condition
 
 
-def modlem(rows, classes, n_classes, nominal, criterion="laplace", kind="lower"):
+def modlem(rows, classes, n_classes, nominal, criterion="laplace", kind="lower", weights=EQUAL):
     """Rules of all classes: pairs of class and conditions."""
     pairs = test_pairs(rows, classes, nominal)
     return [
         (c, merged(tests))
         for c in range(n_classes)
         for tests in cover_class(
-            rows, approximation(rows, classes, c, kind), pairs, n_classes, criterion
+            rows, approximation(rows, classes, c, kind), pairs, n_classes, criterion, weights
         )
     ]
 
 
-def m_estimate(rows, target, conditions):
+def m_estimate(rows, target, conditions, weights=EQUAL):
     """(p + 3 prior) / (t + 3) of some conditions."""
     under = {
         i for i, row in enumerate(rows) if all(holds(row[a], k) for a, k in conditions.items())
     }
-    return (len(under & target) + 3.0 * (len(target) / len(rows))) / (len(under) + 3.0)
+    prior = weigh(target, weights) / weigh(range(len(rows)), weights)
+    return float((weigh(under & target, weights) + 3 * prior) / (weigh(under, weights) + 3))
 
 
-def modlem_scores(rules, rows, classes, n_classes, kind, new):
+def modlem_scores(rules, rows, classes, n_classes, kind, new, weights=EQUAL):
     """What the rules say about a new object, class by class: matching rules, else their parts."""
     targets = [approximation(rows, classes, c, kind) for c in range(n_classes)]
     for partial in (False, True):
@@ -185,10 +210,11 @@ def modlem_scores(rules, rows, classes, n_classes, kind, new):
         for c, conditions in rules:
             part = {a: k for a, k in conditions.items() if holds(new[a], k)}
             if part == conditions or (partial and part):
-                scores[c] = max(scores[c], m_estimate(rows, targets[c], part))
+                scores[c] = max(scores[c], m_estimate(rows, targets[c], part, weights))
         if any(scores):
             return scores
-    return [len([k for k in classes if k == c]) / len(classes) for c in range(n_classes)]
+    members = [[i for i, k in enumerate(classes) if k == c] for c in range(n_classes)]
+    return [float(weigh(own, weights) / weigh(range(len(rows)), weights)) for own in members]
 
 
 # --- positive region, QuickReduct, QuickRules

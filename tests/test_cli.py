@@ -203,7 +203,9 @@ BAD = {
         [*FIT_NUMBERS, "--effort", "1", "--set", "effort=2"], None, "both by --effort and by --set",
     ),
     "weights nobody takes": (
-        [*FIT_NUMBERS, "--learner", "modlem", "--weights", "a"], None, "modlem takes no weights",
+        [*FIT_NUMBERS, "--learner", "ripper", "--weights", "a"],
+        None,
+        "ripper takes no weights of rows; use --learner modlem",
     ),
     # output
     "no folder to write to": ([*FIT_NUMBERS[:-1], "no/m.json"], None, "There is no folder no"),
@@ -238,7 +240,12 @@ BAD = {
     "no dates": (PREDICT, DATA.replace("2021-05-01", "May"), "'born' does not hold dates"),
     "nothing to predict": (PREDICT, HEADER, "no rows"),
     "everything from standard input": (["predict", "-", "-"], "", "Only one of the files"),
+    "infinity to predict": (PREDICT, DATA.replace("31,", "inf,"), "'age' holds inf (infinity) in row 11"),
+    "infinity to evaluate": (
+        ["evaluate", "model.json", "x.csv"], DATA.replace("31,", "-inf,"), "'age' holds -inf (infinity)",
+    ),
     # explain
+    "infinity to explain": (["explain", "model.json", "age=inf", *ONE[1:]], None, "'age' holds inf (infinity)"),
     "no such row": (["explain", "model.json", "data.csv", "--row", "20"], None, "no row 20; its last is row 19"),
     "which row": (["explain", "model.json", "data.csv"], None, "--row 0 to --row 19"),
     "a row before the first": (["explain", "model.json", "data.csv", "--row", "-1"], None, "expected a whole number"),
@@ -260,6 +267,11 @@ BAD = {
     # export
     "unknown format": (["export", "model.json", "--to", "markdwn"], None, "did you mean 'markdown'?"),
     "no format": (["export", "model.json"], None, "required: --to"),
+    "a model that PMML cannot hold": (
+        ["export", "model.json", "--to", "pmml"], None, "PMML predicts one fixed class where no rule fires",
+    ),
+    "unknown dialect": (["export", "model.json", "--to", "sql", "--dialect", "duck"], None, "did you mean 'duckdb'?"),
+    "a dialect of no SQL": (["export", "model.json", "--to", "csv", "--dialect", "ansi"], None, "belongs to --to sql"),
     "export to nowhere": (["export", "model.json", "--to", "sql", "-o", "no/x"], None, "There is no folder no"),
     "export to a full disk": (["export", "model.json", "--to", "sql", "-o", "/dev/full"], None, "No space left"),
 }  # fmt: skip
@@ -418,7 +430,7 @@ def test_categories_that_look_like_numbers_stay_texts(folder, capsys):
     assert run(["predict", "old.json", "new.csv"], capsys).split() == ["prediction", "a", "b", "b"]
 
 
-@pytest.mark.parametrize("spelling", ["true", "TRUE", "True"])
+@pytest.mark.parametrize("spelling", ["true", "TRUE", "True", "1", "1.0"])
 def test_truth_values_are_recognised_in_any_spelling(spelling, folder, capsys):
     (folder / "x.csv").write_text("ok,b,y\n" + "true,1,p\nfalse,2,q\n" * 9)
     assert main([*FIT, "--learner", "ripper"]) == 0
@@ -475,6 +487,36 @@ def test_evaluation_points_out_rules_that_drift(folder, capsys):
     lines = out.splitlines()
     assert lines[-2].endswith("fires less")
     assert lines[-1].endswith("errs more")
+
+
+@pytest.mark.parametrize("learner", ["frri", "ripper", "furia", "modlem", "quickrules"])
+def test_evaluation_on_the_training_table_is_pointed_out(learner, folder, capsys):
+    assert main([*FIT_NUMBERS[:-1], "m.json", "--learner", learner]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", "m.json", "numbers.csv"]) == 0
+    assert "seem to be the rows that the rules were learned from" in capsys.readouterr().err
+    lines = NUMBERS.splitlines(keepends=True)
+    for name, content in (
+        ("fewer", lines[:-1]),
+        ("other", [*lines[:-1], "0,0,yes\n"]),
+        ("swapped", [line.replace("yes", "NO").replace("no", "yes").lower() for line in lines]),
+    ):
+        (folder / f"{name}.csv").write_text("".join(content))
+        assert main(["evaluate", "m.json", f"{name}.csv"]) == 0
+        assert "note" not in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+def test_sql_of_every_dialect_is_exported_and_named_in_the_help(capsys):
+    written = {
+        name: run(["export", "model.json", "--to", "sql", "--dialect", name], capsys)
+        for name in ("sqlite", "duckdb", "ansi")
+    }
+    assert len(set(written.values())) == 3
+    assert run(["export", "model.json", "--to", "sql"], capsys) == written["sqlite"]
+    shown = run(["export", "--to", "sql", "--help"], capsys)
+    for name in ("SQLite", "DuckDB", "PostgreSQL", "ansi"):
+        assert name in shown
 
 
 @pytest.mark.parametrize("name", [n for n in COMMANDS if n not in {"report", "view", "bench"}])

@@ -1,12 +1,17 @@
 """Explanations: the facts, and the smallest change against brute force."""
 
+import contextlib
 import itertools
 import json
+import sqlite3
+from dataclasses import replace
+from decimal import Decimal
 from math import inf, nextafter
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -223,8 +228,36 @@ def test_all_kinds_of_rows_are_understood():
         pd.Series(row),
         frame,
         pl.DataFrame(frame),
+        pl.DataFrame(frame).row(0, named=True),
+        pl.DataFrame(frame).select("glucose", "age").row(0),
+        pl.Series([170.0, 60.0]),
+        pa.Table.from_pandas(frame),
+        pa.RecordBatch.from_pandas(frame),
+        pa.StructArray.from_arrays([pa.array([170]), pa.array([60])], ["glucose", "age"])[0],
+        pa.array([170, 60]),
+        next(frame.itertuples()),
+        frame.to_records()[0],
+        np.ma.array([170, 60]),
+        [[170, 60]],
+        (Decimal(170), np.float32(60)),
+        {"age": 60, "glucose": pa.scalar(170)},
+        pd.Series([60, 170], index=["age", "glucose"], dtype="Int64"),
+        database_row("SELECT 170 AS glucose, 60 AS age"),
     ):
         assert DIABETES.explain(given_row) == expected
+
+
+def database_row(query):
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        database.row_factory = sqlite3.Row
+        return database.execute(query).fetchone()
+
+
+def test_masked_values_of_a_row_are_missing():
+    expected = DIABETES.explain([None, 60])
+    assert expected.rivals[0].rule.conditions[0].value == "missing"
+    assert DIABETES.explain(np.ma.array([170, 60], mask=[True, False])) == expected
+    assert DIABETES.explain({"glucose": np.ma.masked, "age": 60}) == expected
 
 
 def test_the_facts_of_an_explanation():
@@ -237,10 +270,86 @@ def test_the_facts_of_an_explanation():
     (rival,) = explanation.rivals
     assert (rival.label, rival.rule.index) == ("no", 0)
     assert rival.obstacles[0].needed == "at most 124.1"
-    assert list(explanation.to_frame()["role"]) == ["decides", "decides", "fires"]
+    assert rival.aim == "count as much as rule 2 does now (0.70)"
+    table = explanation.to_frame()
+    assert list(table["role"]) == ["decides", "decides", "fires", "decides after the change"]
+    assert list(table["rule"]) == [2, 2, 1, 1]
+    assert list(table["value"]) == ["170", "60", "170", "146"]
     (change,) = explanation.change.changes
     assert (change.attribute, change.before, change.after) == ("glucose", 170.0, 146.0)
-    assert "glucose were 146 instead of 170" in str(explanation)
+    assert "'no' by rule 1 if glucose were 146 instead of 170" in str(explanation)
+
+
+def test_the_rule_behind_the_smallest_change_is_named():
+    """It need not be the best rule of its class for the row as it is."""
+    rules = RuleSet(
+        (
+            Rule((), "x", 0.5),
+            Rule((NumericCondition("a", 1.9, 1.9), NumericCondition("b", 0.9, 0.9)), "y", 0.9),
+            Rule((NumericCondition("a", core_high=-1.5, support_high=-1.5),), "y", 0.8),
+        ),
+        (A, B),
+        ("x", "y"),
+    )
+    explanation = rules.explain([1.8, 0.85])
+    (rival,) = explanation.rivals
+    change = explanation.change
+    assert (rival.rule.index, change.deciding.index, change.fallback) == (1, 2, None)
+    assert change.deciding.conditions[0].value == "-1.5"
+    assert explanation.to_dict()["change"]["deciding"]["index"] == 2
+    assert str(explanation).endswith("'y' by rule 3 if a were -1.5 instead of 1.8.")
+    assert explanation.to_frame()["rule"].iloc[-1] == 3
+
+
+@pytest.mark.parametrize(
+    ("fallback", "sentence"),
+    [
+        ("nearest", "; no rule fires then and the nearest rule decides, here rule 2."),
+        ("priors", "; no rule fires then and the most frequent class in training is predicted."),
+    ],
+)
+def test_a_change_after_which_no_rule_fires_says_so(fallback, sentence):
+    rules = RuleSet(
+        (
+            Rule((NumericCondition("a", -1, -1, 0, 0),), "x"),
+            Rule((NumericCondition("a", 2, 2),), "y", 0.5),
+        ),
+        (A,),
+        ("x", "y"),
+        fallback=fallback,
+        class_counts=(1, 2),
+    )
+    explanation = rules.explain([0.0], effort=1000)
+    assert explanation.change.fallback == fallback
+    assert str(explanation).endswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("change", "aim"),
+    [
+        ({}, "; to count as much as rule 2 does now (0.70): "),
+        ({"t_norm": "product"}, "; to hold fully: "),
+        ({"combination": "sum"}, "; to hold fully: "),
+    ],
+)
+def test_what_a_value_is_needed_for_is_said(change, aim):
+    rules = replace(DIABETES, **change)
+    assert aim in str(rules.explain([170, 60]))
+    if not change:
+        # With just that value the rule counts just as much.
+        (rival,) = rules.explain([170, 60]).rivals
+        needed = 191 - (0.7 / 0.9) * 86
+        assert rival.obstacles[0].needed == f"at most {needed:.1f}"
+        assert rules.scores([[needed, 60]])[0, 0] == pytest.approx(0.7)
+
+
+def test_a_rule_that_does_not_fire_says_what_it_needs_to_fire():
+    rules = RuleSet(
+        (Rule((NumericCondition("a", 1, 1.5),), "y"),), (A,), ("x", "y"), fallback="priors"
+    )
+    text = str(rules.explain([0.0]))
+    assert "For 'y', rule 1 does not fire; to fire: a = 0, needed more than 1." in text
+    assert rules.explain([1.01]).decision == "y"
 
 
 def test_unchangeable_attributes_stay():
@@ -248,6 +357,13 @@ def test_unchangeable_attributes_stay():
     assert [c.attribute for c in explanation.change.changes] == ["age"]
     with pytest.raises(ValueError, match="'weight', which is not an attribute"):
         DIABETES.explain([170, 60], unchangeable=["weight"])
+
+
+def test_one_unchangeable_attribute_may_be_given_by_its_name():
+    expected = DIABETES.explain([170, 60], unchangeable=["glucose"])
+    assert DIABETES.explain([170, 60], unchangeable="glucose") == expected
+    letters = RuleSet((), tuple(Attribute(name, 0, 1) for name in ("a", "b", "ab")), ("x",))
+    assert letters.explain([0, 0, 0], unchangeable="ab").unchangeable == ("ab",)
 
 
 def test_a_saved_file_is_enough(tmp_path):
@@ -312,6 +428,17 @@ def test_without_effort_nothing_is_claimed(effort):
         ({"glucose": 1}, "no value for 'age'"),
         ([[1, 2], [3, 4]], "One row is explained at a time, got 2"),
         ([1, 2, 3], "Expected a table of 2 columns"),
+        (5, "A row is a mapping from column names .*, got 5."),
+        (np.array(5.0), "A row is a mapping from column names"),
+        ("170", "A row is a mapping from column names .*, got '170'."),
+        ({170, 60}, "A row is a mapping from column names"),
+        (None, "A row is a mapping from column names .*, got None."),
+        (pd.Series([170, 60]), "no value for 'glucose'; give None"),
+        (pd.Series([1, 2, 3], index=["glucose", "age", "age"]), "more than one value for 'age'"),
+        (pa.table({"age": [1]}), "no column 'glucose'"),
+        ({"glucose": "high", "age": 3}, "Column 'glucose' holds 'high'"),
+        ([inf, 60], r"Column 'glucose' holds inf \(infinity\)"),
+        ({"glucose": -inf, "age": 3}, r"Column 'glucose' holds -inf \(infinity\)"),
     ],
 )
 def test_rows_that_do_not_fit(row, message):

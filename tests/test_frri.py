@@ -589,7 +589,7 @@ def test_bad_parameters_get_one_sentence(parameters, message):
 
 
 def test_sample_weights_are_refused():
-    with pytest.raises(TypeError, match=r"FRRI takes no sample_weight: .* whatever .* weigh\."):
+    with pytest.raises(TypeError, match=r"FRRI takes no sample_weight: .* weigh; MODLEM"):
         FRRIClassifier().fit(FRAME, LABELS, sample_weight=[1, 2, 3])
     with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
         FRRIClassifier().fit(FRAME, LABELS, weights=[1, 2, 3])

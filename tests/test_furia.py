@@ -15,10 +15,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_rivals as naive
 from frri.compiling import compiled
-from frri.kernels import thresholds
+from frri.kernels import supports
 from frri.learners import fuzzifying, growing, sorted_columns
 from frri.learners.furia import FURIAClassifier
-from frri.learners.sorted_columns import SortedColumns
+from frri.learners.fuzzifying import FuzzyTests
+from frri.learners.sorted_columns import SortedColumns, without_redundant
 from frri.rules import NominalCondition, RuleSet
 from test_ripper import as_tests, compare_with_reference
 
@@ -57,20 +58,26 @@ class Case:
         grown = naive.grow(self.X, self.own, [], everything, self.nominal, 2)
         self.rules = [naive.tightest(rule) for rule in [*drawn, grown]]
 
+    def fuzzy(self, rule):
+        return FuzzyTests.of(self.columns, self.own, without_redundant(as_tests(rule)))
+
 
 @pytest.mark.parametrize("seed", range(60))
-def test_purest_support_of_a_test(seed):
+@pytest.mark.parametrize("kernels", [supports, compiled(supports)])
+def test_purest_support_of_a_test(seed, kernels):
     case = Case(seed)
     relevant = np.random.default_rng(seed).random(len(case.X)) < 0.8
     for rule in case.rules:
         for test in rule:
-            purity, support = fuzzifying.purest_support(
-                case.columns, relevant, case.own, as_tests([test])[0]
-            )
+            ((j, side, value),) = as_tests([test])
+            column, order = case.columns.values[int(j)], case.columns.order[int(j)]
+            failed = np.where(relevant, ~supports.satisfies(column, side, value), 2)
+            outward = kernels.beyond(column, order, side, value)
+            purity, support = kernels.purest_support(column, value, outward, failed, case.own)
             expected, widest = naive.purest_support(
                 case.X, case.own, test, np.flatnonzero(relevant).tolist()
             )
-            assert support == widest
+            assert (None if np.isnan(support) else support) == widest
             assert purity == pytest.approx(float(expected))
 
 
@@ -78,8 +85,8 @@ def test_purest_support_of_a_test(seed):
 def test_fuzzified_rules(seed):
     case = Case(seed)
     for rule in case.rules:
-        found = fuzzifying.fuzzify(case.columns, case.own, as_tests(rule))
-        assert [each.support for each in found] == naive.fuzzify(case.X, case.own, rule)
+        found = [None if np.isnan(end) else end for end in case.fuzzy(rule).supports]
+        assert found == naive.fuzzify(case.X, case.own, rule)
 
 
 @pytest.mark.parametrize("t_norm", ["product", "minimum"])
@@ -87,14 +94,29 @@ def test_fuzzified_rules(seed):
 def test_certainty_factors_of_all_beginnings(seed, t_norm):
     case = Case(seed)
     for rule in case.rules:
-        supports = naive.fuzzify(case.X, case.own, rule)
-        tests = fuzzifying.fuzzify(case.columns, case.own, as_tests(rule))
-        found = fuzzifying.certainties(case.columns, case.own, tests, t_norm)
+        ends = naive.fuzzify(case.X, case.own, rule)
+        found = fuzzifying.certainties(case.fuzzy(rule).degrees(case.columns, t_norm), case.own)
         expected = [
-            float(naive.certainty(case.X, case.own.tolist(), rule[:k], supports[:k], t_norm))
+            float(naive.certainty(case.X, case.own.tolist(), rule[:k], ends[:k], t_norm))
             for k in range(len(rule) + 1)
         ]
         assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_compiled_supports_agree_with_interpreted_ones(seed):
+    slow, fast = supports, compiled(supports)
+    case = Case(seed)
+    values, order = case.columns.values, case.columns.order
+    for rule in case.rules:
+        tests = as_tests(rule)
+        ends = slow.widened(values, order, case.own, tests)
+        np.testing.assert_array_equal(ends, fast.widened(values, order, case.own, tests))
+        for product in (True, False):
+            np.testing.assert_array_equal(
+                slow.degrees(values, tests, ends, product),
+                fast.degrees(values, tests, ends, product),
+            )
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -104,12 +126,13 @@ def test_whole_rules(seed):
     frame = naive.as_frame(X, nominal)
     model = FURIAClassifier(random_state=seed)
     table = model._training_table(frame, y)
+    columns = SortedColumns.of(table.values, table.attributes)
     random = np.random.RandomState(seed)
 
     def split(rows):
         chosen = np.zeros(len(X), dtype=bool)
         chosen[rows] = True
-        parts = growing.split(table.classes, chosen, 3, random)
+        parts = growing.split(columns, table.classes, chosen, 3, random)
         return [np.flatnonzero(part).tolist() for part in parts]
 
     expected = []
@@ -200,8 +223,9 @@ def test_same_seed_same_rules_and_seeds_matter():
 def test_compiled_and_interpreted_fits_agree(monkeypatch):
     X, y = make_classification(300, 8, n_classes=3, n_informative=5, random_state=1)
     fits = []
-    for kernels in (thresholds, compiled(thresholds)):
-        monkeypatch.setattr(sorted_columns, "kernels_for", lambda _, chosen=kernels: chosen)
+    for chosen in (lambda module, _: module, lambda module, _: compiled(module)):
+        monkeypatch.setattr(sorted_columns, "kernels_for", chosen)
+        monkeypatch.setattr(fuzzifying, "kernels_for", chosen)
         fits.append(FURIAClassifier(random_state=0).fit(X, y).ruleset_)
     assert fits[0] == fits[1]
 

@@ -78,6 +78,27 @@ def test_decimal_commas():
     assert columns(frame) == {"a": [1.5, -2.0, 0.5], "b": ["x", "y", "z"], "c": [1.5, 2, 300]}
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda values: read("a,b\n" + "".join(f"{v!r},x\n" for v in values)),
+        lambda values: read("a;b\n" + "".join(f"{v!r};x\n" for v in values).replace(".", ",")),
+        lambda values: read("a,b\n?,x\n ? ,x\n" + "".join(f"{v!r} ,x\n" for v in values))[2:],
+        lambda values: (
+            read_keel(
+                "@relation r\n@attribute a real\n@data\n" + "".join(f"{v!r}\n" for v in values)
+            ).frame
+        ),
+    ],
+    ids=["CSV", "decimal commas", "with gaps", "KEEL"],
+)
+def test_numbers_are_read_to_the_last_bit(written):
+    """A database that reads the same file finds the same thresholds in it."""
+    random = np.random.default_rng(0)
+    values = [*random.normal(40, 15, 2000).tolist(), *(10.0 ** random.uniform(-9, 9, 500)).tolist()]
+    assert written(values)["a"].tolist() == values
+
+
 def test_commas_in_comma_separated_files_are_not_decimal():
     assert columns(read('a,b\n"1,234",x\n"2,5",y\n'))["a"] == ["1,234", "2,5"]
 

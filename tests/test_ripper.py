@@ -23,9 +23,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import naive_rivals as naive
 from frri.compiling import compiled
 from frri.data import describe_frame
-from frri.kernels import thresholds
+from frri.kernels import rule_lists, thresholds
 from frri.learners import growing, sorted_columns
-from frri.learners.class_rules import ClassProblem, CrispRule, Strategy
+from frri.learners.class_rules import ClassProblem, Place, Strategy, first_later
 from frri.learners.description_length import Counts
 from frri.learners.ripper import RIPPERClassifier
 from frri.learners.sorted_columns import SortedColumns
@@ -49,8 +49,8 @@ def test_scikit_learn_checks(estimator, check):
 class Case:
     """A random table, the problem of its class 0, and the same in the naive twin's terms."""
 
-    def __init__(self, seed, strategy=RIPPER):
-        X, self.y, nominal = naive.random_table(seed)
+    def __init__(self, seed, strategy=RIPPER, n_max=40):
+        X, self.y, nominal = naive.random_table(seed, n_max=n_max)
         self.frame = naive.as_frame(X, nominal)
         table = RIPPERClassifier()._training_table(self.frame, self.y)
         self.X = table.values
@@ -86,6 +86,10 @@ class Case:
     def part(self):
         return self.columns.part(self.own).restricted(self.rows)
 
+    def rules_of(self, rules):
+        """Rules of the naive twin as the problem has them."""
+        return [self.problem._rule(as_tests(rule)) for rule in rules]
+
     @property
     def row_numbers(self):
         return np.flatnonzero(self.rows).tolist()
@@ -101,11 +105,11 @@ class Case:
 
 def as_tests(rule):
     codes = {sign: code for code, sign in COMPARISONS.items()}
-    return tuple(sorted_columns.CrispTest(a, codes[sign], v) for a, sign, v in rule)
+    return np.array([(a, codes[sign], v) for a, sign, v in rule]).reshape(-1, 3)
 
 
 def as_naive(tests):
-    return [(t.attribute, COMPARISONS[t.comparison], t.value) for t in tests]
+    return [(int(j), COMPARISONS[side], value) for j, side, value in tests.tolist()]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -113,47 +117,91 @@ def test_best_test_has_the_greatest_gain(seed):
     """Exactly: gains are compared as fractions; equal counts are decided by the order of tests."""
     case = Case(seed)
     P, T = naive.counts(case.X, case.own, [], case.row_numbers)
-    logs = case.columns.logs
-    found = case.part.best_test(logs[P + 1] - logs[T + 1])
+    columns = case.columns
+    base = columns.logs[P + 1] - columns.logs[T + 1]
+    coded = case.part.coded
+    j, side, value, p, start, stop = thresholds.best_test(
+        coded, columns.values, columns.nominal, columns.logs, base
+    )
     tests = list(naive.tests_in_order(case.X, case.row_numbers, case.nominal))
     counts = [naive.counts(case.X, case.own, [test], case.row_numbers) for test in tests]
     gains = [naive.exact_gain(p, t, P, T) for p, t in counts]
-    if found is None:
+    if side == thresholds.NOTHING:
         assert max(gains, default=Fraction(1)) <= 1
         return
-    chosen = tests.index(as_naive([found.test])[0])
-    assert counts[chosen] == (found.positives, found.objects)
+    found = j, COMPARISONS[side], value
+    chosen = tests.index(found)
+    assert counts[chosen] == (p, stop - start)
     assert gains[chosen] == max(gains) > 1
     assert counts.index(counts[chosen]) == chosen
+    inside = sorted(int(code) // 2 for code in coded[j, start:stop])
+    assert inside == naive.covered(case.X, [found], case.row_numbers)
+
+
+@pytest.mark.parametrize("among", ["low values", "high values"])
+@pytest.mark.parametrize("n_max", [40, 500])
+@pytest.mark.parametrize("seed", range(30))
+def test_compiled_kernels_agree_with_interpreted_ones(seed, n_max, among):
+    """From a few objects to several blocks of them, positives with the lowest or highest values."""
+    slow, fast = thresholds, compiled(thresholds)
+    case = Case(seed, n_max=n_max)
+    own = case.own if among == "low values" else case.y == case.y.max()
+    columns, whole = case.columns, case.columns.part(own).coded
+    few = slow.restrict(whole, case.rows)
+    np.testing.assert_array_equal(few, fast.restrict(whole, case.rows))
+    assert few.dtype == fast.restrict(whole, case.rows).dtype
+    table = columns.values, columns.nominal, columns.logs
+    for base in (-0.2, -1.5, -4.0):
+        assert slow.best_test(few, *table, base) == fast.best_test(few, *table, base)
+    nothing = np.zeros(len(case.X), dtype=bool)
+    for kernels in (slow, fast):
+        empty = kernels.restrict(whole, nothing)
+        assert empty.shape == (case.X.shape[1], 0)
+        assert kernels.best_test(empty, *table, -1.5)[1] == thresholds.NOTHING
+        assert kernels.grow(whole, nothing, *table, 2.0).shape == (0, 3)
+    grown = slow.grow(whole, case.rows, *table, 2.0)
+    np.testing.assert_array_equal(grown, fast.grow(whole, case.rows, *table, 2.0))
+    for tests in (grown, *(as_tests(rule) for rule in case.random_rules(3))):
+        np.testing.assert_array_equal(
+            slow.covered(columns.values, tests), fast.covered(columns.values, tests)
+        )
+        arguments = columns.values, tests, case.rows, own
+        np.testing.assert_array_equal(slow.beginnings(*arguments), fast.beginnings(*arguments))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_compiled_kernels_agree_with_interpreted_ones(seed):
-    twin = compiled(thresholds)
+def test_compiled_lists_agree_with_interpreted_ones(seed):
+    slow, fast = rule_lists, compiled(rule_lists)
     case = Case(seed)
-    whole = case.columns.part(case.own)
-    slow = thresholds.restrict(whole.order, whole.ascending, whole.positive, case.rows)
-    fast = twin.restrict(whole.order, whole.ascending, whole.positive, case.rows)
-    for a, b in zip(slow, fast, strict=True):
-        np.testing.assert_array_equal(a, b)
-        assert a.dtype == b.dtype
-    arguments = slow[1], slow[2], case.columns.nominal, case.columns.logs, -1.5
-    assert thresholds.best_test(*arguments) == twin.best_test(*arguments)
-    nothing = np.zeros(len(case.X), dtype=bool)
-    for kernels in (thresholds, twin):
-        empty = kernels.restrict(whole.order, whole.ascending, whole.positive, nothing)
-        assert empty[1].shape == (case.X.shape[1], 0)
-        result = kernels.best_test(*empty[1:], case.columns.nominal, case.columns.logs, -1.5)
-        assert result[1] == thresholds.NOTHING
+    classes = case.problem.classes
+    shuffled = np.random.RandomState(seed).permutation(np.flatnonzero(case.rows))
+    for folds in (2, 3, 7):
+        for a, b in zip(
+            slow.deal(shuffled, classes, folds), fast.deal(shuffled, classes, folds), strict=True
+        ):
+            np.testing.assert_array_equal(a, b)
+    first, *later = case.rules_of(case.random_rules(5))
+    bits = np.array([rule.bits for rule in (first, *later)])
+    after = first_later([rule.covers for rule in (first, *later)])[0]
+    np.testing.assert_array_equal(
+        slow.tally(after, case.rows, case.own, 5), fast.tally(after, case.rows, case.own, 5)
+    )
+    place = case.problem.length.problem, first.covers, case.rows, case.problem.positive
+    lengths = [kernels.list_length(*place, after, bits, 0) for kernels in (slow, fast)]
+    assert lengths[0] == pytest.approx(lengths[1], rel=1e-12, nan_ok=True)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_growing_a_rule(seed):
     case = Case(seed)
     for min_weight in (0, 2, 5):
-        grown = growing.grow(case.part, min_weight=min_weight)
-        expected = naive.grow(case.X, case.own, [], case.row_numbers, case.nominal, min_weight)
-        assert as_naive(grown) == expected
+        for rule in ([], case.random_rules(1)[0]):
+            rows = case.columns.covered(as_tests(rule)) & case.rows
+            grown = growing.grow(case.part, rows, as_tests(rule), min_weight=min_weight)
+            expected = naive.grow(
+                case.X, case.own, rule, case.row_numbers, case.nominal, min_weight
+            )
+            assert as_naive(grown) == expected
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -181,14 +229,15 @@ def test_a_rule_without_objects_to_prune_on_stays():
     kept = growing.prune(
         case.columns, nobody, case.own, rule, worth="accuracy", keep_hopeless=False
     )
-    assert kept == rule
+    assert kept is rule
 
 
 @pytest.mark.parametrize("folds", [2, 3, 5])
 @pytest.mark.parametrize("seed", range(10))
 def test_split_is_a_stratified_partition(seed, folds):
     case = Case(seed)
-    grow, prune = growing.split(case.y, case.rows, folds, np.random.RandomState(seed))
+    random = np.random.RandomState(seed)
+    grow, prune = growing.split(case.columns, case.y, case.rows, folds, random)
     np.testing.assert_array_equal(grow ^ prune, case.rows)
     assert grow.sum() == case.rows.sum() * (folds - 1) // folds
     for c in set(case.y):
@@ -202,16 +251,13 @@ def test_description_lengths(seed):
     case = Case(seed)
     length = case.problem.length
     rules = case.random_rules(4)
-    tested = [CrispRule(as_tests(r), case.columns.covered(as_tests(r))) for r in rules]
-    counted = case.problem._counted(tested, case.rows)
+    counted = case.problem._counted(case.rules_of(rules))
     each = case.naive.rule_counts(rules)
     assert [(c["cov"], c["tp"]) for c in each] == [tuple(c.counts) for c in counted]
 
     before = Counts(0, 0)
     for k, rule in enumerate(counted):
-        assert length.of_rule(rule.n_tests) == pytest.approx(
-            naive.theory_length(len(rules[k]), case.naive.n_tests)
-        )
+        assert rule.bits == pytest.approx(naive.theory_length(len(rules[k]), case.naive.n_tests))
         assert length.added(before, rule) == pytest.approx(
             case.naive.relative_length(rules[: k + 1], k), nan_ok=True
         )
@@ -227,18 +273,43 @@ def test_description_lengths(seed):
 def test_rules_at_one_place_differ_by_their_relative_lengths(seed):
     case = Case(seed)
     first, old, new, *later = case.random_rules(5)
-
-    def tested(rule):
-        return CrispRule(as_tests(rule), case.columns.covered(as_tests(rule)))
-
-    left = case.rows & ~tested(first).covers
-    seen = case.problem._counts(tested(first), case.rows)
-    lengths = [
-        case.problem._length_with(tested(rule), [tested(r) for r in later], left, seen)
-        for rule in (old, new)
-    ]
+    before, *others = case.rules_of([first, old, *later])
+    left = case.problem._everything.without(before.covers)
+    place = Place(
+        position=1,
+        later=first_later([rule.covers for rule in (before, *others)])[1],
+        bits=np.array([rule.bits for rule in (before, *others)]),
+        left=left,
+    )
+    lengths = [case.problem._length_with(rule, place) for rule in case.rules_of([old, new])]
     relative = [case.naive.relative_length([first, rule, *later], 1) for rule in (old, new)]
     assert lengths[0] - lengths[1] == pytest.approx(relative[0] - relative[1], nan_ok=True)
+
+
+@pytest.mark.parametrize("n_rules", [0, 1, 2, 5, 300])
+def test_first_later_rule_that_covers(n_rules):
+    covers = list(np.random.default_rng(n_rules).random((n_rules, 20)) < 1 / (1 + n_rules / 2))
+    later = first_later(covers)
+    assert [each.tolist() for each in later] == [
+        [next((k for k in range(r + 1, n_rules) if covers[k][i]), n_rules) for i in range(20)]
+        for r in range(n_rules)
+    ]
+    for first in later[:1]:
+        everything = np.ones(20, dtype=bool)
+        for kernels in (rule_lists, compiled(rule_lists)):
+            counts = kernels.tally(first, everything, covers[0], n_rules)
+            assert counts[:, 0].tolist() == [np.sum(first == r) for r in range(n_rules + 1)]
+            assert counts[:, 1].sum() == covers[0].sum()
+
+
+def test_what_is_left_is_held_by_a_part_of_at_most_twice_the_size():
+    case = Case(3)
+    left = case.problem._everything
+    for i in np.flatnonzero(case.rows)[:-1]:
+        left = left.without(np.arange(len(case.X)) == i)
+        held = set((left.part.coded[0] // 2).tolist())
+        assert set(np.flatnonzero(left.rows).tolist()) <= held
+        assert len(held) <= 2 * np.count_nonzero(left.rows)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -248,6 +319,7 @@ def test_whole_decision_list(seed, optimizations):
     frame = naive.as_frame(X, nominal)
     model = RIPPERClassifier(random_state=seed, optimizations=optimizations)
     table = model._training_table(frame, y)
+    columns = SortedColumns.of(table.values, table.attributes)
     random = np.random.RandomState(seed)
     sizes = np.bincount(table.classes)
     shuffled = random.permutation(len(sizes))
@@ -256,7 +328,7 @@ def test_whole_decision_list(seed, optimizations):
     def split(rows):
         chosen = np.zeros(len(X), dtype=bool)
         chosen[rows] = True
-        parts = growing.split(table.classes, chosen, 3, random)
+        parts = growing.split(columns, table.classes, chosen, 3, random)
         return [np.flatnonzero(part).tolist() for part in parts]
 
     kinds = [attribute.kind == "nominal" for attribute in table.attributes]
@@ -328,8 +400,8 @@ def test_same_seed_same_rules_and_seeds_matter():
 def test_compiled_and_interpreted_fits_agree(monkeypatch):
     X, y = make_classification(400, 8, n_classes=3, n_informative=5, random_state=1)
     fits = []
-    for kernels in (thresholds, compiled(thresholds)):
-        monkeypatch.setattr(sorted_columns, "kernels_for", lambda _, chosen=kernels: chosen)
+    for chosen in (lambda module, _: module, lambda module, _: compiled(module)):
+        monkeypatch.setattr(sorted_columns, "kernels_for", chosen)
         fits.append(RIPPERClassifier(random_state=0).fit(X, y).ruleset_)
     assert fits[0] == fits[1]
 

@@ -5,6 +5,7 @@ import json
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 from math import inf, nextafter
 from unittest.mock import patch
 
@@ -328,6 +329,20 @@ def test_statistics_count_what_the_rules_cover():
     assert second.statistics == RuleStatistics((1, 2), 2 / 3, (2 / 3) / 0.6, 1)
     assert first.statistics.covered == 3
     assert first.statistics.share_alone == pytest.approx(1 / 3)
+
+
+def test_statistics_may_be_weights_and_are_written_in_full():
+    first, second = example()
+    weighted = replace(first, statistics=RuleStatistics((7.5, 0.0), 1.0, 1.5, 2.25))
+    many = replace(second, statistics=RuleStatistics((0, 1234567), 1.0, 1.5, 0))
+    rules = replace(example(), rules=(weighted, many), class_counts=(1e6, 1234567.5))
+    lines = str(rules).splitlines()
+    assert "covers 7.5 of 2234567.5" in lines[0]
+    assert "covers 1234567 of" in lines[1]
+    assert "covers 1234567 of 1234567" in str(replace(rules, class_counts=(0.0, 1234567.0)))
+    loaded = RuleSet.from_json(rules.to_json())
+    assert loaded == rules
+    assert [type(n) for n in loaded[1].statistics.support] == [int, int]
 
 
 def test_statistics_of_a_rule_that_covers_nothing():

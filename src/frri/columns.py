@@ -13,11 +13,31 @@ from numpy.typing import NDArray
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 
 
-def from_arrow(table: Any) -> Any:
-    """An Arrow table as a data frame with the same kinds of columns; anything else as it is."""
+def plain_table(table: Any) -> Any:
+    """An Arrow table as a data frame, a masked array with its gaps; anything else as it is.
+
+    Examples
+    --------
+    >>> plain_table(np.ma.array([[1, 2]], mask=[[False, True]]))
+    array([[ 1., nan]])
+    """
+    if isinstance(table, np.ma.MaskedArray):
+        return _with_gaps(table)
     if isinstance(getattr(table, "column_names", None), list) and hasattr(table, "to_pandas"):
         return table.to_pandas(date_as_object=False)
     return table
+
+
+def _with_gaps(array: Any) -> NDArray[Any]:
+    """The values of a masked array, missing where it is masked."""
+    mask = np.ma.getmaskarray(array)
+    values = np.array(array.data)
+    if not mask.any():
+        return values
+    if values.dtype.kind not in "fM":
+        values = values.astype(np.float64 if values.dtype.kind in "iu" else object)
+    values[mask] = {"f": np.nan, "M": np.datetime64("NaT")}.get(values.dtype.kind)
+    return values
 
 
 def ordered_categories(column: Any) -> tuple[str, ...] | None:
@@ -57,6 +77,7 @@ def plain_column(column: Any, name: str = "") -> NDArray[Any]:
     if codes is not None:
         texts = np.array([*map(str, column.dtype.categories), None], dtype=object)
         return np.asarray(texts[np.asarray(codes)])
+    column = plain_table(column)
     array = column if isinstance(column, np.ndarray) else _array(column)
     if array.dtype.kind in "iufM":
         return array
@@ -120,14 +141,14 @@ def days_since_1970(values: Any) -> NDArray[np.float64]:
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, NaT (unequal to themselves) or pandas' NA (which will not say).
+    """None, NaN, NaT (unequal to themselves), pandas' NA (which will not say) or numpy's mask.
 
     Examples
     --------
     >>> is_missing(None), is_missing(float("nan")), is_missing("")
     (True, True, False)
     """
-    if value is None:
+    if value is None or value is np.ma.masked:
         return True
     try:
         return bool(value != value)  # noqa: PLR0124

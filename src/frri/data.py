@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frri.categories import category_texts, folding
 from frri.columns import (
     days_since_1970,
-    from_arrow,
     is_missing,
     ordered_categories,
     plain_column,
+    plain_table,
 )
 
 # Beyond this the width of a range overflows; no measured quantity comes near it.
@@ -176,7 +177,7 @@ def describe_frame(frame: Any) -> tuple[Attribute, ...]:
     >>> describe_frame(table)[3].categories
     ('False', 'True')
     """
-    frame = from_arrow(frame)
+    frame = plain_table(frame)
     return tuple(_describe(str(name), frame[name]) for name in frame.columns)
 
 
@@ -214,7 +215,7 @@ def to_matrix(table: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64
     array([[ 1.,  0.],
            [ 2., -1.]])
     """
-    table = from_arrow(table)
+    table = plain_table(table)
     names = column_names(table)
     if names is not None:
         places = {name: place for place, name in enumerate(names)}
@@ -244,7 +245,7 @@ def to_matrix(table: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64
                 f"got an array of shape {array.shape}."
             )
         if array.dtype.kind in "fiub" and all(a.kind == "numeric" for a in attributes):
-            return np.ascontiguousarray(array, dtype=np.float64)
+            return _numeric_matrix(array, attributes)
         columns = list(array.T)
         n_rows = len(array)
     matrix = np.empty((n_rows, len(attributes)))
@@ -280,23 +281,27 @@ def check_numbers(
         if absent.any() and not allow_missing:
             missing.append(f"column {name} ({int(absent.sum())} of {len(values)} rows)")
             continue
-        huge = np.flatnonzero(np.abs(values) > LARGEST)
-        if len(huge):
-            value = values[huge[0]]
-            what = "infinity" if np.isinf(value) else f"beyond {LARGEST:g}"
-            raise ValueError(
-                f"{label} holds {value:g} ({what}) in row {huge[0]}; "
-                "replace it by a finite number or drop the row."
-            )
+        _check_moderate(values, label)
     if missing:
         raise ValueError(
             f"Missing values (NaN) in {_listing(missing)}: fill them in or drop these rows first."
         )
 
 
+def _check_moderate(values: NDArray[np.float64], label: str) -> None:
+    huge = np.flatnonzero(np.abs(values) > LARGEST)
+    if len(huge):
+        value = values[huge[0]]
+        what = "infinity" if np.isinf(value) else f"beyond {LARGEST:g}"
+        raise ValueError(
+            f"{label} holds {value:g} ({what}) in row {huge[0]}; "
+            "replace it by a finite number or drop the row."
+        )
+
+
 def _columns(table: Any) -> Iterable[Any]:
     """The columns of a table that are worth a look; none if all is well or nothing can be said."""
-    table = from_arrow(table)
+    table = plain_table(table)
     if column_names(table) is not None:
         return (table[name] for name in table.columns)
     try:
@@ -352,6 +357,15 @@ def _numbers(column: Any, label: str) -> NDArray[np.float64] | None:
     return values
 
 
+def _numeric_matrix(array: NDArray[Any], attributes: Sequence[Attribute]) -> NDArray[np.float64]:
+    """Nothing but numbers: no column needs a look of its own unless there is something to see."""
+    matrix = np.ascontiguousarray(array, dtype=np.float64)
+    if matrix.size and not _all_moderate(matrix):
+        for attribute, column in zip(attributes, matrix.T, strict=True):
+            _check_moderate(column, f"Column {attribute.name!r}")
+    return matrix
+
+
 def _encode(column: Any, attribute: Attribute) -> NDArray[np.float64]:
     if attribute.kind == "date":
         try:
@@ -362,26 +376,28 @@ def _encode(column: Any, attribute: Attribute) -> NDArray[np.float64]:
         values = _numbers(column, f"Column {attribute.name!r}")
         if values is None:
             raise ValueError(f"Column {attribute.name!r} does not hold numbers.")
+        _check_moderate(values, f"Column {attribute.name!r}")
         return values
-    codes = {category: float(code) for code, category in enumerate(attribute.categories)}
-    values = plain_column(column, attribute.name)
-    coded = np.array([_code(value, codes) for value in values.astype(object)], dtype=np.float64)
+    coded = _codes(plain_column(column, attribute.name).astype(object), attribute.categories)
     if attribute.kind == "ordinal":
         coded[coded < 0.0] = np.nan  # it has no place in the order
     return coded
 
 
-def _code(value: Any, codes: dict[str, float]) -> float:
-    """The position of a category, NaN for a missing value, -1 for a category never seen."""
-    if isinstance(value, str):
-        return codes.get(value, -1.0)
-    if is_missing(value):
-        return float("nan")
-    code = codes.get(str(value))
-    if code is None and isinstance(value, float) and value.is_integer():
-        # Whole numbers lose their form in a column that has missing values.
-        code = codes.get(str(int(value)))
-    return -1.0 if code is None else code
+def _codes(values: NDArray[np.object_], categories: Sequence[str]) -> NDArray[np.float64]:
+    """The positions of categories, NaN for missing values, -1 for categories never seen."""
+    positions = {category: float(code) for code, category in enumerate(categories)}
+    texts = {text: positions[category] for text, category in category_texts(categories).items()}
+    fold = folding(categories)
+
+    def code(value: Any) -> float:
+        if not isinstance(value, str):
+            if is_missing(value):
+                return np.nan
+            value = str(value)
+        return texts.get(fold(value), -1.0)
+
+    return np.fromiter(map(code, values), dtype=np.float64, count=len(values))
 
 
 def _listing(items: Iterable[str], most: int = 8) -> str:

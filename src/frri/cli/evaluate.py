@@ -1,6 +1,8 @@
 """Compare a saved model with a table that has the true classes.
 
-Rules that fire less, or err more, than in training (beyond what chance explains) are pointed out.
+Rules that fire less, or err more, than in training (beyond what chance explains) are pointed out. Keep rows
+apart from learning and evaluate on those: on the rows that rules were learned from, accuracy flatters. A note
+says so if the rules do exactly what they did in training.
 """
 
 import argparse
@@ -17,7 +19,7 @@ from frri.cli.files import check_inputs, load_model
 from frri.cli.parser import Parser
 from frri.cli.tables import labels_of, read_for
 from frri.rules import RuleSet
-from frri.rules.quality import RuleDrift, drift
+from frri.rules.quality import RuleDrift, drift, seen_in_training
 
 EXAMPLES = """\
 frri evaluate model.json test.csv
@@ -48,6 +50,11 @@ def run(arguments: argparse.Namespace) -> int:
     drifted: tuple[RuleDrift, ...] = ()
     if all(rule.statistics is not None for rule in ruleset):
         drifted = drift(ruleset, frame, truth)
+        if seen_in_training(ruleset, frame, truth):
+            say(
+                "note: every rule does just what it did in training: these seem to be the rows that the "
+                "rules were learned from, where accuracy flatters; evaluate on others."
+            )
     else:
         say("The rules carry no statistics from training: their drift cannot be told.")
     facts = {

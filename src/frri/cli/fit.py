@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from frri.cli.console import Progress, one_line, say
 from frri.cli.files import check_output, write_whole
-from frri.cli.learners import LEARNERS, make_learner
+from frri.cli.learners import LEARNERS, WEIGHTED, make_learner
 from frri.cli.parser import Parser, positive_number, whole_number
 from frri.readers import read_table
 from frri.readers.kinds import check_kinds, declare, kind_of, summary, texts
@@ -44,7 +44,7 @@ def configure(parser: Parser) -> None:
         metavar="COLUMN=A<B<C",
         help="values from low to high",
     )
-    add("--weights", metavar="COLUMN", help="how much every row counts")
+    add("--weights", metavar="COLUMN", help=f"how much every row counts, for {WEIGHTED}")
     add(
         "--set",
         dest="settings",
@@ -72,7 +72,9 @@ def run(arguments: argparse.Namespace) -> int:
     )
     weighted = "sample_weight" in inspect.signature(learner.fit).parameters
     if arguments.weights is not None and not weighted:
-        raise ValueError(f"The learner {arguments.learner} takes no weights of rows.")
+        raise ValueError(
+            f"The learner {arguments.learner} takes no weights of rows; use --learner {WEIGHTED}."
+        )
 
     name = "standard input" if arguments.data == "-" else arguments.data
     with Progress(f"reading {name}"):
@@ -175,7 +177,7 @@ def _classes(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 def _weights(column: "pd.Series[Any]") -> Any:
     if kind_of(column) != "numeric":
-        raise ValueError(f"The weights {column.name!r} are not numbers.")
+        raise ValueError(f"The weights {column.name!r} are not numbers; choose another column.")
     values = column.to_numpy(dtype=float)
     wrong = ~((values >= 0) & (values < float("inf")))
     if wrong.any():
@@ -185,5 +187,7 @@ def _weights(column: "pd.Series[Any]") -> Any:
             "they must be 0 or more and finite."
         )
     if not values.any():
-        raise ValueError(f"The weights {column.name!r} are all 0.")
+        raise ValueError(
+            f"The weights {column.name!r} are all 0; at least one row must weigh something."
+        )
     return values

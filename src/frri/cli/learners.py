@@ -15,6 +15,9 @@ LEARNERS = {
     "quickrules": "QuickRulesClassifier",
 }
 
+# The learner that takes weights of rows.
+WEIGHTED = "modlem"
+
 _WORDS = {"true": True, "false": False, "none": None}
 
 

@@ -18,6 +18,7 @@ from frri.cli.files import check_inputs, check_output, load_model, write_whole
 from frri.cli.parser import Parser
 from frri.cli.tables import read_for
 from frri.rules import RuleSet
+from frri.rules.rule import label_array
 
 EXAMPLES = """\
 frri predict model.json new.csv > predictions.csv
@@ -76,7 +77,7 @@ def _deciding(
         fires = degrees > 0.0
         return [int(row.argmax()) + 1 if row.any() else None for row in fires]
     weighted = degrees * np.array([rule.weight for rule in ruleset])
-    own = np.array([rule.consequent for rule in ruleset])[None, :] == predicted[:, None]
+    own = label_array([rule.consequent for rule in ruleset])[None, :] == predicted[:, None]
     counted = np.where(own, weighted, 0.0)
     return [int(row.argmax()) + 1 if row.max() > 0.0 else None for row in counted]
 

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from frri.readers import read_table
 from frri.readers.names import find_name
 from frri.rules import Label, RuleSet
+from frri.rules.rule import label_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +54,7 @@ def labels_of(column: "pd.Series[Any]", ruleset: RuleSet) -> NDArray[Any]:
                 f"model's classes ({shown}{', ...' if len(ruleset.classes) > 8 else ''})."
             )
         labels.append(known[text])
-    return np.array(labels)
+    return label_array(labels)
 
 
 def _canonical(text: str) -> str:

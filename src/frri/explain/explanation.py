@@ -51,7 +51,7 @@ class RuleMatch:
 
 @dataclass(frozen=True)
 class Obstacle:
-    """A condition that keeps a rule from winning: the row's value, and the value needed."""
+    """A condition that holds too little: the row's value, and the value needed (see `Rival.aim`)."""
 
     attribute: str
     value: str
@@ -62,14 +62,28 @@ class Obstacle:
 class Rival:
     """Another class: its best rule for the row, and what keeps that rule from winning.
 
-    `obstacles` are empty where no value of a single attribute stands in the way; `reason` says what does.
+    Parameters
+    ----------
+    label : label
+    score : float
+    rule : RuleMatch or None
+        Its best rule; None if no rule speaks for it.
+    reason : str
+        How that rule stands.
+    aim : str
+        What the values of `obstacles` are needed for: to fire, to hold fully, or to count as much as
+        the rule that decided does now. They look at this rule alone. A smaller change may do, because
+        the rule that decided may count less after it, or because another rule takes over: see `Change`.
+    obstacles : tuple of Obstacle
+        Empty where no value of a single attribute stands in the way.
     """
 
     label: Label
     score: float
     rule: RuleMatch | None
-    obstacles: tuple[Obstacle, ...]
     reason: str
+    aim: str = ""
+    obstacles: tuple[Obstacle, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,6 +112,10 @@ class Change:
     proved : bool
         Whether no smaller change exists: none of fewer attributes, none with a cost lower by more
         than 1e-9; differences of scores below 1e-9 count as ties.
+    deciding : RuleMatch or None
+        The rule that decides, or counts most, after it; None where the shares of the classes do.
+    fallback : str or None
+        What decides after it if no rule fires then; None if rules fire.
     """
 
     decision: Label
@@ -105,6 +123,8 @@ class Change:
     cost: float
     bound: float
     proved: bool
+    deciding: RuleMatch | None
+    fallback: str | None
 
 
 @dataclass(frozen=True)
@@ -157,5 +177,8 @@ class Explanation:
         return asdict(self)
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per condition of the rules that fire, decide or rival (needs pandas)."""
+        """One row per condition of the rules that fire, decide (also after the change) or rival.
+
+        It needs pandas.
+        """
         return text.frame(self)

@@ -16,19 +16,14 @@ from frri.rules.text import condition_text
 class Facts:
     """What the rules say about one row."""
 
-    def __init__(
-        self,
-        ruleset: RuleSet,
-        matrix: NDArray[np.float64],
-        shown: list[str],
-        decided: int,
-        scores: NDArray[np.float64],
-    ) -> None:
-        self.ruleset, self.shown, self.decided, self.scores = ruleset, shown, decided, scores
+    def __init__(self, ruleset: RuleSet, matrix: NDArray[np.float64], shown: list[str]) -> None:
+        self.ruleset, self.shown = ruleset, shown
+        self.decided = int(ruleset.predict_index(matrix)[0])
+        self.scores = ruleset._scores(matrix)[0]  # noqa: SLF001 - the encoded row is at hand
         matcher = ruleset._matcher  # noqa: SLF001
         self.row = matcher.clipped(matrix)[0]
         self.classes = ruleset._rule_classes  # noqa: SLF001
-        self.silent = not scores.max(initial=0.0) > 0.0
+        self.silent = not self.scores.max(initial=0.0) > 0.0
         self.memberships = np.maximum(matcher.uncut(self.row[None, :])[0], 0.0)
         self.degrees = matcher.matching(self.row[None, :])[0]
         self.weighted = self.degrees * matcher.weights
@@ -88,11 +83,11 @@ class Facts:
         label, score = self.ruleset.classes[c], float(self.scores[c])
         own = np.flatnonzero(self.classes == c)
         if not len(own):
-            return Rival(label, score, None, (), "no rule speaks for it")
+            return Rival(label, score, None, "no rule speaks for it")
         fires = self.weighted[own].max() > 0.0
         r = int(own[(self.weighted if fires else self.near)[own].argmax()])
         rule = self.match(r)
-        level, reason = self._level(r)
+        level, aim, reason = self._level(r)
         obstacles = () if level is None else self._obstacles(r, level)
         if not reason:
             verb = "counts" if self.ruleset.combination != "first" else "holds to"
@@ -102,21 +97,27 @@ class Facts:
                 if rule.degree > 0.0
                 else f"rule {r + 1} does not fire"
             )
-        return Rival(label, score, rule, obstacles, reason)
+        return Rival(label, score, rule, reason, aim if obstacles else "", obstacles)
 
-    def _level(self, r: int) -> tuple[float | None, str]:
-        """How far every condition of a rule must hold for it to win, or why that would not help."""
+    def _level(self, r: int) -> tuple[float | None, str, str]:
+        """How far every condition of a rule must hold, what for, or why that would not help."""
         kind, weight = self.ruleset.combination, self.ruleset[r].weight
         if self.silent or (kind == "first" and self.degrees[r] <= 0.0):
             if kind == "first" and not self.silent and r > self.first:
-                return None, f"rule {self.first + 1} comes before rule {r + 1}, which does not fire"
-            return 0.0, ""
+                reason = f"rule {self.first + 1} comes before rule {r + 1}, which does not fire"
+                return None, "", reason
+            return 0.0, "fire", ""
         if kind == "first":
-            return None, f"rule {self.first + 1} comes before rule {r + 1}"
+            return None, "", f"rule {self.first + 1} comes before rule {r + 1}"
         best = float(self.scores[self.decided])
         if kind == "best" and weight < best:
-            return None, f"rule {r + 1} counts at most {weight:.2f}, less than {best:.2f}"
-        return (best / weight if kind == "best" and self.ruleset.t_norm == "minimum" else 1.0), ""
+            return None, "", f"rule {r + 1} counts at most {weight:.2f}, less than {best:.2f}"
+        if kind == "sum" or self.ruleset.t_norm != "minimum":
+            return 1.0, "hold fully", ""
+        winner = self.deciding()
+        assert winner is not None  # noqa: S101 - its score is not 0
+        aim = f"count as much as rule {winner.index + 1} does now ({best:.2f})"
+        return best / weight, aim, ""
 
     def _obstacles(self, r: int, level: float) -> tuple[Obstacle, ...]:
         start = int(self.ruleset._matcher.indptr[r])  # noqa: SLF001

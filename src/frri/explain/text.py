@@ -29,7 +29,7 @@ def sentences(explanation: "Explanation") -> str:
 
 
 def frame(explanation: "Explanation") -> "pd.DataFrame":
-    """One row per condition of the rules that fire, decide or rival."""
+    """One row per condition of the rules that fire, decide (also after the change) or rival."""
     try:
         import pandas as pd  # noqa: PLC0415 - optional
     except ImportError:
@@ -44,6 +44,8 @@ def frame(explanation: "Explanation") -> "pd.DataFrame":
         roles[explanation.deciding.index] = "decides", explanation.deciding
     order = {"decides": 0, "fires": 1, "best of its class": 2}
     ranked = sorted(roles.values(), key=lambda pair: (order[pair[0]], -pair[1].contribution))
+    if explanation.change is not None and explanation.change.deciding is not None:
+        ranked.append(("decides after the change", explanation.change.deciding))
     rows = [row for role, rule in ranked for row in _rows(role, rule)]
     columns = ["role", "rule", "class", "degree", "weight", "contribution"]
     columns += ["condition", "value", "membership", "weakest"]
@@ -112,7 +114,9 @@ def _value(condition: Any) -> str:
 
 def _rival(rival: "Rival") -> str:
     needs = "; ".join(f"{o.attribute} = {o.value}, needed {o.needed}" for o in rival.obstacles)
-    return f"For {rival.label!r}, {rival.reason}" + (f": {needs}." if needs else ".")
+    return f"For {rival.label!r}, {rival.reason}" + (
+        f"; to {rival.aim}: {needs}." if needs else "."
+    )
 
 
 def _change(change: "Change") -> str:
@@ -122,7 +126,12 @@ def _change(change: "Change") -> str:
     head = "The smallest change that alters the decision"
     if not change.proved:
         head = "A change that alters the decision (there may be a smaller one)"
-    return f"{head}: {change.decision!r} if {parts}."
+    rule = "" if change.deciding is None else f"rule {change.deciding.index + 1}"
+    if change.fallback is None:
+        return f"{head}: {change.decision!r} by {rule} if {parts}."
+    here = f", here {rule}" if rule and change.fallback != "priors" else ""
+    silent = f"no rule fires then and {FALLBACKS[change.fallback]}{here}"
+    return f"{head}: {change.decision!r} if {parts}; {silent}."
 
 
 def _text(value: float | str | None) -> str:

@@ -172,10 +172,39 @@ function layOutAttribute(attribute, clip) {
     name: attribute.name,
     kind: attribute.kind,
     codes: attribute.categories ? new Map(attribute.categories.map((name, i) => [name, i])) : null,
+    ...layOutTexts(attribute.categories ?? []),
     clipLow: clip ? low : -Infinity,
     clipHigh: clip ? high : Infinity,
     width: width > 0 && width < Infinity ? width : 1,
   };
+}
+
+const truthTexts = new Map([
+  ["true", "True"],
+  ["1", "True"],
+  ["1.0", "True"],
+  ["false", "False"],
+  ["0", "False"],
+  ["0.0", "False"],
+  ["-0.0", "False"],
+]);
+
+/** The texts that stand for categories, and whether these are truth values: then in lower case. */
+function layOutTexts(categories) {
+  const codes = new Map(categories.map((name, i) => [name, i]));
+  if (categories.every((name) => name === "True" || name === "False")) {
+    const known = [...truthTexts].filter(([, name]) => codes.has(name));
+    return { texts: new Map(known.map(([text, name]) => [text, codes.get(name)])), truth: true };
+  }
+  const texts = new Map(codes);
+  for (const [category, position] of codes) {
+    const [, whole] = /^(-?[1-9][0-9]*|0)(\.0)?$/.exec(category) ?? [];
+    for (const text of whole === undefined ? [] : [whole, `${whole}.0`]) {
+      if (!texts.has(text)) texts.set(text, position);
+    }
+    if (whole === "0" && !texts.has("-0.0")) texts.set("-0.0", position);
+  }
+  return { texts, truth: false };
 }
 
 function layOutCondition(condition, column, attribute) {
@@ -232,12 +261,12 @@ function plainNumber(attribute, value) {
   return number;
 }
 
-/** Categories are texts; true is "True" as in Python, and 3 may have been written "3.0" there. */
+/** Categories are known by their texts, as Python writes them. */
 function code(attribute, value) {
-  let name = String(value);
-  if (typeof value === "boolean") name = value ? "True" : "False";
-  else if (Number.isInteger(value) && !attribute.codes.has(name)) name = value.toFixed(1);
-  return attribute.codes.get(name) ?? (attribute.kind === "ordinal" ? NaN : -1);
+  let text = String(value);
+  if (typeof value === "boolean") text = value ? "True" : "False";
+  const found = attribute.texts.get(attribute.truth ? text.toLowerCase() : text);
+  return found ?? (attribute.kind === "ordinal" ? NaN : -1);
 }
 
 const DATE =

@@ -18,6 +18,16 @@ _DATE = re.compile(
     r"(?:[T ]([0-9]{2})(?::([0-9]{2})(?::([0-9]{2})(?:[.]([0-9]{1,6}))?)?)?)?)?)?"
 )
 _DAY = 86400000000  # in microseconds
+_WHOLE = re.compile(r"(-?[1-9][0-9]*|0)(\.0)?")
+_TRUTH = {
+    "true": "True",
+    "1": "True",
+    "1.0": "True",
+    "false": "False",
+    "0": "False",
+    "0.0": "False",
+    "-0.0": "False",
+}
 _FIRST_DAY = dt.date(1970, 1, 1).toordinal()
 
 
@@ -55,11 +65,10 @@ class Evaluator:
         total = sum(model["class_counts"])
         self._priors = [count / total for count in model["class_counts"]]
         self._codes = [
-            {category: float(code) for code, category in enumerate(attribute["categories"])}
-            if "categories" in attribute
-            else {}
+            {category: float(code) for code, category in enumerate(attribute.get("categories", ()))}
             for attribute in self.attributes
         ]
+        self._texts = [_category_texts(codes) for codes in self._codes]
         ranges = [_range(attribute) for attribute in self.attributes]
         self._clip = ranges if model["clip"] else [(-math.inf, math.inf)] * len(ranges)
         columns = {attribute["name"]: j for j, attribute in enumerate(self.attributes)}
@@ -160,9 +169,11 @@ class Evaluator:
         if attribute["kind"] == "date":
             number = _days(value, attribute["name"])
         elif "categories" in attribute:
-            number = _code(value, self._codes[column])
-            if number < 0.0 and attribute["kind"] == "ordinal":
+            texts, truth = self._texts[column]
+            code = texts.get(str(value).lower() if truth else str(value))
+            if code is None and attribute["kind"] == "ordinal":
                 return math.nan  # it has no place in the order
+            number = -1.0 if code is None else code
         else:
             try:
                 number = float(value)
@@ -313,12 +324,18 @@ def _range(attribute: Mapping[str, Any]) -> tuple[float, float]:
     return -math.inf if low is None else low, math.inf if high is None else high
 
 
-def _code(value: Any, codes: Mapping[str, float]) -> float:
-    """The position of a category, -1 for one never seen; 3.0 is also the category 3."""
-    code = codes.get(str(value))
-    if code is None and isinstance(value, float) and value.is_integer():
-        code = codes.get(str(int(value)))
-    return -1.0 if code is None else code
+def _category_texts(codes: Mapping[str, float]) -> tuple[dict[str, float], bool]:
+    """The texts that stand for categories, and whether these are truth values: then in lower case."""
+    if set(codes) <= {"False", "True"}:
+        return {text: codes[name] for text, name in _TRUTH.items() if name in codes}, True
+    texts = dict(codes)
+    for category, code in codes.items():
+        number = _WHOLE.fullmatch(category)
+        if number:
+            whole = number.group(1)
+            for text in (whole, f"{whole}.0", *(["-0.0"] if whole == "0" else [])):
+                texts.setdefault(text, code)
+    return texts, False
 
 
 def _slope(core: float, support: float, width: float) -> float:

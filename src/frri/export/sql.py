@@ -87,8 +87,10 @@ class _Writer:
         self.dialect = dialect
         self.keep = keep
         self.names = names
-        # As numpy makes them for `predict`: of one type.
-        self.labels = [dialect.label(label) for label in np.asarray(ruleset.classes).tolist()]
+        # A column is of one type: numpy knows which holds them all.
+        whole = {type(label) for label in ruleset.classes} == {int}
+        classes = ruleset.classes if whole else np.asarray(ruleset.classes).tolist()
+        self.labels = [dialect.label(label) for label in classes]
         used = {condition.attribute for rule in ruleset for condition in rule.conditions}
         self.used = [j for j, a in enumerate(ruleset.attributes) if a.name in used]
         self.shown = [f"k{i + 1}" for i in range(len(keep))]

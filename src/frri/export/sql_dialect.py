@@ -6,6 +6,7 @@ from decimal import Decimal
 from math import inf, isfinite
 from typing import Any
 
+from frri.categories import category_texts, folding
 from frri.data import Attribute
 
 
@@ -76,13 +77,20 @@ class Dialect(ABC):
             return self.as_days(column)
         assert attribute.categories is not None  # noqa: S101 - the two other kinds have them
         value = self.as_text(column, attribute.categories)
+        texts = category_texts(attribute.categories)
+        folded = f"lower({value})" if folding(attribute.categories) is str.lower else value
         if attribute.kind == "nominal":
-            return value
-        codes = " ".join(
-            f"WHEN {self.text(category)} THEN {self.number(float(code))}"
-            for code, category in enumerate(attribute.categories)
+            others = "".join(
+                f"WHEN {self.text(text)} THEN {self.text(category)} "
+                for text, category in texts.items()
+                if text != category
+            )
+            return f"CASE {folded} {others}ELSE {value} END" if others else value
+        codes = "".join(
+            f"WHEN {self.text(text)} THEN {self.number(float(attribute.categories.index(category)))} "
+            for text, category in texts.items()
         )
-        return f"CASE {value} {codes} END" if codes else "NULL"
+        return f"CASE {folded} {codes}END" if codes else "NULL"
 
     @abstractmethod
     def as_number(self, column: str) -> str:
@@ -93,17 +101,9 @@ class Dialect(ABC):
         """A column of dates as days since 1970."""
 
     def as_text(self, column: str, categories: Sequence[str]) -> str:
-        """A column as text; truth values are spelled as in Python."""
+        """A column as text."""
         del categories
         return f"CAST({column} AS {self.text_type})"
-
-    def as_whole_number(self, value: str, is_float: str, categories: Sequence[str]) -> str:
-        """A branch that reads 3.0 as the category 3, where there is no category 3.0."""
-        if not any(category.lstrip("-").isdecimal() for category in categories):
-            return ""
-        known = ", ".join(map(self.text, categories))
-        unknown = f"{is_float} AND {value} LIKE '%.0' AND {value} NOT IN ({known})"
-        return f" WHEN {unknown} THEN substr({value}, 1, length({value}) - 2)"
 
     def _nested(self, function: str, values: list[str]) -> str:
         while len(values) > 1:
@@ -173,14 +173,13 @@ class DuckDB(Ansi):
         return f"epoch_us(CAST({column} AS TIMESTAMP)) / 86400e6"
 
     def as_text(self, column: str, categories: Sequence[str]) -> str:
-        """NaN is missing in columns of floats; true is spelled True where that is a category."""
+        """NaN is missing in columns of floats; truth values are written as in Python."""
         value = f"CAST({column} AS VARCHAR)"
         kind = f"typeof({column})"
         branches = f"WHEN {kind} IN ('DOUBLE', 'FLOAT') AND {value} = 'nan' THEN NULL"
-        if {"True", "False"} & set(categories):
+        if {"true", "false"} & {category.lower() for category in categories}:
             spelled = f"CASE {value} WHEN 'true' THEN 'True' WHEN 'false' THEN 'False' END"
             branches += f" WHEN {kind} = 'BOOLEAN' THEN {spelled}"
-        branches += self.as_whole_number(value, f"{kind} IN ('DOUBLE', 'FLOAT')", categories)
         return f"CASE {branches} ELSE {value} END"
 
 
@@ -235,13 +234,9 @@ class SQLite(Dialect):
         return f"({seconds} * 1000000 + {fraction}) / 86400000000.0"
 
     def as_text(self, column: str, categories: Sequence[str]) -> str:
-        """1 and 0 are True and False where these are the categories; collations do not count."""
-        value = f"(CAST({column} AS TEXT) || '')"
-        if categories and {"True", "False"} >= set(categories):
-            spelled = f"CASE {column} WHEN 1 THEN 'True' WHEN 0 THEN 'False' ELSE {value} END"
-            return f"CASE WHEN typeof({column}) = 'integer' THEN {spelled} ELSE {value} END"
-        branch = self.as_whole_number(value, f"typeof({column}) = 'real'", categories)
-        return f"CASE{branch} ELSE {value} END" if branch else value
+        """Without the column's own collation, which may take different texts for the same."""
+        del categories
+        return f"(CAST({column} AS TEXT) || '')"
 
 
 DIALECTS: dict[str, Dialect] = {d.name: d for d in (SQLite(), DuckDB(), Ansi())}

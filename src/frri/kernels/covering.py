@@ -1,127 +1,122 @@
 """Sequential covering of one class by conjunctions of elementary tests, as loops for the compiler.
 
-`frri.learners.covering` explains slots and tests and holds the same loop as array operations.
+`frri.learners.slots` explains slots and tests, `frri.learners.covering` holds the same loop as array
+operations. A condition is a row of three numbers: an attribute, and the first and the end of the slots
+that satisfy it.
 """
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from frri.compiling import companion, kernel
 from frri.kernels import choosing
+from frri.kernels.choosing import (
+    END_SLOT,
+    FEW,
+    FIRST_SLOT,
+    FIRST_TEST,
+    GROUP,
+    LAST_GROUP,
+    NOMINAL,
+    Codes,
+    Criterion,
+    Flags,
+    Integers,
+    Objects,
+    Places,
+    Rows,
+    Slots,
+)
 
-Slots = NDArray[np.int32]
-Rows = NDArray[np.int32]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-Grid = choosing.Grid
-# Where the tests of each rule start, the number of each test, whether it is the part below.
-Found = tuple[Integers, Integers, Flags]
+# Where the conditions of each rule start, and the conditions.
+Found = tuple[Integers, Integers]
 
 # The same kernels, compiled where this module is.
 _choosing: Any = companion(choosing, of=__file__)
-first_test, next_test, BLOCK = _choosing.first_test, _choosing.next_test, choosing.BLOCK
+best_test, best_of_few = _choosing.best_test, _choosing.best_of_few
 
 
 @kernel
-def _slot_range(number: int, below: bool, grid: Grid) -> Any:
+def _slot_range(number: int, below: bool, layout: Integers) -> Any:
     """Attribute of a test and the range of slots that satisfy it."""
-    attribute_first, attribute_end, test_start, nominal = grid
-    j = np.searchsorted(test_start, number, side="right") - 1
-    after = attribute_first[j] + number - test_start[j] + 1
-    if nominal[j]:
+    j = len(layout) - 1
+    while layout[j, FIRST_TEST] > number:
+        j -= 1
+    first, end = layout[j, FIRST_SLOT], layout[j, END_SLOT]
+    after = first + number - layout[j, FIRST_TEST] + 1
+    if layout[j, NOMINAL]:
         return j, after - 1, after
     if below:
-        return j, attribute_first[j], after
-    return j, after, attribute_end[j]
+        return j, first, after
+    return j, after, end
 
 
 @kernel
-def _rows_by_slot(slots: Slots, n_slots: int) -> tuple[Integers, Rows]:
-    """Object numbers, attribute by attribute in the order of slots, and where each slot starts."""
-    n, m = slots.shape
-    starts = np.zeros(n_slots + 1, dtype=np.int64)
-    for i in range(n):
-        for j in range(m):
-            starts[slots[i, j] + 1] += 1
-    for s in range(n_slots):
-        starts[s + 1] += starts[s]
-    free = starts.copy()
-    rows = np.empty(n * m, dtype=np.int32)
-    for i in range(n):
-        for j in range(m):
-            s = slots[i, j]
-            rows[free[s]] = i
-            free[s] += 1
-    return starts, rows
+def _longer(array: Integers) -> Integers:
+    """The same array with twice the room."""
+    result = np.empty((2 * len(array), *array.shape[1:]), dtype=np.int64)
+    result[: len(array)] = array
+    return result
 
 
 @kernel
-def _narrowest(ranges: Integers, n_tests: int, without: int, starts: Integers) -> int:
-    """Of some tests but one, the one that the fewest objects satisfy; -1 if there is no other."""
+def _narrowest(conditions: Integers, without: int, starts: Integers) -> int:
+    """Of some conditions but one, that which the fewest objects satisfy; -1 if there is no other."""
     chosen, fewest = -1, 0
-    for k in range(n_tests):
-        size = starts[ranges[k, 2]] - starts[ranges[k, 1]]
-        if k != without and ranges[k, 0] >= 0 and (chosen < 0 or size < fewest):
+    for k in range(len(conditions)):
+        size = starts[conditions[k, 2]] - starts[conditions[k, 1]]
+        if k != without and conditions[k, 0] >= 0 and (chosen < 0 or size < fewest):
             chosen, fewest = k, size
     return chosen
 
 
 @kernel
-def _merge(ranges: Integers, n_tests: int) -> None:
-    """Give all tests of an attribute the range that they have in common."""
-    for k in range(n_tests):
-        for other in range(n_tests):
-            if ranges[other, 0] == ranges[k, 0]:
-                ranges[k, 1] = max(ranges[k, 1], ranges[other, 1])
-                ranges[k, 2] = min(ranges[k, 2], ranges[other, 2])
-
-
-@kernel
-def _satisfies(row: int, slots: Slots, ranges: Integers, n_tests: int, without: int) -> bool:
-    for k in range(n_tests):
-        j = ranges[k, 0]
-        if j >= 0 and k != without and not ranges[k, 1] <= slots[row, j] < ranges[k, 2]:
+def _satisfies(row: int, slots: Slots, conditions: Integers, without: int) -> bool:
+    for k in range(len(conditions)):
+        j = conditions[k, 0]
+        if j >= 0 and k != without and not conditions[k, 1] <= slots[row, j] < conditions[k, 2]:
             return False
     return True
 
 
 @kernel
 def _drop_redundant(
-    slots: Slots,
-    starts: Integers,
-    by_slot: Rows,
-    positive: Flags,
-    n_others: int,
-    ranges: Integers,
-    n_tests: int,
-) -> int:
-    """Mark (attribute -1) the tests that the remaining ones make superfluous; how many remain."""
-    remaining = n_tests
-    for i in range(n_tests):
-        narrow = _narrowest(ranges, n_tests, i, starts)
+    slots: Slots, places: Places, other: Flags, n_others: int, tests: Integers
+) -> None:
+    """Mark (attribute -1), first to last, the tests that the remaining ones make superfluous."""
+    starts, by_slot = places
+    for i in range(len(tests)):
+        narrow = _narrowest(tests, i, starts)
         superfluous = n_others == 0
         if narrow >= 0:
             superfluous = True
-            for position in range(starts[ranges[narrow, 1]], starts[ranges[narrow, 2]]):
-                row = by_slot[position]
-                if not positive[row] and _satisfies(row, slots, ranges, n_tests, i):
+            for place in range(starts[tests[narrow, 1]], starts[tests[narrow, 2]]):
+                row = by_slot[place]
+                if other[row] and _satisfies(row, slots, tests, i):
                     superfluous = False
                     break
         if superfluous:
-            ranges[i, 0] = -1
-            remaining -= 1
-    return remaining
+            tests[i, 0] = -1
 
 
 @kernel
-def _longer(array: Integers) -> Integers:
-    """The same array with twice the room."""
-    result = np.empty(2 * len(array), dtype=np.int64)
-    result[: len(array)] = array
-    return result
+def _merge(tests: Integers) -> int:
+    """Join the tests of an attribute (-1: dropped) to one condition; how many there are then."""
+    n_merged = 0
+    for k in range(len(tests)):
+        if tests[k, 0] < 0:
+            continue
+        place = 0
+        while place < n_merged and tests[place, 0] != tests[k, 0]:
+            place += 1
+        if place == n_merged:
+            tests[place] = tests[k]
+            n_merged += 1
+        else:
+            tests[place, 1] = max(tests[place, 1], tests[k, 1])
+            tests[place, 2] = min(tests[place, 2], tests[k, 2])
+    return n_merged
 
 
 @kernel
@@ -143,246 +138,333 @@ def _necessary(rule_covers: Integers, covers: Integers, n_objects: int) -> Flags
 
 
 @kernel
+def _count(rows: Rows, codes: Codes, objects: Objects, counts: Integers) -> Any:
+    """Sum up the weights of positives and others among some objects, in every bucket and in all."""
+    other, weight, _ = objects
+    counts[:] = 0
+    p, n = 0, 0
+    for i in rows:
+        side, amount = int(other[i]), weight[i]
+        if side:
+            n += amount
+        else:
+            p += amount
+        for j in range(codes.shape[1]):
+            counts[side, codes[i, j]] += amount
+    return p, n
+
+
+@kernel
+def _grow(
+    slots: Slots,
+    codes: Codes,
+    layout: Integers,
+    places: Places,
+    objects: Objects,
+    criterion: Criterion,
+    root: Any,
+    scratch: Any,
+    step: int,
+) -> Any:
+    """Add tests as long as they improve the rule and it covers others than positives.
+
+    `root` holds counts, bounds and sums for all objects in play, `scratch` room for rows, counts and
+    bounds of fewer. Returns the tests and the last step.
+    """
+    starts, by_slot = places
+    other, _, at_hand = objects
+    rows, fewer_counts, fewer_bounds, before = scratch
+    counts, bounds, everything = root
+    tests, n_tests = np.empty((8, 3), dtype=np.int64), 0
+    keys = np.empty(1 << FEW, dtype=np.int64)
+    since: Any = np.int64(0)
+    n_before = 0
+    while True:
+        if n_tests > 0 and n_before <= 1 << FEW:
+            number, below = best_of_few(slots, rows[:n_before], layout, objects, criterion, keys)
+        else:
+            if n_tests > 0:
+                counts, bounds = fewer_counts, fewer_bounds
+                bounds[:] = np.inf
+                everything = _count(rows[:n_before], codes, objects, counts)
+            number, below = best_test(
+                layout, counts, bounds, before, everything, criterion, places, objects, since
+            )
+        if number < 0:
+            break
+        if n_tests == len(tests):
+            tests = _longer(tests)
+        j, low, high = _slot_range(number, below, layout)
+        tests[n_tests, 0], tests[n_tests, 1], tests[n_tests, 2] = j, low, high
+        n_tests += 1
+        step += 1
+        n_rows, n_others = 0, 0
+        if n_tests == 1:
+            for place in range(starts[low], starts[high]):
+                i = by_slot[place]
+                if at_hand[i] >= 0:
+                    at_hand[i] = step
+                    rows[n_rows] = i
+                    n_rows += 1
+                    n_others += other[i]
+        else:
+            for i in rows[:n_before]:
+                if low <= slots[i, j] < high:
+                    at_hand[i] = step
+                    rows[n_rows] = i
+                    n_rows += 1
+                    n_others += other[i]
+        if n_others == 0:
+            break
+        since, n_before = step, n_rows
+    return tests[:n_tests], step
+
+
+@kernel
 def cover_class(
-    slots: Slots, grid: Grid, positive: Flags, n_classes: int, entropy: bool, weights: Floats
+    slots: Slots,
+    codes: Codes,
+    layout: Integers,
+    places: Places,
+    positive: Flags,
+    weight: Integers,
+    criterion: Criterion,
 ) -> Found:
     """Rules that cover the positives one by one, without redundant tests and rules.
 
     Parameters
     ----------
-    slots : array of shape (n_objects, n_attributes)
-    grid : tuple of arrays
+    slots, codes : arrays of shape (n_objects, n_attributes)
+        The slot and the bucket of each value.
+    layout : array of shape (n_attributes, 8)
+    places : tuple of arrays
     positive : array of shape (n_objects,)
-    n_classes : int
-    entropy : bool
-        Whether tests are chosen by conditional entropy or by the Laplace estimate.
-    weights : array
-        k log2 k for every number k of objects up to `n_objects`; not used for the Laplace estimate.
+    weight : array of shape (n_objects,)
+        In units.
+    criterion : tuple
 
     Returns
     -------
     tuple of arrays
-        Where the tests of each rule start, the number of each test, whether it is the part below.
+        Where the conditions of each rule start, and the conditions.
     """
-    attribute_first, attribute_end = grid[0], grid[1]
-    criterion = (n_classes, entropy, weights)
+    starts, by_slot = places
     n, m = slots.shape
-    n_slots = attribute_end[-1] + 1
-    starts, by_slot = _rows_by_slot(slots, n_slots)
-
-    # Uncovered positives in every slot and block of slots, other objects up to every slot.
-    block_start = np.zeros(m + 1, dtype=np.int64)
-    for j in range(m):
-        n_blocks = (attribute_end[j] - attribute_first[j] + BLOCK - 1) // BLOCK
-        block_start[j + 1] = block_start[j] + n_blocks
-    own = np.zeros(n_slots, dtype=np.int64)
-    own_blocks = np.zeros(block_start[m] + 1, dtype=np.int64)
-    bounds = np.full(block_start[m] + 1, np.inf)
-    bounds[block_start[m]] = -np.inf
-    others = np.zeros(n_slots + 1, dtype=np.int64)
-    left = 0
-    for i in range(n):
-        left += positive[i]
-        for j in range(m):
-            s = slots[i, j]
-            if not positive[i]:
-                others[s + 1] += 1
-                continue
-            own[s] += 1
-            if s < attribute_end[j]:
-                own_blocks[block_start[j] + (s - attribute_first[j]) // BLOCK] += 1
-    n_others = n - left
-    others = np.cumsum(others)
-
-    uncovered = positive.copy()
-    at_hand = np.zeros(n, dtype=np.bool_)
-    scratch = np.zeros(2 * n_slots, dtype=np.int32)
-    numbers, sides = np.empty(16, dtype=np.int64), np.empty(16, dtype=np.int64)
-    rule_tests, rule_covers = np.zeros(16, dtype=np.int64), np.zeros(16, dtype=np.int64)
+    other = ~positive
+    at_hand = np.zeros(n, dtype=np.int64)
+    objects = (other, weight, at_hand)
+    n_groups = layout[m - 1, LAST_GROUP] + 1
+    counts = np.zeros((2, GROUP * n_groups), dtype=np.int64)
+    bounds = np.full(n_groups, np.inf)
+    before = np.empty((2, n_groups), dtype=np.int64)
+    p_left, n_weight = _count(np.arange(n).astype(np.uint32), codes, objects, counts)
+    scratch = (np.empty(n, dtype=np.uint32), np.empty_like(counts), np.empty_like(bounds), before)
+    n_left, n_others = positive.sum(), other.sum()
+    rule_start, rule_covers = np.zeros(16, dtype=np.int64), np.zeros(16, dtype=np.int64)
+    conditions = np.empty((16, 3), dtype=np.int64)
     covers = np.empty(16, dtype=np.int64)
-    ranges = np.empty((16, 3), dtype=np.int64)
+    step: Any = np.int64(0)  # not a literal: that would be compiled twice
     n_rules = 0
-    while left > 0:
-        # Grow. The tests of the rule at hand stand after those of the rules found.
-        first_number = rule_tests[n_rules]
-        n_tests = 0
-        rows = np.empty(0, dtype=np.int32)
-        while True:
-            if n_tests == 0:
-                everything = (left, left + n_others)
-                number, below = first_test(
-                    grid, own, own_blocks, others, bounds, everything, criterion
-                )
-            else:
-                number, below = next_test(
-                    slots,
-                    starts,
-                    by_slot,
-                    rows,
-                    at_hand,
-                    uncovered,
-                    ranges[:n_tests],
-                    grid,
-                    scratch,
-                    criterion,
-                )
-            if number < 0:
-                break
-            j, low, high = _slot_range(number, below, grid)
-            if n_tests == len(ranges):
-                wider = np.empty((2 * n_tests, 3), dtype=np.int64)
-                wider[:n_tests] = ranges
-                ranges = wider
-            ranges[n_tests] = j, low, high
-            if first_number + n_tests == len(numbers):
-                numbers, sides = _longer(numbers), _longer(sides)
-            numbers[first_number + n_tests] = number
-            sides[first_number + n_tests] = below
-            if n_tests == 0:
-                rows = by_slot[starts[low] : starts[high]].copy()
-            n_kept, n_positive = 0, 0
-            for row in rows:
-                fits = low <= slots[row, j] < high and (uncovered[row] or not positive[row])
-                at_hand[row] = fits
-                if fits:
-                    rows[n_kept] = row
-                    n_kept += 1
-                    n_positive += uncovered[row]
-            rows = rows[:n_kept]
-            n_tests += 1
-            if n_kept == n_positive:
-                break
-        for row in rows:
-            at_hand[row] = False
-        if _drop_redundant(slots, starts, by_slot, positive, n_others, ranges, n_tests) == 0:
+    while n_left > 0:
+        if criterion[1]:
+            bounds[:] = np.inf
+        root = (counts, bounds, (p_left, n_weight))
+        tests, step = _grow(slots, codes, layout, places, objects, criterion, root, scratch, step)
+        _drop_redundant(slots, places, other, n_others, tests)
+        rule = tests[: _merge(tests)]
+        if len(rule) == 0:
             break
 
-        # Keep the tests that remain and take what the rule covers out of the counts.
-        if n_rules + 2 > len(rule_tests):
-            rule_tests, rule_covers = _longer(rule_tests), _longer(rule_covers)
-        end = first_number
-        for k in range(n_tests):
-            if ranges[k, 0] >= 0:
-                numbers[end], sides[end] = numbers[first_number + k], sides[first_number + k]
-                end += 1
-        rule_tests[n_rules + 1] = end
-        n_covers = rule_covers[n_rules]
-        _merge(ranges, n_tests)
-        narrow = _narrowest(ranges, n_tests, -1, starts)
-        for row in by_slot[starts[ranges[narrow, 1]] : starts[ranges[narrow, 2]]]:
-            if not positive[row] or not _satisfies(row, slots, ranges, n_tests, -1):
+        # Keep the rule and take what it covers out of the counts.
+        if n_rules + 2 > len(rule_start):
+            rule_start, rule_covers = _longer(rule_start), _longer(rule_covers)
+        start, n_covers = rule_start[n_rules], rule_covers[n_rules]
+        while start + len(rule) > len(conditions):
+            conditions = _longer(conditions)
+        conditions[start : start + len(rule)] = rule
+        narrow = _narrowest(rule, -1, starts)
+        for row in by_slot[starts[rule[narrow, 1]] : starts[rule[narrow, 2]]]:
+            if other[row] or not _satisfies(row, slots, rule, -1):
                 continue
             if n_covers == len(covers):
                 covers = _longer(covers)
             covers[n_covers] = row
             n_covers += 1
-            if uncovered[row]:
-                uncovered[row] = False
-                left -= 1
+            if at_hand[row] >= 0:
+                at_hand[row] = -1
+                n_left -= 1
+                p_left -= weight[row]
                 for j in range(m):
-                    s = slots[row, j]
-                    own[s] -= 1
-                    if s < attribute_end[j]:
-                        own_blocks[block_start[j] + (s - attribute_first[j]) // BLOCK] -= 1
-        rule_covers[n_rules + 1] = n_covers
+                    counts[0, codes[row, j]] -= weight[row]
         n_rules += 1
+        rule_start[n_rules], rule_covers[n_rules] = start + len(rule), n_covers
 
     needed = _necessary(rule_covers[: n_rules + 1], covers, n)
-    final_starts = np.zeros(needed.sum() + 1, dtype=np.int64)
-    final_tests = np.empty(rule_tests[n_rules], dtype=np.int64)
-    final_below = np.empty(rule_tests[n_rules], dtype=np.bool_)
-    r, end = 0, 0
-    for rule in range(n_rules):
-        if needed[rule]:
-            for k in range(rule_tests[rule], rule_tests[rule + 1]):
-                final_tests[end] = numbers[k]
-                final_below[end] = sides[k] != 0
+    final_start, end = np.zeros(needed.sum() + 1, dtype=np.int64), 0
+    n_rules = 0
+    for r in range(len(needed)):
+        if needed[r]:
+            for k in range(rule_start[r], rule_start[r + 1]):
+                conditions[end] = conditions[k]
                 end += 1
-            r += 1
-            final_starts[r] = end
-    return final_starts, final_tests[:end], final_below[:end]
+            n_rules += 1
+            final_start[n_rules] = end
+    return final_start, conditions[:end]
+
+
+@kernel
+def _sums_by_slot(slots: Slots, layout: Integers, rows: Rows, weight: Integers) -> Integers:
+    """What some objects weigh in the slots of an attribute before each slot."""
+    sums = np.zeros(layout[len(layout) - 1, END_SLOT] + 1, dtype=np.int64)
+    for i in rows:
+        for j in range(len(layout)):
+            sums[slots[i, j]] += weight[i]
+    for j in range(len(layout)):
+        before = 0
+        for s in range(layout[j, FIRST_SLOT], layout[j, END_SLOT] + 1):
+            here = sums[s]
+            sums[s] = before
+            before += here
+    return sums
+
+
+@kernel
+def _sort_by_size(rule: Integers, starts: Integers, result: Integers, order: Integers) -> None:
+    """The conditions of a rule, the one that the fewest objects satisfy first, and their numbers."""
+    for k in range(len(rule)):
+        size, place = starts[rule[k, 2]] - starts[rule[k, 1]], k
+        while place > 0 and starts[result[place - 1, 2]] - starts[result[place - 1, 1]] > size:
+            result[place] = result[place - 1]
+            order[place] = order[place - 1]
+            place -= 1
+        result[place] = rule[k]
+        order[place] = k
+
+
+@kernel
+def _count_subsets(
+    slots: Slots,
+    places: Places,
+    positive: Flags,
+    weight: Integers,
+    rule: Integers,
+    counts: Integers,
+) -> None:
+    """Count what satisfies every subset of two or more conditions, the narrowest of them first.
+
+    A subset is counted among the objects of its narrowest condition.
+    """
+    starts, by_slot = places
+    for narrow in range(len(rule) - 1):
+        for i in by_slot[starts[rule[narrow, 1]] : starts[rule[narrow, 2]]]:
+            satisfied = 1 << narrow
+            for k in range(narrow + 1, len(rule)):
+                slot = slots[i, rule[k, 0]]
+                satisfied |= ((rule[k, 1] <= slot) & (slot < rule[k, 2])) << k
+            counts[satisfied, 1] += weight[i]
+            counts[satisfied, 0] += weight[i] * positive[i]
+    # Whoever satisfies more than a subset satisfies the subset.
+    for k in range(1, len(rule)):
+        narrower = (1 << k) - 1
+        for subset in range(len(counts)):
+            if subset & narrower and not subset >> k & 1:
+                counts[subset, 0] += counts[subset | 1 << k, 0]
+                counts[subset, 1] += counts[subset | 1 << k, 1]
 
 
 @kernel
 def subset_counts(
-    slots: Slots, n_slots: int, positive: Flags, condition_start: Integers, ranges: Integers
-) -> tuple[Integers, Integers]:
-    """Positives and all objects under every subset of the conditions of every rule.
+    slots: Slots,
+    layout: Integers,
+    places: Places,
+    targets: Flags,
+    weight: Integers,
+    rule_class: Integers,
+    rule_start: Integers,
+    conditions: Integers,
+) -> Any:
+    """What satisfies every subset of the conditions of every rule.
 
     Parameters
     ----------
     slots : array of shape (n_objects, n_attributes)
-    n_slots : int
-    positive : array of shape (n_objects,)
-    condition_start : array of shape (n_rules + 1,)
-        Where the conditions of each rule start.
-    ranges : array of shape (n_conditions, 3)
-        Attribute, first slot and end of the slots of each condition.
+    layout : array of shape (n_attributes, 8)
+    places : tuple of arrays
+    targets : array of shape (n_classes, n_objects)
+        The positives of each class.
+    weight : array of shape (n_objects,)
+    rule_class : array of shape (n_rules,)
+        Ascending.
+    rule_start : array of shape (n_rules + 1,)
+    conditions : array of shape (n_conditions, 3)
 
     Returns
     -------
-    tuple of arrays
-        Two counts per rule and subset of its conditions, numbered by its bits, one rule after another.
+    array of shape (n_subsets, 2)
+        Positives and all objects per rule and subset of its conditions, numbered by its bits, one
+        rule after another.
     """
-    starts, by_slot = _rows_by_slot(slots, n_slots)
-    lengths = np.diff(condition_start)
-    positives = np.zeros((1 << lengths).sum(), dtype=np.int64)
-    objects = np.zeros(len(positives), dtype=np.int64)
-    n_positive = positive.sum()
-    origin = 0
+    starts = places[0]
+    everyone = np.arange(len(slots)).astype(np.uint32)
+    sums = _sums_by_slot(slots, layout, everyone, weight)
+    own_sums, own_weight, last = sums, 0, -1
+    lengths = rule_start[1:] - rule_start[:-1]
+    result = np.zeros(((1 << lengths).sum(), 2), dtype=np.int64)
+    counts = np.empty((1 << lengths.max(), 2), dtype=np.int64)
+    sorted_rule = np.empty((lengths.max(), 3), dtype=np.int64)
+    orders = np.empty(lengths.max(), dtype=np.int64)
+    total, origin = weight.sum(), 0
     for r in range(len(lengths)):
-        own = ranges[condition_start[r] : condition_start[r + 1]]
-        n_subsets = 1 << len(own)
-        p, t = positives[origin : origin + n_subsets], objects[origin : origin + n_subsets]
-        origin += n_subsets
-        p[0], t[0] = n_positive, len(slots)
-        # Every object that satisfies anything is met once, under the first condition it satisfies.
-        for k in range(len(own)):
-            for row in by_slot[starts[own[k, 1]] : starts[own[k, 2]]]:
-                satisfied = 0
-                for other in range(len(own)):
-                    if own[other, 1] <= slots[row, own[other, 0]] < own[other, 2]:
-                        satisfied |= 1 << other
-                if satisfied & ((1 << k) - 1):
-                    continue
-                p[satisfied] += positive[row]
-                t[satisfied] += 1
-                p[0] -= positive[row]
-                t[0] -= 1
-        # Whoever satisfies more than a subset satisfies the subset.
-        for bit in range(len(own)):
-            for subset in range(n_subsets):
-                if not subset >> bit & 1:
-                    p[subset] += p[subset | 1 << bit]
-                    t[subset] += t[subset | 1 << bit]
-    return positives, objects
+        positive = targets[rule_class[r]]
+        if rule_class[r] != last:
+            last = rule_class[r]
+            own_sums = _sums_by_slot(slots, layout, everyone[positive], weight)
+            own_weight = weight[positive].sum()
+        length = lengths[r]
+        rule, order = sorted_rule[:length], orders[:length]
+        _sort_by_size(conditions[rule_start[r] : rule_start[r + 1]], starts, rule, order)
+        low, high = rule[length - 1, 1], rule[length - 1, 2]
+        found = counts[: 1 << length]
+        found[:] = 0
+        _count_subsets(slots, places, positive, weight, rule, found)
+        found[0, 0], found[0, 1] = own_weight, total
+        found[len(found) >> 1, 0] = own_sums[high] - own_sums[low]
+        found[len(found) >> 1, 1] = sums[high] - sums[low]
+        for subset in range(len(found)):
+            number = origin
+            for k in range(length):
+                number += (subset >> k & 1) << order[k]
+            result[number, 0], result[number, 1] = found[subset, 0], found[subset, 1]
+        origin += len(found)
+    return result
 
 
 @kernel
 def coverage_counts(
     slots: Slots,
-    n_slots: int,
+    places: Places,
     classes: Integers,
     n_classes: int,
-    condition_start: Integers,
-    ranges: Integers,
-) -> tuple[Integers, Integers]:
-    """Objects of each class under each rule, and how many of them are under no other rule."""
-    starts, by_slot = _rows_by_slot(slots, n_slots)
-    n_rules = len(condition_start) - 1
+    weight: Integers,
+    rule_start: Integers,
+    conditions: Integers,
+) -> Any:
+    """What each rule covers of each class, and what of it no other rule covers."""
+    starts, by_slot = places
+    n_rules = len(rule_start) - 1
     support = np.zeros((n_rules, n_classes), dtype=np.int64)
     alone = np.zeros(n_rules, dtype=np.int64)
     times = np.zeros(len(slots), dtype=np.int64)
     for alone_now in (False, True):
         for r in range(n_rules):
-            own = ranges[condition_start[r] : condition_start[r + 1]]
-            narrow = _narrowest(own, len(own), -1, starts)
-            for row in by_slot[starts[own[narrow, 1]] : starts[own[narrow, 2]]]:
-                if not _satisfies(row, slots, own, len(own), -1):
+            own = conditions[rule_start[r] : rule_start[r + 1]]
+            narrow = _narrowest(own, -1, starts)
+            for i in by_slot[starts[own[narrow, 1]] : starts[own[narrow, 2]]]:
+                if not _satisfies(i, slots, own, -1):
                     continue
-                if alone_now:
-                    alone[r] += times[row] == 1
-                else:
-                    support[r, classes[row]] += 1
-                    times[row] += 1
+                if not alone_now:
+                    support[r, classes[i]] += weight[i]
+                    times[i] += 1
+                elif times[i] == 1:
+                    alone[r] += weight[i]
     return support, alone

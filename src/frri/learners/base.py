@@ -1,7 +1,7 @@
 """What all learners share: from any table to a matrix of numbers, from a ruleset to predictions."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -15,9 +15,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from frri import data
-from frri.columns import from_arrow, is_missing
+from frri.columns import is_missing, plain_table
 from frri.data import Attribute
 from frri.rules import Label, RuleSet
+from frri.rules.rule import label_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # What a learner can take; the checks, the messages and the tags follow from it.
     _takes_nominal = False
     _takes_missing = False
+    # Why it takes no sample weights, to be said where it is given some.
+    _no_weights = ""
 
     classes_: NDArray[Any]
     ruleset_: RuleSet
@@ -79,11 +82,22 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = self._allows_missing()
         return tags
 
+    def _refuse(self, arguments: Mapping[str, Any]) -> None:
+        """Complain about arguments of `fit` that would otherwise be ignored."""
+        for name in arguments:
+            if name == "sample_weight":
+                learner = type(self).__name__.removesuffix("Classifier")
+                raise TypeError(
+                    f"{learner} takes no sample_weight: {self._no_weights}; "
+                    "MODLEMClassifier takes weights."
+                )
+            raise TypeError(f"fit() got an unexpected keyword argument {name!r}.")
+
     def _training_table(self, X: Any, y: Any) -> TrainingTable:
         """Check the training data and remember the columns."""
-        target = str(getattr(y, "name", None) or "class")
+        target, y = _named_labels(y)
         _check_labels_are_there(y)
-        X = from_arrow(X)
+        X = plain_table(X)
         names = data.column_names(X)
         _check_names(names)
         attributes = data.describe_frame(X) if names and self._takes_nominal else ()
@@ -105,6 +119,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             attributes = data.describe_columns(
                 values, names or self._default_names(values.shape[1])
             )
+        y = plain_labels(y)
         _check_target(y)
         _warn_about_columns(attributes, target, len(y))
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -114,7 +129,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _new_values(self, X: Any) -> NDArray[np.float64]:
         """Check new data against the training columns and encode them."""
         check_is_fitted(self)
-        X = from_arrow(X)
+        X = plain_table(X)
         attributes = self.ruleset_.attributes
         if any(attribute.kind != "numeric" for attribute in attributes):
             validate_data(self, X, skip_check_array=True, reset=False)
@@ -167,6 +182,41 @@ def _warn_about_columns(attributes: Sequence[Attribute], target: str, n_objects:
                 UserWarning,
                 stacklevel=4,
             )
+
+
+def _named_labels(y: Any) -> tuple[str, Any]:
+    """The target's name, and its values as an array; a table of one column is that column."""
+    if y is None:
+        return "class", None
+    y = plain_table(y)
+    columns = data.column_names(y)
+    if columns is not None and len(columns) == 1:
+        y = y[y.columns[0]]
+    return str(getattr(y, "name", None) or "class"), np.asarray(y)
+
+
+def plain_labels(y: NDArray[Any]) -> NDArray[Any]:
+    """Classes of one type: objects that are all numbers, or all truth values, become such."""
+    if y.dtype.kind != "O":
+        return y
+    if all(isinstance(label, str) for label in y):
+        return np.array([str(label) for label in y], dtype=object)
+    labels = [label.item() if isinstance(label, np.generic) else label for label in y]
+    kinds = {type(label): label for label in labels}
+    if kinds.keys() == {int, float}:
+        return np.array(labels, dtype=np.float64)
+    if len(kinds) > 1:
+        first, second, *_ = kinds.values()
+        raise ValueError(
+            f"The target holds {first!r} and {second!r}, which are of different types; "
+            "turn all classes into texts."
+        )
+    plain = label_array(labels)
+    if not kinds.keys() <= {bool, int, float} or plain.dtype.kind == "O":
+        raise ValueError(
+            f"The target holds {labels[0]!r}; turn the classes into texts or moderate whole numbers."
+        )
+    return plain
 
 
 def _check_labels_are_there(y: Any) -> None:

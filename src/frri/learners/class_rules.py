@@ -14,20 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from frri.kernels.rule_lists import TOLERANCE
 from frri.learners import growing
-from frri.learners.description_length import (
-    TOLERANCE,
-    Budget,
-    Counted,
-    Counts,
-    DescriptionLength,
-)
+from frri.learners.description_length import Budget, Counted, Counts, DescriptionLength
+from frri.learners.sorted_columns import NO_TESTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from frri.learners.growing import Tests, Worth
-    from frri.learners.sorted_columns import Part, SortedColumns
+    from frri.learners.growing import Worth
+    from frri.learners.sorted_columns import Part, SortedColumns, Tests
 
     Flags = NDArray[np.bool_]
 
@@ -77,10 +73,44 @@ class Strategy:
 
 
 class CrispRule(NamedTuple):
-    """The tests of a rule and the objects that satisfy them all."""
+    """The tests of a rule, the objects that satisfy them all, and the bits it takes to send them."""
 
     tests: Tests
     covers: Flags
+    bits: float
+
+
+class Remaining(NamedTuple):
+    """The objects that the rules so far leave over, and a part that holds them and not many more."""
+
+    rows: Flags
+    part: Part
+
+    def without(self, covered: Flags) -> Remaining:
+        """What is left when a rule covers some of them."""
+        rows = self.rows & ~covered
+        few = 2 * np.count_nonzero(rows) < self.part.n_objects
+        return Remaining(rows, self.part.restricted(rows) if few else self.part)
+
+
+class Place(NamedTuple):
+    """Where a rule stands in a list.
+
+    Parameters
+    ----------
+    position : int
+    later : ndarray of int, shape (n_objects,)
+        Which of the rules after it is the first to cover each object; their number stands for none.
+    bits : ndarray of float
+        Lengths of the rules of the list.
+    left : Remaining
+        What the rules before it leave over.
+    """
+
+    position: int
+    later: NDArray[np.unsignedinteger]
+    bits: NDArray[np.float64]
+    left: Remaining
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,21 +168,21 @@ class ClassProblem:
     def _built(self) -> list[CrispRule]:
         """Rule after rule, each on what the earlier ones left, until the list becomes too long."""
         rules: list[CrispRule] = []
-        left, seen, budget = self.rows, Counts(0, 0), Budget(self.length)
-        while np.any(left & self.positive):
+        left, seen, budget = self._everything, Counts(0, 0), Budget(self.length)
+        while seen.positives < self.length.n_positives:
             rule = self._additional(left)
             counts = self._counts(rule, left)
-            if not budget.admits(seen, Counted(counts, len(rule.tests))):
+            if not budget.admits(seen, Counted(counts, rule.bits)):
                 break
             rules.append(rule)
-            seen, left = seen.plus(counts), left & ~rule.covers
+            seen, left = seen.plus(counts), left.without(rule.covers)
         return rules
 
-    def _additional(self, left: Flags) -> CrispRule:
+    def _additional(self, left: Remaining) -> CrispRule:
         if not self.strategy.prune_building:
-            return self._rule(self._grown(left))
+            return self._rule(self._grown(left, left.rows))
         grow, prune = self._split(left)
-        return self._pruned(self._grown(grow), prune, "precision")
+        return self._rule(self._pruned(self._grown(left, grow), prune, "precision"))
 
     # ------------------------------------------------------------------ improving
 
@@ -162,92 +192,111 @@ class ClassProblem:
         When the positives run out before the rules do, the first rule not reached is lost; the others
         stay for the deletion to judge.
         """
-        rules = list(rules)
-        left, seen, budget = self.rows, Counts(0, 0), Budget(self.length)
+        rules, bits = list(rules), np.array([rule.bits for rule in rules])
+        later = first_later([rule.covers for rule in rules])
+        left, seen, budget = self._everything, Counts(0, 0), Budget(self.length)
         position = 0
-        while np.any(left & self.positive):
-            if position < len(rules):
-                rules[position] = self._improved(rules, position, left, seen)
-                counts = self._counts(rules[position], left)
+        while seen.positives < self.length.n_positives:
+            if position < len(later):
+                place = Place(position, later[position], bits, left)
+                rule = rules[position] = self._improved(rules[position], place)
+                counts = self._counts(rule, left)
             else:
                 rule = self._additional(left)
                 counts = self._counts(rule, left)
-                if not budget.admits(seen, Counted(counts, len(rule.tests))):
+                if not budget.admits(seen, Counted(counts, rule.bits)):
                     break
                 rules.append(rule)
-            seen, left = seen.plus(counts), left & ~rules[position].covers
+            seen, left = seen.plus(counts), left.without(rule.covers)
             position += 1
         del rules[position : position + 1]
-        counted = self._counted(rules, self.rows)
-        return [rules[k] for k in self.length.kept(counted)]
+        return [rules[k] for k in self.length.kept(self._counted(rules))]
 
-    def _improved(
-        self, rules: list[CrispRule], position: int, left: Flags, seen: Counts
-    ) -> CrispRule:
+    def _improved(self, old: CrispRule, place: Place) -> CrispRule:
         """The best of the rule as it is, one grown further from it, and one grown from nothing."""
-        old, later = rules[position], rules[position + 1 :]
-        if not np.any(old.covers & left):
+        left = place.left
+        if not np.any(old.covers & left.rows):
             return old
         grow, prune = self._split(left)
-        for rule in later:
-            prune &= ~rule.covers
-        replacement = self._pruned(self._grown(grow), prune, "accuracy")
-        revision = self._pruned(self._grown(grow & old.covers, old.tests), prune, "accuracy")
+        prune &= place.later == len(place.bits)
+        replacement = self._rule(self._pruned(self._grown(left, grow), prune, "accuracy"))
+        further = self._grown(left, grow & old.covers, old.tests)
+        tests = self._pruned(further, prune, "accuracy")
+        revision = old if len(tests) == len(old.tests) else self._rule(tests)
 
         # The length without any of the three is common to them and need not be subtracted.
-        lengths = [
-            self._length_with(rule, later, left, seen) for rule in (old, revision, replacement)
-        ]
-        if lengths[0] < lengths[1] + TOLERANCE and lengths[0] < lengths[2] + TOLERANCE:
+        as_it_is, renewed = (self._length_with(rule, place) for rule in (old, replacement))
+        revised = as_it_is if revision is old else self._length_with(revision, place)
+        if as_it_is < revised + TOLERANCE and as_it_is < renewed + TOLERANCE:
             return old
-        return revision if lengths[1] < lengths[2] + TOLERANCE else replacement
+        return revision if revised < renewed + TOLERANCE else replacement
 
-    def _length_with(
-        self, rule: CrispRule, later: list[CrispRule], left: Flags, seen: Counts
-    ) -> float:
-        """Bits for a rule and for the errors of the list it stands in."""
-        counted = self._counted([rule, *later], left)
-        total = seen
-        for each in counted:
-            total = total.plus(each.counts)
-        return self.length.settled(total, counted[1:]) + self.length.of_rule(len(rule.tests))
+    def _length_with(self, rule: CrispRule, place: Place) -> float:
+        """Bits for a rule and for the errors of the list in which it takes a place."""
+        errors = self.columns.rule_lists.list_length(
+            self.length.problem,
+            rule.covers,
+            place.left.rows,
+            self.positive,
+            place.later,
+            place.bits,
+            place.position,
+        )
+        return float(errors) + rule.bits
 
     # ------------------------------------------------------------------ single rules
 
-    def _split(self, left: Flags) -> tuple[Flags, Flags]:
-        return growing.split(self.classes, left, self.strategy.folds, self.random)
-
     @cached_property
-    def _part(self) -> Part:
-        return self.columns.part(self.positive).restricted(self.rows)
+    def _everything(self) -> Remaining:
+        return Remaining(self.rows, self.columns.part(self.positive).restricted(self.rows))
 
-    def _grown(self, rows: Flags, tests: Tests = ()) -> Tests:
-        part = self._part.restricted(rows)
-        return growing.grow(part, tests, min_weight=self.strategy.min_weight)
+    def _split(self, left: Remaining) -> tuple[Flags, Flags]:
+        folds = self.strategy.folds
+        return growing.split(self.columns, self.classes, left.rows, folds, self.random)
 
-    def _pruned(self, tests: Tests, rows: Flags, worth: Worth) -> CrispRule:
+    def _grown(self, left: Remaining, rows: Flags, tests: Tests = NO_TESTS) -> Tests:
+        return growing.grow(left.part, rows, tests, min_weight=self.strategy.min_weight)
+
+    def _pruned(self, tests: Tests, rows: Flags, worth: Worth) -> Tests:
         keep = self.strategy.keep_hopeless
-        return self._rule(
-            growing.prune(self.columns, rows, self.positive, tests, worth=worth, keep_hopeless=keep)
+        return growing.prune(
+            self.columns, rows, self.positive, tests, worth=worth, keep_hopeless=keep
         )
 
     def _rule(self, tests: Tests) -> CrispRule:
-        return CrispRule(tests, self.columns.covered(tests))
+        return CrispRule(tests, self.columns.covered(tests), self.length.of_rule(len(tests)))
 
     # ------------------------------------------------------------------ counting
 
-    def _counts(self, rule: CrispRule, rows: Flags) -> Counts:
-        covered = rule.covers & rows
-        n_covered, n_positives = (
-            np.count_nonzero(covered),
-            np.count_nonzero(covered & self.positive),
-        )
-        return Counts(int(n_covered), int(n_positives))
+    def _counts(self, rule: CrispRule, left: Remaining) -> Counts:
+        covered = rule.covers & left.rows
+        n_positives = np.count_nonzero(covered & self.positive)
+        return Counts(int(np.count_nonzero(covered)), int(n_positives))
 
-    def _counted(self, rules: list[CrispRule], rows: Flags) -> list[Counted]:
-        """Each rule on the objects that the earlier ones leave."""
-        result = []
-        for rule in rules:
-            result.append(Counted(self._counts(rule, rows), len(rule.tests)))
-            rows = rows & ~rule.covers
-        return result
+    def _counted(self, rules: list[CrispRule]) -> list[Counted]:
+        """Each rule on the objects that it is the first to cover."""
+        first = np.full(len(self.rows), len(rules), dtype=np.min_scalar_type(len(rules)))
+        for k in reversed(range(len(rules))):
+            first[rules[k].covers] = k
+        counts = self.columns.rule_lists.tally(first, self.rows, self.positive, len(rules))
+        return [
+            Counted(Counts(*pair), rule.bits)
+            for pair, rule in zip(counts[:-1].tolist(), rules, strict=True)
+        ]
+
+
+def first_later(covers: list[Flags]) -> list[NDArray[np.unsignedinteger]]:
+    """For each rule of a list: which of the rules after it is the first to cover each object.
+
+    The number of rules stands for none.
+
+    Examples
+    --------
+    >>> first_later([np.array([True, True]), np.array([False, True])])
+    [array([2, 1], dtype=uint8), array([2, 2], dtype=uint8)]
+    """
+    number = np.min_scalar_type(len(covers)).type
+    result = [np.full_like(covered, len(covers), dtype=number) for covered in covers[-1:]]
+    for k in range(len(covers) - 1, 0, -1):
+        result.append(np.where(covers[k], number(k), result[-1]))
+    return result[::-1]

@@ -7,115 +7,152 @@ rules.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from frri.compiling import cached_on_disk, compiled, compiled_before, numba_installed
-from frri.kernels import choosing
 from frri.kernels import covering as loops
-from frri.learners.slots import ElementaryTest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from frri.kernels.choosing import Flags, Floats, Grid, Integers, Slots
+    from frri.kernels.choosing import Criterion, Flags, Floats, Integers
     from frri.kernels.covering import Found
     from frri.learners.slots import SlottedTable
+    from frri.learners.weights import Weights
+
+    # An attribute, and the first and the end of the slots that satisfy the test.
+    Test = tuple[int, int, int]
 
 # Values (objects x attributes) from which it pays to compile the loops and, where an earlier process
 # has left them compiled, to load them.
 COMPILED_FROM = 100_000
 LOADED_FROM = 20_000
+# Entropies (times the objects) that differ by fewer bits are the same: what is left is rounding. With
+# weights other than moderate whole numbers, bits of a mean object.
+GRAIN = 2.0**-20
+# Numbers of objects up to which their logarithms are looked up.
+LARGEST_TABLE = 1 << 24
 
 
-def cover(
-    table: SlottedTable, positive: Flags, n_classes: int, *, entropy: bool
-) -> list[list[ElementaryTest]]:
-    """Rules for one class, in order of creation, without redundant tests and rules.
+@dataclass(frozen=True, eq=False)
+class SlottedRules:
+    """Rules whose conditions are ranges of slots.
+
+    Attributes
+    ----------
+    classes : array of shape (n_rules,)
+        Ascending.
+    start : array of shape (n_rules + 1,)
+        Where the conditions of each rule start.
+    conditions : array of shape (n_conditions, 3)
+        Attribute, first and end of the slots.
+    """
+
+    classes: Integers
+    start: Integers
+    conditions: Integers
+
+    def chosen(self, which: Flags) -> SlottedRules:
+        """Some of the rules."""
+        lengths = np.diff(self.start)
+        return SlottedRules(
+            self.classes[which],
+            np.concatenate([[0], np.cumsum(lengths[which])]),
+            self.conditions[np.repeat(which, lengths)],
+        )
+
+
+def cover(table: SlottedTable, targets: Flags, weights: Weights, *, entropy: bool) -> SlottedRules:
+    """Rules class by class in order of creation, without redundant tests and rules.
 
     Parameters
     ----------
-    positive : array of shape (n_objects,)
-        The objects to cover; all others are negative.
-    n_classes : int
-        For the Laplace estimate.
+    table : SlottedTable
+    targets : array of shape (n_classes, n_objects)
+        The objects to cover with the rules of each class; all others are negative.
+    weights : Weights
     entropy : bool
         Whether tests are chosen by conditional entropy or by the Laplace estimate.
     """
-    counts = np.arange(len(table.slots) + 1 if entropy else 1, dtype=np.float64)
-    weights = counts * np.log2(np.maximum(counts, 1.0))
-    search = compiled(loops).cover_class if _compiled_pays(table) else _cover_class
-    starts, numbers, below = search(table.slots, table.grid, positive, n_classes, entropy, weights)
-    attribute_of = np.searchsorted(table.grid[2], numbers, side="right") - 1
-    tests = [
-        ElementaryTest(*test)
-        for test in zip(
-            attribute_of.tolist(), table.bounds[numbers].tolist(), below.tolist(), strict=True
-        )
-    ]
-    return [tests[a:b] for a, b in pairwise(starts)]
+    criterion = _criterion(len(targets), weights, entropy=entropy)
+    if _compiled_pays(table):
+        cover_class = compiled(loops).cover_class
+        layout, codes = table.layout
+        prepared = (table.slots, codes, layout, table.places)
+        found = [cover_class(*prepared, positive, weights.units, criterion) for positive in targets]
+    else:
+        found = [_cover_class(table, positive, weights.units, criterion) for positive in targets]
+    lengths = np.concatenate([np.diff(start) for start, _ in found])
+    return SlottedRules(
+        np.repeat(np.arange(len(targets)), [len(start) - 1 for start, _ in found]),
+        np.concatenate([[0], np.cumsum(lengths)]),
+        np.concatenate([conditions for _, conditions in found]),
+    )
 
 
 def subset_counts(
-    table: SlottedTable, rules: Sequence[Sequence[Sequence[ElementaryTest]]], positive: Flags
-) -> Iterator[tuple[Integers, Integers]]:
+    table: SlottedTable, rules: SlottedRules, targets: Flags, weights: Weights
+) -> Integers:
     """Positives and all objects under every subset of each rule's conditions.
 
-    Parameters
-    ----------
-    rules : sequence
-        For each rule its conditions, for each condition its tests, all of one attribute.
-    positive : array of shape (n_objects,)
-
-    Yields
-    ------
-    tuple of two arrays
-        Indexed by the bits of the subset: bit i is condition i.
+    Returns
+    -------
+    array of shape (n_subsets, 2)
+        The subsets of each rule are numbered by their bits, bit i is condition i; one rule after
+        another.
     """
-    start, ranges = table.conditions(rules)
-    count = compiled(loops).subset_counts if _compiled_pays(table) else _subset_counts
-    positives, objects = count(table.slots, table.n_slots, positive, start, ranges)
-    ends = np.cumsum([0, *(1 << np.diff(start))])
-    return ((positives[a:b], objects[a:b]) for a, b in pairwise(ends))
-
-
-def coverage_counts(
-    table: SlottedTable,
-    rules: Sequence[Sequence[Sequence[ElementaryTest]]],
-    classes: NDArray[np.intp],
-    n_classes: int,
-) -> tuple[Integers, Integers] | None:
-    """Objects of each class under each rule and those under no other rule; None if that is slow.
-
-    Parameters
-    ----------
-    rules : sequence
-        For each rule its conditions, for each condition its tests, all of one attribute.
-    classes : array of shape (n_objects,)
-    n_classes : int
-    """
-    if not rules or not _compiled_pays(table):
-        return None
-    start, ranges = table.conditions(rules)
-    kernel = compiled(loops).coverage_counts
-    counts: tuple[Integers, Integers] = kernel(
-        table.slots, table.n_slots, classes.astype(np.int64), n_classes, start, ranges
+    if not len(rules.classes):
+        return np.zeros((0, 2), dtype=np.int64)
+    if not _compiled_pays(table):
+        return _subset_counts(table, rules, targets, weights.units)
+    arrays = (rules.classes, rules.start, rules.conditions)
+    counts: Integers = compiled(loops).subset_counts(
+        table.slots, table.layout[0], table.places, targets, weights.units, *arrays
     )
     return counts
 
 
-def counts(
-    table: SlottedTable, conditions: Sequence[Sequence[ElementaryTest]], positive: Flags
+def coverage_counts(
+    table: SlottedTable,
+    rules: SlottedRules,
+    classes: NDArray[np.intp],
+    n_classes: int,
+    weights: Weights,
 ) -> tuple[Integers, Integers]:
-    """Positives and all objects under all conditions together, each an array of one number."""
+    """Objects of each class under each rule, and those under no other rule."""
+    if not _compiled_pays(table):
+        return _coverage_counts(table, rules, classes, n_classes, weights.units)
+    arrays = (rules.start, rules.conditions)
+    counts: tuple[Integers, Integers] = compiled(loops).coverage_counts(
+        table.slots, table.places, classes, n_classes, weights.units, *arrays
+    )
+    return counts
+
+
+def covered(table: SlottedTable, conditions: Iterable[Test]) -> Flags:
+    """Which objects satisfy all conditions."""
     holds = np.ones(len(table.slots), dtype=bool)
-    for j, low, high in table.conditions([conditions])[1]:
-        holds &= (table.slots[:, j] >= low) & (table.slots[:, j] < high)
-    return np.array([(holds & positive).sum()]), np.array([holds.sum()])
+    for j, low, high in conditions:
+        slot = table.slots[:, j]
+        holds &= (slot >= low) & (slot < high)
+    return holds
+
+
+def _criterion(n_classes: int, weights: Weights, *, entropy: bool) -> Criterion:
+    """What the search needs to know to compare tests."""
+    total, grain = int(weights.units.sum()), GRAIN
+    tabled = weights.unit == 1.0 and total <= LARGEST_TABLE
+    if not tabled:
+        grain *= total * weights.unit / len(weights.units)
+    numbers = np.arange(total + 1 if entropy and tabled else 0, dtype=np.float64)
+    table = numbers * np.log2(np.maximum(numbers, 1.0))
+    return n_classes, entropy, weights.unit, 1.0 / grain, table
 
 
 def _compiled_pays(table: SlottedTable) -> bool:
@@ -129,65 +166,43 @@ def _compiled_pays(table: SlottedTable) -> bool:
 
 
 def _cover_class(
-    slots: Slots, grid: Grid, positive: Flags, n_classes: int, entropy: bool, weights: Floats
+    table: SlottedTable, positive: Flags, units: Integers, criterion: Criterion
 ) -> Found:
-    """Rules that cover the positives one by one, without redundant tests and rules.
-
-    Parameters
-    ----------
-    slots : array of shape (n_objects, n_attributes)
-    grid : tuple of arrays
-    positive : array of shape (n_objects,)
-    n_classes : int
-    entropy : bool
-        Whether tests are chosen by conditional entropy or by the Laplace estimate.
-    weights : array
-        k log2 k for every number k of objects; not used for the Laplace estimate.
-    """
-    search = _Search(slots, grid, n_classes, entropy, weights)
-    covered = np.zeros(len(slots), dtype=bool)
-    rules: list[list[tuple[int, bool]]] = []
+    """Rules that cover the positives one by one, without redundant tests and rules."""
+    search = _Search(table, units, criterion)
+    left = positive.copy()
+    rules: list[Integers] = []
     covers: list[Flags] = []
-    while (positive & ~covered).any():
-        tests = search.grow(positive & ~covered, positive)
-        masks = [search.holds(test) for test in tests]
-        kept = _without_redundant(masks, positive)
-        if not kept:
+    while left.any():
+        tests = search.grow(left, positive)
+        rule = _merged(_without_redundant(table, tests, positive))
+        if not len(rule):
             break
-        rules.append([tests[i] for i in kept])
-        covers.append(np.logical_and.reduce([masks[i] for i in kept]) & positive)
-        covered |= covers[-1]
-    counts = np.zeros(len(slots), dtype=np.int64)
-    for own in covers:
-        counts += own
-    final = []
+        rules.append(rule)
+        covers.append(covered(table, rule.tolist()) & positive)
+        left &= ~covers[-1]
+    times = _times(covers, len(units))
+    final = [np.empty((0, 3), dtype=np.int64)]
     for rule, own in zip(rules, covers, strict=True):
-        if (counts[own] > 1).all():
-            counts -= own
+        if (times[own] > 1).all():
+            times -= own
         else:
             final.append(rule)
-    starts = np.cumsum([0, *map(len, final)], dtype=np.int64)
-    chosen = [test for rule in final for test in rule]
-    return (
-        starts,
-        np.array([number for number, _ in chosen], dtype=np.int64),
-        np.array([below for _, below in chosen], dtype=bool),
-    )
+    start = np.cumsum([0, *map(len, final[1:])], dtype=np.int64)
+    return start, np.concatenate(final)
 
 
 class _Search:
     """The best test for some objects, by counting the objects in every slot."""
 
-    def __init__(
-        self, slots: Slots, grid: Grid, n_classes: int, entropy: bool, weights: Floats
-    ) -> None:
-        attribute_first, attribute_end, test_start, nominal = grid
-        self.slots = slots
-        self.keys = 2 * slots.astype(np.int64)
+    def __init__(self, table: SlottedTable, units: Integers, criterion: Criterion) -> None:
+        attribute_first, attribute_end, test_start, nominal = table.grid
+        self.slots = table.slots
+        self.keys = 2 * table.slots.astype(np.int64)
         self.n_slots = int(attribute_end[-1]) + 1
-        self.n_classes = n_classes
-        self.entropy = entropy
-        self.weights = weights
+        self.units = units
+        self.weighted = bool((units != 1).any())
+        self.n_classes, self.entropy, self.unit, self.per_bit, self.table = criterion
         n_tests = np.diff(test_start)
         self.attribute = np.repeat(np.arange(len(n_tests)), n_tests)
         self.nominal = nominal[self.attribute]
@@ -196,51 +211,42 @@ class _Search:
         self.first = np.where(self.nominal, self.after - 1, attribute_first[self.attribute])
         self.end = np.where(self.nominal, self.after, attribute_end[self.attribute])
 
-    def grow(self, uncovered: Flags, positive: Flags) -> list[tuple[int, bool]]:
+    def grow(self, left: Flags, positive: Flags) -> list[Test]:
         """Add tests as long as they improve the rule and it covers others than positives."""
-        tests: list[tuple[int, bool]] = []
-        rows = np.flatnonzero(uncovered | ~positive)
+        tests: list[Test] = []
+        rows = np.flatnonzero(left | ~positive)
         while True:
-            test = self.best(rows, uncovered[rows])
+            test = self.best(rows, left[rows])
             if test is None:
                 return tests
             tests.append(test)
-            rows = rows[self.holds(test, rows)]
-            if uncovered[rows].all():
+            j, low, high = test
+            slot = self.slots[rows, j]
+            rows = rows[(slot >= low) & (slot < high)]
+            if left[rows].all():
                 return tests
 
-    def holds(self, test: tuple[int, bool], rows: Integers | slice = slice(None)) -> Flags:
-        """Which objects satisfy a test."""
-        number, below = test
-        slot = self.slots[rows, self.attribute[number]]
-        low, high = (
-            (self.first[number], self.after[number])
-            if below
-            else (self.after[number], self.end[number])
-        )
-        return np.asarray((slot >= low) & (slot < high))
-
-    def best(self, rows: Integers, uncovered: Flags) -> tuple[int, bool] | None:
+    def best(self, rows: Integers, left: Flags) -> Test | None:
         """The test with the highest score, of equal ones that with most positives, then the first."""
-        in_below, in_above = self._counts(rows, uncovered)
-        p_below, t_below = in_below[:, 1], in_below.sum(axis=1)
-        p_above, t_above = in_above[:, 1], in_above.sum(axis=1)
-        p, t = int(uncovered.sum()), len(rows)
+        in_below, in_above = self._counts(rows, left)
+        (n_below, p_below), (n_above, p_above) = in_below.T, in_above.T
+        p, n = self.units[rows[left]].sum(), self.units[rows[~left]].sum()
         if self.entropy:
-            worst = -float(np.rint(self._bits(np.array(p), np.array(t)) / choosing.GRAIN))
+            worst = -float(np.rint(self._bits(p, n) * self.per_bit))
             p_above = np.where(self.nominal, p - p_below, p_above)
-            t_above = np.where(self.nominal, t - t_below, t_above)
+            n_above = np.where(self.nominal, n - n_below, n_above)
             below = (p_below >= p_above) | self.nominal
-            bits = self._bits(p_below, t_below) + self._bits(p_above, t_above)
-            bits = bits + self._bits(p - p_below - p_above, t - t_below - t_above)
-            score = -np.rint(bits / choosing.GRAIN)
-            idle = (t_below == 0) | (t_above == 0) | (np.where(below, p_below, p_above) == 0)
+            bits = self._bits(p_below, n_below) + self._bits(p_above, n_above)
+            bits = bits + self._bits(p - p_below - p_above, n - n_below - n_above)
+            score = -np.rint(bits * self.per_bit)
+            idle = (p_below + n_below == 0) | (p_above + n_above == 0)
+            idle |= np.where(below, p_below, p_above) == 0
             score = np.where(idle, worst, score)
         else:
-            worst = (p + 1.0) / (t + self.n_classes)
+            worst = (p * self.unit + 1.0) / ((p + n) * self.unit + self.n_classes)
             score_below, score_above = (
-                self._laplace(p_below, t_below),
-                self._laplace(p_above, t_above),
+                self._laplace(p_below, n_below),
+                self._laplace(p_above, n_above),
             )
             below = score_below > score_above
             score = np.where(below, score_below, score_above)
@@ -248,54 +254,105 @@ class _Search:
             return None
         equal = np.flatnonzero(score == score.max())
         number = equal[np.where(below, p_below, p_above)[equal].argmax()]
-        return int(number), bool(below[number])
+        ends = self.first[number], self.after[number], self.end[number]
+        low, high = ends[:2] if below[number] else ends[1:]
+        return int(self.attribute[number]), int(low), int(high)
 
-    def _counts(self, rows: Integers, uncovered: Flags) -> tuple[Integers, Integers]:
+    def _counts(self, rows: Integers, left: Flags) -> tuple[Integers, Integers]:
         """Others and positives, shape (n_tests, 2), in the parts below and above."""
-        keys = self.keys[rows] + uncovered[:, None]
-        counts = np.bincount(keys.ravel(), minlength=2 * self.n_slots).reshape(-1, 2)
+        keys = (self.keys[rows] + left[:, None]).ravel()
+        units = np.repeat(self.units[rows], self.slots.shape[1]) if self.weighted else None
+        counts = _sums(keys, units, 2 * self.n_slots).reshape(-1, 2)
         sums = np.zeros((self.n_slots + 1, 2), dtype=np.int64)
         np.cumsum(counts, axis=0, out=sums[1:])
         until = sums[self.after]
         return until - sums[self.first], sums[self.end] - until
 
-    def _laplace(self, p: Integers, t: Integers) -> Floats:
-        return np.asarray(np.where(p > 0, (p + 1.0) / (t + self.n_classes), 0.0))
+    def _laplace(self, p: Integers, n: Integers) -> Floats:
+        estimate = (p * self.unit + 1.0) / ((p + n) * self.unit + self.n_classes)
+        return np.asarray(np.where(p > 0, estimate, 0.0))
 
-    def _bits(self, p: Integers, t: Integers) -> Floats:
-        """Entropy of p positives among t objects, times t."""
-        return np.asarray(self.weights[t] - (self.weights[p] + self.weights[t - p]))
+    def _bits(self, p: Integers, n: Integers) -> Floats:
+        """Entropy of p positives and n others, times their sum."""
+        return np.asarray(self._information(p + n) - (self._information(p) + self._information(n)))
+
+    def _information(self, amount: Integers) -> Floats:
+        """Weights times their binary logarithms; from the table where there is one."""
+        if len(self.table):
+            return self.table[amount]
+        weight = amount * self.unit
+        return np.asarray(weight * np.log2(np.where(amount > 0, weight, 1.0)))
 
 
-def _without_redundant(masks: list[Flags], positive: Flags) -> list[int]:
-    """Positions of the tests that are left after dropping, first to last, what the others do alone."""
-    kept = list(range(len(masks)))
-    for i in range(len(masks)):
+def _sums(keys: Integers, units: Integers | None, n_keys: int) -> Integers:
+    """The units at every key, exact; 1 each if none are given."""
+    if units is None:
+        return np.bincount(keys, minlength=n_keys)
+    sums = np.zeros(n_keys, dtype=np.int64)
+    np.add.at(sums, keys, units)
+    return sums
+
+
+def _without_redundant(table: SlottedTable, tests: list[Test], positive: Flags) -> list[Test]:
+    """The tests that are left after dropping, first to last, what the others do alone."""
+    masks = [covered(table, [test]) for test in tests]
+    kept = list(range(len(tests)))
+    for i in range(len(tests)):
         others = [masks[k] for k in kept if k != i]
         if positive[np.logical_and.reduce(others) if others else slice(None)].all():
             kept.remove(i)
-    return kept
+    return [tests[i] for i in kept]
+
+
+def _merged(tests: list[Test]) -> Integers:
+    """One condition for all tests of an attribute, in order of first use."""
+    conditions: dict[int, Test] = {}
+    for j, low, high in tests:
+        _, other_low, other_high = conditions.get(j, (j, low, high))
+        conditions[j] = j, max(low, other_low), min(high, other_high)
+    return np.array([*conditions.values()], dtype=np.int64).reshape(-1, 3)
+
+
+def _times(covers: list[Flags], n_objects: int) -> Integers:
+    """How often each object is covered."""
+    times = np.zeros(n_objects, dtype=np.int64)
+    for own in covers:
+        times += own
+    return times
 
 
 def _subset_counts(
-    slots: Slots, n_slots: int, positive: Flags, condition_start: Integers, ranges: Integers
-) -> tuple[Integers, Integers]:
-    """Positives and all objects under every subset of the conditions of every rule."""
-    del n_slots
-    both: tuple[list[Integers], list[Integers]] = (
-        [np.empty(0, dtype=np.int64)],
-        [np.empty(0, dtype=np.int64)],
-    )
-    for start, end in pairwise(condition_start):
-        satisfied = np.zeros(len(slots), dtype=np.int64)
-        for bit, (j, low, high) in enumerate(ranges[start:end]):
-            slot = slots[:, j]
+    table: SlottedTable, rules: SlottedRules, targets: Flags, units: Integers
+) -> Integers:
+    found = []
+    for c, (start, end) in zip(rules.classes, pairwise(rules.start), strict=True):
+        satisfied = np.zeros(len(units), dtype=np.int64)
+        for bit, (j, low, high) in enumerate(rules.conditions[start:end].tolist()):
+            slot = table.slots[:, j]
             satisfied |= ((slot >= low) & (slot < high)).astype(np.int64) << bit
-        for found, part in zip(both, (satisfied[positive], satisfied), strict=True):
-            counts = np.bincount(part, minlength=1 << (end - start))
-            for bit in range(end - start):
-                # Whoever satisfies more than a subset satisfies the subset.
-                halves = counts.reshape(-1, 2, 1 << bit)
-                halves[:, 0] += halves[:, 1]
-            found.append(counts)
-    return np.concatenate(both[0]), np.concatenate(both[1])
+        n_subsets = 1 << int(end - start)
+        both = [_sums(satisfied, own, n_subsets) for own in (units * targets[c], units)]
+        counts = np.stack(both, axis=1)
+        for bit in range(end - start):
+            # Whoever satisfies more than a subset satisfies the subset.
+            halves = counts.reshape(-1, 2, 1 << bit, 2)
+            halves[:, 0] += halves[:, 1]
+        found.append(counts)
+    return np.concatenate(found)
+
+
+def _coverage_counts(
+    table: SlottedTable,
+    rules: SlottedRules,
+    classes: NDArray[np.intp],
+    n_classes: int,
+    units: Integers,
+) -> tuple[Integers, Integers]:
+    covers = [covered(table, rules.conditions[a:b].tolist()) for a, b in pairwise(rules.start)]
+    times = _times(covers, len(units))
+    support = np.zeros((len(covers), n_classes), dtype=np.int64)
+    alone = np.zeros(len(covers), dtype=np.int64)
+    for r, own in enumerate(covers):
+        support[r] = _sums(classes[own], units[own], n_classes)
+        alone[r] = units[own & (times == 1)].sum()
+    return support, alone

@@ -6,11 +6,10 @@ them are positives.
 """
 
 from dataclasses import dataclass
-from math import inf, log2, nan
+from math import log2
 from typing import NamedTuple
 
-# Differences of lengths below this count as none.
-TOLERANCE = 1e-6
+from frri.kernels.rule_lists import TOLERANCE, errors_length, needless, subset_length
 
 # Tests are not independent, so the code for them is longer than needed.
 REDUNDANCY = 0.5
@@ -37,31 +36,10 @@ class Counts(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """A rule as the description length sees it."""
+    """A rule as the description length sees it: what it covers, and the bits for its tests."""
 
     counts: Counts
-    n_tests: int
-
-
-def subset_length(n: int, k: int, share: float) -> float:
-    """Bits to single out k of n things when each is expected to be chosen with a probability.
-
-    A probability above 1, which comes from an expectation that the counts contradict, has no length:
-    the result is NaN and no comparison with it holds.
-
-    Examples
-    --------
-    >>> subset_length(8, 4, 0.5)
-    8.0
-    >>> subset_length(8, 0, 0.0)
-    0.0
-    """
-    if share > 1.0:
-        return nan
-    chosen = -k * log2(share) if share > 0.0 else 0.0
-    if n == k:
-        return chosen
-    return chosen - (n - k) * log2(1.0 - share) if share < 1.0 else inf
+    bits: float
 
 
 @dataclass(frozen=True)
@@ -83,22 +61,14 @@ class DescriptionLength:
     n_positives: int
     false_share: float
 
+    @property
+    def problem(self) -> tuple[int, int, float]:
+        """What `frri.kernels.rule_lists` has to know."""
+        return self.n_objects, self.n_positives, self.false_share
+
     def of_errors(self, total: Counts) -> float:
         """Bits for the exceptions to rules that cover so much in all."""
-        covered, uncovered = total.covered, self.n_objects - total.covered
-        false, missed = total.covered - total.positives, self.n_positives - total.positives
-        length = log2(self.n_objects + 1)
-        if covered > uncovered:
-            length += subset_length(covered, false, self.false_share * (false + missed) / covered)
-            if uncovered:
-                length += subset_length(uncovered, missed, missed / uncovered)
-            return length
-        if covered:
-            length += subset_length(covered, false, false / covered)
-        if uncovered:
-            expected = (1.0 - self.false_share) * (false + missed) / uncovered
-            length += subset_length(uncovered, missed, expected)
-        return length
+        return errors_length(self.problem, *total)
 
     def of_rule(self, n_tests: int) -> float:
         """Bits for a rule with so many tests."""
@@ -112,23 +82,7 @@ class DescriptionLength:
     def added(self, before: Counts, rule: Counted) -> float:
         """By how much a rule at the end of a list makes the whole longer."""
         after = before.plus(rule.counts)
-        return self.of_errors(after) + self.of_rule(rule.n_tests) - self.of_errors(before)
-
-    def settled(self, total: Counts, later: list[Counted]) -> float:
-        """Bits for the exceptions to a list once needless later rules are gone.
-
-        Going through the later rules in order, each one that is `needless` is taken out of the total
-        and the bits this saves are taken off.
-        """
-        errors, saved = self.of_errors(total), 0.0
-        for rule in later:
-            without = total.minus(rule.counts)
-            errors_without = self.of_errors(without)
-            saving = errors + self.of_rule(rule.n_tests) - errors_without
-            if needless(saving, rule):
-                total, errors = without, errors_without
-                saved += saving
-        return errors - saved
+        return self.of_errors(after) + rule.bits - self.of_errors(before)
 
     def kept(self, rules: list[Counted]) -> list[int]:
         """Positions of the rules that remain when needless ones are deleted, the last one first."""
@@ -138,19 +92,12 @@ class DescriptionLength:
         kept = []
         for k in reversed(range(len(rules))):
             without = total.minus(rules[k].counts)
-            saving = (
-                self.of_errors(total) + self.of_rule(rules[k].n_tests) - self.of_errors(without)
-            )
-            if needless(saving, rules[k]):
+            saving = self.of_errors(total) + rules[k].bits - self.of_errors(without)
+            if needless(saving, *rules[k].counts):
                 total = without
             else:
                 kept.append(k)
         return kept[::-1]
-
-
-def needless(saving: float, rule: Counted) -> bool:
-    """Whether a rule can go: nothing is lost by it, or it is wrong at least every other time."""
-    return saving > -TOLERANCE or rule.counts.mostly_wrong
 
 
 class Budget:
@@ -158,10 +105,11 @@ class Budget:
 
     Examples
     --------
-    >>> budget = Budget(DescriptionLength(20, 100, 50, 0.5))
-    >>> budget.admits(Counts(0, 0), Counted(Counts(40, 40), 2))
+    >>> length = DescriptionLength(20, 100, 50, 0.5)
+    >>> budget = Budget(length)
+    >>> budget.admits(Counts(0, 0), Counted(Counts(40, 40), length.of_rule(2)))
     True
-    >>> budget.admits(Counts(40, 40), Counted(Counts(10, 5), 2))
+    >>> budget.admits(Counts(40, 40), Counted(Counts(10, 5), length.of_rule(2)))
     False
     """
 

@@ -129,6 +129,9 @@ class FRRIClassifier(RuleClassifier):
 
     _takes_nominal = True
     _takes_missing = True
+    _no_weights = (
+        "the smallest set of rules that covers every object is the same whatever the objects weigh"
+    )
 
     confidence_: NDArray[np.float64]
     selected_: NDArray[np.int64]
@@ -167,7 +170,7 @@ class FRRIClassifier(RuleClassifier):
         -------
         self
         """
-        _refuse(refused)
+        self._refuse(refused)
         self._check_parameters()
         table = self._training_table(X, y)
         order = _orders(self.attribute_order, table.values.shape, self.random_state)
@@ -253,10 +256,11 @@ class FRRIClassifier(RuleClassifier):
             about=about,
         )
         # A rule covers objects of its own class only, and which ones is known already.
+        own = table.classes[self.selected_]
         support = np.zeros((len(rules), len(table.labels)), dtype=np.int64)
-        support[np.arange(len(rules)), table.classes[self.selected_]] = covers.sizes()
+        support[np.arange(len(rules)), own] = covers.sizes()
         sizes = np.bincount(table.classes, minlength=len(table.labels))
-        found = statistics_of_counts(ruleset, support, _alone(covers), sizes)
+        found = statistics_of_counts(own, support, _alone(covers), sizes)
         known = (replace(rule, statistics=s) for rule, s in zip(rules, found, strict=True))
         return replace(ruleset, rules=tuple(known))
 
@@ -379,17 +383,6 @@ def _position(key: Any, positions: Mapping[str, int]) -> int:
     near = get_close_matches(str(key), positions, n=1, cutoff=0.4)
     hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join([*positions][:8])}."
     raise ValueError(f"conditions names {key!r}, but the table has no such column; {hint}")
-
-
-def _refuse(arguments: Mapping[str, Any]) -> None:
-    """Complain about arguments of `fit` that would otherwise be ignored."""
-    for name in arguments:
-        if name == "sample_weight":
-            raise TypeError(
-                "FRRI takes no sample_weight: the smallest set of rules that covers every object "
-                "is the same whatever the objects weigh."
-            )
-        raise TypeError(f"fit() got an unexpected keyword argument {name!r}.")
 
 
 def _orders(order: Any, shape: tuple[int, ...], random_state: Any) -> NDArray[np.intp]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -10,12 +11,16 @@ from sklearn.utils import check_random_state
 import frri
 from frri.learners.base import RuleClassifier
 from frri.learners.class_rules import ClassProblem, Strategy
-from frri.learners.fuzzifying import certainties, fuzzify, stretched_weights
+from frri.learners.fuzzifying import FuzzyTests, certainties, stretched_weights
 from frri.learners.sorted_columns import SortedColumns, without_redundant
 from frri.rules import Rule, RuleSet
+from frri.rules.ruleset import COVERS
+from frri.rules.statistics import statistics_of_covers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from frri.learners.base import TrainingTable
 
@@ -80,6 +85,10 @@ class FURIAClassifier(RuleClassifier):
 
     _takes_nominal = True
     _takes_missing = True
+    _no_weights = (
+        "objects are drawn at random to grow rules and to prune them, and a heavy object would be drawn "
+        "otherwise than several equal ones"
+    )
 
     def __init__(
         self,
@@ -98,7 +107,7 @@ class FURIAClassifier(RuleClassifier):
         self.uncovered = uncovered
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, **refused: Any) -> Self:
         """Learn rules from a table and its class labels.
 
         Parameters
@@ -106,16 +115,19 @@ class FURIAClassifier(RuleClassifier):
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
             Class labels of any type; the name of a series becomes the name of the target.
+        **refused
+            Nothing: sample weights, for one, are an error.
 
         Returns
         -------
         self
         """
+        self._refuse(refused)
         strategy = self._strategy()
         table = self._training_table(X, y)
         random = check_random_state(self.random_state)
-        ruleset = RuleSet(
-            rules=tuple(_fuzzy_rules(table, strategy, self.t_norm, random)),
+        self.ruleset_ = RuleSet(
+            rules=tuple(_rules(table, strategy, self.t_norm, random)),
             attributes=table.attributes,
             classes=table.labels,
             target=table.target,
@@ -130,7 +142,6 @@ class FURIAClassifier(RuleClassifier):
                 | {"t_norm": self.t_norm, "uncovered": self.uncovered},
             },
         )
-        self.ruleset_ = ruleset.with_statistics(X, self.classes_[table.classes])
         return self
 
     def _strategy(self) -> Strategy:
@@ -147,10 +158,21 @@ class FURIAClassifier(RuleClassifier):
         )
 
 
-def _fuzzy_rules(
+def _rules(
     table: TrainingTable, strategy: Strategy, t_norm: str, random: np.random.RandomState
 ) -> Iterator[Rule]:
-    """The rules of each class against all other objects."""
+    """The rules of all classes, with what they cover."""
+    found = list(_fuzzy_rules(table, strategy, t_norm, random))
+    own, covers = [own for own, _, _ in found], [covers for _, _, covers in found]
+    statistics = statistics_of_covers(own, covers, table.classes, len(table.labels))
+    for (_, rule, _), known in zip(found, statistics, strict=True):
+        yield replace(rule, statistics=known)
+
+
+def _fuzzy_rules(
+    table: TrainingTable, strategy: Strategy, t_norm: str, random: np.random.RandomState
+) -> Iterator[tuple[int, Rule, NDArray[np.bool_]]]:
+    """Every class against all other objects: its number, its rules, and what these cover."""
     columns = SortedColumns.of(table.values, table.attributes)
     everything = np.ones(columns.n_objects, dtype=np.bool_)
     for own, label in enumerate(table.labels):
@@ -163,12 +185,14 @@ def _fuzzy_rules(
             strategy=strategy,
             random=random,
         )
-        for rule in problem.rules():
-            tests = fuzzify(columns, problem.positive, without_redundant(rule.tests))
-            factors = certainties(columns, problem.positive, tests, t_norm)
-            yield Rule(
-                conditions=tuple(t.condition(table.attributes[t.test.attribute]) for t in tests),
+        for crisp in problem.rules():
+            tests = FuzzyTests.of(columns, problem.positive, without_redundant(crisp.tests))
+            degrees = tests.degrees(columns, t_norm)
+            factors = certainties(degrees, problem.positive)
+            rule = Rule(
+                conditions=tests.conditions(table.attributes),
                 consequent=label,
-                weight=factors[-1] if tests else 0.0,
-                partial_weights=stretched_weights(factors) if tests else (),
+                weight=factors[-1] if len(crisp.tests) else 0.0,
+                partial_weights=stretched_weights(factors) if len(crisp.tests) else (),
             )
+            yield own, rule, degrees[-1] * rule.weight > COVERS

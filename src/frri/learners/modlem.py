@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import chain
-from math import inf, nextafter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,21 +10,19 @@ import numpy as np
 from frri.learners import covering
 from frri.learners.base import RuleClassifier
 from frri.learners.slots import SlottedTable
+from frri.learners.weights import Weights, weighted_objects
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
 from frri.rules.statistics import statistics_of_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from frri.data import Attribute
+    from frri.kernels.choosing import Integers
     from frri.learners.base import TrainingTable
-    from frri.learners.slots import ElementaryTest
+    from frri.learners.covering import SlottedRules
     from frri.rules import Condition
-
-    # The conditions of a rule: for each the tests of one attribute.
-    Conditions = list[list[ElementaryTest]]
 
 # How many objects the prior share of a class counts for in the m-estimate.
 PRIOR_OBJECTS = 3.0
@@ -66,6 +62,7 @@ class MODLEMClassifier(RuleClassifier):
     ruleset_ : RuleSet
         The rules, class by class. A rule's weight is its m-estimate `(p + 3 q) / (t + 3)` for p of t
         covered objects in the approximation of its class, which makes up a share q of all objects.
+        With sample weights these are weights, as are its statistics and the sizes of the classes.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only if the table has names for its columns.
@@ -98,13 +95,16 @@ class MODLEMClassifier(RuleClassifier):
         self.criterion = criterion
         self.approximation = approximation
 
-    def fit(self, X: Any, y: Any) -> MODLEMClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MODLEMClassifier:
         """Learn the rules.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            How many objects each object counts for: an object of weight 3 is three equal ones, one
+            of weight 0 is not there. Fractions are allowed.
 
         Returns
         -------
@@ -112,42 +112,39 @@ class MODLEMClassifier(RuleClassifier):
             Itself.
         """
         self._check_parameters()
-        table = self._training_table(X, y)
+        table, weights = self._weighted_table(X, y, sample_weight)
         slotted = SlottedTable.of(table.values, table.classes, table.attributes)
-        n_classes = len(table.labels)
-        targets = approximations(table.values, table.classes, n_classes, self.approximation)
-        entropy = self.criterion == "entropy"
-        tested = [
-            [
-                _by_attribute(tests)
-                for tests in covering.cover(slotted, positive, n_classes, entropy=entropy)
-            ]
-            for positive in targets
-        ]
-        ruleset = RuleSet(
-            rules=tuple(_rules(table, slotted, targets, tested)),
+        targets = approximations(
+            slotted.ranks, table.classes, len(table.labels), self.approximation
+        )
+        found = covering.cover(slotted, targets, weights, entropy=self.criterion == "entropy")
+        self.ruleset_ = RuleSet(
+            rules=tuple(_rules(table, slotted, targets, weights, found)),
             attributes=table.attributes,
             classes=table.labels,
             target=table.target,
             combination="best",
             fallback="partial",
-            class_counts=table.class_counts,
+            class_counts=_class_sizes(table, weights),
             about={
                 "learner": "MODLEM",
                 "parameters": {"criterion": self.criterion, "approximation": self.approximation},
             },
         )
-        counts = covering.coverage_counts(
-            slotted, [*chain.from_iterable(tested)], table.classes, n_classes
-        )
-        if counts is None:
-            self.ruleset_ = ruleset.with_statistics(X, self.classes_[table.classes])
-        else:
-            sizes = np.array(table.class_counts, dtype=np.int64)
-            found = statistics_of_counts(ruleset, *counts, sizes)
-            rules = (replace(r, statistics=s) for r, s in zip(ruleset, found, strict=True))
-            self.ruleset_ = replace(ruleset, rules=tuple(rules))
         return self
+
+    def _weighted_table(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingTable, Weights]:
+        """The objects that count, and how much."""
+        if sample_weight is None:
+            table = self._training_table(X, y)
+            return table, Weights.equal(len(table.values))
+        some, labels, weights = weighted_objects(X, y, sample_weight)
+        try:
+            return self._training_table(some, labels), weights
+        except ValueError:
+            # The same complaint, with rows numbered as in the table that was given.
+            self._training_table(X, y)
+            raise
 
     def _check_parameters(self) -> None:
         for name, allowed in (
@@ -163,72 +160,145 @@ def _rules(
     table: TrainingTable,
     slotted: SlottedTable,
     targets: NDArray[np.bool_],
-    tested: list[list[Conditions]],
+    weights: Weights,
+    found: SlottedRules,
 ) -> Iterator[Rule]:
-    """The rules of all classes, with the m-estimates of all their parts."""
-    for label, positive, rules in zip(table.labels, targets, tested, strict=True):
-        prior = positive.sum() / len(positive)
-        # Of a rule that is too long for partial matching only the whole is asked for.
-        short = [rule if len(rule) <= LONGEST_PARTIAL else [] for rule in rules]
-        for rule, counts in zip(
-            rules, covering.subset_counts(slotted, short, positive), strict=True
-        ):
-            conditions = tuple(_condition(tests, table.attributes) for tests in rule)
-            long = len(rule) > LONGEST_PARTIAL
-            p, t = covering.counts(slotted, rule, positive) if long else counts
-            weights = (p + PRIOR_OBJECTS * prior) / (t + PRIOR_OBJECTS)
-            partial = () if long else tuple(weights.tolist())
-            yield Rule(conditions, label, float(weights[-1]), partial_weights=partial)
+    """The rules of all classes, with their statistics and the m-estimates of all their parts."""
+    support, alone = covering.coverage_counts(
+        slotted, found, table.classes, len(table.labels), weights
+    )
+    statistics = statistics_of_counts(
+        found.classes,
+        weights.worth(support),
+        weights.worth(alone),
+        np.array(_class_sizes(table, weights)),
+    )
+    conditions = list(_conditions(table, slotted, found.conditions))
+    for c, (start, end), estimates, known in zip(
+        found.classes.tolist(),
+        pairwise(found.start.tolist()),
+        _estimates(slotted, targets, weights, found),
+        statistics,
+        strict=True,
+    ):
+        yield Rule(
+            tuple(conditions[start:end]),
+            table.labels[c],
+            estimates[-1],
+            statistics=known,
+            partial_weights=tuple(estimates) if end - start <= LONGEST_PARTIAL else (),
+        )
+
+
+def _class_sizes(table: TrainingTable, weights: Weights) -> tuple[float, ...]:
+    """What the objects of each class weigh."""
+    units = weights.units
+    sizes = [units[table.classes == c].sum() for c in range(len(table.labels))]
+    return tuple(float(weights.worth(size)) for size in sizes)
+
+
+def _conditions(
+    table: TrainingTable, slotted: SlottedTable, conditions: Integers
+) -> Iterator[Condition]:
+    """Conditions of the rule model for ranges of slots."""
+    low, high = slotted.intervals(conditions)
+    core_high = np.where(np.isinf(high), high, np.nextafter(high, -np.inf))
+    category = conditions[:, 1] - slotted.grid[0][conditions[:, 0]]
+    names = [attribute.name for attribute in table.attributes]
+    categories = [
+        attribute.categories if attribute.kind == "nominal" else None
+        for attribute in table.attributes
+    ]
+    columns = (conditions[:, 0], category, low, core_high, high)
+    for j, k, lower, core, upper in zip(*(array.tolist() for array in columns), strict=True):
+        known = categories[j]
+        if known is None:
+            yield NumericCondition(names[j], lower, lower, core, upper)
+        else:
+            yield NominalCondition(names[j], frozenset({known[k]}))
+
+
+def _estimates(
+    slotted: SlottedTable, targets: NDArray[np.bool_], weights: Weights, found: SlottedRules
+) -> Iterator[list[float]]:
+    """The m-estimates of all subsets of each rule's conditions, of a long rule only of the whole."""
+    units = weights.units
+    priors = (targets * units).sum(axis=1) / units.sum()
+    lengths = np.diff(found.start)
+    short = lengths <= LONGEST_PARTIAL
+    counts = covering.subset_counts(slotted, found.chosen(short), targets, weights)
+    n_subsets = 1 << lengths[short]
+    prior = np.repeat(priors[found.classes[short]], n_subsets)
+    estimates = _m_estimate(weights.worth(counts), prior).tolist()
+    ends = iter(np.cumsum(n_subsets).tolist())
+    start = 0
+    for r, is_short in enumerate(short.tolist()):
+        if is_short:
+            end = next(ends)
+            yield estimates[start:end]
+            start = end
+        else:
+            c = found.classes[r]
+            own = covering.covered(
+                slotted, found.conditions[found.start[r] : found.start[r + 1]].tolist()
+            )
+            whole = np.array([[units[own & targets[c]].sum(), units[own].sum()]])
+            yield _m_estimate(weights.worth(whole), priors[c]).tolist()
+
+
+def _m_estimate(counts: NDArray[Any], prior: Any) -> NDArray[np.float64]:
+    p, t = counts.T
+    return np.asarray((p + PRIOR_OBJECTS * prior) / (t + PRIOR_OBJECTS))
 
 
 def approximations(
-    values: NDArray[np.float64], classes: NDArray[np.intp], n_classes: int, kind: str
+    ranks: Integers, classes: NDArray[np.intp], n_classes: int, kind: str
 ) -> NDArray[np.bool_]:
     """Which objects belong to the approximation of which class, shape (n_classes, n_objects).
 
-    Missing values count as equal to each other.
+    Parameters
+    ----------
+    ranks : array of shape (n_attributes, n_objects)
+        The different values of each attribute, numbered from 0.
+    classes : array of shape (n_objects,)
+    n_classes : int
+    kind : {"lower", "upper", "none"}
 
     Examples
     --------
-    >>> values, classes = np.array([[1.0], [1.0], [2.0]]), np.array([0, 1, 1])
-    >>> approximations(values, classes, 2, "lower")
+    >>> ranks, classes = np.array([[0, 0, 1]]), np.array([0, 1, 1])
+    >>> approximations(ranks, classes, 2, "lower")
     array([[False, False, False],
            [False, False,  True]])
-    >>> approximations(values, classes, 2, "upper")
+    >>> approximations(ranks, classes, 2, "upper")
     array([[ True,  True, False],
            [ True,  True,  True]])
     """
     members: NDArray[np.bool_] = classes == np.arange(n_classes)[:, None]
     if kind == "none":
         return members
-    group = np.zeros(len(values), dtype=np.int64)
-    for column in values.T:
-        _, rank = np.unique(column, return_inverse=True)
-        _, group = np.unique(group * (rank.max() + 1) + rank, return_inverse=True)
-    n_groups = group.max() + 1
-    present = np.array([np.bincount(group[own], minlength=n_groups) > 0 for own in members])
+    block, n_blocks = _blocks(ranks)
+    if n_blocks == len(classes):
+        return members
+    present = np.array([np.bincount(block[own], minlength=n_blocks) > 0 for own in members])
     if kind == "upper":
-        return np.asarray(present[:, group])
-    return np.asarray(members & (present.sum(axis=0) == 1)[group])
+        return np.asarray(present[:, block])
+    return np.asarray(members & (present.sum(axis=0) == 1)[block])
 
 
-def _by_attribute(tests: Iterable[ElementaryTest]) -> list[list[ElementaryTest]]:
-    """The tests grouped by attribute, in order of first use."""
-    groups: dict[int, list[ElementaryTest]] = {}
-    for test in tests:
-        groups.setdefault(test.attribute, []).append(test)
-    return list(groups.values())
+def _blocks(ranks: Integers) -> tuple[Integers, int]:
+    """Number the objects so that those with the same ranks in all attributes have the same number."""
+    n_objects = ranks.shape[1]
+    block, n_blocks = np.zeros(n_objects, dtype=np.int64), 1
+    for rank, n_ranks in zip(ranks, (ranks.max(axis=1) + 1).tolist(), strict=True):
+        if n_blocks * n_ranks > 2**62:
+            block, n_blocks = _numbered(block)
+            if n_blocks == n_objects:
+                return block, n_blocks
+        block, n_blocks = block * n_ranks + rank, n_blocks * n_ranks
+    return _numbered(block)
 
 
-def _condition(tests: list[ElementaryTest], attributes: tuple[Attribute, ...]) -> Condition:
-    """One condition for all tests of one attribute."""
-    attribute = attributes[tests[0].attribute]
-    if attribute.kind == "nominal":
-        assert attribute.categories is not None  # noqa: S101
-        return NominalCondition(
-            attribute.name, frozenset({attribute.categories[int(tests[0].bound)]})
-        )
-    low = max((test.bound for test in tests if not test.below), default=-inf)
-    high = min((test.bound for test in tests if test.below), default=inf)
-    core_high = high if high == inf else nextafter(high, -inf)
-    return NumericCondition(attribute.name, low, low, core_high, high)
+def _numbered(block: Integers) -> tuple[Integers, int]:
+    different, numbers = np.unique(block, return_inverse=True)
+    return numbers, len(different)

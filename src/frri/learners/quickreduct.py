@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from frri import data, fuzzy
+from frri.learners.base import plain_labels
 from frri.learners.positive_region import (
     TIES,
     PositiveRegion,
@@ -108,6 +109,7 @@ class QuickReduct(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_choice("ties", self.ties, TIES)
         data.check_numbers(X)
         values, y = validate_data(self, X, y, dtype=np.float64)
+        y = plain_labels(y)
         check_classification_targets(y)
         _, classes = np.unique(y, return_inverse=True)
         attributes = data.describe_columns(values, map(str, range(values.shape[1])))

@@ -104,6 +104,10 @@ class QuickRulesClassifier(RuleClassifier):
     """
 
     _takes_nominal = True
+    _no_weights = (
+        "sums over objects are compared to the last digit, and a heavy object would be rounded "
+        "otherwise than several equal ones"
+    )
 
     reduct_: NDArray[np.intp]
 
@@ -120,19 +124,22 @@ class QuickRulesClassifier(RuleClassifier):
         self.coverage_test = coverage_test
         self.ties = ties
 
-    def fit(self, X: Any, y: Any) -> QuickRulesClassifier:
+    def fit(self, X: Any, y: Any, **refused: Any) -> QuickRulesClassifier:
         """Learn the rules.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+        **refused
+            Nothing: sample weights, for one, are an error.
 
         Returns
         -------
         QuickRulesClassifier
             Itself.
         """
+        self._refuse(refused)
         check_choice("t_norm", self.t_norm, tuple(fuzzy.T_NORMS))
         check_choice("implicator", self.implicator, tuple(fuzzy.IMPLICATORS))
         check_choice("coverage_test", self.coverage_test, ("at_least", "close"))

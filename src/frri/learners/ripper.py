@@ -11,11 +11,14 @@ from sklearn.utils import check_random_state
 import frri
 from frri.learners.base import RuleClassifier
 from frri.learners.class_rules import ClassProblem, CrispRule, Strategy
-from frri.learners.sorted_columns import SortedColumns, without_redundant
+from frri.learners.sorted_columns import NO_TESTS, SortedColumns, without_redundant
 from frri.rules import Rule, RuleSet
+from frri.rules.statistics import statistics_of_covers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from frri.learners.base import TrainingTable
 
@@ -78,6 +81,10 @@ class RIPPERClassifier(RuleClassifier):
 
     _takes_nominal = True
     _takes_missing = True
+    _no_weights = (
+        "objects are drawn at random to grow rules and to prune them, and a heavy object would be drawn "
+        "otherwise than several equal ones"
+    )
 
     def __init__(
         self,
@@ -94,7 +101,7 @@ class RIPPERClassifier(RuleClassifier):
         self.prune = prune
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, **refused: Any) -> Self:
         """Learn rules from a table and its class labels.
 
         Parameters
@@ -102,17 +109,19 @@ class RIPPERClassifier(RuleClassifier):
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
             Class labels of any type; the name of a series becomes the name of the target.
+        **refused
+            Nothing: sample weights, for one, are an error.
 
         Returns
         -------
         self
         """
+        self._refuse(refused)
         strategy = self._strategy()
         table = self._training_table(X, y)
         random = check_random_state(self.random_state)
-        rules = _decision_list(table, strategy, random)
-        ruleset = RuleSet(
-            rules=tuple(_with_shares(rules, table)),
+        self.ruleset_ = RuleSet(
+            rules=tuple(_rules(_decision_list(table, strategy, random), table)),
             attributes=table.attributes,
             classes=table.labels,
             target=table.target,
@@ -125,7 +134,6 @@ class RIPPERClassifier(RuleClassifier):
                 "parameters": strategy.parameters | {"prune": bool(self.prune)},
             },
         )
-        self.ruleset_ = ruleset.with_statistics(X, self.classes_[table.classes])
         return self
 
     def _strategy(self) -> Strategy:
@@ -166,26 +174,38 @@ def _decision_list(
             left = left & ~rule.covers
         rules += found
     everything = np.ones(columns.n_objects, dtype=np.bool_)
-    return [*rules, CrispRule((), everything)]
+    return [*rules, CrispRule(NO_TESTS, everything, 0.0)]
 
 
-def _with_shares(rules: list[CrispRule], table: TrainingTable) -> Iterator[Rule]:
-    """Each rule with the shares of the classes among the objects which it is the first to cover."""
-    left = np.ones(len(table.classes), dtype=np.bool_)
-    for rule in rules:
-        decided = table.classes[left & rule.covers]
-        left = left & ~rule.covers
-        # A rule with nothing left to decide, such as a default that is never needed, speaks for all.
-        counts = np.bincount(
-            decided if len(decided) else table.classes, minlength=len(table.labels)
-        )
-        shares = counts / counts.sum()
+def _rules(crisp: list[CrispRule], table: TrainingTable) -> Iterator[Rule]:
+    """Each rule with what it covers, and with the classes of the objects which it is first to cover."""
+    covers = [rule.covers for rule in crisp]
+    shares = _shares(covers, table)
+    own = shares.argmax(axis=1).tolist()
+    statistics = statistics_of_covers(own, covers, table.classes, len(table.labels))
+    for rule, c, share, known in zip(crisp, own, shares.tolist(), statistics, strict=True):
         yield Rule(
             conditions=tuple(
                 test.condition(table.attributes[test.attribute])
                 for test in without_redundant(rule.tests)
             ),
-            consequent=table.labels[shares.argmax()],
-            weight=float(shares.max()),
-            distribution=tuple(shares.tolist()),
+            consequent=table.labels[c],
+            weight=share[c],
+            statistics=known,
+            distribution=tuple(share),
         )
+
+
+def _shares(covers: list[NDArray[np.bool_]], table: TrainingTable) -> NDArray[np.float64]:
+    """Rules x classes: shares of the classes among the objects which a rule is the first to cover."""
+    left = np.ones(len(table.classes), dtype=np.bool_)
+    counts = np.empty((len(covers), len(table.labels)))
+    for r, covered in enumerate(covers):
+        decided = table.classes[left & covered]
+        left = left & ~covered
+        # A rule with nothing left to decide, such as a default that is never needed, speaks for all.
+        counts[r] = np.bincount(
+            decided if len(decided) else table.classes, minlength=len(table.labels)
+        )
+    shares: NDArray[np.float64] = counts / counts.sum(axis=1, keepdims=True)
+    return shares

@@ -5,15 +5,22 @@ For the search values are replaced by *slots*: the cuts of a numeric attribute d
 slots in ascending order, every category of a nominal attribute is a slot of its own, and each
 attribute ends with a slot for missing values, which satisfy no test. All slots of a table are numbered
 through. Test k of a numeric attribute is the pair "in one of its first k + 1 slots" (below) and "in a
-later one" (above); that of a nominal attribute is "in slot k" alone.
+later one" (above); that of a nominal attribute is "in slot k" alone. A conjunction of tests of one
+attribute is a range of slots.
+
+Compiled loops count objects in *buckets*: slots, or runs of 2, 4, 8, ... slots where an attribute has
+many, and one for missing values.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from frri.kernels.choosing import GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,15 +28,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri.data import Attribute
-    from frri.kernels.choosing import Floats, Grid, Integers, Slots
+    from frri.kernels.choosing import Codes, Flags, Floats, Integers, Places, Slots
 
+    # First slot, end of the slots of known values, number of the first test (m + 1), nominal or not.
+    Grid = tuple[Integers, Integers, Integers, Flags]
 
-class ElementaryTest(NamedTuple):
-    """`attribute < bound` (below) or `attribute >= bound`; for a nominal attribute `= bound`."""
-
-    attribute: int
-    bound: float
-    below: bool
+# Buckets of an attribute, apart from that of missing values: what the fastest memory holds of a table.
+MOST_BUCKETS = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,22 +44,32 @@ class SlottedTable:
     Attributes
     ----------
     slots : array of shape (n_objects, n_attributes)
+    places : tuple of arrays
+        Where each slot starts in the second array: all objects in the order of slots, attribute by
+        attribute.
     grid : tuple of arrays
         For each attribute its first slot, the end of its slots for known values, the number of its
         first test (with the number of all tests at the end), and whether it is nominal.
     bounds : array
         The cut or the category of each test.
+    ranks : array of shape (n_attributes, n_objects)
+        The different values of each attribute numbered in ascending order, missing ones last.
     """
 
     slots: Slots
+    places: Places
     grid: Grid
     bounds: Floats
+    ranks: Integers
 
     @classmethod
     def of(
         cls, values: NDArray[np.float64], classes: NDArray[np.intp], attributes: Sequence[Attribute]
     ) -> SlottedTable:
         """Find the cuts of every attribute and put every value in its slot.
+
+        A cut is the midpoint between neighbouring values, unless all objects with either are of one
+        class.
 
         Examples
         --------
@@ -66,73 +81,108 @@ class SlottedTable:
         >>> table.slots.T
         array([[0, 0, 2, 1, 1]], dtype=int32)
         """
-        n_objects, n_attributes = values.shape
-        slots = np.empty((n_objects, n_attributes), dtype=np.int32)
         nominal = np.array([attribute.kind == "nominal" for attribute in attributes])
-        first = np.zeros(n_attributes, dtype=np.int64)
-        end = np.zeros(n_attributes, dtype=np.int64)
-        bounds: list[Floats] = []
-        start = 0
-        for j, attribute in enumerate(attributes):
-            column = values[:, j]
-            if nominal[j]:
-                bounds.append(np.arange(float(len(attribute.categories or ()))))
-                inside, n_slots = np.nan_to_num(column).astype(np.intp), len(bounds[-1])
-            else:
-                bounds.append(cut_points(column, classes))
-                inside, n_slots = np.searchsorted(bounds[-1], column, "right"), len(bounds[-1]) + 1
-            first[j], end[j] = start, start + n_slots
-            slots[:, j] = np.where(np.isnan(column), end[j], start + inside)
-            start += n_slots + 1
-        test_start = np.cumsum([0, *map(len, bounds)], dtype=np.int64)
-        return cls(slots, (first, end, test_start, nominal), np.concatenate(bounds))
+        categories = np.array([len(attribute.categories or ()) for attribute in attributes])
+        order, group, starts, value = _equal_values(values)
+        attribute = starts // len(values)
+        cut = _cuts(classes[order].ravel(), starts, attribute) & ~np.isnan(value)
+        cut &= ~nominal[attribute]
 
-    @property
-    def n_slots(self) -> int:
-        """How many slots all attributes have together."""
-        return int(self.grid[1][-1]) + 1
+        # Slots: the number of cuts passed within the attribute, or the category.
+        n_cuts = np.bincount(attribute[cut], minlength=len(nominal))
+        n_tests = np.where(nominal, categories, n_cuts)
+        n_slots = np.where(nominal, categories, n_cuts + 1)
+        end = np.cumsum(n_slots + 1) - 1
+        first = end - n_slots
+        passed = np.cumsum(cut) - (np.cumsum(n_cuts) - n_cuts)[attribute]
+        inside = np.where(nominal[attribute], value, passed)
+        slot = np.where(np.isnan(value), end[attribute], first[attribute] + inside)
 
-    def conditions(
-        self, rules: Sequence[Sequence[Sequence[ElementaryTest]]]
-    ) -> tuple[Integers, Integers]:
-        """Where the conditions of each rule start, and the slots of each condition."""
-        start = np.cumsum([0, *map(len, rules)], dtype=np.int64)
-        ranges = [self._slot_range(tests) for rule in rules for tests in rule]
-        return start, np.array(ranges, dtype=np.int64).reshape(-1, 3)
+        slots = np.ascontiguousarray(slot.astype(np.int32)[group].T)
+        sizes = np.bincount(slots.ravel(), minlength=end[-1] + 1)
+        slot_starts = np.concatenate([[0], np.cumsum(sizes)])
+        test_start = np.concatenate([[0], np.cumsum(n_tests)])
+        bounds = np.arange(float(test_start[-1])) - np.repeat(test_start[:-1], n_tests)
+        upper = np.flatnonzero(cut)
+        bounds[~np.repeat(nominal, n_tests)] = _middles(value[upper - 1], value[upper])
+        return cls(
+            slots,
+            (slot_starts, order.ravel().astype(np.uint32)),
+            (first, end, test_start, nominal),
+            bounds,
+            group - group.min(axis=1, keepdims=True),
+        )
 
-    def _slot_range(self, tests: Sequence[ElementaryTest]) -> tuple[int, int, int]:
-        """Attribute and range of slots of a condition."""
+    @cached_property
+    def layout(self) -> tuple[Integers, Codes]:
+        """What compiled loops want to know of each attribute (see `frri.kernels.choosing`).
+
+        And the bucket of each value.
+        """
         first, end, test_start, nominal = self.grid
-        j = tests[0].attribute
-        bounds = self.bounds[test_start[j] : test_start[j + 1]]
-        low, high = int(first[j]), int(end[j])
-        for test in tests:
-            after = int(first[j] + np.searchsorted(bounds, test.bound)) + 1
-            if test.below or nominal[j]:
-                high = min(high, after)
-            if not test.below or nominal[j]:
-                low = max(low, after - 1 if nominal[j] else after)
-        return j, low, high
+        widths = np.ceil(np.log2(np.maximum((end - first) / MOST_BUCKETS, 1.0))).astype(np.int64)
+        n_buckets = -(-(end - first) >> widths)
+        n_groups = -(-n_buckets // GROUP)
+        last_group = np.cumsum(n_groups + 1) - 1
+        first_group = last_group - n_groups
+        codes = GROUP * first_group + ((self.slots - first) >> widths)
+        codes = np.where(self.slots == end, GROUP * last_group, codes)
+        tests = test_start[:-1], np.diff(test_start)
+        layout = np.stack([first, end, *tests, nominal, first_group, last_group, widths], axis=1)
+        return layout, codes.astype(np.uint32)
+
+    def intervals(self, conditions: Integers) -> tuple[Floats, Floats]:
+        """Lower and upper bounds of conditions: an attribute and a range of its slots each.
+
+        Examples
+        --------
+        >>> from frri.data import Attribute
+        >>> values = np.array([[1.0], [2.0], [3.0]])
+        >>> table = SlottedTable.of(values, np.array([0, 1, 0]), [Attribute("a")])
+        >>> table.intervals(np.array([[0, 0, 1], [0, 1, 2]]))
+        (array([-inf,  1.5]), array([1.5, 2.5]))
+        """
+        first, end, test_start, _ = self.grid
+        j, low, high = conditions.T
+        bounds = np.append(self.bounds, np.nan)  # an open side may ask for a test that is not there
+        before = test_start[j] - first[j] - 1
+        return (
+            np.where(low > first[j], bounds[before + low], -np.inf),
+            np.where(high < end[j], bounds[before + high], np.inf),
+        )
 
 
-def cut_points(column: NDArray[np.float64], classes: NDArray[np.intp]) -> Floats:
-    """Midpoints between neighbouring values, unless all objects with either are of one class.
+def _equal_values(values: Floats) -> tuple[Integers, Integers, Integers, Floats]:
+    """Objects in ascending order of every attribute (missing values last), and groups of equal values.
 
-    Examples
-    --------
-    >>> cut_points(np.array([1.0, 2.0, 3.0, np.nan]), np.array([0, 0, 1, 1]))
-    array([2.5])
+    Returns
+    -------
+    order, group : arrays of shape (n_attributes, n_objects)
+        The objects in ascending order; the group of every object.
+    starts, value : arrays of shape (n_groups,)
+        Where a group starts in the order, all attributes one after another; its value.
     """
-    known = ~np.isnan(column)
-    order = np.argsort(column[known], kind="stable")
-    ascending, labels = column[known][order], classes[known][order]
-    starts = np.flatnonzero(np.diff(ascending, prepend=np.nan) != 0)
-    if len(starts) < 2:
-        return np.empty(0)
-    distinct = ascending[starts]
+    columns = np.ascontiguousarray(values.T)
+    order = columns.argsort(axis=1)
+    places = (order + np.arange(0, columns.size, len(values))[:, None]).ravel()
+    ascending = columns.ravel()[places].reshape(columns.shape)
+    new = np.ones(columns.shape, dtype=bool)
+    known = ~np.isnan(ascending[:, :-1])
+    np.logical_and(ascending[:, 1:] != ascending[:, :-1], known, out=new[:, 1:])
+    group = np.empty(columns.size, dtype=np.int64)
+    group[places] = np.cumsum(new) - 1
+    starts = np.flatnonzero(new)
+    return order, group.reshape(columns.shape), starts, ascending.ravel()[starts]
+
+
+def _cuts(labels: Integers, starts: Integers, attribute: Integers) -> Flags:
+    """Which groups of equal values differ in class from the group before, of the same attribute."""
     lowest, highest = np.minimum.reduceat(labels, starts), np.maximum.reduceat(labels, starts)
-    separate = (lowest[:-1] != highest[1:]) | (highest[:-1] != lowest[1:])
-    low, high = distinct[:-1][separate], distinct[1:][separate]
+    differs = (lowest[:-1] != highest[1:]) | (highest[:-1] != lowest[1:])
+    return np.append(False, differs & (attribute[1:] == attribute[:-1]))
+
+
+def _middles(low: Floats, high: Floats) -> Floats:
     middle = (low + high) / 2
     # Between neighbouring numbers there is none: the upper one then takes the part of the cut.
-    return np.asarray(np.where(middle > low, middle, high))
+    return np.where(middle > low, middle, high)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from frri.compiling import cached_on_disk, compiled, compiled_before, numba_installed
-from frri.kernels import thresholds
+from frri.kernels import rule_lists, thresholds
 from frri.rules import NominalCondition, NumericCondition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
+    from types import ModuleType
 
     from numpy.typing import NDArray
 
@@ -21,11 +22,15 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
+    # One row (attribute, comparison, value) per test, as frri.kernels.thresholds has them.
+    Tests = NDArray[np.float64]
 
 # From this many values on a fit takes longer interpreted than it takes to compile the kernels, or,
 # where an earlier process has left them compiled, to load them.
-COMPILED_FROM = 100_000
+COMPILED_FROM = 300_000
 LOADED_FROM = 30_000
+
+NO_TESTS = np.empty((0, 3))
 
 
 class CrispTest(NamedTuple):
@@ -46,14 +51,6 @@ class CrispTest(NamedTuple):
         return NominalCondition(name, frozenset({attribute.categories[int(value)]}))
 
 
-class Found(NamedTuple):
-    """The best test of a search, and the positives and objects that satisfy it."""
-
-    test: CrispTest
-    positives: int
-    objects: int
-
-
 @dataclass(frozen=True, eq=False)
 class SortedColumns:
     """The values of a table by attribute, each attribute sorted.
@@ -62,32 +59,30 @@ class SortedColumns:
     ----------
     values : ndarray of float, shape (n_attributes, n_objects)
         One contiguous row per attribute; NaN where missing.
-    order : ndarray of int32, same shape
+    order : ndarray of uint32, same shape
         Object numbers by ascending value, missing ones last.
-    ascending : ndarray of float, same shape
-        The values in that order.
     nominal : ndarray of bool, shape (n_attributes,)
     n_tests : int
         How many different tests there are: two per distinct value of an attribute with an order, one
         per distinct value of a nominal one.
     logs : ndarray of float
         Binary logarithms of 0 (as -inf), 1, ..., n_objects + 1.
-    kernels : module
-        `frri.kernels.thresholds` or its compiled twin.
+    thresholds, rule_lists : module
+        The kernels of these names, compiled where that pays.
     """
 
     values: Floats
-    order: NDArray[np.int32]
-    ascending: Floats
+    order: NDArray[np.uint32]
     nominal: Flags
     n_tests: int
     logs: Floats
-    kernels: Any
+    thresholds: Any
+    rule_lists: Any
 
     @classmethod
     def of(cls, table: Floats, attributes: Sequence[Attribute]) -> SortedColumns:
         """Sort a table of shape (n_objects, n_attributes)."""
-        values = np.ascontiguousarray(table.T)
+        values = np.ascontiguousarray(table.T) + 0.0  # -0 equals 0: a threshold is never -0
         order = values.argsort(axis=1, kind="stable")
         ascending = np.take_along_axis(values, order, axis=1)
         nominal = np.array([attribute.kind == "nominal" for attribute in attributes])
@@ -96,86 +91,79 @@ class SortedColumns:
         n_tests = int(np.where(nominal, distinct, 2 * distinct).sum())
         with np.errstate(divide="ignore"):
             logs = np.log2(np.arange(len(table) + 2, dtype=np.float64))
-        kernels = kernels_for(values.size)
-        return cls(values, order.astype(np.int32), ascending, nominal, n_tests, logs, kernels)
+        return cls(
+            values,
+            order.astype(np.uint32),
+            nominal,
+            n_tests,
+            logs,
+            thresholds=kernels_for(thresholds, values.size),
+            rule_lists=kernels_for(rule_lists, values.size),
+        )
 
     @property
     def n_objects(self) -> int:
         """How many objects the table has."""
         return len(self.values[0])
 
-    def covered(self, tests: Iterable[CrispTest]) -> Flags:
+    def covered(self, tests: Tests) -> Flags:
         """Which objects satisfy all tests; a missing value satisfies none."""
-        kept = np.ones(self.n_objects, dtype=np.bool_)
-        for test in tests:
-            kept &= satisfies(self.values[test.attribute], test)
-        return kept
+        return np.asarray(self.thresholds.covered(self.values, tests))
 
     def part(self, positive: Flags) -> Part:
         """All objects, for the search of tests that single out the positives."""
-        return Part(self, self.order, self.ascending, positive[self.order])
+        return Part(self, 2 * self.order + positive[self.order])
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some of the objects of sorted columns, with a flag for the positives in the same order."""
+    """Some of the objects of sorted columns, with a mark for the positives.
+
+    Parameters
+    ----------
+    columns : SortedColumns
+    coded : ndarray of uint32, shape (n_attributes, any)
+        The objects in the order of each attribute, coded as `frri.kernels.thresholds` has them.
+    """
 
     columns: SortedColumns
-    order: NDArray[np.int32]
-    ascending: Floats
-    positive: Flags
+    coded: NDArray[np.uint32]
+
+    @property
+    def n_objects(self) -> int:
+        """How many objects these are."""
+        return len(self.coded[0])
 
     def restricted(self, rows: Flags) -> Part:
         """Only the objects whose flag is set."""
-        restrict = self.columns.kernels.restrict
-        return Part(self.columns, *restrict(self.order, self.ascending, self.positive, rows))
+        return Part(self.columns, self.columns.thresholds.restrict(self.coded, rows))
 
-    def satisfying(self, test: CrispTest) -> Part:
-        """Only the objects that satisfy a test."""
-        return self.restricted(satisfies(self.columns.values[test.attribute], test))
-
-    def best_test(self, log_share: float) -> Found | None:
-        """The test of greatest information gain, None if no test has any.
-
-        Parameters
-        ----------
-        log_share : float
-            Binary logarithm of the (smoothed) share of positives among these objects.
-        """
+    def grown(self, rows: Flags, min_weight: float) -> Tests:
+        """Tests that narrow the objects whose flag is set down to positives: see `frri.kernels.thresholds.grow`."""
         columns = self.columns
-        column, comparison, value, p, t = columns.kernels.best_test(
-            self.ascending, self.positive, columns.nominal, columns.logs, log_share
+        tests: Tests = columns.thresholds.grow(
+            self.coded, rows, columns.values, columns.nominal, columns.logs, float(min_weight)
         )
-        if comparison == thresholds.NOTHING:
-            return None
-        return Found(CrispTest(column, comparison, value), p, t)
+        return tests
 
 
-def satisfies(values: Floats, test: CrispTest) -> Flags:
-    """Which values of its attribute satisfy a test."""
-    if test.comparison == thresholds.AT_MOST:
-        return values <= test.value
-    if test.comparison == thresholds.AT_LEAST:
-        return values >= test.value
-    return np.equal(values, test.value)
-
-
-def without_redundant(tests: Iterable[CrispTest]) -> tuple[CrispTest, ...]:
+def without_redundant(tests: Tests) -> tuple[CrispTest, ...]:
     """Of the tests of one attribute in one direction keep the last, in the place of the first.
 
     Tests are added to what earlier ones left over, so the last is the tightest.
 
     Examples
     --------
-    >>> without_redundant([CrispTest(0, 1, 5.0), CrispTest(1, 2, 0.5), CrispTest(0, 1, 3.0)])
+    >>> without_redundant(np.array([[0, 1, 5.0], [1, 2, 0.5], [0, 1, 3.0]]))
     (CrispTest(attribute=0, comparison=1, value=3.0), CrispTest(attribute=1, comparison=2, value=0.5))
     """
-    return tuple({(test.attribute, test.comparison): test for test in tests}.values())
+    kept = {(test[0], test[1]): test for test in tests.tolist()}
+    return tuple(CrispTest(int(j), int(side), value) for j, side, value in kept.values())
 
 
-def kernels_for(n_values: int) -> Any:
+def kernels_for(module: ModuleType, n_values: int) -> Any:
     """Interpreted kernels for a small table, which must not wait for a compiler; else compiled ones."""
-    if compiled_before(thresholds):
-        return compiled(thresholds)
-    limit = LOADED_FROM if cached_on_disk(thresholds) else COMPILED_FROM
-    return compiled(thresholds) if n_values >= limit and numba_installed() else thresholds
+    if compiled_before(module):
+        return compiled(module)
+    limit = LOADED_FROM if cached_on_disk(module) else COMPILED_FROM
+    return compiled(module) if n_values >= limit and numba_installed() else module

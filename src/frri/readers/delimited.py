@@ -125,6 +125,8 @@ def _parsed(layout: _Layout, name: str, texts: Mapping[str, Collection[str]]) ->
             na_values=_missing(len(layout.columns), kept),
             keep_default_na=False,
             low_memory=False,
+            # To the last bit: a database that reads the same file must find the same thresholds in it.
+            float_precision="round_trip",
         )
     except (ValueError, OverflowError) as error:  # pandas' own errors are ValueErrors
         raise ValueError(f"{name}: {_reason(str(error))}.") from None

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frri.readers.packages import import_pandas
+from frri.readers.texts import exact_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -205,7 +206,7 @@ def _rows(lines: _Lines) -> Iterator[tuple[int, list[str]]]:
 
 
 def _numeric(values: list[str | None], name: str, lines: list[int], pd: Any) -> "pd.Series[float]":
-    numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").astype(float)
+    numbers = exact_numbers(pd.Series(values, dtype=object)).astype(float)
     for row in numbers.index[numbers.isna()]:
         value = values[row]
         if value is not None and value.lower() != "nan":

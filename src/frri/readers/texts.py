@@ -104,8 +104,25 @@ def converted(column: "pd.Series[Any]", *, decimal_commas: bool = False) -> "pd.
         column = column.str.replace(",", ".")
     elif not _NUMBER_LIKE.match(known.iloc[0]):
         return column
-    numbers = pd.to_numeric(column, errors="coerce")
+    numbers = exact_numbers(column)
     return column if numbers.isna().sum() > column.isna().sum() else numbers
+
+
+def exact_numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Texts as numbers, to the last bit; NaN for what is none.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> exact_numbers(pd.Series(["41.885953316400901", "x"])).tolist()
+    [41.8859533164009, nan]
+    """
+    numbers = import_pandas().to_numeric(column, errors="coerce")
+    if numbers.dtype.kind == "f":
+        # pandas may be off by the last digit, Python is not.
+        known = numbers.notna()
+        numbers[known] = column[known].astype(float)
+    return numbers
 
 
 def _dates(column: "pd.Series[Any]", pd: Any) -> "pd.Series[Any]":

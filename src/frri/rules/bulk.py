@@ -17,7 +17,7 @@ WARM = 500_000
 def pays(matcher: Matcher, combination: str, fallback: str, matrix: NDArray[np.float64]) -> bool:
     """Whether the kernels can do it (numbers only, the best or nearest rule) and are worth it."""
     work = len(matrix) * len(matcher.columns)
-    if work < WARM or matcher.nominal or not numba_installed():
+    if work < WARM or matcher.nominal or not matrix.shape[1] or not numba_installed():
         return False
     if not (matcher.weights > 0.0).all():
         return False

@@ -16,6 +16,7 @@ priors     the shares of the classes in training
 ========== =======================================================================================
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -58,7 +59,7 @@ def fallback_values(
     block: NDArray[np.float64],
     *,
     rule_classes: NDArray[np.intp],
-    partial_weights: list[NDArray[np.float64]],
+    partial_weights: "PartialWeights",
     priors: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Objects x classes, for objects that no rule covers; the largest value decides."""
@@ -68,18 +69,9 @@ def fallback_values(
         return everything
     if fallback == "nearest":
         return _best_per_class(matcher.nearness(block), rule_classes, n_classes, -np.inf)
-    part = _stretched if fallback == "stretched" else _satisfied
     memberships = np.maximum(matcher.uncut(block), 0.0)
-    weighted = np.column_stack(
-        [
-            part(
-                memberships[:, matcher.indptr[r] : matcher.indptr[r + 1]],
-                partial_weights[r],
-                matcher,
-            )
-            for r in range(matcher.n_rules)
-        ]
-    )
+    part = _stretched if fallback == "stretched" else _satisfied
+    weighted = part(matcher, memberships, partial_weights)
     values = _best_per_class(weighted, rule_classes, n_classes, 0.0)
     return np.where(values.max(axis=1, keepdims=True) > 0.0, values, everything)
 
@@ -99,28 +91,50 @@ def _added(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.cumsum(values, axis=1)[:, -1]
 
 
+class PartialWeights:
+    """The weights of parts of rules, in one row after another.
+
+    Parameters
+    ----------
+    parts : sequence of ndarray of float64
+        For each rule the weights of its parts, or nothing; such a rule does not count.
+    """
+
+    def __init__(self, parts: Sequence[NDArray[np.float64]]) -> None:
+        lengths = np.array([len(part) for part in parts], dtype=np.int64)
+        self._flat = np.concatenate(([0.0], *parts))
+        self._counts = lengths > 0
+        self._starts = np.where(self._counts, 1 + np.cumsum(lengths) - lengths, 0)
+
+    def take(self, index: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Objects x rules: the weight of each rule's part of that index."""
+        return self._flat[self._starts + self._counts * index]
+
+
 def _stretched(
-    memberships: NDArray[np.float64], weights: NDArray[np.float64], matcher: Matcher
+    matcher: Matcher, memberships: NDArray[np.float64], weights: PartialWeights
 ) -> NDArray[np.float64]:
     """Degree of the longest beginning of a rule that holds, times that beginning's weight."""
-    holding = np.logical_and.accumulate(memberships > 0.0, axis=1)
-    kept = holding.sum(axis=1)
-    degrees = matcher.join_one(np.where(holding, memberships, 1.0))
-    return np.where(kept > 0, degrees, 0.0) * _take(weights, kept)
+    starts, place = matcher.indptr[:-1], _places(matcher)
+    lengths = np.diff(matcher.indptr)[matcher.rule_of]
+    kept = np.minimum.reduceat(np.where(memberships > 0.0, lengths, place), starts, axis=1)
+    degrees = matcher.join(np.where(place < kept[:, matcher.rule_of], memberships, 1.0))
+    return np.where(kept > 0, degrees, 0.0) * weights.take(kept)
 
 
 def _satisfied(
-    memberships: NDArray[np.float64], weights: NDArray[np.float64], matcher: Matcher
+    matcher: Matcher, memberships: NDArray[np.float64], weights: PartialWeights
 ) -> NDArray[np.float64]:
     """Weight of the subset of conditions that hold; 0 where none does."""
-    del matcher
-    bits = (memberships > 0.0) @ (1 << np.arange(memberships.shape[1]))
-    return np.where(bits > 0, _take(weights, bits), 0.0)
+    # Longer rules have no weights, so their bits do not matter.
+    bits = np.int64(1) << np.minimum(_places(matcher), 62)
+    subsets = np.add.reduceat(np.where(memberships > 0.0, bits, 0), matcher.indptr[:-1], axis=1)
+    return np.where(subsets > 0, weights.take(subsets), 0.0)
 
 
-def _take(weights: NDArray[np.float64], index: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Weights by index; a rule that has none does not count."""
-    return weights[index] if len(weights) else np.zeros(len(index))
+def _places(matcher: Matcher) -> NDArray[np.int64]:
+    """The place of every condition in its rule."""
+    return np.arange(len(matcher.columns)) - matcher.indptr[matcher.rule_of]
 
 
 def _best_per_class(

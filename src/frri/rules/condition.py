@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from math import inf, isnan, nextafter
+from math import inf, nextafter
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,23 +55,21 @@ class NumericCondition(Condition):
     support_high: float = inf
 
     def __post_init__(self) -> None:
-        bounds = self.trapezoid
-        if any(isnan(bound) for bound in bounds) or list(bounds) != sorted(bounds):
+        low, core_low = self.support_low, self.core_low
+        core_high, high = self.core_high, self.support_high
+        if not low <= core_low <= core_high <= high:  # nor NaN
             raise ValueError(
                 f"The bounds of the condition on {self.attribute!r} must ascend "
-                f"(support_low <= core_low <= core_high <= support_high), got {bounds}."
+                "(support_low <= core_low <= core_high <= support_high), "
+                f"got {self.trapezoid}."
             )
-        if self.core_low == inf or self.core_high == -inf:
+        if core_low == inf or core_high == -inf:
             raise ValueError(f"The condition on {self.attribute!r} holds for no finite value.")
-        for support, core in (
-            (-self.support_low, -self.core_low),
-            (self.support_high, self.core_high),
-        ):
-            if support == inf and core != inf:
-                raise ValueError(
-                    f"The condition on {self.attribute!r} cannot fade towards infinity: "
-                    "give the side a finite support or open its core as well."
-                )
+        if low == -inf != core_low or high == inf != core_high:
+            raise ValueError(
+                f"The condition on {self.attribute!r} cannot fade towards infinity: "
+                "give the side a finite support or open its core as well."
+            )
 
     @classmethod
     def below(cls, attribute: str, bound: float) -> "NumericCondition":

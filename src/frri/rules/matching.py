@@ -54,8 +54,11 @@ class Matcher:
         self.highs = np.array([a.high if clip else np.inf for a in attributes], dtype=np.float64)
         column_of = {attribute.name: j for j, attribute in enumerate(attributes)}
 
-        # A rule without conditions gets one that always holds: no rule is empty from here on.
-        always = NumericCondition(attributes[0].name) if attributes else NumericCondition("")
+        # A rule without conditions gets one that always holds: no rule is empty from here on. Where
+        # there are no attributes, it looks at a column that `uncut` makes up.
+        always = NumericCondition(attributes[0].name if attributes else "")
+        if not attributes:
+            column_of[always.attribute] = 0
         conditions = [c for rule in rules for c in (rule.conditions or (always,))]
         lengths = [max(len(rule.conditions), 1) for rule in rules]
         self.always = np.repeat([not rule.conditions for rule in rules], lengths).astype(np.bool_)
@@ -70,7 +73,7 @@ class Matcher:
             dtype=np.float64,
         ).reshape(-1, 4)
         self.support_low, self.core_low, self.core_high, self.support_high = trapezoids.T.copy()
-        widths = np.array([attributes[j].width for j in self.columns], dtype=np.float64)
+        widths = np.array([a.width for a in attributes] or [1.0], dtype=np.float64)[self.columns]
         self.slope_low = _slopes(self.core_low, self.support_low, widths)
         self.slope_high = _slopes(self.core_high, self.support_high, widths)
         # Nominal conditions: which codes are allowed; the last entry is for a category never seen.
@@ -97,7 +100,7 @@ class Matcher:
 
     def uncut(self, block: NDArray[np.float64]) -> NDArray[np.float64]:
         """Objects x conditions: 1 inside the core, falling, below 0 outside the support."""
-        x = block[:, self.columns]
+        x = block[:, self.columns] if block.shape[1] else np.zeros((len(block), len(self.columns)))
         rising = x - self.support_low
         rising /= self.slope_low
         rising[x >= self.core_low] = 1.0

@@ -30,6 +30,7 @@ VERSION = 1
 LARGEST_FILE = 256 * 2**20
 LARGEST_NUMBER = 1e305
 LARGEST_COUNT = 2**63
+LARGEST_LABEL = 2**64
 LONGEST_PARTIAL = 16
 DEEPEST = 16
 
@@ -215,10 +216,10 @@ def _statistics_from_dict(content: Any) -> RuleStatistics:
     content = _object(content, "statistics")
     _check_keys(content, "statistics", ("support", "precision", "lift", "alone"))
     return RuleStatistics(
-        support=tuple(_count(count) for count in _list(content["support"])),
+        support=tuple(_amount(amount) for amount in _list(content["support"])),
         precision=_optional(content["precision"], _number),
         lift=_optional(content["lift"], _number),
-        alone=_count(content["alone"]),
+        alone=_amount(content["alone"]),
     )
 
 
@@ -313,6 +314,13 @@ def _count(value: Any) -> int:
     return value
 
 
+def _amount(value: Any) -> float:
+    """A count, or a sum of weights; whole numbers stay whole."""
+    if isinstance(value, float) and 0.0 <= value <= LARGEST_NUMBER:
+        return value
+    return _count(value)
+
+
 def _truth(value: Any) -> bool:
     if not isinstance(value, bool):
         raise _misplaced(value, "true or false")
@@ -333,7 +341,7 @@ def _word(value: Any) -> Any:
 def _label(value: Any) -> str | int | float | bool:
     if isinstance(value, str):
         return _text(value)
-    moderate = isinstance(value, int) and -LARGEST_COUNT <= value < LARGEST_COUNT
+    moderate = isinstance(value, int) and -LARGEST_COUNT <= value < LARGEST_LABEL
     if not moderate and not (isinstance(value, float) and isfinite(value)):
         raise _misplaced(value, "a class label")
     return value  # type: ignore[no-any-return]

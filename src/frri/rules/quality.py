@@ -1,5 +1,6 @@
 """How good rules are on a table, how they overlap, which attributes matter, what has drifted."""
 
+from collections import Counter
 from dataclasses import asdict, dataclass
 from math import exp, inf, lgamma, sqrt
 from statistics import NormalDist
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frri.data import to_matrix
+from frri.rules.rule import label_array
 from frri.rules.ruleset import RuleSet
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ class RuleQuality:
     ----------
     rule : int
         Its position in the ruleset.
-    covered, correct, alone : int
+    covered, correct, alone : float
         Rows it covers, those of its own class among them, and those that no other rule covers.
     coverage : float
         Share of all rows that it covers.
@@ -33,9 +35,9 @@ class RuleQuality:
     """
 
     rule: int
-    covered: int
-    correct: int
-    alone: int
+    covered: float
+    correct: float
+    alone: float
     coverage: float
     precision: float | None
     low: float | None
@@ -179,7 +181,7 @@ def importance(
     ('a', True, 0.0)
     """
     matrix, labels = to_matrix(X, ruleset.attributes), np.asarray(y)
-    classes = np.asarray(ruleset.classes)
+    classes = label_array(ruleset.classes)
     generator = np.random.default_rng(seed)
     whole = (classes[ruleset.predict_index(matrix)] == labels).mean()
     result = []
@@ -259,8 +261,10 @@ def drift(ruleset: RuleSet, X: Any, y: Any = None, *, level: float = 0.05) -> tu
     limit = level / max(1, len(ruleset) * (1 if y is None else 2))
     result = []
     for old, n, hits in zip(before, covered.tolist(), correct.tolist(), strict=True):
-        p_fires = fewer(n, n_new, old.covered, total)
-        p_errs = fewer(hits, n, old.correct, old.covered) if y is not None else 1.0
+        # Training may have been weighted; the test counts objects.
+        before_n, before_hits = round(old.covered), round(old.correct)
+        p_fires = fewer(n, n_new, before_n, total)
+        p_errs = fewer(hits, n, before_hits, before_n) if y is not None else 1.0
         precision = hits / n if n and y is not None else None
         result.append(
             RuleDrift(
@@ -276,6 +280,30 @@ def drift(ruleset: RuleSet, X: Any, y: Any = None, *, level: float = 0.05) -> tu
             )
         )
     return tuple(result)
+
+
+def seen_in_training(ruleset: RuleSet, X: Any, y: Any) -> bool:
+    """Whether a labelled table is, by all that rules remember, the one that they were learned from.
+
+    Then each class has as many rows, and each rule covers as many rows of each class. Two different
+    tables rarely agree in all of that. False where the rules carry no statistics.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> X, y = [[i] for i in range(9)], [0, 1, 0, 0, 1, 1, 1, 0, 1]
+    >>> rules = RuleSet((Rule((NumericCondition.below("a", 4),), 0),), (Attribute("a"),), (0, 1),
+    ...     class_counts=(4, 5)).with_statistics(X, y)
+    >>> seen_in_training(rules, X, y), seen_in_training(rules, X[:-1], y[:-1])
+    (True, False)
+    """
+    known = [rule.statistics.support for rule in ruleset if rule.statistics is not None]
+    if not known or len(known) < len(ruleset):
+        return False
+    sizes = Counter(np.asarray(y).tolist())
+    if tuple(float(sizes[label]) for label in ruleset.classes) != ruleset.class_counts:
+        return False
+    return [found.support for found in ruleset.statistics(X, y)] == known
 
 
 def fewer(hits: int, trials: int, other_hits: int, other_trials: int) -> float:

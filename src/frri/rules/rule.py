@@ -1,36 +1,63 @@
 """One rule: conditions, consequent, weight, and what it did on the training data."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from frri.rules.condition import Condition
 
 Label = str | int | float | bool
 
 
+def label_array(labels: Sequence[Label]) -> NDArray[Any]:
+    """Labels as an array that keeps them as they are, whatever numpy would make of them.
+
+    Examples
+    --------
+    >>> label_array(["no", "yes"]).dtype, label_array([1, 2**63]).dtype, label_array([1, "a"]).dtype
+    (dtype('<U3'), dtype('uint64'), dtype('O'))
+    """
+    kinds = {type(label) for label in labels}
+    if kinds == {int}:
+        for dtype in (np.int64, np.uint64):
+            with suppress(OverflowError):
+                return np.array(labels, dtype=dtype)
+    elif len(kinds) <= 1:
+        return np.array(labels)
+    array = np.empty(len(labels), dtype=object)
+    array[:] = labels
+    return array
+
+
 @dataclass(frozen=True)
 class RuleStatistics:
     """What a rule covers in a table of labelled objects.
 
+    Numbers of objects, or what they weigh where a learner was given weights.
+
     Parameters
     ----------
-    support : tuple of int
+    support : tuple of float
         How many objects of each class it covers.
     precision : float or None
         Share of the covered objects that are of the rule's own class; None if it covers nothing.
     lift : float or None
         Precision divided by the share of that class in the whole table; None if undefined.
-    alone : int
+    alone : float
         How many objects are covered by this rule and no other.
     """
 
-    support: tuple[int, ...]
+    support: tuple[float, ...]
     precision: float | None
     lift: float | None
-    alone: int
+    alone: float
 
     @property
-    def covered(self) -> int:
+    def covered(self) -> float:
         """How many objects it covers in all."""
         return sum(self.support)
 

@@ -15,13 +15,14 @@ from frri.rules import bulk, editing, persistence, statistics, text
 from frri.rules.combination import (
     Combination,
     Fallback,
+    PartialWeights,
     class_scores,
     fallback_shares,
     fallback_values,
 )
 from frri.rules.condition import Condition, NominalCondition
 from frri.rules.matching import Matcher
-from frri.rules.rule import Label, Rule, RuleStatistics
+from frri.rules.rule import Label, Rule, RuleStatistics, label_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,11 +116,7 @@ class RuleSet:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row of a table (a data frame is read by its column names)."""
-        labels = np.asarray(self.classes)
-        if len({type(label) for label in self.classes}) > 1:  # numpy would make texts of them
-            labels = np.empty(len(self.classes), dtype=object)
-            labels[:] = self.classes
-        return labels[self.predict_index(to_matrix(X, self.attributes))]
+        return label_array(self.classes)[self.predict_index(to_matrix(X, self.attributes))]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Rows x classes: scores divided by their sum; where no rule fires, the fallback's shares."""
@@ -323,7 +320,7 @@ class RuleSet:
                 matcher,
                 matrix[block],
                 rule_classes=self._rule_classes,
-                partial_weights=self._partial_weights,
+                partial_weights=self._parts,
                 priors=priors,
             )
         return result
@@ -353,6 +350,10 @@ class RuleSet:
             if rule.distribution is None:
                 shares[r, self._rule_classes[r]] = 1.0
         return shares
+
+    @cached_property
+    def _parts(self) -> PartialWeights:
+        return PartialWeights(self._partial_weights)
 
     @cached_property
     def _partial_weights(self) -> list[NDArray[np.float64]]:

@@ -1,5 +1,6 @@
 """What rules cover in a labelled table."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,40 +18,84 @@ def rule_statistics(
     """Support, precision, lift and what each rule alone covers, for encoded (and clipped) values."""
     classes = _positions(ruleset, labels, len(matrix))
     support, alone = _count(ruleset, matrix, classes)
-    return statistics_of_counts(
-        ruleset, support, alone, np.bincount(classes, minlength=len(ruleset.classes))
-    )
+    position = {label: c for c, label in enumerate(ruleset.classes)}
+    own = np.array([position[rule.consequent] for rule in ruleset], dtype=np.intp)
+    sizes = np.bincount(classes, minlength=len(ruleset.classes))
+    return statistics_of_counts(own, support, alone, sizes)
 
 
 def statistics_of_counts(
-    ruleset: "RuleSet",
-    support: NDArray[np.int64],
-    alone: NDArray[np.int64],
-    class_sizes: NDArray[np.int64],
+    own: NDArray[np.intp],
+    support: NDArray[Any],
+    alone: NDArray[Any],
+    class_sizes: NDArray[Any],
 ) -> tuple[RuleStatistics, ...]:
     """The statistics of rules whose covered objects are counted already.
 
     Parameters
     ----------
-    ruleset : RuleSet
+    own : array of shape (n_rules,)
+        The class of each rule.
     support : array of shape (n_rules, n_classes)
-        Objects of each class under each rule.
+        Objects of each class under each rule, or what they weigh.
     alone : array of shape (n_rules,)
-        Objects under this rule and no other.
+        Those under this rule and no other.
     class_sizes : array of shape (n_classes,)
-        Objects of each class in the whole table.
+        Those of each class in the whole table.
     """
-    shares = class_sizes / max(class_sizes.sum(), 1)
-    own_class = {label: c for c, label in enumerate(ruleset.classes)}
-    result = []
-    for r, rule in enumerate(ruleset):
-        own = own_class[rule.consequent]
-        covered = int(support[r].sum())
-        precision = float(support[r, own] / covered) if covered else None
-        lift = float(precision / shares[own]) if precision is not None and shares[own] else None
-        counts = tuple(int(count) for count in support[r])
-        result.append(RuleStatistics(counts, precision, lift, int(alone[r])))
-    return tuple(result)
+    shares = (class_sizes / (class_sizes.sum() or 1))[own]
+    covered = support.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        precision = support[np.arange(len(own)), own] / covered
+        lift = precision / shares
+    return tuple(
+        RuleStatistics(
+            tuple(counts),
+            part if whole else None,
+            above if whole and share else None,
+            single,
+        )
+        for counts, whole, part, share, above, single in zip(
+            *(array.tolist() for array in (support, covered, precision, shares, lift, alone)),
+            strict=True,
+        )
+    )
+
+
+def statistics_of_covers(
+    own: Sequence[int],
+    covers: Sequence[NDArray[np.bool_]],
+    classes: NDArray[np.intp],
+    n_classes: int,
+) -> tuple[RuleStatistics, ...]:
+    """The statistics of rules of which it is known which objects they cover.
+
+    Parameters
+    ----------
+    own : sequence of int
+        The class of each rule.
+    covers : sequence of array of bool, shape (n_objects,)
+        For each rule, which objects it covers.
+    classes : array of int, shape (n_objects,)
+    n_classes : int
+
+    Examples
+    --------
+    >>> covers = [np.array([True, True, False]), np.array([False, True, True])]
+    >>> statistics_of_covers([0, 1], covers, np.array([0, 1, 1]), 2)[1]
+    RuleStatistics(support=(0, 2), precision=1.0, lift=1.5, alone=1)
+    """
+    together = np.zeros(len(classes), dtype=np.int64)
+    for covered in covers:
+        together += covered
+    once = together == 1
+    support = np.zeros((len(covers), n_classes), dtype=np.int64)
+    alone = np.zeros(len(covers), dtype=np.int64)
+    for r, covered in enumerate(covers):
+        support[r] = np.bincount(classes[covered], minlength=n_classes)
+        alone[r] = np.count_nonzero(covered & once)
+    sizes = np.bincount(classes, minlength=n_classes)
+    return statistics_of_counts(np.array(own, dtype=np.intp), support, alone, sizes)
 
 
 def _count(

@@ -91,11 +91,16 @@ def facts(ruleset: "RuleSet", rule: Rule) -> list[str]:
     """What is known about a rule, in a few words each."""
     known = [f"confidence {share_text(rule.weight)}"]
     if rule.statistics is not None:
-        total = f"{sum(ruleset.class_counts):g}"
-        known.append(f"covers {rule.statistics.covered} of {total}")
+        covered, total = map(_amount, (rule.statistics.covered, sum(ruleset.class_counts)))
+        known.append(f"covers {covered} of {total}")
         if rule.statistics.precision is not None:
             known.append(f"precision {share_text(rule.statistics.precision)}")
     return known
+
+
+def _amount(value: float) -> str:
+    """A number of objects, or what they weigh."""
+    return f"{value:.0f}" if value == round(value) else f"{value:.10g}"
 
 
 def share_text(value: float) -> str:

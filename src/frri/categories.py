@@ -1,0 +1,65 @@
+"""Which category a value is: what is True in one table is true, 1 or 1.0 in another.
+
+A value is the category that is written like it, as Python writes it. Beyond that, two things are the same
+however they are written:
+
+- a whole number with and without `.0`: 1, 1.0, "1" and "1.0" are one category, unless there are two;
+- a truth value, in a column whose only categories are True and False: true and false in any spelling, and
+  1 and 0 (1.0 and 0.0).
+
+Nothing else is guessed: "01" is not 1, and "yes" is not True. The evaluators of `frri.export` repeat this.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+# What stands for the truth values, in lower case.
+TRUTH = {
+    "true": "True",
+    "1": "True",
+    "1.0": "True",
+    "false": "False",
+    "0": "False",
+    "0.0": "False",
+    "-0.0": "False",
+}
+_WHOLE = re.compile(r"(-?[1-9][0-9]*|0)(\.0)?")
+
+
+def category_texts(categories: Sequence[str]) -> dict[str, str]:
+    """Every text that stands for a category, once it went through `folding`.
+
+    Examples
+    --------
+    >>> category_texts(["3", "red"])
+    {'3': '3', 'red': 'red', '3.0': '3'}
+    >>> category_texts(["3", "3.0"])
+    {'3': '3', '3.0': '3.0'}
+    >>> category_texts(["False"])
+    {'false': 'False', '0': 'False', '0.0': 'False', '-0.0': 'False'}
+    """
+    if _are_truth_values(categories):
+        return {text: category for text, category in TRUTH.items() if category in categories}
+    texts = {category: category for category in categories}
+    for category in categories:
+        number = _WHOLE.fullmatch(category)
+        if number:
+            whole = number[1]
+            for text in (whole, f"{whole}.0", *(["-0.0"] if whole == "0" else [])):
+                texts.setdefault(text, category)
+    return texts
+
+
+def folding(categories: Sequence[str]) -> Callable[[str], str]:
+    """What a value's text goes through before it is looked up: truth values have many spellings.
+
+    Examples
+    --------
+    >>> folding(["False", "True"])("TRUE"), folding(["True", "maybe"])("TRUE")
+    ('true', 'TRUE')
+    """
+    return str.lower if _are_truth_values(categories) else str
+
+
+def _are_truth_values(categories: Sequence[str]) -> bool:
+    return set(categories) <= {"False", "True"}

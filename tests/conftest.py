@@ -1,0 +1,50 @@
+"""Programs that are started once for all tests of a file."""
+
+import os
+import shutil
+import sys
+
+import pytest
+
+from programs import NODE_DRIVER, PMML_DRIVER, PMML_PACKAGES, PYTHON_DRIVER, Program, required
+
+
+@pytest.fixture(scope="module")
+def bare_python(tmp_path_factory):
+    command = [sys.executable, "-S", "-I", "-c", PYTHON_DRIVER]
+    program = Program(command, tmp_path_factory.mktemp("python"), ".py")
+    yield program
+    program.close()
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory):
+    required("node", shutil.which("node"))
+    command = ["node", "--input-type=module", "-e", NODE_DRIVER]
+    program = Program(command, tmp_path_factory.mktemp("node"), ".mjs")
+    yield program
+    program.close()
+
+
+@pytest.fixture(scope="module")
+def duck():
+    try:
+        import duckdb
+    except ImportError:
+        duckdb = None
+    required("duckdb", duckdb)
+    with duckdb.connect() as connection:
+        connection.execute("SET threads = 1")
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def pmml4s(tmp_path_factory):
+    if shutil.which("java") is None:
+        pytest.skip("needs Java")
+    required("pypmml (make pmml)", (PMML_PACKAGES / "pypmml").is_dir())
+    environment = {**os.environ, "PYTHONPATH": str(PMML_PACKAGES)}
+    command = [sys.executable, "-c", PMML_DRIVER]
+    program = Program(command, tmp_path_factory.mktemp("pmml"), ".pmml", env=environment)
+    yield program
+    program.close()

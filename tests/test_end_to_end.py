@@ -1,0 +1,220 @@
+"""The whole way: a CSV file with everything in it, rules, and one answer wherever the rules run."""
+
+import csv
+import io
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from frri import (
+    FRRIClassifier,
+    FURIAClassifier,
+    MODLEMClassifier,
+    NumericCondition,
+    QuickRulesClassifier,
+    RIPPERClassifier,
+    RuleSet,
+    read_table,
+)
+from frri.cli import main
+from frri.data import to_matrix
+from programs import agree_in_decisions
+from test_pmml import NaiveScorer, pmml_rows
+
+SIZES = ["S", "M", "L", "XL"]
+JOBS = ["clerk", "driver", "nurse", 'chief "of" all', "it's, complicated"]
+# Learner, its options on the command line, whether the table has missing values and weights.
+CASES = {
+    "frri": (FRRIClassifier, {}, True, False),
+    "ripper": (RIPPERClassifier, {"random_state": 1}, True, False),
+    "furia": (FURIAClassifier, {"random_state": 1}, True, False),
+    "modlem": (MODLEMClassifier, {}, True, False),
+    "modlem with weights": (MODLEMClassifier, {}, True, True),
+    "quickrules": (QuickRulesClassifier, {}, False, False),
+}
+
+
+def training_table(n_rows=150):
+    """Numbers (of all 17 digits), categories, an order, truth values, dates, weights; gaps in all."""
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "age": random.integers(18, 80, n_rows),
+            "income": random.normal(40, 15, n_rows),
+            "job": random.choice(JOBS, n_rows),
+            "size": random.choice(SIZES, n_rows),
+            "member": random.random(n_rows) < 0.5,
+            "since": pd.Timestamp("2015-01-01")
+            + pd.to_timedelta(random.integers(0, 3000, n_rows), unit="D"),
+            "weight": random.integers(1, 4, n_rows) / 2,
+        }
+    )
+    points = (
+        (frame["age"] > 45) * 1
+        + (frame["income"] > 40) * 2
+        + frame["job"].isin(JOBS[:2]) * 1
+        + (frame["size"].map(SIZES.index) >= 2) * 1
+        + frame["member"] * 1
+        + (frame["since"] > "2019-06-01") * 1
+    )
+    noisy = points + (random.random(n_rows) < 0.05)
+    frame["risk"] = np.select([noisy < 3, noisy < 5], ["low", "mid"], "high")
+    return frame
+
+
+def with_gaps(frame, columns, share, random):
+    """The same with some values missing."""
+    gaps = random.random((len(frame), len(columns))) < share
+    holed = frame.astype(object)
+    for j, column in enumerate(columns):
+        holed.loc[gaps[:, j], column] = None
+    return holed
+
+
+def bounds_of(ruleset, name):
+    """The numbers at which conditions on an attribute begin or end, and their neighbours."""
+    bounds = {
+        bound
+        for rule in ruleset
+        for condition in rule.conditions
+        if isinstance(condition, NumericCondition) and condition.attribute == name
+        for bound in condition.trapezoid
+        if np.isfinite(bound)
+    }
+    return [
+        x for b in sorted(bounds) for x in (np.nextafter(b, -np.inf), b, np.nextafter(b, np.inf))
+    ]
+
+
+def new_rows(ruleset, training, n_rows=10_000):
+    """On the values and bounds that rules know, between and beyond them, never seen, missing."""
+    random = np.random.default_rng(1)
+    pick = lambda pool: [pool[i] for i in random.integers(0, len(pool), n_rows)]  # noqa: E731
+    seen = {name: training[name].dropna().tolist() for name in ("age", "income")}
+    days = pd.Timestamp("1960-01-01") + pd.to_timedelta(random.integers(0, 40_000, 200), unit="D")
+    moments = pd.Timestamp("2017-01-01") + pd.to_timedelta(random.integers(0, 10**8, 200), unit="s")
+    known_days = [str(day)[:10] for day in pd.to_datetime(training["since"].dropna())]
+    frame = pd.DataFrame(
+        {
+            "age": pick([*seen["age"], *bounds_of(ruleset, "age"), 0, 17.5, 130, -1e6]),
+            "income": pick(
+                [
+                    *seen["income"],
+                    *bounds_of(ruleset, "income"),
+                    *random.normal(40, 40, 300).tolist(),
+                    -1e9,
+                    1e12,
+                    0.0,
+                ]
+            ),
+            "job": pick([*JOBS, *JOBS, "pilot", "Clerk", "None"]),
+            "size": pick([*SIZES, *SIZES, "XXL", "m"]),
+            "member": pick(["True", "False", "true", "FALSE", "1", "0.0", "maybe"]),
+            "since": pick(
+                [
+                    *known_days,
+                    *[str(day)[:10] for day in days],
+                    *[moment.isoformat() for moment in moments],
+                ]
+            ),
+        }
+    )
+    holed = with_gaps(frame, frame.columns, 0.08, random)
+    return holed.astype({"age": float, "income": float})
+
+
+@pytest.fixture(scope="module")
+def tables():
+    """The training table as it is, and with gaps; each as the text of a CSV file."""
+    whole = training_table()
+    columns = ["age", "income", "job", "size", "member", "since"]
+    holed = with_gaps(whole, columns, 0.05, np.random.default_rng(2))
+    return {gaps: table.to_csv(index=False) for gaps, table in ((False, whole), (True, holed))}
+
+
+def check_that_nothing_is_left_out(ruleset, rows, predicted):
+    """The rows meet the rules in every way there is."""
+    matrix = to_matrix(rows, ruleset.attributes)
+    assert set(predicted) == set(ruleset.classes)
+    assert np.isnan(matrix).any(axis=0).all()
+    never_seen = (matrix == -1.0).any(axis=0)
+    assert never_seen[[2, 4]].all()
+    for j, attribute in enumerate(ruleset.attributes):
+        if attribute.kind in {"numeric", "date"}:
+            assert matrix[:, j][~np.isnan(matrix[:, j])].min() < attribute.low
+            assert matrix[:, j][~np.isnan(matrix[:, j])].max() > attribute.high
+    used = {name for rule in ruleset for name in rule.attributes}
+    assert len(used) >= 3
+    assert np.isin(matrix[:, 1], bounds_of(ruleset, "income")).any()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_answer_from_the_file_to_every_program(
+    case, tables, tmp_path, monkeypatch, capsys, duck, bare_python, node
+):
+    learner, parameters, gaps, weighted = CASES[case]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.csv").write_text(tables[gaps])
+
+    # From the file to the model, on the command line.
+    options = ["--weights", "weight"] if weighted else ["--ignore", "weight"]
+    options += ["--seed", str(parameters["random_state"])] if parameters else []
+    command = ["fit", "table.csv", "--target", "risk", "-o", "model.json"]
+    command += ["--learner", case.split()[0], "--ordinal", "size=" + "<".join(SIZES), *options]
+    assert main(command) == 0, capsys.readouterr().err
+    ruleset = RuleSet.load("model.json")
+    kinds = [attribute.kind for attribute in ruleset.attributes]
+    assert kinds == ["numeric", "numeric", "nominal", "ordinal", "nominal", "date"]
+    assert ruleset.attributes[4].categories == ("False", "True")
+
+    # The same in Python: the same rules to the last bit.
+    table = read_table("table.csv")
+    table["size"] = pd.Categorical(table["size"], SIZES, ordered=True)
+    X, y = table.drop(columns=["weight", "risk"]), table["risk"]
+    extra = {"sample_weight": table["weight"]} if weighted else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # objects that no rule can cover
+        clf = learner(**parameters).fit(X, y, **extra)
+    assert clf.ruleset_ == ruleset
+
+    # Everybody about rows that nobody has seen.
+    values = pd.read_csv(io.StringIO(tables[gaps]), float_precision="round_trip")
+    rows = new_rows(ruleset, values)
+    expected = ruleset.predict(rows).tolist()
+    check_that_nothing_is_left_out(ruleset, rows, expected)
+    agree_in_decisions(ruleset, rows, duck, bare_python, node)
+    answered = rows if gaps else rows[~np.isnan(to_matrix(rows, ruleset.attributes)).any(axis=1)]
+    assert len(answered) > 1000
+    assert clf.predict(answered).tolist() == [expected[i] for i in answered.index]
+
+    # And the command line once more, from a file of its own.
+    rows.to_csv("new.csv", index=False)
+    capsys.readouterr()
+    assert main(["predict", "model.json", "new.csv", "-o", "predictions.csv"]) == 0
+    with (tmp_path / "predictions.csv").open(newline="") as file:
+        assert [row["prediction"] for row in csv.DictReader(file)] == expected
+    assert main(["explain", "model.json", "new.csv", "--row", "0", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["decision"] == expected[0]
+
+
+def test_a_list_of_crisp_rules_goes_on_to_pmml(tables, tmp_path, monkeypatch, capsys, pmml4s):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.csv").write_text(tables[True])
+    command = ["fit", "table.csv", "--target", "risk", "-o", "model.json", "--ignore", "weight"]
+    command += ["--learner", "ripper", "--seed", "1", "--ordinal", "size=" + "<".join(SIZES)]
+    assert main(command) == 0
+    assert main(["export", "model.json", "--to", "pmml", "-o", "model.pmml"]) == 0, (
+        capsys.readouterr()
+    )
+    document = (tmp_path / "model.pmml").read_text(encoding="utf-8")
+    ruleset = RuleSet.load("model.json")
+    rows = new_rows(ruleset, pd.read_csv(io.StringIO(tables[True])), 2000)
+    expected = ruleset.predict(rows).tolist()
+    assert len(set(expected)) == 3
+    given = pmml_rows(ruleset, rows)
+    assert [NaiveScorer(document).score(row)[0] for row in given[:200]] == expected[:200]
+    answers = pmml4s.run(document, given, ["prediction"])
+    assert [label for (label,) in answers] == expected
