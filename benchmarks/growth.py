@@ -20,7 +20,8 @@ from frri import FRRIClassifier
 warnings.simplefilter("ignore")
 n = int(sys.argv[1])
 X, y = make_classification(200_000, 10, n_informative=6, n_redundant=2, flip_y=0.0, class_sep=1.5, random_state=0)
-FRRIClassifier(effort=0).fit(X[:12_000], y[:12_000])  # loads or compiles the kernels
+for rows in (12_000, 5_000):  # loads or compiles the kernels
+    FRRIClassifier(effort=0).fit(X[:rows], y[:rows])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 start = time.perf_counter()
 clf = FRRIClassifier(effort=0).fit(X[:n], y[:n])

@@ -47,6 +47,9 @@ TOLERANCE = 1e-6
 # Tables of more objects than this are worth waiting for the compiler.
 COMPILED_FROM = 10_000
 
+# Pairs of objects x attributes that are worth loading what was compiled before.
+LOADED_FROM = 50_000_000
+
 
 class ConditionType(enum.IntEnum):
     """How a rule uses an attribute: a flag for each side of the anchor's value that is bounded.
@@ -277,16 +280,18 @@ _done_before: set[str] = set()
 def _path(layout: Layout, step: str, compiled: bool | None) -> Path:
     """The way to do a step: compiled if that is worth the wait, or if there is none.
 
-    There is none where the same step has been done before in this process, or, for small tables, where
-    the compiler is at hand and an earlier process has left its work.
+    There is none where the same step has been done before in this process, and next to none for small
+    tables where the compiler is at hand and an earlier process has left its work.
     """
     small = is_small(layout)
     kind = "small" if small else "mutual" if layout.mutual else "with open sides"
     # What one kind of table has compiled is of no use to another.
     step = f"{step}, {kind}, {'rigid' if layout.rigid is not None else 'free'}"
     if compiled is None:
+        n, m = layout.points.shape
         at_hand = small and compiled_before(bitmap) and cached_on_disk(dense)
-        compiled = use_compiled(len(layout.points)) or step in _done_before or at_hand
+        loaded = at_hand and m * n * n >= LOADED_FROM
+        compiled = use_compiled(n) or step in _done_before or loaded
     if not compiled:
         return Plain(layout)
     _done_before.add(step)

@@ -494,9 +494,22 @@ def prune(
 
 
 @kernel
+def is_inside(points, u, v, limit, conditions, attributes, used):
+    """Whether row `v` is inside the open box of row `u`."""
+    for c in range(used):
+        k = attributes[c]
+        d = points[v, k] - points[u, k]
+        if conditions[u, k] & 1 and d >= limit:
+            return False
+        if conditions[u, k] & 2 and d <= -limit:
+            return False
+    return True
+
+
+@kernel
 def cover(
     points, bits, rows, fence, fine, some, every, first, shift, cuts, tops, starts, sides,
-    columns, limits, conditions, low, high, lengths, words, sets,
+    limits, conditions, low, high, lengths, words, sets,
 ):  # fmt: skip
     """Words and sets covered by the rules of the rows from `low` to `high`; returns how many."""
     m = points.shape[1]
@@ -504,7 +517,7 @@ def cover(
     attributes = np.empty(m + 1, dtype=np.int64)
     n_blocks = fine.shape[1]
     flat = fine.reshape(-1, BLOCK)
-    possible = np.empty((1, BLOCK), dtype=np.uint64)
+    possible, certain = np.empty((2, 1, BLOCK), dtype=np.uint64)
     filled = 0
     for u in range(low, high):
         limit = limits[u]
@@ -545,30 +558,35 @@ def cover(
                 if not found:
                     continue
                 for i in range(BLOCK):
+                    certain[0, i] = possible[0, i]
+                for c in range(used):
+                    inner, outer = box[c, 3] * n_blocks + b, box[c, 1] * n_blocks + b
+                    narrow(certain, 0, certain, 0, flat, inner, outer)
+                for i in range(max(own_start - BLOCK * b, 0), min(own_end - BLOCK * b, BLOCK)):
                     w = BLOCK * b + i
-                    inside = possible[0, i]
-                    if inside == NONE or w < own_start or w >= own_end:
-                        continue
-                    for c in range(used):
-                        if box[c, 0] == box[c, 1] and box[c, 2] == box[c, 3]:
-                            continue
-                        k = attributes[c]
-                        a = points[u, k]
-                        doubtful = inside & fine[box[c, 1], b, i] & ~fine[box[c, 0], b, i]
-                        while doubtful != NONE:
-                            p = lowest(doubtful)
-                            doubtful &= doubtful - ONE
-                            beyond = columns[k, rows[w] + p] - a >= limit
-                            inside &= ~(np.uint64(beyond) << np.uint64(p))
-                        doubtful = inside & fine[box[c, 2], b, i] & ~fine[box[c, 3], b, i]
-                        while doubtful != NONE:
-                            p = lowest(doubtful)
-                            doubtful &= doubtful - ONE
-                            beyond = columns[k, rows[w] + p] - a <= -limit
-                            inside &= ~(np.uint64(beyond) << np.uint64(p))
+                    inside = certain[0, i]
+                    doubtful = possible[0, i] & ~inside
+                    while doubtful != NONE:
+                        p = lowest(doubtful)
+                        doubtful &= doubtful - ONE
+                        v = rows[w] + p
+                        found = is_inside(points, u, v, limit, conditions, attributes, used)
+                        inside |= np.uint64(found) << np.uint64(p)
                     if inside != NONE:
                         words[filled] = w
                         sets[filled] = inside
                         filled += 1
         lengths[u] = filled - before
     return filled
+
+
+@kernel
+def arrange(some_words, some_sets, starts, lengths, low, high, words, sets):
+    """Put what `cover` has found for the rows from `low` to `high` where each of them starts."""
+    filled = 0
+    for u in range(low, high):
+        start = starts[u]
+        for i in range(lengths[u]):
+            words[start + i] = some_words[filled + i]
+            sets[start + i] = some_sets[filled + i]
+        filled += lengths[u]

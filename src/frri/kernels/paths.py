@@ -214,12 +214,21 @@ class Large:
         def some_rows(low: int, high: int) -> Part:
             most = int(self.n_own_words[low:high].sum())
             words, sets = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.uint64)
-            n = self.kernels.cover(
-                *self.arrays, self.layout.columns, limits, types, low, high, lengths, words, sets
-            )
+            n = self.kernels.cover(*self.arrays, limits, types, low, high, lengths, words, sets)
             return words[:n].copy(), sets[:n].copy()
 
-        return self.layout.covers(lengths, self.run(some_rows))
+        parts = self.run(some_rows)
+        indptr = np.concatenate(([0], np.cumsum(lengths[self.layout.rows])))
+        starts = indptr[self.layout.objects]
+        words = np.empty(indptr[-1], dtype=np.int32)
+        sets = np.empty(indptr[-1], dtype=np.uint64)
+
+        def arrange(low: int, high: int) -> None:
+            part, parts[low // CHUNK] = parts[low // CHUNK], ()  # not needed twice
+            self.kernels.arrange(*part, starts, lengths, low, high, words, sets)
+
+        self.run(arrange)
+        return Covers(indptr, words, sets, 64 * self.layout.first_word[-1])
 
     def run(self, work: Callable[[int, int], Any]) -> list[Any]:
         """The work on all rows, chunk by chunk."""
