@@ -1,13 +1,13 @@
 """The best elementary test for the objects at hand, as loops for the compiler.
 
-`frri.learners.slots` explains slots, tests and buckets, `frri.learners.covering` holds the same search
-as array operations. Here objects are counted by bucket. What is before and in a group of buckets bounds
-the scores of the tests inside; only where the bound reaches the best score they are looked at one by
-one. Weights are whole numbers of units and scores come from the same operations in the same order, so both find
-the same tests.
+`frri.learners.slots` explains slots, tests, buckets and groups, `frri.learners.covering` holds the same
+search as array operations. Here objects are counted by bucket. What is before and in a group of buckets
+bounds the scores of the tests inside; only where the bound reaches the best score they are looked at
+one by one. Weights are whole numbers of units and scores come from the same operations in the same
+order, so both find the same tests.
 
-Functions in the innermost loops take numbers and single arrays: to unpack a tuple of arrays costs more
-than they do.
+What is called in the innermost loops takes numbers and single arrays: to unpack a tuple of arrays costs
+more than a score.
 """
 
 from typing import Any

@@ -145,10 +145,8 @@ def _count(rows: Rows, codes: Codes, objects: Objects, counts: Integers) -> Any:
     p, n = 0, 0
     for i in rows:
         side, amount = int(other[i]), weight[i]
-        if side:
-            n += amount
-        else:
-            p += amount
+        n += amount * side
+        p += amount * (1 - side)
         for j in range(codes.shape[1]):
             counts[side, codes[i, j]] += amount
     return p, n
@@ -198,22 +196,23 @@ def _grow(
         tests[n_tests, 0], tests[n_tests, 1], tests[n_tests, 2] = j, low, high
         n_tests += 1
         step += 1
+        # Written in any case and overwritten by the next: a branch could not be predicted.
         n_rows, n_others = 0, 0
         if n_tests == 1:
             for place in range(starts[low], starts[high]):
                 i = by_slot[place]
-                if at_hand[i] >= 0:
-                    at_hand[i] = step
-                    rows[n_rows] = i
-                    n_rows += 1
-                    n_others += other[i]
+                kept = at_hand[i] >= 0
+                at_hand[i] = step if kept else at_hand[i]
+                rows[n_rows] = i
+                n_rows += kept
+                n_others += kept & other[i]
         else:
             for i in rows[:n_before]:
-                if low <= slots[i, j] < high:
-                    at_hand[i] = step
-                    rows[n_rows] = i
-                    n_rows += 1
-                    n_others += other[i]
+                kept = (low <= slots[i, j]) & (slots[i, j] < high)
+                at_hand[i] = step if kept else at_hand[i]
+                rows[n_rows] = i
+                n_rows += kept
+                n_others += kept & other[i]
         if n_others == 0:
             break
         since, n_before = step, n_rows

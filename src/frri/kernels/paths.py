@@ -33,8 +33,8 @@ PAIRS_UP_TO = 8_000
 # Rows that one call of a kernel for large tables works off; fewer than two of them stay in one thread.
 CHUNK = 512
 # Such a bitmap has at least this many cuts per attribute, and more while objects x cuts is small.
-CUTS = 64
-CELLS = 1 << 19
+CUTS = 128
+CELLS = 1 << 22
 
 
 class Path(Protocol):

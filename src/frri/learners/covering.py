@@ -15,6 +15,7 @@ import numpy as np
 
 from frri.compiling import cached_on_disk, compiled, compiled_before, numba_installed
 from frri.kernels import covering as loops
+from frri.learners.weights import sums_by_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -261,10 +262,13 @@ class _Search:
     def _counts(self, rows: Integers, left: Flags) -> tuple[Integers, Integers]:
         """Others and positives, shape (n_tests, 2), in the parts below and above."""
         keys = (self.keys[rows] + left[:, None]).ravel()
-        units = np.repeat(self.units[rows], self.slots.shape[1]) if self.weighted else None
-        counts = _sums(keys, units, 2 * self.n_slots).reshape(-1, 2)
+        if self.weighted:
+            units = np.repeat(self.units[rows], self.slots.shape[1])
+            counts = sums_by_key(keys, units, 2 * self.n_slots)
+        else:
+            counts = np.bincount(keys, minlength=2 * self.n_slots)
         sums = np.zeros((self.n_slots + 1, 2), dtype=np.int64)
-        np.cumsum(counts, axis=0, out=sums[1:])
+        np.cumsum(counts.reshape(-1, 2), axis=0, out=sums[1:])
         until = sums[self.after]
         return until - sums[self.first], sums[self.end] - until
 
@@ -282,15 +286,6 @@ class _Search:
             return self.table[amount]
         weight = amount * self.unit
         return np.asarray(weight * np.log2(np.where(amount > 0, weight, 1.0)))
-
-
-def _sums(keys: Integers, units: Integers | None, n_keys: int) -> Integers:
-    """The units at every key, exact; 1 each if none are given."""
-    if units is None:
-        return np.bincount(keys, minlength=n_keys)
-    sums = np.zeros(n_keys, dtype=np.int64)
-    np.add.at(sums, keys, units)
-    return sums
 
 
 def _without_redundant(table: SlottedTable, tests: list[Test], positive: Flags) -> list[Test]:
@@ -331,7 +326,7 @@ def _subset_counts(
             slot = table.slots[:, j]
             satisfied |= ((slot >= low) & (slot < high)).astype(np.int64) << bit
         n_subsets = 1 << int(end - start)
-        both = [_sums(satisfied, own, n_subsets) for own in (units * targets[c], units)]
+        both = [sums_by_key(satisfied, own, n_subsets) for own in (units * targets[c], units)]
         counts = np.stack(both, axis=1)
         for bit in range(end - start):
             # Whoever satisfies more than a subset satisfies the subset.
@@ -353,6 +348,6 @@ def _coverage_counts(
     support = np.zeros((len(covers), n_classes), dtype=np.int64)
     alone = np.zeros(len(covers), dtype=np.int64)
     for r, own in enumerate(covers):
-        support[r] = _sums(classes[own], units[own], n_classes)
+        support[r] = sums_by_key(classes[own], units[own], n_classes)
         alone[r] = units[own & (times == 1)].sum()
     return support, alone

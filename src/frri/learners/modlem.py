@@ -10,7 +10,7 @@ import numpy as np
 from frri.learners import covering
 from frri.learners.base import RuleClassifier
 from frri.learners.slots import SlottedTable
-from frri.learners.weights import Weights, weighted_objects
+from frri.learners.weights import Weights, sums_by_key, weighted_objects
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
 from frri.rules.statistics import statistics_of_counts
 
@@ -112,7 +112,14 @@ class MODLEMClassifier(RuleClassifier):
             Itself.
         """
         self._check_parameters()
-        table, weights = self._weighted_table(X, y, sample_weight)
+        weighted = None if sample_weight is None else weighted_objects(X, y, sample_weight)
+        try:
+            table = self._training_table(*weighted[:2] if weighted else (X, y))
+        except ValueError:
+            if weighted:  # the same complaint, with rows numbered as in the table that was given
+                self._training_table(X, y)
+            raise
+        weights = weighted[2] if weighted else Weights.equal(len(table.values))
         slotted = SlottedTable.of(table.values, table.classes, table.attributes)
         targets = approximations(
             slotted.ranks, table.classes, len(table.labels), self.approximation
@@ -132,19 +139,6 @@ class MODLEMClassifier(RuleClassifier):
             },
         )
         return self
-
-    def _weighted_table(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingTable, Weights]:
-        """The objects that count, and how much."""
-        if sample_weight is None:
-            table = self._training_table(X, y)
-            return table, Weights.equal(len(table.values))
-        some, labels, weights = weighted_objects(X, y, sample_weight)
-        try:
-            return self._training_table(some, labels), weights
-        except ValueError:
-            # The same complaint, with rows numbered as in the table that was given.
-            self._training_table(X, y)
-            raise
 
     def _check_parameters(self) -> None:
         for name, allowed in (
@@ -173,7 +167,7 @@ def _rules(
         weights.worth(alone),
         np.array(_class_sizes(table, weights)),
     )
-    conditions = list(_conditions(table, slotted, found.conditions))
+    conditions = tuple(_conditions(table, slotted, found.conditions))
     for c, (start, end), estimates, known in zip(
         found.classes.tolist(),
         pairwise(found.start.tolist()),
@@ -182,19 +176,18 @@ def _rules(
         strict=True,
     ):
         yield Rule(
-            tuple(conditions[start:end]),
+            conditions[start:end],
             table.labels[c],
             estimates[-1],
             statistics=known,
-            partial_weights=tuple(estimates) if end - start <= LONGEST_PARTIAL else (),
+            partial_weights=estimates if end - start <= LONGEST_PARTIAL else (),
         )
 
 
 def _class_sizes(table: TrainingTable, weights: Weights) -> tuple[float, ...]:
     """What the objects of each class weigh."""
-    units = weights.units
-    sizes = [units[table.classes == c].sum() for c in range(len(table.labels))]
-    return tuple(float(weights.worth(size)) for size in sizes)
+    sizes = weights.worth(sums_by_key(table.classes, weights.units, len(table.labels)))
+    return tuple(sizes.astype(float).tolist())
 
 
 def _conditions(
@@ -220,7 +213,7 @@ def _conditions(
 
 def _estimates(
     slotted: SlottedTable, targets: NDArray[np.bool_], weights: Weights, found: SlottedRules
-) -> Iterator[list[float]]:
+) -> Iterator[tuple[float, ...]]:
     """The m-estimates of all subsets of each rule's conditions, of a long rule only of the whole."""
     units = weights.units
     priors = (targets * units).sum(axis=1) / units.sum()
@@ -229,7 +222,7 @@ def _estimates(
     counts = covering.subset_counts(slotted, found.chosen(short), targets, weights)
     n_subsets = 1 << lengths[short]
     prior = np.repeat(priors[found.classes[short]], n_subsets)
-    estimates = _m_estimate(weights.worth(counts), prior).tolist()
+    estimates = tuple(_m_estimate(weights.worth(counts), prior).tolist())
     ends = iter(np.cumsum(n_subsets).tolist())
     start = 0
     for r, is_short in enumerate(short.tolist()):
@@ -243,7 +236,7 @@ def _estimates(
                 slotted, found.conditions[found.start[r] : found.start[r + 1]].tolist()
             )
             whole = np.array([[units[own & targets[c]].sum(), units[own].sum()]])
-            yield _m_estimate(weights.worth(whole), priors[c]).tolist()
+            yield tuple(_m_estimate(weights.worth(whole), priors[c]).tolist())
 
 
 def _m_estimate(counts: NDArray[Any], prior: Any) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ later one" (above); that of a nominal attribute is "in slot k" alone. A conjunct
 attribute is a range of slots.
 
 Compiled loops count objects in *buckets*: slots, or runs of 2, 4, 8, ... slots where an attribute has
-many, and one for missing values.
+many. Neighbouring buckets make a *group*; the last group of an attribute is for missing values.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     # First slot, end of the slots of known values, number of the first test (m + 1), nominal or not.
     Grid = tuple[Integers, Integers, Integers, Flags]
 
-# Buckets of an attribute, apart from that of missing values: what the fastest memory holds of a table.
+# Buckets of an attribute, apart from missing values: their counts should stay in fast memory.
 MOST_BUCKETS = 1024
 
 
@@ -125,11 +125,13 @@ class SlottedTable:
         n_groups = -(-n_buckets // GROUP)
         last_group = np.cumsum(n_groups + 1) - 1
         first_group = last_group - n_groups
-        codes = GROUP * first_group + ((self.slots - first) >> widths)
-        codes = np.where(self.slots == end, GROUP * last_group, codes)
+        code = np.arange(end[-1] + 1) - np.repeat(first, end - first + 1)
+        code >>= np.repeat(widths, end - first + 1)
+        code += np.repeat(GROUP * first_group, end - first + 1)
+        code[end] = GROUP * last_group
         tests = test_start[:-1], np.diff(test_start)
         layout = np.stack([first, end, *tests, nominal, first_group, last_group, widths], axis=1)
-        return layout, codes.astype(np.uint32)
+        return layout, code.astype(np.uint32)[self.slots]
 
     def intervals(self, conditions: Integers) -> tuple[Floats, Floats]:
         """Lower and upper bounds of conditions: an attribute and a range of its slots each.

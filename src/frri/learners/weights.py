@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples
 
 from frri.columns import is_missing, plain_table
 
-# All weights together, in units: sums of some of them then fit in 64 bits.
+# Binary logarithm of the most units that all weights together may have: sums then fit in 64 bits.
 MOST_UNITS = 62
 
 
@@ -57,6 +57,19 @@ class Weights:
     def worth(self, units: Any) -> Any:
         """Units as weights: whole numbers if all weights are."""
         return units if self.unit == 1.0 else units * self.unit
+
+
+def sums_by_key(keys: Any, units: NDArray[np.int64], n_keys: int) -> NDArray[np.int64]:
+    """What the objects with each key weigh together.
+
+    Examples
+    --------
+    >>> sums_by_key([0, 2, 0], np.array([1, 2, 3]), 3)
+    array([4, 0, 2])
+    """
+    sums = np.zeros(n_keys, dtype=np.int64)
+    np.add.at(sums, keys, units)
+    return sums
 
 
 def weighted_objects(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Weights]:

@@ -20,7 +20,7 @@ from frri.rules.combination import (
     fallback_shares,
     fallback_values,
 )
-from frri.rules.condition import Condition, NominalCondition
+from frri.rules.condition import Condition, NumericCondition
 from frri.rules.matching import Matcher
 from frri.rules.rule import Label, Rule, RuleStatistics, label_array
 
@@ -393,16 +393,16 @@ class RuleSet:
             raise ValueError(f"{name} has weight {rule.weight}; it must be from 0 to {HEAVIEST:g}.")
         if rule.origin not in {"learned", "edited", "written"}:
             raise ValueError(f"{name} has the unknown origin {rule.origin!r}.")
-        if rule.distribution is not None and len(rule.distribution) != len(self.classes):
+        shares = rule.distribution
+        if shares is not None and len(shares) != len(self.classes):
             raise ValueError(f"{name} must have one share per class in its distribution.")
-        shares = rule.distribution or (1.0,)
-        if not (min(shares) >= 0.0 and sum(shares) < np.inf):
+        if shares is not None and not (min(shares) >= 0.0 and sum(shares) < np.inf):
             raise ValueError(f"{name} must have shares of 0 or more in its distribution.")
         for condition in rule.conditions:
             if condition.attribute not in kinds:
                 raise ValueError(f"{name} uses {condition.attribute!r}, which is not an attribute.")
             kind = kinds[condition.attribute]
-            if isinstance(condition, NominalCondition) != (kind == "nominal"):
+            if isinstance(condition, NumericCondition) == (kind == "nominal"):
                 raise ValueError(
                     f"{name} has a condition on {condition.attribute!r} that does not fit "
                     f"a {kind} attribute."
