@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.timing import best
 from frri import induction
-from frri.bench.datasets import load
+from frri.compare.datasets import load
 from frri.fuzzy import Scaling
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from frri import FRRIClassifier, induction
-from frri.bench.datasets import load
+from frri.compare.datasets import load
 from frri.fuzzy import Scaling
 
 BEFORE = "c5eb001"

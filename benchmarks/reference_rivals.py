@@ -19,9 +19,9 @@ import numpy as np
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold
 
-from frri.bench.datasets import load
-from frri.learners.furia import FURIAClassifier
-from frri.learners.ripper import RIPPERClassifier
+from frri.compare.datasets import load
+from frri.learners.ripper.furia import FURIAClassifier
+from frri.learners.ripper.ripper import RIPPERClassifier
 
 LEARNERS = {"RIPPER": RIPPERClassifier, "FURIA": FURIAClassifier}
 REFERENCE = Path(__file__).parents[1] / "tests" / "reference" / "ripper_furia.csv"

@@ -22,9 +22,9 @@ from pathlib import Path
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from frri.bench.datasets import NAMES, load
-from frri.learners.modlem import MODLEMClassifier
-from frri.learners.quickrules import QuickRulesClassifier
+from frri.compare.datasets import NAMES, load
+from frri.learners.modlem.modlem import MODLEMClassifier
+from frri.learners.quickrules.quickrules import QuickRulesClassifier
 
 TESTS = Path(__file__).parents[1] / "tests"
 sys.path.insert(0, str(TESTS))

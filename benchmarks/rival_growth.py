@@ -22,10 +22,10 @@ import numpy as np
 from sklearn.datasets import make_classification
 
 from benchmarks.timing import best
-from frri.learners.furia import FURIAClassifier
-from frri.learners.modlem import MODLEMClassifier
-from frri.learners.quickrules import QuickRulesClassifier
-from frri.learners.ripper import RIPPERClassifier
+from frri.learners.modlem.modlem import MODLEMClassifier
+from frri.learners.quickrules.quickrules import QuickRulesClassifier
+from frri.learners.ripper.furia import FURIAClassifier
+from frri.learners.ripper.ripper import RIPPERClassifier
 
 SIZES = (1_000, 10_000, 100_000)
 LEARNERS = {

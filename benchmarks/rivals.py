@@ -16,11 +16,11 @@ import numpy as np
 from sklearn.datasets import make_classification
 
 from benchmarks.timing import best
-from frri.bench.datasets import NAMES, load
-from frri.learners.furia import FURIAClassifier
-from frri.learners.modlem import MODLEMClassifier
-from frri.learners.quickrules import QuickRulesClassifier
-from frri.learners.ripper import RIPPERClassifier
+from frri.compare.datasets import NAMES, load
+from frri.learners.modlem.modlem import MODLEMClassifier
+from frri.learners.quickrules.quickrules import QuickRulesClassifier
+from frri.learners.ripper.furia import FURIAClassifier
+from frri.learners.ripper.ripper import RIPPERClassifier
 
 LARGEST = {"winequality-red", "yeast", "vowel"}
 

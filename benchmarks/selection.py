@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.timing import best
 from frri import FRRIClassifier, induction
-from frri.bench.datasets import NAMES, load
+from frri.compare.datasets import NAMES, load
 from frri.cover import minimum_cover
 from frri.fuzzy import Scaling
 

@@ -7,9 +7,9 @@ import sys
 import pandas as pd
 import pytest
 
-from frri.bench import command
-from frri.bench import learners as registry
-from frri.bench.command import main
+from frri.cli import bench as command
+from frri.cli.bench import main
+from frri.compare import learners as registry
 
 
 @pytest.fixture(autouse=True)
@@ -113,7 +113,7 @@ def test_the_papers_tables_next_to_ours(capsys, tmp_path):
 
 def test_help_needs_nothing_slow():
     code = (
-        "import sys; from frri.bench.command import parser; parser().format_help(); "
+        "import sys; from frri.cli.bench import parser; parser().format_help(); "
         "print({'sklearn', 'pandas', 'matplotlib'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

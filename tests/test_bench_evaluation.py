@@ -15,11 +15,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
-from frri.bench import METRICS, Dataset, dataset, learner, load, metric
-from frri.bench.evaluation import FULL, Task, assign_folds, evaluate, small_classes
-from frri.bench.learners import definition, seeded
-from frri.bench.metrics import Outcome, all_metrics
-from frri.bench.sizes import size_of
+from frri.compare import METRICS, Dataset, dataset, learner, load, metric
+from frri.compare.evaluation import FULL, Task, assign_folds, evaluate, small_classes
+from frri.compare.learners import definition, seeded
+from frri.compare.metrics import Outcome, all_metrics
+from frri.compare.sizes import size_of
 
 WINE = load("wine")
 

@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from frri.bench import NAMES
-from frri.bench.figures import _cliques, pareto_front
-from frri.bench.learners import PAPER_LEARNERS
-from frri.bench.report import make_report, overview, page_html, write_report
-from frri.bench.reproduction import reproduction_page
-from frri.bench.results import Results
-from frri.bench.sources import dataset
-from frri.bench.tables import Table
+from frri.compare import NAMES
+from frri.compare.figures import _cliques, pareto_front
+from frri.compare.learners import PAPER_LEARNERS
+from frri.compare.report import make_report, overview, page_html, write_report
+from frri.compare.reproduction import reproduction_page
+from frri.compare.results import Results
+from frri.compare.sources import dataset
+from frri.compare.tables import Table
 
 DOCS = Path(__file__).parent.parent / "docs"
 HOSTILE = "<script>alert('|&_')</script>"

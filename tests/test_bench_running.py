@@ -16,10 +16,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from frri.bench import journal, progress, run, running
-from frri.bench.evaluation import Task
-from frri.bench.journal import JournalError, read_journal
-from frri.bench.progress import Progress
+from frri.compare import journal, progress, run, running
+from frri.compare.evaluation import Task
+from frri.compare.journal import JournalError, read_journal
+from frri.compare.progress import Progress
 
 LEARNERS = {"tree": DecisionTreeClassifier(), "stump": DecisionTreeClassifier(max_depth=1)}
 METRICS = ["balanced_accuracy", "rules"]
@@ -60,7 +60,7 @@ KILLING = """
 import os, random, signal, sys, time
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
-from frri.bench import run
+from frri.compare import run
 
 def whole(out, workers):
     learners = {"forest": RandomForestClassifier(60), "tree": DecisionTreeClassifier()}
@@ -241,7 +241,7 @@ def test_a_learner_that_takes_too_long_is_ended(tmp_path):
 
 
 def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(tmp_path):
-    command = [sys.executable, "-m", "frri.bench", "--datasets", "vowel", "--learners", "forest"]
+    command = [sys.executable, "-m", "frri.compare", "--datasets", "vowel", "--learners", "forest"]
     command += ["--folds", "8", "--workers", "1", "--out", str(tmp_path)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     file = tmp_path / "results.jsonl"
@@ -267,7 +267,7 @@ def test_learners_of_a_script_without_a_guard_run_in_processes(tmp_path):
     script.write_text(
         textwrap.dedent("""
             from sklearn.dummy import DummyClassifier
-            import frri.bench as bench
+            import frri.compare as bench
 
             class Mine(DummyClassifier):
                 def predict(self, X):

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 from sklearn.datasets import load_iris
 
-from frri.bench import NAMES, dataset, load
-from frri.bench.facts import dataset_table, facts, paper_table
+from frri.compare import NAMES, dataset, load
+from frri.compare.facts import dataset_table, facts, paper_table
 
 FRAME = pd.DataFrame(
     {

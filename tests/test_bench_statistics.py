@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from frri.bench import compare
-from frri.bench.claims import claims, conover_as_printed
-from frri.bench.facts import paper_table
-from frri.bench.statistics import wilcoxon
-from frri.bench.tables import p_value
+from frri.compare import compare
+from frri.compare.claims import claims, conover_as_printed
+from frri.compare.facts import paper_table
+from frri.compare.statistics import wilcoxon
+from frri.compare.tables import p_value
 
 PRINTED = Path(__file__).parent / "reference"
 LABELS = {

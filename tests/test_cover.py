@@ -14,21 +14,13 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 import naive
-from frri.compiling import compiled, numba_installed
-from frri.cover import (
-    Cover,
-    Covers,
-    branching,
-    effort,
-    large,
-    local_search,
-    minimum_cover,
-    parts,
-    tableau,
-)
-from frri.cover import reduction as red
-from frri.cover.bounds import exact_bound
-from frri.cover.greedy import Lists, greedy_cover
+from frri._twins import compiled, numba_installed
+from frri.cover import Cover, CoverMatrix, budget, large, minimum_cover
+from frri.cover._bound import simplex
+from frri.cover._bound.exact import exact_bound
+from frri.cover._reduce import dominance as red
+from frri.cover._search import branch_and_bound, local_search, parts
+from frri.cover._search.greedy import Lists, greedy_cover
 
 
 def boxes(n, seed, *, m=4, noise=0.15):
@@ -53,14 +45,14 @@ def covers_all(matrix, cover):
 
 @pytest.fixture
 def interpreted(monkeypatch):
-    monkeypatch.setattr(effort.Work, "kernels", lambda _, module, **__: module)
+    monkeypatch.setattr(budget.Work, "kernels", lambda _, module, **__: module)
 
 
 @pytest.fixture
 def compiled_kernels(monkeypatch):
     if not numba_installed():
         pytest.skip("numba is not installed")
-    monkeypatch.setattr(effort.Work, "kernels", lambda _, module, **__: compiled(module))
+    monkeypatch.setattr(budget.Work, "kernels", lambda _, module, **__: compiled(module))
 
 
 # --- the answer
@@ -79,7 +71,7 @@ def small_problems(draw):
 @given(small_problems())
 def test_brute_force_agrees_on_drawn_problems(problem):
     matrix, costs = problem
-    cover = minimum_cover(Covers.from_dense(matrix), costs)
+    cover = minimum_cover(CoverMatrix.from_dense(matrix), costs)
     assert cover.selected.tolist() == naive.minimum_cover(matrix, costs)
     assert (cover.status, cover.cost_status, cover.settled) == ("optimal", "optimal", True)
     assert cover.lower_bound == len(cover)
@@ -96,7 +88,7 @@ def test_brute_force_agrees_on_many_random_problems(seed):
         if rng.random() < 0.4:  # duplicates
             matrix[rng.integers(n)] = matrix[rng.integers(n)]
         costs = rng.integers(0, rng.choice([1, 2, 5]), n)
-        covers = Covers.from_dense(matrix)
+        covers = CoverMatrix.from_dense(matrix)
         cover = minimum_cover(covers, costs)
         assert cover.selected.tolist() == naive.minimum_cover(matrix, costs.tolist())
         assert cover.cost == costs[cover.selected].sum()
@@ -118,7 +110,7 @@ def test_brute_force_agrees_where_nothing_can_be_reduced(seed):
         for shift in rng.choice(n, 4, replace=False):
             matrix[np.arange(n), (np.arange(n) + shift) % n] = True
         costs = rng.integers(0, 4, n)
-        cover = minimum_cover(Covers.from_dense(matrix), costs)
+        cover = minimum_cover(CoverMatrix.from_dense(matrix), costs)
         assert cover.selected.tolist() == naive.minimum_cover(matrix, costs.tolist())
 
 
@@ -138,7 +130,7 @@ def test_scipy_agrees_on_middling_problems(seed):
     rng = np.random.default_rng(seed)
     n = 100 + 14 * seed
     matrix, costs = boxes(n, seed) if seed % 2 else random_matrix(rng, 100, 60, 0.08)
-    cover = minimum_cover(Covers.from_dense(matrix), costs)
+    cover = minimum_cover(CoverMatrix.from_dense(matrix), costs)
     assert covers_all(matrix, cover)
     assert (cover.status, cover.cost_status, cover.settled) == ("optimal", "optimal", True)
     assert (len(cover), cover.cost) == scipy_optimum(matrix, costs)
@@ -147,7 +139,7 @@ def test_scipy_agrees_on_middling_problems(seed):
 @pytest.mark.parametrize("seed", range(4))
 def test_both_solvers_give_the_same_cover(seed):
     matrix, costs = boxes(60, seed)
-    covers = Covers.from_dense(matrix)
+    covers = CoverMatrix.from_dense(matrix)
     ours, theirs = minimum_cover(covers, costs), minimum_cover(covers, costs, solver="highs")
     assert theirs.settled
     assert ours.selected.tolist() == theirs.selected.tolist()
@@ -161,22 +153,22 @@ def test_both_solvers_give_the_same_cover(seed):
 def test_parts_are_solved_independently():
     matrix, costs = boxes(40, 1)
     twice = np.block([[matrix, np.zeros_like(matrix)], [np.zeros_like(matrix), matrix]])
-    once = minimum_cover(Covers.from_dense(matrix), costs).selected
-    both = minimum_cover(Covers.from_dense(twice), np.concatenate((costs, costs))).selected
+    once = minimum_cover(CoverMatrix.from_dense(matrix), costs).selected
+    both = minimum_cover(CoverMatrix.from_dense(twice), np.concatenate((costs, costs))).selected
     assert both.tolist() == [*once, *(once + 40)]
 
 
 def test_nothing_to_cover():
     for shape in [(0, 0), (0, 5), (5, 0), (3, 3)]:
-        cover = minimum_cover(Covers.from_dense(np.zeros(shape, dtype=bool)))
+        cover = minimum_cover(CoverMatrix.from_dense(np.zeros(shape, dtype=bool)))
         assert cover.selected.tolist() == []
         assert (cover.status, cover.lower_bound, cover.cost, cover.gap) == ("optimal", 0, 0, 0.0)
 
 
 def test_large_costs_are_handled_exactly():
     matrix, costs = boxes(80, 3)
-    cover = minimum_cover(Covers.from_dense(matrix), costs * 3_000_017)
-    same = minimum_cover(Covers.from_dense(matrix), costs)
+    cover = minimum_cover(CoverMatrix.from_dense(matrix), costs * 3_000_017)
+    same = minimum_cover(CoverMatrix.from_dense(matrix), costs)
     assert cover.selected.tolist() == same.selected.tolist()
     assert cover.cost == same.cost * 3_000_017
 
@@ -185,15 +177,15 @@ def test_large_costs_are_handled_exactly():
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("limit", [3, 40, effort.CELLS])
+@pytest.mark.parametrize("limit", [3, 40, budget.CELLS])
 def test_interpreted_and_compiled_walk_the_same_way(seed, limit, monkeypatch):
     if not numba_installed():
         pytest.skip("numba is not installed")
     matrix, costs = boxes(150, seed, noise=0.25)
-    covers = Covers.from_dense(matrix)
+    covers = CoverMatrix.from_dense(matrix)
     results = []
     for choose in (lambda module: module, compiled):
-        monkeypatch.setattr(effort.Work, "kernels", lambda _, m, choose=choose, **__: choose(m))
+        monkeypatch.setattr(budget.Work, "kernels", lambda _, m, choose=choose, **__: choose(m))
         results.append(minimum_cover(covers, costs, effort=limit))
     one, other = results
     assert one.selected.tolist() == other.selected.tolist()
@@ -202,22 +194,22 @@ def test_interpreted_and_compiled_walk_the_same_way(seed, limit, monkeypatch):
 
 
 def test_without_numba_everything_works(monkeypatch):
-    monkeypatch.setattr(effort, "numba_installed", lambda: False)
-    monkeypatch.setattr(effort, "compiled_before", lambda _: False)
-    monkeypatch.setattr(effort._Rent, "paid", 1e9)
+    monkeypatch.setattr(budget, "numba_installed", lambda: False)
+    monkeypatch.setattr(budget, "compiled_before", lambda _: False)
+    monkeypatch.setattr(budget._Rent, "paid", 1e9)
     matrix, costs = boxes(100, 5)
-    assert minimum_cover(Covers.from_dense(matrix), costs).settled
+    assert minimum_cover(CoverMatrix.from_dense(matrix), costs).settled
 
 
 def test_a_small_problem_never_waits_for_a_compiler(monkeypatch):
     def refuse(_):
         raise AssertionError
 
-    monkeypatch.setattr(effort, "compiled_before", lambda _: False)
-    monkeypatch.setattr(effort, "compiled", refuse)
-    monkeypatch.setattr(effort._Rent, "paid", 0.0)
+    monkeypatch.setattr(budget, "compiled_before", lambda _: False)
+    monkeypatch.setattr(budget, "compiled", refuse)
+    monkeypatch.setattr(budget._Rent, "paid", 0.0)
     matrix, costs = boxes(60, 2)
-    assert minimum_cover(Covers.from_dense(matrix), costs).settled
+    assert minimum_cover(CoverMatrix.from_dense(matrix), costs).settled
 
 
 # --- stopped early
@@ -226,7 +218,7 @@ def test_a_small_problem_never_waits_for_a_compiler(monkeypatch):
 @pytest.mark.parametrize("seed", range(4))
 def test_any_effort_gives_a_complete_cover_and_a_valid_bound(seed):
     matrix, costs = boxes(120, seed, noise=0.25)
-    covers = Covers.from_dense(matrix)
+    covers = CoverMatrix.from_dense(matrix)
     optimum = minimum_cover(covers, costs)
     assert optimum.settled
     for limit in (0, 1, 2, 3, 5, 8, 13, 21, 34):
@@ -246,7 +238,7 @@ def test_any_effort_gives_a_complete_cover_and_a_valid_bound(seed):
 @pytest.mark.parametrize("limit", [0.0, 1e-6, 0.01])
 def test_any_time_limit_gives_a_complete_cover(limit):
     matrix, costs = boxes(250, 3, noise=0.25)
-    cover = minimum_cover(Covers.from_dense(matrix), costs, time_limit=limit)
+    cover = minimum_cover(CoverMatrix.from_dense(matrix), costs, time_limit=limit)
     assert covers_all(matrix, cover)
     assert cover.lower_bound <= len(cover)
     assert cover.settled or cover.stopped_by == "time"
@@ -255,7 +247,7 @@ def test_any_time_limit_gives_a_complete_cover(limit):
 @pytest.mark.parametrize("where", ["minimise_count", "minimise_cost", "settle", "__init__"])
 def test_an_interrupt_in_any_stage_gives_a_complete_cover(where, monkeypatch):
     matrix, costs = boxes(120, 1, noise=0.25)
-    covers = Covers.from_dense(matrix)
+    covers = CoverMatrix.from_dense(matrix)
     optimum = minimum_cover(covers, costs)
 
     def interrupted(*_, **__):
@@ -271,10 +263,10 @@ def test_an_interrupt_in_any_stage_gives_a_complete_cover(where, monkeypatch):
 
 def test_an_interrupt_between_two_slices_keeps_the_bound(monkeypatch):
     matrix, costs = boxes(250, 3, noise=0.25)
-    covers = Covers.from_dense(matrix)
+    covers = CoverMatrix.from_dense(matrix)
     optimum = minimum_cover(covers, costs, tie_break=False)
     calls = 0
-    settle = branching.Search._settle
+    settle = branch_and_bound.Search._settle
 
     def interrupted(self, node):
         nonlocal calls
@@ -283,7 +275,7 @@ def test_an_interrupt_between_two_slices_keeps_the_bound(monkeypatch):
             raise KeyboardInterrupt
         settle(self, node)
 
-    monkeypatch.setattr(branching.Search, "_settle", interrupted)
+    monkeypatch.setattr(branch_and_bound.Search, "_settle", interrupted)
     cover = minimum_cover(covers, costs)
     assert cover.stopped_by == "interrupt"
     assert covers_all(matrix, cover)
@@ -304,7 +296,7 @@ def test_a_real_signal_ends_the_search_and_nothing_else():
     matrix = rng.random((400, 400)) < 0.03  # far too hard to be proved
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    cover = minimum_cover(Covers.from_dense(matrix))
+    cover = minimum_cover(CoverMatrix.from_dense(matrix))
     assert cover.stopped_by == "interrupt"
     assert cover.status == "feasible"
     assert covers_all(matrix, cover)
@@ -315,7 +307,7 @@ def test_a_real_signal_ends_the_search_and_nothing_else():
 def test_deep_dives_keep_pivoting():
     # The weights of the Devex rule grow from node to node and must not drown the infeasible rows.
     matrix = np.random.default_rng(0).random((250, 250)) < 0.04
-    cover = minimum_cover(Covers.from_dense(matrix), effort=750)
+    cover = minimum_cover(CoverMatrix.from_dense(matrix), effort=750)
     assert cover.nodes > 100
     assert cover.pivots > 10 * cover.nodes
 
@@ -348,20 +340,20 @@ def covers_of(matrix):
     bits = np.bitwise_or.reduceat(np.uint64(1) << (matrix.indices & 63).astype(np.uint64), first)
     counts = np.bincount(words >> 32, minlength=matrix.shape[0])
     indptr = np.concatenate(([0], np.cumsum(counts)))
-    return Covers(indptr, (words & 0xFFFFFFFF).astype(np.int32), bits, matrix.shape[1])
+    return CoverMatrix(indptr, (words & 0xFFFFFFFF).astype(np.int32), bits, matrix.shape[1])
 
 
 def test_the_route_for_large_parts_agrees_with_the_usual_one(monkeypatch):
     matrix, costs = boxes(150, 7)
-    usual = minimum_cover(Covers.from_dense(matrix), costs)
+    usual = minimum_cover(CoverMatrix.from_dense(matrix), costs)
     monkeypatch.setattr(parts, "LARGEST_TABLEAU", 0)
-    large = minimum_cover(Covers.from_dense(matrix), costs)
+    large = minimum_cover(CoverMatrix.from_dense(matrix), costs)
     assert covers_all(matrix, large)
     assert large.lower_bound <= len(usual) <= len(large)
     assert large.lower_bound >= len(usual) - 2
     monkeypatch.undo()
-    monkeypatch.setattr("frri.cover.problem.LARGEST_DENSE", 0)
-    thin = minimum_cover(Covers.from_dense(matrix), costs)
+    monkeypatch.setattr("frri.cover.small.LARGEST_DENSE", 0)
+    thin = minimum_cover(CoverMatrix.from_dense(matrix), costs)
     assert covers_all(matrix, thin)
     assert len(thin) == len(usual)
     assert thin.status == "optimal"
@@ -382,7 +374,7 @@ def never_expanded(monkeypatch):
 @given(small_problems())
 def test_hard_objects_lead_to_the_same_answer_as_all(problem):
     matrix, costs = problem
-    cover = minimum_cover(Covers.from_dense(matrix), costs)
+    cover = minimum_cover(CoverMatrix.from_dense(matrix), costs)
     assert cover.selected.tolist() == naive.minimum_cover(matrix, costs)
     assert (cover.status, cover.settled, cover.stopped_by) == ("optimal", True, None)
 
@@ -398,7 +390,7 @@ def test_few_hard_objects_lead_to_the_same_answer_as_all(seed, monkeypatch):
         n, m = rng.integers(1, 13), rng.integers(1, 40)
         matrix = rng.random((n, m)) < rng.choice([0.15, 0.25, 0.4])
         costs = rng.integers(0, rng.choice([1, 2, 5]), n)
-        covers = Covers.from_dense(matrix)
+        covers = CoverMatrix.from_dense(matrix)
         cover = minimum_cover(covers, costs)
         assert cover.selected.tolist() == naive.minimum_cover(matrix, costs.tolist())
         assert cover.settled
@@ -409,7 +401,7 @@ def test_few_hard_objects_lead_to_the_same_answer_as_all(seed, monkeypatch):
 @pytest.mark.parametrize("seed", range(3))
 def test_any_effort_and_room_give_a_valid_bound_on_words(seed, monkeypatch):
     matrix, costs = boxes(150, seed, noise=0.25)
-    covers = Covers.from_dense(matrix)
+    covers = CoverMatrix.from_dense(matrix)
     optimum = minimum_cover(covers, costs)
     assert optimum.settled
     monkeypatch.setattr("frri.cover.LARGEST_EXPANDED", 0)
@@ -432,10 +424,10 @@ def test_words_interpreted_and_compiled_walk_the_same_way(limit, monkeypatch):
     if not numba_installed():
         pytest.skip("numba is not installed")
     matrix, costs = boxes(400, limit, noise=0.2)
-    covers = Covers.from_dense(matrix)
+    covers = CoverMatrix.from_dense(matrix)
     results = []
     for choose in (lambda module: module, compiled):
-        monkeypatch.setattr(effort.Work, "kernels", lambda _, m, choose=choose, **__: choose(m))
+        monkeypatch.setattr(budget.Work, "kernels", lambda _, m, choose=choose, **__: choose(m))
         results.append(minimum_cover(covers, costs, effort=limit))
     one, other = results
     assert covers_all(matrix, one)
@@ -449,7 +441,7 @@ def test_words_interpreted_and_compiled_walk_the_same_way(limit, monkeypatch):
 def test_any_time_limit_gives_a_complete_cover_on_words(limit):
     matrix, costs = boxes(600, 3, noise=0.25)
     start = time.perf_counter()
-    cover = minimum_cover(Covers.from_dense(matrix), costs, time_limit=limit)
+    cover = minimum_cover(CoverMatrix.from_dense(matrix), costs, time_limit=limit)
     assert time.perf_counter() - start < limit + 60  # not a speed test: it ends at all
     assert covers_all(matrix, cover)
     assert cover.lower_bound <= len(cover)
@@ -467,7 +459,7 @@ def test_an_interrupt_in_any_stage_on_words_gives_a_complete_cover(where, monkey
         raise KeyboardInterrupt
 
     monkeypatch.setattr(large.LargeProblem, where, interrupted)
-    cover = minimum_cover(Covers.from_dense(matrix), costs)
+    cover = minimum_cover(CoverMatrix.from_dense(matrix), costs)
     assert covers_all(matrix, cover)
     assert cover.stopped_by == "interrupt"
     assert not cover.settled
@@ -480,7 +472,7 @@ def test_a_real_signal_ends_a_search_on_words():
     matrix = np.random.default_rng(0).random((1500, 1500)) < 0.02
     timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    cover = minimum_cover(Covers.from_dense(matrix))
+    cover = minimum_cover(CoverMatrix.from_dense(matrix))
     assert cover.stopped_by == "interrupt"
     assert covers_all(matrix, cover)
     assert 0 < cover.lower_bound < len(cover)
@@ -497,7 +489,7 @@ def overlapping_intervals(n):
     bits = np.full(indptr[-1], full)
     bits[indptr[:-1]] &= full << (first & 63).astype(np.uint64)
     bits[indptr[1:] - 1] &= full >> (63 - ((last - 1) & 63)).astype(np.uint64)
-    return Covers(indptr, words.astype(np.int32), bits, n), first, last
+    return CoverMatrix(indptr, words.astype(np.int32), bits, n), first, last
 
 
 @pytest.mark.parametrize("limit", [0, 3000])
@@ -525,11 +517,11 @@ def test_memory_stays_linear(limit):
 def test_a_large_reduction_looks_at_the_clock():
     matrix = np.random.default_rng(0).random((3000, 3000)) < 0.1
     start = time.perf_counter()
-    cover = minimum_cover(Covers.from_dense(matrix), time_limit=0.0)
+    cover = minimum_cover(CoverMatrix.from_dense(matrix), time_limit=0.0)
     assert cover.stopped_by == "time"
     assert time.perf_counter() - start < 60  # not a speed test: it ends at all
-    with pytest.raises(effort.Exhausted):
-        red.undominated(matrix, np.ones(3000, dtype=np.int64), effort.Work(1, 0.0))
+    with pytest.raises(budget.Exhausted):
+        red.undominated(matrix, np.ones(3000, dtype=np.int64), budget.Work(1, 0.0))
 
 
 # --- the pieces
@@ -606,7 +598,7 @@ def test_bounds_hold_for_any_multipliers(seed):
 
 def test_a_damaged_tableau_is_never_believed(monkeypatch):
     # Rounding errors made gross: the answer must stay right, because only exact bounds prune.
-    reoptimise = tableau.reoptimise
+    reoptimise = simplex.reoptimise
     rng = np.random.default_rng(0)
 
     def damaged(table, *rest):
@@ -614,11 +606,11 @@ def test_a_damaged_tableau_is_never_believed(monkeypatch):
         table[-1] *= rng.uniform(0.9, 1.3, table.shape[1])
         return answer
 
-    monkeypatch.setattr(effort.Work, "kernels", lambda _, module, **__: module)
-    monkeypatch.setattr(tableau, "reoptimise", damaged)
+    monkeypatch.setattr(budget.Work, "kernels", lambda _, module, **__: module)
+    monkeypatch.setattr(simplex, "reoptimise", damaged)
     matrix, costs = boxes(45, 6)
     expected = scipy_optimum(matrix, costs)
-    cover = minimum_cover(Covers.from_dense(matrix), costs, effort=200)
+    cover = minimum_cover(CoverMatrix.from_dense(matrix), costs, effort=200)
     assert covers_all(matrix, cover)
     assert cover.status == "feasible" or len(cover) == expected[0]
     assert cover.cost_status == "feasible" or cover.cost == expected[1]
@@ -645,12 +637,12 @@ def test_a_damaged_tableau_is_never_believed(monkeypatch):
 )
 def test_senseless_arguments_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
-        minimum_cover(Covers.from_dense(np.eye(2, dtype=bool)), **arguments)
+        minimum_cover(CoverMatrix.from_dense(np.eye(2, dtype=bool)), **arguments)
 
 
 def test_covers_round_trip():
     matrix, _ = boxes(70, 0)
-    covers = Covers.from_dense(matrix)
+    covers = CoverMatrix.from_dense(matrix)
     assert (covers.to_dense() == matrix).all()
     assert (red.to_sparse(covers).toarray() == matrix).all()
     assert isinstance(minimum_cover(covers), Cover)

@@ -22,8 +22,8 @@ from frri import (
     Rule,
     RuleSet,
 )
-from frri.columns import is_missing, plain_table
-from frri.data import to_matrix
+from frri.table import to_matrix
+from frri.table.columns import is_missing, plain_table
 
 LEARNERS = [
     FRRIClassifier,

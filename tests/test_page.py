@@ -19,7 +19,7 @@ from sklearn.datasets import load_wine
 import frri.learners
 from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.fuzzy import T_NORMS
-from frri.learners.base import RuleClassifier
+from frri.learners._base import RuleClassifier
 from frri.report import facts, write_report
 from frri.rules.text import condition_text
 

@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from frri import Attribute, NominalCondition, NumericCondition, RIPPERClassifier, Rule, RuleSet
-from frri.data import to_matrix
 from frri.export import to_pmml
 from frri.export.evaluator import Evaluator
 from frri.rules.condition import is_strict
+from frri.table import to_matrix
 from programs import PMML_PACKAGES, records, required
 from test_export import HOSTILE, random_rows, rulesets
 

@@ -15,10 +15,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_rough as naive
-from frri.data import describe_columns
 from frri.fuzzy import Scaling, lukasiewicz, positive_region, relation
-from frri.learners.positive_region import PositiveRegion
-from frri.learners.quickreduct import QuickReduct
+from frri.learners.quickrules._positive_region import PositiveRegion
+from frri.learners.quickrules.quickreduct import QuickReduct
+from frri.table import describe_columns
 
 
 @parametrize_with_checks([QuickReduct(), QuickReduct(t_norm="minimum", ties="last")])

@@ -19,11 +19,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_rough as naive
 from frri import RuleSet
-from frri.bench.datasets import load
-from frri.compiling import compiled, numba_installed
-from frri.kernels import rough
-from frri.learners import positive_region, quickrules
-from frri.learners.quickrules import QuickRulesClassifier
+from frri._twins import compiled, numba_installed
+from frri.compare.datasets import load
+from frri.learners.quickrules import _positive_region as positive_region
+from frri.learners.quickrules import _similarity_kernels as rough
+from frri.learners.quickrules import quickrules
+from frri.learners.quickrules.quickrules import QuickRulesClassifier
 from frri.rules import NominalCondition
 
 REFERENCE = Path(__file__).parent / "reference" / "rough.csv"

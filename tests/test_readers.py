@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frri.data import describe_frame, to_matrix
 from frri.readers import read_table
 from frri.readers.delimited import read_delimited
 from frri.readers.keel import read_keel
 from frri.readers.kinds import check_kinds, declare, summary, texts
 from frri.readers.texts import MISSING
+from frri.table import describe_frame, to_matrix
 
 NAN = float("nan")
 

@@ -21,15 +21,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_rivals as naive
-from frri.compiling import compiled
-from frri.data import describe_frame
-from frri.kernels import rule_lists, thresholds
-from frri.learners import growing, sorted_columns
-from frri.learners.class_rules import ClassProblem, Place, Strategy, first_later
-from frri.learners.description_length import Counts
-from frri.learners.ripper import RIPPERClassifier
-from frri.learners.sorted_columns import SortedColumns
+from frri._twins import compiled
+from frri.learners.ripper import _description_length_kernels as rule_lists
+from frri.learners.ripper import _growing as growing
+from frri.learners.ripper import _sorted_columns as sorted_columns
+from frri.learners.ripper import _threshold_kernels as thresholds
+from frri.learners.ripper._class_rules import ClassProblem, Place, Strategy, first_later
+from frri.learners.ripper._description_length import Counts
+from frri.learners.ripper._sorted_columns import SortedColumns
+from frri.learners.ripper.ripper import RIPPERClassifier
 from frri.rules import NominalCondition, RuleSet
+from frri.table import describe_frame
 
 SEEDS = range(60)
 COMPARISONS = {thresholds.AT_MOST: "<=", thresholds.AT_LEAST: ">=", thresholds.EQUAL: "="}
@@ -409,7 +411,7 @@ def test_compiled_and_interpreted_fits_agree(monkeypatch):
 def test_small_first_fit_does_not_import_the_compiler():
     code = (
         "import sys, numpy as np\n"
-        "from frri.learners.ripper import RIPPERClassifier\n"
+        "from frri.learners.ripper.ripper import RIPPERClassifier\n"
         "X = np.random.RandomState(0).rand(200, 5)\n"
         "RIPPERClassifier(random_state=0).fit(X, X[:, 0] > 0.5)\n"
         "sys.exit('numba' in sys.modules)"
@@ -544,7 +546,7 @@ def test_in_the_company_of_scikit_learn():
 
 @pytest.mark.parametrize("name", ["wine", "glass"])
 def test_agrees_with_the_reference_on_average(name):
-    from frri.bench.datasets import load
+    from frri.compare.datasets import load
 
     compare_with_reference(RIPPERClassifier, "RIPPER", load(name))
 

@@ -25,9 +25,9 @@ from frri import (
     RuleStatistics,
     fuzzy,
 )
-from frri.data import number_text
-from frri.rules import bulk
+from frri.rules import _prediction as bulk
 from frri.rules.text import condition_text
+from frri.table import number_text
 
 AGE = Attribute("age", 0.0, 100.0)
 SIZE = Attribute("size", -1.0, 1.0)

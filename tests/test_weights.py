@@ -26,7 +26,7 @@ from frri import (
     RIPPERClassifier,
     RuleSet,
 )
-from frri.learners.weights import Weights
+from frri.learners._weights import Weights
 
 IRIS = load_iris(return_X_y=True, as_frame=True)
 WEIGHTS = np.random.default_rng(0).integers(0, 4, 150)

@@ -1,19 +1,19 @@
 """Fuzzy-rough rule induction: small, readable, provably minimal sets of IF-THEN rules."""
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from frri.cover import Cover, Covers, minimum_cover
-    from frri.data import Attribute
+    from frri.cover import Cover, CoverMatrix, minimum_cover
     from frri.explain import Explanation
     from frri.induction import ConditionType
     from frri.learners.frri import FRRIClassifier
-    from frri.learners.furia import FURIAClassifier
-    from frri.learners.modlem import MODLEMClassifier
-    from frri.learners.quickreduct import QuickReduct
-    from frri.learners.quickrules import QuickRulesClassifier
-    from frri.learners.ripper import RIPPERClassifier
+    from frri.learners.modlem.modlem import MODLEMClassifier
+    from frri.learners.quickrules.quickreduct import QuickReduct
+    from frri.learners.quickrules.quickrules import QuickRulesClassifier
+    from frri.learners.ripper.furia import FURIAClassifier
+    from frri.learners.ripper.ripper import RIPPERClassifier
     from frri.readers import read_table
     from frri.report import write_report
     from frri.rules import (
@@ -24,23 +24,24 @@ if TYPE_CHECKING:
         RuleSet,
         RuleStatistics,
     )
+    from frri.table import Attribute
 
 __version__ = "0.1.0"
 
 # Loaded at first use: applying saved rules needs neither scikit-learn nor scipy, and `frri --help` nothing.
 _HOMES = {
-    "Attribute": "data",
+    "Attribute": "table",
     "Condition": "rules",
     "ConditionType": "induction",
     "Cover": "cover",
-    "Covers": "cover",
+    "CoverMatrix": "cover",
     "Explanation": "explain",
     "FRRIClassifier": "learners.frri",
-    "FURIAClassifier": "learners.furia",
+    "FURIAClassifier": "learners.ripper",
     "MODLEMClassifier": "learners.modlem",
     "NominalCondition": "rules",
     "NumericCondition": "rules",
-    "QuickReduct": "learners.quickreduct",
+    "QuickReduct": "learners.quickrules",
     "QuickRulesClassifier": "learners.quickrules",
     "RIPPERClassifier": "learners.ripper",
     "Rule": "rules",
@@ -56,7 +57,7 @@ __all__ = [
     "Condition",
     "ConditionType",
     "Cover",
-    "Covers",
+    "CoverMatrix",
     "Explanation",
     "FRRIClassifier",
     "FURIAClassifier",
@@ -75,7 +76,18 @@ __all__ = [
 ]
 
 
+# Names of earlier versions, with those that took their place: see "Deprecation" in CONTRIBUTING.md.
+_RENAMED = {"Covers": "CoverMatrix"}
+
+
 def __getattr__(name: str) -> Any:
+    if name in _RENAMED:
+        warnings.warn(
+            f"frri.{name} is now called frri.{_RENAMED[name]}; the old name goes in version 0.4.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        name = _RENAMED[name]
     if name in _HOMES:
         return getattr(import_module(f"frri.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'frri' has no attribute {name!r}")

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri.data import Attribute, to_matrix
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
 from frri.rules.quality import quality
 from frri.rules.text import condition_text
+from frri.table import Attribute, to_matrix
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -29,9 +29,9 @@ COMMANDS = {
 
 # These have command lines of their own.
 _DELEGATED = {
-    "report": ("frri.report.command", "main_report"),
-    "view": ("frri.report.command", "main_view"),
-    "bench": ("frri.bench.command", "main"),
+    "report": ("frri.cli.report", "main_report"),
+    "view": ("frri.cli.report", "main_view"),
+    "bench": ("frri.cli.bench", "main"),
 }
 
 
@@ -77,7 +77,7 @@ def _run(argv: list[str]) -> int:
         module, function = _DELEGATED[name]
         return int(getattr(import_module(module), function)(argv[1:]))
     if name not in COMMANDS:
-        from frri.readers.names import find_name  # noqa: PLC0415 - only for this sentence
+        from frri._util.names import find_name  # noqa: PLC0415 - only for this sentence
 
         find_name(name, COMMANDS, "frri", "command")
     command = import_module(f"frri.cli.{name}")

@@ -9,14 +9,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from frri._util.names import find_name
 from frri.cli.console import Progress, one_line
 from frri.cli.files import check_inputs, load_model
 from frri.cli.parser import Parser, whole_number
 from frri.cli.tables import read_for
-from frri.data import Attribute
-from frri.readers.names import find_name
 from frri.readers.texts import clean_text
 from frri.rules import RuleSet
+from frri.table import Attribute
 
 EXAMPLES = """\
 frri explain model.json patients.csv --row 12

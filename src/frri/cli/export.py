@@ -7,11 +7,11 @@ query reads a table named data. PMML is for lists of crisp rules, such as RIPPER
 
 import argparse
 
+from frri._util.names import find_name
 from frri.cli.files import check_output, load_model, write_whole
 from frri.cli.parser import Parser
 from frri.export import FORMATS, to_sql
 from frri.export.sql_dialect import DIALECTS
-from frri.readers.names import find_name
 
 EXAMPLES = """\
 frri export model.json --to sql > model.sql

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from frri import writing
+from frri._util import files as writing
 from frri.cli.console import sentence
 from frri.readers.tables import FORMATS
 from frri.rules import RuleSet

@@ -10,13 +10,13 @@ import inspect
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from frri._util.names import find_name
 from frri.cli.console import Progress, one_line, say
 from frri.cli.files import check_output, write_whole
 from frri.cli.learners import LEARNERS, WEIGHTED, make_learner
 from frri.cli.parser import Parser, positive_number, whole_number
 from frri.readers import read_table
 from frri.readers.kinds import check_kinds, declare, kind_of, summary, texts
-from frri.readers.names import find_name
 from frri.rules import RuleSet
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from frri.readers.names import find_name
+from frri._util.names import find_name
 
 LEARNERS = {
     "frri": "FRRIClassifier",
@@ -46,13 +46,7 @@ def make_learner(
     FRRIClassifier(attribute_order='random', random_state=1)
     """
     find_name(name, LEARNERS, "frri", "learner")
-    module = f"frri.learners.{name}"
-    try:
-        learner = getattr(import_module(module), LEARNERS[name])()
-    except ModuleNotFoundError as error:
-        if error.name != module:
-            raise
-        raise ImportError(f"The learner {name} is not part of this version of frri.") from None
+    learner = getattr(import_module("frri"), LEARNERS[name])()
     known = learner.get_params()
     given = dict(_setting(text) for text in settings)
     for parameter in given:

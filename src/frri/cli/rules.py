@@ -4,10 +4,10 @@ import argparse
 import json
 import sys
 
+from frri._util.names import find_name
 from frri.cli.console import bold, one_line, say
 from frri.cli.files import load_model
 from frri.cli.parser import Parser
-from frri.readers.names import find_name
 from frri.rules import Rule, RuleSet
 from frri.rules.text import condition_texts, facts, rule_text
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from frri._util.names import find_name
 from frri.readers import read_table
-from frri.readers.names import find_name
 from frri.rules import Label, RuleSet
 from frri.rules.rule import label_array
 

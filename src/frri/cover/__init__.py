@@ -10,29 +10,28 @@ Nothing here knows where candidates and objects come from.
 
 Examples
 --------
->>> covers = Covers.from_dense([[1, 1, 0, 0], [0, 0, 1, 1], [0, 1, 1, 0], [1, 0, 0, 1]])
+>>> covers = CoverMatrix.from_dense([[1, 1, 0, 0], [0, 0, 1, 1], [0, 1, 1, 0], [1, 0, 0, 1]])
 >>> cover = minimum_cover(covers, costs=[3, 3, 1, 2])
 >>> cover.selected, cover.status, cover.cost
 (array([2, 3]), 'optimal', 3)
 """
 
 import operator
-from dataclasses import dataclass
-from typing import Literal, SupportsIndex
+from typing import SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from frri.cover.covers import Covers
-from frri.cover.effort import Exhausted, Work
+from frri.cover._reduce.dominance import to_sparse
+from frri.cover.budget import Exhausted, Work
 from frri.cover.large import LargeProblem
-from frri.cover.problem import Outcome, Problem
-from frri.cover.reduction import to_sparse
+from frri.cover.matrix import CoverMatrix
+from frri.cover.result import Cover
+from frri.cover.small import Outcome, Problem
 
-__all__ = ["DEFAULT_EFFORT", "Cover", "Covers", "minimum_cover"]
+__all__ = ["DEFAULT_EFFORT", "Cover", "CoverMatrix", "minimum_cover"]
 
 Ints = NDArray[np.int64]
-Status = Literal["optimal", "feasible"]
 
 DEFAULT_EFFORT = 60_000
 """Units of work, about half a millisecond each (compiled): half a minute of searching, two at most."""
@@ -43,61 +42,8 @@ LARGEST_EXPANDED = 1 << 20
 LARGEST_TOTAL = 2**31
 
 
-@dataclass(frozen=True)
-class Cover:
-    """A complete cover and what is proved about it.
-
-    Attributes
-    ----------
-    selected : ndarray of int64
-        The chosen candidates, ascending.
-    status : "optimal" or "feasible"
-        Optimal only if no cover has fewer candidates, proved.
-    lower_bound : int
-        Proved: every cover has at least so many candidates.
-    cost : int
-        Total cost of the chosen candidates.
-    cost_status : "optimal" or "feasible"
-        Optimal only if no cover of as few candidates costs less, proved.
-    settled : bool
-        Whether `selected` is the first in order of all covers optimal in number and cost, made of
-        undominated candidates: the one answer every solver has to give.
-    stopped_by : None, "effort", "time" or "interrupt"
-        What ended the search before everything was proved.
-    solver : str
-    nodes, pivots, steps : int
-        Work done: nodes of the search tree, simplex pivots, steps of local search.
-    effort : int
-        Work done, in the units of the limit.
-    seconds : float
-    """
-
-    selected: Ints
-    status: Status
-    lower_bound: int
-    cost: int
-    cost_status: Status
-    settled: bool
-    stopped_by: str | None
-    solver: str
-    nodes: int
-    pivots: int
-    steps: int
-    effort: int
-    seconds: float
-
-    def __len__(self) -> int:
-        return len(self.selected)
-
-    @property
-    def gap(self) -> float:
-        """The share of the candidates chosen that is not proved necessary."""
-        n = len(self.selected)
-        return 0.0 if n == 0 else (n - self.lower_bound) / n
-
-
 def minimum_cover(
-    covers: Covers,
+    covers: CoverMatrix,
     costs: ArrayLike | None = None,
     *,
     effort: int = DEFAULT_EFFORT,
@@ -109,7 +55,7 @@ def minimum_cover(
 
     Parameters
     ----------
-    covers : Covers
+    covers : CoverMatrix
         Who covers whom. Objects covered by nobody are ignored.
     costs : array of nonnegative whole numbers, optional
         What each candidate costs; the second objective. All equal unless given.
@@ -129,7 +75,7 @@ def minimum_cover(
 
     Examples
     --------
-    >>> covers = Covers.from_dense([[True, True, False], [False, True, True], [True, False, True]])
+    >>> covers = CoverMatrix.from_dense([[True, True, False], [False, True, True], [True, False, True]])
     >>> cover = minimum_cover(covers)
     >>> cover.selected, cover.lower_bound, cover.settled
     (array([0, 1]), 2, True)

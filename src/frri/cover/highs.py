@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from frri.cover.effort import Exhausted, Work
-from frri.cover.greedy import Lists, greedy_cover
-from frri.cover.reduction import LARGEST_DENSE, undominated
+from frri.cover._reduce.dominance import LARGEST_DENSE, undominated
+from frri.cover._search.greedy import Lists, greedy_cover
+from frri.cover.budget import Exhausted, Work
 
 Ints = NDArray[np.int64]
 

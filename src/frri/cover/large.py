@@ -12,13 +12,13 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
-from frri.cover import core, word_sets
-from frri.cover.covers import Covers
-from frri.cover.effort import CELLS, Exhausted, Work
-from frri.cover.lagrangian import subgradient_bound
-from frri.cover.pieces import Piece
-from frri.cover.problem import Outcome, Problem
-from frri.cover.reduction import components
+from frri.cover._bound.lagrangian import subgradient_bound
+from frri.cover._reduce import core, word_sets
+from frri.cover._reduce.dominance import components
+from frri.cover._search.pieces import Piece
+from frri.cover.budget import CELLS, Exhausted, Work
+from frri.cover.matrix import CoverMatrix
+from frri.cover.small import Outcome, Problem
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -53,13 +53,13 @@ class LargeProblem:
 
     Parameters
     ----------
-    covers : Covers
+    covers : CoverMatrix
     costs : ndarray of int64
     tie_break : bool
         Whether the second and third objective are asked for.
     """
 
-    def __init__(self, covers: Covers, costs: Ints, *, tie_break: bool) -> None:
+    def __init__(self, covers: CoverMatrix, costs: Ints, *, tie_break: bool) -> None:
         self.covers = covers
         self.costs = costs
         self.tie_break = tie_break
@@ -254,12 +254,12 @@ class LargeProblem:
             objects = self._joined(objects, objects, missing)
 
 
-def greedy_on_words(covers: Covers, costs: Ints, work: Work) -> Ints:
+def greedy_on_words(covers: CoverMatrix, costs: Ints, work: Work) -> Ints:
     """A cover without redundant candidates, ascending: largest gain, then lower cost, then first.
 
     Examples
     --------
-    >>> covers = Covers.from_dense([[1, 1, 0], [0, 1, 1], [1, 1, 1]])
+    >>> covers = CoverMatrix.from_dense([[1, 1, 0], [0, 1, 1], [1, 1, 1]])
     >>> greedy_on_words(covers, np.array([0, 0, 0]), Work(0, None))
     array([2])
     """
@@ -268,7 +268,7 @@ def greedy_on_words(covers: Covers, costs: Ints, work: Work) -> Ints:
 
 
 def _greedy(
-    covers: Covers, costs: Ints, missing: NDArray[np.uint64], gains: Ints, work: Work
+    covers: CoverMatrix, costs: Ints, missing: NDArray[np.uint64], gains: Ints, work: Work
 ) -> Ints:
     kernels = work.kernels(word_sets, ahead=GREEDY_SECONDS * len(covers))
     order = np.lexsort((costs, -gains))
@@ -278,7 +278,7 @@ def _greedy(
     return chosen
 
 
-def without_redundant(covers: Covers, costs: Ints, chosen: Ints) -> Ints:
+def without_redundant(covers: CoverMatrix, costs: Ints, chosen: Ints) -> Ints:
     """What is left of a cover, ascending, once redundant candidates are gone, dear and late ones first."""
     times = core.times_covered(covers, chosen)
     kept = []
@@ -292,6 +292,6 @@ def without_redundant(covers: Covers, costs: Ints, chosen: Ints) -> Ints:
     return np.sort(np.array(kept, dtype=np.int64))
 
 
-def _members(covers: Covers, candidate: int) -> Ints:
+def _members(covers: CoverMatrix, candidate: int) -> Ints:
     part = slice(covers.indptr[candidate], covers.indptr[candidate + 1])
     return core.elements(covers.words[part], covers.bits[part])

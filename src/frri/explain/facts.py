@@ -5,8 +5,8 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from frri.changes.bounds import DecisionBounds
-from frri.changes.space import Space
+from frri.explain.change.bounds import DecisionBounds
+from frri.explain.change.space import Space
 from frri.explain.explanation import ConditionMatch, Obstacle, Rival, RuleMatch
 from frri.rules import RuleSet
 from frri.rules.condition import Condition, NominalCondition, NumericCondition

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri.columns import plain_table
-from frri.data import Attribute, column_names, to_matrix
+from frri.table import Attribute, column_names, to_matrix
+from frri.table.columns import plain_table
 
 
 def one_row(row: Any, attributes: Sequence[Attribute]) -> tuple[NDArray[np.float64], list[str]]:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri.changes import smallest_change
-from frri.changes.readable import python_value, readable
+from frri.explain.change import smallest_change
+from frri.explain.change.readable import python_value, readable
 from frri.explain.explanation import AttributeChange, Change, Explanation
 from frri.explain.facts import Facts
 from frri.explain.reading import one_row, shown_value

@@ -20,11 +20,11 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
 
-from frri.categories import TRUTH, category_texts, folding
-from frri.data import Attribute
 from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
 from frri.rules.rule import Label, Rule
 from frri.rules.ruleset import RuleSet
+from frri.table import Attribute
+from frri.table.categories import TRUTH, category_texts, folding
 
 _INSTEAD = "export to SQL, Python or JavaScript instead"
 # What XML cannot hold, not even escaped.

@@ -6,8 +6,8 @@ from decimal import Decimal
 from math import inf, isfinite
 from typing import Any
 
-from frri.categories import category_texts, folding
-from frri.data import Attribute
+from frri.table import Attribute
+from frri.table.categories import category_texts, folding
 
 
 class Dialect(ABC):

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Literal
 
-from frri.data import Attribute
 from frri.export.sql_dialect import Dialect
 from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
 from frri.rules.rule import Rule
 from frri.rules.ruleset import RuleSet
+from frri.table import Attribute
 
 # Rules at a time: sums of so many terms stay well below the depth that databases allow.
 PORTION = 400

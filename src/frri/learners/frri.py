@@ -14,13 +14,13 @@ from sklearn.utils import Bunch, check_random_state
 
 import frri
 from frri import induction
-from frri.cover import DEFAULT_EFFORT, Covers, minimum_cover
-from frri.data import Attribute
+from frri.cover import DEFAULT_EFFORT, CoverMatrix, minimum_cover
 from frri.fuzzy import Scaling
 from frri.induction import ConditionType
-from frri.learners.base import RuleClassifier, TrainingTable
+from frri.learners._base import RuleClassifier, TrainingTable
 from frri.rules import Condition, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.rules.statistics import statistics_of_counts
+from frri.table import Attribute
 
 # What `conditions` may say about an attribute, and the type from which it then starts.
 RESTRICTIONS = {
@@ -230,7 +230,7 @@ class FRRIClassifier(RuleClassifier):
                 f"got {self.conditions!r}."
             )
 
-    def _package(self, table: TrainingTable, covers: Covers) -> RuleSet:
+    def _package(self, table: TrainingTable, covers: CoverMatrix) -> RuleSet:
         """The chosen rules in the table's names and units, with what they cover."""
         rules = tuple(
             Rule(
@@ -298,7 +298,7 @@ _STOPPED = {
 }
 
 
-def _alone(covers: Covers) -> NDArray[np.int64]:
+def _alone(covers: CoverMatrix) -> NDArray[np.int64]:
     """How many objects each candidate covers that no other one does."""
     once = np.zeros(-(-covers.n_objects // 64), dtype=np.uint64)
     twice = np.zeros_like(once)

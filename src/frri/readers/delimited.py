@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from frri._util.optional import import_pandas
 from frri.readers.encoding import decoded
-from frri.readers.packages import import_pandas
 from frri.readers.texts import MISSING, cleaned, converted, with_texts
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from frri.columns import ordered_categories, plain_column
-from frri.data import KINDS
-from frri.readers.names import find_name
-from frri.readers.packages import import_pandas
+from frri._util.names import find_name
+from frri._util.optional import import_pandas
+from frri.table import KINDS
+from frri.table.columns import ordered_categories, plain_column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,7 +106,7 @@ def check_kinds(
 
 
 def kind_of(column: "pd.Series[Any]") -> str:
-    """The kind of attribute that a column becomes: see `frri.data.describe_frame`.
+    """The kind of attribute that a column becomes: see `frri.table.describe_frame`.
 
     Examples
     --------

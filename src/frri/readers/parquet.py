@@ -4,7 +4,7 @@ import io
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from frri.readers.packages import import_pandas, import_parquet
+from frri._util.optional import import_pandas, import_parquet
 
 if TYPE_CHECKING:
     import pandas as pd

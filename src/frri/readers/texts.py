@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
-from frri.readers.packages import import_pandas
+from frri._util.optional import import_pandas
 
 if TYPE_CHECKING:
     import pandas as pd

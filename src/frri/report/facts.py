@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import frri
-from frri.data import to_matrix
 from frri.report.histograms import coloured_classes, histogram
 from frri.report.packing import pack_codes, pack_flags, pack_numbers
 from frri.report.performance import accuracy_by_size, importances, performance
 from frri.rules import RuleSet, RuleStatistics
 from frri.rules.matching import Matcher
 from frri.rules.ruleset import COVERS
+from frri.table import to_matrix
 
 # Rows embedded in a page, at most, and the characters that they and all else known may take together.
 MAX_ROWS = 5_000

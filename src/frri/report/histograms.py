@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri.data import Attribute
+from frri.table import Attribute
 
 N_BINS = 24
 # As many classes have a colour of their own; the others share one.

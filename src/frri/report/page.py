@@ -9,11 +9,11 @@ from importlib.resources import files
 from typing import Any
 
 import frri
+from frri._util.files import write_whole
 from frri.report.facts import MAX_ROWS, facts
 from frri.report.scripts import page_script, page_style
 from frri.rules import RuleSet
 from frri.rules.text import rule_text
-from frri.writing import write_whole
 
 TABS = (("rules", "Rules"), ("what-if", "What-if"), ("overview", "Overview"), ("edit", "Edit"))
 # What the page works out by itself from the rows and the rules need not be sent along.

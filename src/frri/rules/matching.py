@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri import fuzzy
-from frri.data import Attribute
 from frri.rules.condition import NominalCondition, NumericCondition, is_strict
 from frri.rules.rule import Rule
+from frri.table import Attribute
 
 # Elements of a block of memberships: about what the second-level cache holds.
 BLOCK = 1 << 16

@@ -15,10 +15,10 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from frri.data import KINDS, Attribute
+from frri._util.files import write_whole
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
 from frri.rules.rule import Rule, RuleStatistics
-from frri.writing import write_whole
+from frri.table import KINDS, Attribute
 
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet

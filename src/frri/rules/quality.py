@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri.data import to_matrix
 from frri.rules.rule import label_array
 from frri.rules.ruleset import RuleSet
+from frri.table import to_matrix
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from frri.data import Attribute, to_matrix
 from frri.fuzzy import T_NORMS
-from frri.rules import bulk, editing, persistence, statistics, text
-from frri.rules.combination import (
+from frri.rules import _prediction as bulk
+from frri.rules import editing, persistence, statistics, text
+from frri.rules._combination import (
     Combination,
     Fallback,
     PartialWeights,
@@ -23,6 +23,7 @@ from frri.rules.combination import (
 from frri.rules.condition import Condition, NumericCondition
 from frri.rules.matching import Matcher
 from frri.rules.rule import Label, Rule, RuleStatistics, label_array
+from frri.table import Attribute, to_matrix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +52,7 @@ class RuleSet:
     t_norm : str
         How the conditions of a rule are joined; a name of `frri.fuzzy.T_NORMS`.
     combination : {"best", "sum", "first"}
-        How rules are combined: see `frri.rules.combination`.
+        How rules are combined: see `frri.rules._combination`.
     fallback : {"nearest", "stretched", "partial", "priors"}
         What decides where no rule fires.
     clip : bool
@@ -139,7 +140,7 @@ class RuleSet:
         return np.asarray(self.degrees(X) * self._matcher.weights > COVERS)
 
     def predict_index(self, matrix: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Positions in `classes`, for values already encoded by `frri.data.to_matrix`."""
+        """Positions in `classes`, for values already encoded by `frri.table.to_matrix`."""
         if bulk.pays(self._matcher, self.combination, self.fallback, matrix):
             return self._in_bulk(matrix, with_scores=False)[0]
         scores = self._scores(matrix)

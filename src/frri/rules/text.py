@@ -4,9 +4,9 @@ from html import escape
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from frri.data import Attribute
 from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
 from frri.rules.rule import Rule
+from frri.table import Attribute
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,0 +1,143 @@
+"""Short loops that are single vector instructions.
+
+The compiler turns loops of a short, known length into that many scalar instructions before it looks
+for vectors, and never finds out that a comparison of 64 bytes is a set of 64 objects. Where such a
+loop is all there is to do, it is given here as a vector from the start.
+
+Sets of objects come in blocks of eight words: arrays of shape (number of blocks, 8).
+"""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, type-arg"
+
+import numpy as np
+
+from frri._twins import kernel, loading_compiled
+
+# Words in a block: a line of the cache.
+BLOCK = 8
+
+# Objects in a word.
+WORD = 64
+
+NONE = np.uint64(0)
+ONE = np.uint64(1)
+ALL = ~np.uint64(0)
+
+# The position of the single bit in a word, by a multiplication (a de Bruijn sequence).
+SEQUENCE = np.uint64(0x03F79D71B4CB0A89)
+SHIFT = np.uint64(58)
+POSITION = np.zeros(64, dtype=np.int64)
+for _bit in range(64):
+    POSITION[(0x03F79D71B4CB0A89 << _bit & 0xFFFFFFFFFFFFFFFF) >> 58] = _bit
+
+
+@kernel
+def lowest(bits):
+    """Position of the lowest bit set."""
+    return POSITION[((bits & (~bits + ONE)) * SEQUENCE) >> SHIFT]
+
+
+def narrow(out, o, sets, s, table, inner, outer):
+    """Put the objects of a set that are at or above the cut `inner` and not `outer` into `out[o]`.
+
+    Returns whether there are any.
+    """
+    found = NONE
+    for i in range(BLOCK):
+        out[o, i] = sets[s, i] & table[inner, i] & ~table[outer, i]
+        found |= out[o, i]
+    return found != NONE
+
+
+def beyond(sets, s, others, o, table, inner, outer):
+    """Whether objects of both sets are at or above the cut `outer`, and whether below `inner`."""
+    above, below = NONE, NONE
+    for i in range(BLOCK):
+        both = sets[s, i] & others[o, i]
+        above |= both & table[outer, i]
+        below |= both & ~table[inner, i]
+    return above != NONE, below != NONE
+
+
+def within(cells, j, first, low, high):
+    """The set of those 64 objects, from `first` on, whose byte in row `j` is from `low` to `high`."""
+    found = NONE
+    for i in range(WORD):
+        inside = low <= cells[j, first + i] <= high
+        found |= np.uint64(inside) << np.uint64(i)
+    return found
+
+
+if loading_compiled():
+    from llvmlite import ir  # type: ignore[import-untyped]
+    from numba.core import cgutils, types
+    from numba.extending import intrinsic
+
+    _INDEX, _VECTOR = ir.IntType(64), ir.VectorType(ir.IntType(64), BLOCK)
+    _BYTES = ir.VectorType(ir.IntType(8), WORD)
+
+    def _pointer(context, builder, array_type, array, index):
+        data = context.make_array(array_type)(context, builder, array).data
+        if index.type.width < _INDEX.width:
+            index = builder.sext(index, _INDEX)
+        start = builder.gep(data, [builder.mul(index, ir.Constant(_INDEX, BLOCK))])
+        return builder.bitcast(start, _VECTOR.as_pointer())
+
+    def _load(context, builder, array_type, array, index):
+        return builder.load(_pointer(context, builder, array_type, array, index), align=8)
+
+    def _any(builder, words):
+        flags = builder.icmp_unsigned("!=", words, ir.Constant(_VECTOR, None))
+        together = builder.bitcast(flags, ir.IntType(BLOCK))
+        return builder.icmp_unsigned("!=", together, ir.Constant(together.type, 0))
+
+    @intrinsic
+    def narrow(_, out, o, sets, s, table, inner, outer):
+        def generate(context, builder, signature, args):
+            kinds = signature.args
+            words = _load(context, builder, kinds[2], args[2], args[3])
+            at_or_above = _load(context, builder, kinds[4], args[4], args[5])
+            above = _load(context, builder, kinds[4], args[4], args[6])
+            words = builder.and_(builder.and_(words, at_or_above), builder.not_(above))
+            builder.store(words, _pointer(context, builder, kinds[0], args[0], args[1]), align=8)
+            return _any(builder, words)
+
+        return types.boolean(out, o, sets, s, table, inner, outer), generate
+
+    @intrinsic
+    def beyond(_, sets, s, others, o, table, inner, outer):
+        def generate(context, builder, signature, args):
+            kinds = signature.args
+            one = _load(context, builder, kinds[0], args[0], args[1])
+            other = _load(context, builder, kinds[2], args[2], args[3])
+            at_or_above = _load(context, builder, kinds[4], args[4], args[5])
+            above = _load(context, builder, kinds[4], args[4], args[6])
+            both = builder.and_(one, other)
+            found = (
+                _any(builder, builder.and_(both, above)),
+                _any(builder, builder.and_(both, builder.not_(at_or_above))),
+            )
+            return context.make_tuple(builder, signature.return_type, found)
+
+        result = types.UniTuple(types.boolean, 2)
+        return result(sets, s, others, o, table, inner, outer), generate
+
+    def _repeat(builder, byte):
+        nothing = ir.Constant(_BYTES, ir.Undefined)
+        single = builder.insert_element(nothing, byte, ir.Constant(ir.IntType(32), 0))
+        nowhere = ir.Constant(ir.VectorType(ir.IntType(32), WORD), None)
+        return builder.shuffle_vector(single, nothing, nowhere)
+
+    @intrinsic
+    def within(_, cells, j, first, low, high):  # noqa: ARG001
+        def generate(context, builder, signature, args):
+            array = context.make_array(signature.args[0])(context, builder, args[0])
+            _, width = cgutils.unpack_tuple(builder, array.shape)
+            start = builder.add(builder.mul(args[1], width), args[2])
+            pointer = builder.bitcast(builder.gep(array.data, [start]), _BYTES.as_pointer())
+            # What is below the lower bound wraps around and is far above it.
+            above = builder.sub(builder.load(pointer, align=1), _repeat(builder, args[3]))
+            span = _repeat(builder, builder.sub(args[4], args[3]))
+            return builder.bitcast(builder.icmp_unsigned("<=", above, span), _INDEX)
+
+        return types.uint64(cells, types.int64, types.int64, types.uint8, types.uint8), generate

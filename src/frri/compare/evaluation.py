@@ -1,0 +1,235 @@
+"""One cell of the experiment: a learner is fitted on all folds of a data set but one, and judged on it.
+
+Everything in the result depends on data, learner, folds and seed only, except what stands under
+``"cost"``: seconds, and the peak of memory while fitting. That peak is the growth of the process's
+resident memory to its highest point during `fit`, as Linux counts it (`VmHWM`, reset before, after free
+memory has been given back). It includes what a fit loads, such as compiled kernels at first use.
+Elsewhere it is not measured.
+"""
+
+import ctypes
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import StratifiedKFold
+
+from frri.compare.datasets import Dataset
+from frri.compare.learners import seeded
+from frri.compare.metrics import Metric, Outcome, recall_counts
+from frri.compare.sizes import size_of
+
+FULL = -1
+"""Instead of the number of a fold: fitted on all objects, judged by its size only."""
+
+Cell = dict[str, Any]
+
+
+@dataclass(frozen=True, order=True)
+class Task:
+    """Which cell: the names of data set and learner, and the fold that is tested."""
+
+    dataset: str
+    learner: str
+    fold: int
+
+
+def assign_folds(data: Dataset, n_folds: int, seed: int) -> NDArray[np.intp]:
+    """The fold in which each object is tested.
+
+    Folds that come with the data are kept. Otherwise each fold gets about the same share of every
+    class, at random by the seed; a class with fewer members than folds is absent from some.
+
+    Parameters
+    ----------
+    data : Dataset
+    n_folds : int
+    seed : int
+
+    Returns
+    -------
+    array of int
+
+    Examples
+    --------
+    >>> from frri.compare import load
+    >>> np.bincount(assign_folds(load("wine"), 10, seed=0)).tolist()
+    [18, 18, 18, 18, 18, 18, 18, 18, 17, 17]
+    """
+    if data.folds is not None:
+        found = int(data.folds.max()) + 1
+        if found != n_folds:
+            raise ValueError(f"{data.name} comes with {found} folds of its own, not {n_folds}")
+        return data.folds
+    counts = np.unique(data.y, return_counts=True)[1]
+    if len(counts) < 2:
+        raise ValueError(f"{data.name}: all objects have the same class, there is nothing to learn")
+    if counts.max() < n_folds:
+        raise ValueError(
+            f"{data.name}: no class has {n_folds} members, so it cannot be divided into "
+            f"{n_folds} folds; ask for {counts.max()} or fewer"
+        )
+    folds = np.empty(len(data.y), dtype=np.intp)
+    with warnings.catch_warnings():
+        # What it warns of, small classes, is said by `small_classes` in the words of this experiment.
+        warnings.simplefilter("ignore", UserWarning)
+        split = StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(data.X, data.y)
+        for fold, (_, test) in enumerate(split):
+            folds[test] = fold
+    return folds
+
+
+def small_classes(data: Dataset, n_folds: int) -> str | None:
+    """One sentence if a class has fewer members than there are folds.
+
+    Examples
+    --------
+    >>> from frri.compare import load
+    >>> print(small_classes(load("ecoli"), 10))
+    ecoli: class 'imL' has 2 members, class 'imS' has 2, class 'omL' has 5, fewer than the 10 folds;
+    recalls are averaged over the classes present in a fold.
+    """
+    classes, counts = np.unique(data.y, return_counts=True)
+    small = [(c, n) for c, n in zip(classes, counts, strict=True) if n < n_folds]
+    if not small:
+        return None
+    (first, n), *rest = small
+    listing = [f"class {str(first)!r} has {n} member{'s' if n > 1 else ''}"]
+    listing += [f"class {str(c)!r} has {m}" for c, m in rest]
+    return (
+        f"{data.name}: {', '.join(listing)}, fewer than the {n_folds} folds; "
+        "recalls are averaged over the classes present in a fold."
+    )
+
+
+def evaluate(
+    data: Dataset,
+    folds: NDArray[np.intp],
+    estimator: BaseEstimator,
+    task: Task,
+    metrics: Iterable[Metric],
+    seed: int,
+) -> Cell:
+    """Fit and judge one learner on one fold.
+
+    Parameters
+    ----------
+    data : Dataset
+    folds : array of int
+        The fold in which each object is tested.
+    estimator : scikit-learn classifier
+        Cloned, with every `random_state` set to the seed.
+    task : Task
+    metrics : iterable of Metric
+    seed : int
+
+    Returns
+    -------
+    dict
+        Plain JSON values. If the learner raises an exception, it stands under ``"failure"`` and there
+        is nothing else to tell.
+
+    Examples
+    --------
+    >>> from frri.compare import learner, load, metric
+    >>> wine = load("wine")
+    >>> folds = assign_folds(wine, 10, seed=0)
+    >>> task = Task("wine", "tree", 0)
+    >>> cell = evaluate(wine, folds, learner("tree"), task, [metric("accuracy")], seed=0)
+    >>> cell["scores"], cell["recalls"]["1"]
+    ({'accuracy': 0.888...}, [5, 6])
+    """
+    cell: Cell = {"dataset": task.dataset, "learner": task.learner, "fold": task.fold}
+    test = np.arange(0) if task.fold == FULL else np.flatnonzero(folds == task.fold)
+    training = np.setdiff1d(np.arange(len(data.y)), test)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            cell |= _judge(data, training, test, seeded(estimator, seed), metrics)
+        except Exception as error:  # noqa: BLE001 - any failure is a result
+            cell["failure"] = one_line(error)
+    notes = {one_line(warning.message) for warning in said}
+    if notes:
+        cell["notes"] = sorted(notes)[:3]
+    return cell
+
+
+def one_line(error: BaseException | str) -> str:
+    r"""An exception or warning in one line of moderate length.
+
+    Examples
+    --------
+    >>> one_line(ValueError("too\nmany"))
+    'ValueError: too many'
+    """
+    text = " ".join(str(error).split())
+    if isinstance(error, BaseException) and not isinstance(error, Warning):
+        text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return text if len(text) <= 300 else text[:297] + "..."
+
+
+def _judge(
+    data: Dataset,
+    training: NDArray[np.intp],
+    test: NDArray[np.intp],
+    model: BaseEstimator,
+    metrics: Iterable[Metric],
+) -> Cell:
+    X, y = data.X.iloc[training], data.y[training]
+    peak = _PeakMemory()
+    start = perf_counter()
+    model.fit(X, y)
+    cost = {"fit_seconds": perf_counter() - start, "peak_memory_mb": peak.growth()}
+    truth = data.y[test]
+    predicted, probabilities = truth, None
+    if len(test):
+        new = data.X.iloc[test]
+        start = perf_counter()
+        predicted = np.asarray(model.predict(new)).astype(np.str_)
+        cost["predict_seconds"] = perf_counter() - start
+        if hasattr(model, "predict_proba"):
+            probabilities = np.asarray(model.predict_proba(new))
+    size = size_of(model)
+    outcome = Outcome(model, truth, predicted, probabilities, size)
+    cell: Cell = {
+        "scores": {m.name: m.function(outcome) for m in metrics if m.of_model or len(test)}
+    }
+    if len(test):
+        cell["recalls"] = recall_counts(truth, predicted)
+    if size is not None:
+        cell["lengths"] = np.bincount(size.conditions).tolist()
+    selection = getattr(model, "selection_", None)
+    if selection is not None:
+        cell["selection"] = {k: selection[k] for k in ("status", "lower_bound") if k in selection}
+    cell["cost"] = cost
+    return cell
+
+
+class _PeakMemory:
+    """The growth of this process's memory to its highest point, in megabytes."""
+
+    def __init__(self) -> None:
+        self._before: float | None = None
+        try:
+            ctypes.CDLL(None).malloc_trim(0)
+            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+            self._before = self._status("VmRSS")
+        except (OSError, ValueError, AttributeError, TypeError):
+            return
+
+    def growth(self) -> float | None:
+        if self._before is None:
+            return None
+        return round(max(self._status("VmHWM") - self._before, 0.0), 1)
+
+    @staticmethod
+    def _status(key: str) -> float:
+        text = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        line = next(line for line in text.splitlines() if line.startswith(key + ":"))
+        return int(line.split()[1]) / 1024

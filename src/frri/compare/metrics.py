@@ -1,0 +1,204 @@
+"""What is measured: a metric is a function of the outcome of one fold."""
+
+import difflib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import f1_score, roc_auc_score
+
+from frri.compare.sizes import Size
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A fitted model and what it said about the objects of a fold.
+
+    Attributes
+    ----------
+    model : scikit-learn classifier
+        Fitted on the other folds.
+    truth, predicted : array of str
+        The classes of the fold's objects, and what the model took them for.
+    probabilities : array of shape (n_objects, n_classes), optional
+        Where the model gives them; in the order of `model.classes_`.
+    size : Size, optional
+        Where the model consists of rules.
+    """
+
+    model: Any
+    truth: NDArray[np.str_]
+    predicted: NDArray[np.str_]
+    probabilities: NDArray[np.float64] | None = None
+    size: Size | None = None
+
+
+Function = Callable[[Outcome], float | None]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric under a name.
+
+    Attributes
+    ----------
+    name : str
+        Its name in results files.
+    label : str
+        Its name in tables and figures.
+    function : callable
+        From an `Outcome` to a number, or None where it does not apply.
+    higher_is_better : bool
+    digits : int
+        Decimals shown.
+    of_model : bool
+        Whether it looks at the model only, so that it needs no test objects.
+    """
+
+    name: str
+    label: str
+    function: Function
+    higher_is_better: bool = True
+    digits: int = 3
+    of_model: bool = False
+
+
+def balanced_accuracy(outcome: Outcome) -> float:
+    """Mean recall over the classes present in the fold.
+
+    Examples
+    --------
+    >>> truth, said = np.array(["a", "a", "b"]), np.array(["a", "b", "b"])
+    >>> balanced_accuracy(Outcome(None, truth, said))
+    0.75
+    """
+    recalls = recall_counts(outcome.truth, outcome.predicted)
+    return float(np.mean([hits / members for hits, members in recalls.values()]))
+
+
+def recall_counts(truth: NDArray[np.str_], predicted: NDArray[np.str_]) -> dict[str, list[int]]:
+    """For every class present: how many of its objects were recognised, and how many there are."""
+    return {
+        str(c): [int(np.sum(predicted[truth == c] == c)), int(np.sum(truth == c))]
+        for c in np.unique(truth)
+    }
+
+
+def _accuracy(outcome: Outcome) -> float:
+    return float(np.mean(outcome.truth == outcome.predicted))
+
+
+def _macro_f1(outcome: Outcome) -> float:
+    present = np.unique(outcome.truth)
+    score = f1_score(
+        outcome.truth, outcome.predicted, labels=present, average="macro", zero_division=0
+    )
+    return float(score)
+
+
+def _auroc(outcome: Outcome) -> float | None:
+    """Area under the ROC curve, each class of the fold against the rest, averaged."""
+    if outcome.probabilities is None:
+        return None
+    known = [str(c) for c in outcome.model.classes_]
+    areas = []
+    for c in np.unique(outcome.truth):
+        own = outcome.truth == c
+        if own.all():
+            return None
+        # A class that training did not show is never expected.
+        chances = outcome.probabilities[:, known.index(c)] if c in known else np.zeros(len(own))
+        areas.append(roc_auc_score(own, chances))
+    return float(np.mean(areas))
+
+
+def _rules(outcome: Outcome) -> float | None:
+    return None if outcome.size is None else float(outcome.size.rules)
+
+
+def _length(unit: str) -> Function:
+    def length(outcome: Outcome) -> float | None:
+        return None if outcome.size is None else outcome.size.mean(unit)
+
+    return length
+
+
+_KNOWN = {
+    metric.name: metric
+    for metric in (
+        Metric("balanced_accuracy", "balanced accuracy", balanced_accuracy),
+        Metric("accuracy", "accuracy", _accuracy),
+        Metric("macro_f1", "macro F1", _macro_f1),
+        Metric("auroc", "AUROC", _auroc),
+        Metric("rules", "rules", _rules, higher_is_better=False, digits=1, of_model=True),
+        *(
+            Metric(
+                unit,
+                f"{words} per rule",
+                _length(unit),
+                higher_is_better=False,
+                digits=2,
+                of_model=True,
+            )
+            for unit, words in (
+                ("conditions", "conditions"),
+                ("attributes", "attributes"),
+                ("bounds", "one-sided bounds"),
+            )
+        ),
+    )
+}
+
+METRICS = tuple(_KNOWN)
+"""The names of the metrics that come with the benchmark."""
+
+_added: dict[str, Metric] = {}
+
+
+def metric(name: str) -> Metric:
+    """A metric by its name.
+
+    Examples
+    --------
+    >>> metric("rules").higher_is_better
+    False
+    >>> metric("auc")
+    Traceback (most recent call last):
+        ...
+    ValueError: there is no metric 'auc'; did you mean 'auroc'?
+    """
+    everything = _KNOWN | _added
+    if name not in everything:
+        close = difflib.get_close_matches(name, everything, n=1, cutoff=0)
+        raise ValueError(f"there is no metric {name!r}; did you mean {close[0]!r}?")
+    return everything[name]
+
+
+def add_metric(
+    name: str, function: Function, *, higher_is_better: bool = True, digits: int = 3
+) -> None:
+    """Make a metric available by name; from then on every run measures it.
+
+    Parameters
+    ----------
+    name : str
+    function : callable
+        From an `Outcome` to a number, or None where it does not apply.
+    higher_is_better : bool, default=True
+    digits : int, default=3
+        Decimals shown.
+
+    Examples
+    --------
+    >>> add_metric("errors", lambda o: float(sum(o.truth != o.predicted)), higher_is_better=False)
+    >>> metric("errors").label
+    'errors'
+    """
+    _added[name] = Metric(name, name, function, higher_is_better, digits)
+
+
+def all_metrics(names: Iterable[str] | None = None) -> tuple[Metric, ...]:
+    """The named metrics; by default all there are, with those that were added."""
+    return tuple(metric(name) for name in (names or {**_KNOWN, **_added}))

@@ -1,0 +1,303 @@
+"""From results to files: tables, tests, figures and one page with all of it."""
+
+import base64
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from frri.compare.facts import dataset_table
+from frri.compare.figures import Painter, Picture
+from frri.compare.learners import label
+from frri.compare.metrics import METRICS, Metric, metric
+from frri.compare.optional import not_installed
+from frri.compare.results import Results
+from frri.compare.statistics import Comparison, compare
+from frri.compare.tables import Table, Value, p_value
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COST_TABLES = {
+    "fit_seconds": ("Seconds to fit", 3),
+    "predict_seconds": ("Seconds to predict a fold", 4),
+    "peak_memory_mb": ("Peak memory of a fit, megabytes", 1),
+}
+PAGE = "report.html"
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """Everything there is to show about a run, ready to be written.
+
+    Attributes
+    ----------
+    results : Results
+    tables : dict
+        By the names of their files.
+    comparisons : dict
+        The tests, by metric.
+    pictures : list of Picture
+    """
+
+    results: Results
+    tables: dict[str, Table] = field(default_factory=dict)
+    comparisons: dict[str, Comparison] = field(default_factory=dict)
+    pictures: list[Picture] = field(default_factory=list)
+
+    @property
+    def credit(self) -> str:
+        """Settings, versions and seed in one line."""
+        results = self.results
+        settings = results.settings
+        versions = ", ".join(f"{name} {version}" for name, version in results.versions.items())
+        return (
+            f"{len(results.data)} data sets, {settings['folds']} folds, seed {settings['seed']}; "
+            f"{versions}"
+        )
+
+
+def make_report(results: Results, *, bookkeeping: bool = False) -> Report:
+    """Summarise, test and draw.
+
+    Parameters
+    ----------
+    results : Results
+    bookkeeping : bool, default=False
+        Whether to add the tables that the paper's own bookkeeping would give.
+
+    Returns
+    -------
+    Report
+    """
+    report = Report(results)
+    report.tables["datasets"] = dataset_table(results.data.values())
+    for name in _metric_names(results):
+        measured = metric(name)
+        means = results.means(name)
+        if means.isna().all(axis=None):
+            continue
+        report.comparisons[name] = found = compare(
+            _judged(means), higher_is_better=measured.higher_is_better
+        )
+        report.tables[name] = _score_table(measured, means, found)
+        if found.conover is not None:
+            report.tables[f"{name}_conover"] = _conover_table(measured, found)
+        if len(found.pairs):
+            report.tables[f"{name}_pairs"] = _pairs_table(measured, found)
+    for name, (title, digits) in COST_TABLES.items():
+        costs = results.means(name)
+        if not costs.isna().all(axis=None):
+            report.tables[name] = _labelled(
+                Table.of_frame(
+                    title, costs, digits=digits, best="low", summaries=[costs.mean().rename("mean")]
+                )
+            )
+    if bookkeeping:
+        report.tables.update(_bookkeeping_tables(results))
+    report.pictures.extend(_pictures(report))
+    return report
+
+
+def write_report(report: Report, out: Path) -> Path:
+    """Write all tables, figures and the page; returns the path of the page.
+
+    Parameters
+    ----------
+    report : Report
+    out : Path
+        A directory.
+    """
+    for kind in ("tables", "figures"):
+        (out / kind).mkdir(parents=True, exist_ok=True)
+    for name, table in report.tables.items():
+        base = out / "tables" / name
+        base.with_suffix(".md").write_text(table.markdown() + "\n", encoding="utf-8")
+        base.with_suffix(".tex").write_text(table.latex() + "\n", encoding="utf-8")
+        base.with_suffix(".csv").write_text(table.csv() + "\n", encoding="utf-8")
+    for picture in report.pictures:
+        base = out / "figures" / picture.name
+        base.with_suffix(".svg").write_bytes(picture.svg)
+        base.with_suffix(".png").write_bytes(picture.png)
+    report.results.frame().to_csv(out / "results.csv", index=False)
+    page = out / PAGE
+    page.write_text(page_html(report), encoding="utf-8")
+    return page
+
+
+def page_html(report: Report) -> str:
+    """One self-contained page: no file beside it, no network."""
+    try:
+        from jinja2 import Environment, PackageLoader  # noqa: PLC0415 - optional
+    except ImportError:
+        raise not_installed("jinja2") from None
+    results = report.results
+    environment = Environment(loader=PackageLoader("frri.compare", "templates"), autoescape=True)
+    return environment.get_template("report.html").render(
+        credit=report.credit,
+        overview=overview(results),
+        sections=list(_sections(report)),
+        failures=results.failures,
+        proofs=[(label(name), *results.proved(name)) for name in results.learners],
+    )
+
+
+def overview(results: Results) -> Table:
+    """One row per learner: means over the data sets on which no learner has failed.
+
+    A learner that has failed everywhere has no means, and takes none from the others.
+    """
+    names = ["balanced_accuracy", "accuracy", "macro_f1", "auroc", "rules", "conditions"]
+    names = [name for name in names if name in _metric_names(results)]
+    failures = {(cell["learner"], cell["dataset"]) for cell in results.failures}
+    hopeless = {n for n in results.learners if all((n, d) in failures for d in results.data)}
+    failed = {dataset for name, dataset in failures if name not in hopeless}
+    tables = {name: results.means(name).drop(index=failed) for name in [*names, "fit_seconds"]}
+    rows: list[list[Value]] = [
+        [label(name), *(float(table[name].mean()) for table in tables.values())]
+        for name in results.learners
+    ]
+    digits = [metric(name).digits for name in names]
+    columns = ["learner", *(metric(name).label for name in names), "seconds to fit"]
+    return Table("Means over the data sets", columns, rows, digits=[*digits, 3])
+
+
+def _metric_names(results: Results) -> list[str]:
+    """Those measured, in the order in which they are shown."""
+    found = {name for cell in results.cells for name in cell.get("scores", {})}
+    return [*(n for n in METRICS if n in found), *sorted(found.difference(METRICS))]
+
+
+def _judged(means: "pd.DataFrame") -> "pd.DataFrame":
+    """Without learners to which the metric does not apply, such as rules to nearest neighbours."""
+    return means.dropna(axis=1, how="all")
+
+
+def _labelled(table: Table) -> Table:
+    columns = [table.columns[0], *(label(c) for c in table.columns[1:])]
+    return Table(table.title, columns, table.rows, table.digits, table.best, table.summary)
+
+
+def _score_table(measured: Metric, means: "pd.DataFrame", found: Comparison) -> Table:
+    summaries = [means.mean().rename("mean")]
+    if found.n_datasets:
+        summaries.append(found.ranks.reindex(means.columns).rename("average rank"))
+    title = f"{measured.label[0].upper()}{measured.label[1:]}, mean over the folds"
+    best = "high" if measured.higher_is_better else "low"
+    return _labelled(
+        Table.of_frame(title, means, digits=measured.digits, best=best, summaries=summaries)
+    )
+
+
+def _conover_table(measured: Metric, found: Comparison) -> Table:
+    assert found.conover is not None  # noqa: S101
+    assert found.friedman is not None  # noqa: S101
+    names = list(found.conover.columns)
+    rows = [
+        [label(a), *(p_value(found.conover.loc[a, b]) if b != a else None for b in names)]
+        for a in names
+    ]
+    title = (
+        f"{measured.label}: p-values of Conover's comparison of pairs ({found.correction} correction); "
+        f"Friedman's chi-squared {found.friedman[0]:.2f}, p {p_value(found.friedman[1])}"
+    )
+    return Table(title, ["", *map(label, names)], rows)
+
+
+def _pairs_table(measured: Metric, found: Comparison) -> Table:
+    rows = [
+        [
+            f"{label(pair['first'])} and {label(pair['second'])}",
+            f"{pair['wins']} / {pair['ties']} / {pair['losses']}",
+            *(p_value(pair[side]) for side in ("two-sided", "better", "worse")),
+        ]
+        for _, pair in found.pairs.iterrows()
+    ]
+    columns = ["pair", "wins / ties / losses", "two-sided", "first better", "first worse"]
+    return Table(f"{measured.label}: pairs by Wilcoxon's signed ranks, p-values", columns, rows)
+
+
+def _bookkeeping_tables(results: Results) -> dict[str, Table]:
+    """What the paper's bookkeeping of its three rivals from WEKA gives."""
+    pooled = results.pooled_balanced_accuracy()
+    rules, length = results.full("rules"), results.length_with_default()
+    return {
+        name: _labelled(
+            Table.of_frame(
+                title, table, digits=digits, best=best, summaries=[table.mean().rename("mean")]
+            )
+        )
+        for name, title, table, digits, best in (
+            (
+                "pooled_balanced_accuracy",
+                "Balanced accuracy from pooled recalls",
+                pooled,
+                3,
+                "high",
+            ),
+            ("full_rules", "Rules of one model of all objects", rules, 0, "low"),
+            (
+                "full_length",
+                "Conditions per rule of one model of all objects, a default rule counted as one",
+                length,
+                2,
+                "low",
+            ),
+        )
+        if not table.isna().all(axis=None)
+    }
+
+
+def _pictures(report: Report) -> Iterator[Picture]:
+    results = report.results
+    painter = Painter({name: label(name) for name in results.learners}, report.credit)
+    for name in ("balanced_accuracy", "rules", "conditions"):
+        found = report.comparisons.get(name)
+        if found is not None and found.conover is not None:
+            yield painter.critical_difference(f"ranks_{name}", found, metric(name).label)
+    if "balanced_accuracy" not in report.tables:
+        return
+    accuracy = results.means("balanced_accuracy")
+    yield painter.dots("balanced_accuracy", accuracy, "balanced accuracy")
+    rules = results.means("rules")
+    if not rules.isna().all(axis=None):
+        yield painter.trade_off("trade_off", accuracy.mean(), rules.mean(), "balanced accuracy")
+    lengths = {name: results.lengths(name) for name in results.learners}
+    if any(count[1:].sum() for count in lengths.values()):
+        yield painter.lengths("lengths", lengths)
+
+
+@dataclass(frozen=True)
+class _Section:
+    title: str
+    tables: list[Table]
+    pictures: list[tuple[str, str]]
+
+
+def _sections(report: Report) -> Iterator[_Section]:
+    """The page from top to bottom; every table and picture once."""
+    pictures = {p.name: (p.caption, base64.b64encode(p.svg).decode()) for p in report.pictures}
+    everything = ["trade_off", "balanced_accuracy"]
+    yield _Section(
+        "At a glance",
+        [overview(report.results)],
+        [pictures[n] for n in everything if n in pictures],
+    )
+    for name in report.comparisons:
+        related = [
+            report.tables[k]
+            for k in (name, f"{name}_conover", f"{name}_pairs")
+            if k in report.tables
+        ]
+        drawn = [f"ranks_{name}"] + (["lengths"] if name == "conditions" else [])
+        title = metric(name).label
+        yield _Section(
+            title[0].upper() + title[1:], related, [pictures[n] for n in drawn if n in pictures]
+        )
+    rest = [report.tables[name] for name in COST_TABLES if name in report.tables]
+    yield _Section("Cost", rest, [])
+    paper = ("pooled_balanced_accuracy", "full_rules", "full_length")
+    kept = [report.tables[name] for name in paper if name in report.tables]
+    if kept:
+        yield _Section("The paper's bookkeeping", kept, [])
+    yield _Section("Data", [report.tables["datasets"]], [])

@@ -1,0 +1,166 @@
+"""What a run found: from cells to one number per data set and learner."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frri.compare.datasets import Dataset
+from frri.compare.evaluation import FULL, Cell, Task
+from frri.compare.journal import Journal
+from frri.compare.optional import import_pandas
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COSTS = ("fit_seconds", "predict_seconds", "peak_memory_mb")
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The cells of a grid and ways to summarise them.
+
+    Attributes
+    ----------
+    data : mapping
+        The data sets by name.
+    learners : sequence of str
+    cells : sequence of dict
+        In the order data set, learner, fold, whatever the order in which they were finished.
+    settings, versions : mapping
+        What they were made with.
+    """
+
+    data: Mapping[str, Dataset]
+    learners: Sequence[str]
+    cells: Sequence[Cell]
+    settings: Mapping[str, Any]
+    versions: Mapping[str, str]
+
+    @classmethod
+    def of(
+        cls,
+        journal: Journal,
+        data: Mapping[str, Dataset],
+        learners: Sequence[str],
+        tasks: Sequence[Task],
+    ) -> "Results":
+        """The part of a results file that belongs to a grid."""
+        cells = [journal.cells[task] for task in tasks if task in journal.cells]
+        header = journal.header
+        return cls(data, learners, cells, header["settings"], header["versions"])
+
+    def means(self, name: str) -> "pd.DataFrame":
+        """Data sets x learners: the mean of a metric or cost over the folds; the median of memory.
+
+        Where a fold has failed there is nan. Folds to which the metric does not apply (such as the
+        length of rules, if there is only a default) do not count.
+
+        Examples
+        --------
+        >>> cells = [
+        ...     {"dataset": "wine", "learner": "tree", "fold": i, "scores": {"rules": r}}
+        ...     for i, r in enumerate([9.0, 10.0])
+        ... ]
+        >>> Results({"wine": None}, ["tree"], cells, {}, {}).means("rules")
+              tree
+        wine   9.5
+        """
+        # A fit that loads compiled kernels takes memory that the others in that process do not.
+        middle = np.median if name == "peak_memory_mb" else np.mean
+        return self._table(lambda cells: _middle([_value(cell, name) for cell in cells], middle))
+
+    def full(self, name: str) -> "pd.DataFrame":
+        """Data sets x learners: a metric of the model that was fitted on all objects."""
+        return self._table(lambda cells: _middle([_value(cell, name) for cell in cells]), full=True)
+
+    def pooled_balanced_accuracy(self) -> "pd.DataFrame":
+        """Data sets x learners: recalls of the pooled predictions of all folds, averaged over classes.
+
+        With small classes this is another number than the mean over the folds, in which a class does
+        not count where it is absent.
+        """
+
+        def pooled(cells: Sequence[Cell]) -> float:
+            totals: dict[str, NDArray[np.int64]] = {}
+            for cell in cells:
+                for c, counts in cell["recalls"].items():
+                    totals[c] = totals.get(c, np.zeros(2, np.int64)) + np.array(counts)
+            return float(np.mean([hits / members for hits, members in totals.values()]))
+
+        return self._table(pooled)
+
+    def length_with_default(self) -> "pd.DataFrame":
+        """Data sets x learners: conditions per rule on all objects, a default rule counted as one."""
+
+        def length(cells: Sequence[Cell]) -> float:
+            counts = np.array(cells[0].get("lengths", []))
+            conditions = np.maximum(np.arange(len(counts)), 1)
+            return float(counts @ conditions / counts.sum()) if counts.sum() else np.nan
+
+        return self._table(length, full=True)
+
+    def lengths(self, learner: str) -> NDArray[np.int64]:
+        """How many rules of each length, from 0, a learner made in all folds together."""
+        own = [c for c in self.cells if c["learner"] == learner and c["fold"] != FULL]
+        counts = [cell["lengths"] for cell in own if "lengths" in cell]
+        total = np.zeros(max(map(len, counts), default=0), np.int64)
+        for row in counts:
+            total[: len(row)] += row
+        return total
+
+    @property
+    def failures(self) -> list[Cell]:
+        """The cells that have failed."""
+        return [cell for cell in self.cells if "failure" in cell]
+
+    def frame(self) -> "pd.DataFrame":
+        """One row per cell: scores, selection, costs, notes, failure."""
+        rows = []
+        for cell in self.cells:
+            row = {
+                "dataset": cell["dataset"],
+                "learner": cell["learner"],
+                "fold": "all" if cell["fold"] == FULL else cell["fold"],
+                **cell.get("scores", {}),
+                "selection": cell.get("selection", {}).get("status"),
+                "failure": cell.get("failure"),
+                "notes": "; ".join(cell.get("notes", [])) or None,
+                **{key: cell.get("cost", {}).get(key) for key in COSTS},
+            }
+            rows.append(row)
+        return import_pandas().DataFrame(rows)
+
+    def proved(self, learner: str) -> tuple[int, int]:
+        """In how many of a learner's cells its selection of rules is proved smallest, and of how many."""
+        found = [
+            c["selection"]["status"]
+            for c in self.cells
+            if c["learner"] == learner and "selection" in c
+        ]
+        return found.count("optimal"), len(found)
+
+    def _table(self, summary: Any, *, full: bool = False) -> "pd.DataFrame":
+        groups: dict[tuple[str, str], list[Cell]] = {}
+        for cell in self.cells:
+            if (cell["fold"] == FULL) == full:
+                groups.setdefault((cell["dataset"], cell["learner"]), []).append(cell)
+        table = import_pandas().DataFrame(
+            np.nan, index=list(self.data), columns=list(self.learners), dtype=np.float64
+        )
+        for (data, learner), cells in groups.items():
+            if not any("failure" in cell for cell in cells):
+                table.loc[data, learner] = summary(cells)
+        return table
+
+
+def _value(cell: Cell, name: str) -> float | None:
+    value: float | None = cell.get("cost" if name in COSTS else "scores", {}).get(name)
+    return value
+
+
+def _middle(values: Sequence[float | None], middle: Any = np.mean) -> float:
+    known = [value for value in values if value is not None]
+    return float(middle(known)) if known else np.nan

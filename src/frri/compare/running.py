@@ -1,0 +1,160 @@
+"""The grid of data sets, learners and folds: run in parallel, stored at once, resumed where it stopped."""
+
+import os
+import platform
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+
+from sklearn.base import BaseEstimator
+
+import frri
+from frri.compare import learners as registry
+from frri.compare.evaluation import Cell, Task, evaluate
+from frri.compare.grid import Grid
+from frri.compare.journal import Journal, open_journal
+from frri.compare.metrics import all_metrics
+from frri.compare.processes import in_processes
+from frri.compare.progress import Progress
+from frri.compare.results import Results
+from frri.compare.sources import Source, dataset
+
+RESULTS_FILE = "results.jsonl"
+TIME_LIMIT = 600.0
+
+
+def run(
+    data: Iterable[Source],
+    learners: Iterable[str] | Mapping[str, BaseEstimator],
+    *,
+    out: str | os.PathLike[str] | None = None,
+    n_folds: int = 10,
+    seed: int = 0,
+    workers: int | None = None,
+    time_limit: float = TIME_LIMIT,
+    full: bool = False,
+    metrics: Sequence[str] | None = None,
+    progress: bool = False,
+) -> Results:
+    """Compare learners on data sets by cross-validation on identical folds.
+
+    Parameters
+    ----------
+    data : iterable
+        Anything `frri.compare.dataset` takes.
+    learners : iterable of str, or mapping from name to estimator
+        Names that `frri.compare.learner` knows, or classifiers under names of your own.
+    out : path, optional
+        The directory for the results file. A run that finds its own file there goes on where that one
+        stopped. By default results are not kept.
+    n_folds : int, default=10
+    seed : int, default=0
+    workers : int, optional
+        Processes; by default as many as there are processors. 0 means this process, for debugging:
+        no time limit then. The numbers do not depend on it.
+    time_limit : float, default=600
+        Seconds after which a cell counts as a failure.
+    full : bool, default=False
+        Fit each learner on all objects as well, for the paper's bookkeeping of rules.
+    metrics : sequence of str, optional
+        By default all there are.
+    progress : bool, default=False
+        Whether to show on stderr how far things are.
+
+    Returns
+    -------
+    Results
+
+    Examples
+    --------
+    >>> results = run(["wine"], ["tree"], n_folds=3, workers=0)
+    >>> results.means("accuracy").round(2)
+             tree
+    wine     0.9...
+    """
+    tables = [dataset(source) for source in data]
+    if isinstance(learners, Mapping):
+        estimators = dict(learners)
+    else:
+        estimators = {name: registry.learner(name) for name in learners}
+    grid = Grid({d.name: d for d in tables}, estimators, n_folds, seed, full, metrics)
+    with tempfile.TemporaryDirectory() as scratch:
+        return run_grid(grid, Path(out or scratch), workers, time_limit, progress=progress)
+
+
+def run_grid(
+    grid: Grid,
+    out: Path,
+    workers: int | None = None,
+    time_limit: float = TIME_LIMIT,
+    *,
+    progress: bool = True,
+) -> Results:
+    """Run what is left of a grid; every finished cell is on disk before the next is taken up.
+
+    Parameters
+    ----------
+    grid : Grid
+    out : Path
+    workers, time_limit, progress
+        As in `run`.
+
+    Returns
+    -------
+    Results
+    """
+    with open_journal(out / RESULTS_FILE, grid.settings(), versions()) as journal:
+        for name, data in grid.data.items():
+            journal.define("data set", name, data.fingerprint)
+        for name, estimator in grid.learners.items():
+            journal.define("learner", name, registry.definition(estimator))
+        todo = [task for task in grid.tasks() if task not in journal.cells]
+        if todo:
+            count = (os.cpu_count() or 1) if workers is None else workers
+            _work_off(grid, journal, todo, min(count, len(todo)), time_limit, progress)
+        return Results.of(journal, grid.data, list(grid.learners), grid.tasks())
+
+
+def versions() -> dict[str, str]:
+    """The versions on which numbers may depend."""
+    found = {"frri": frri.__version__, "python": platform.python_version()}
+    for package in ("numpy", "scipy", "scikit-learn", "numba"):
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def _work_off(
+    grid: Grid,
+    journal: Journal,
+    todo: Sequence[Task],
+    workers: int,
+    time_limit: float,
+    show: bool,
+) -> None:
+    """Do the tasks, and store their cells as they come."""
+    values = {name: data.X.size for name, data in grid.data.items()}
+    line = Progress(todo, values, workers) if show else None
+    cells = in_processes(grid, todo, workers, time_limit, line) if workers else _here(grid, todo)
+    try:
+        for cell in cells:
+            journal.append(cell)
+            if line is not None:
+                task = Task(cell["dataset"], cell["learner"], cell["fold"])
+                cost = cell.get("cost") or {}
+                seconds = sum(cost.get(k, 0.0) for k in ("fit_seconds", "predict_seconds"))
+                line.done(task, seconds, failed="failure" in cell)
+    finally:
+        if line is not None:
+            line.close()
+
+
+def _here(grid: Grid, todo: Sequence[Task]) -> Iterator[Cell]:
+    metrics = all_metrics(grid.metrics)
+    for task in todo:
+        folds = grid.folds[task.dataset]
+        estimator = grid.learners[task.learner]
+        yield evaluate(grid.data[task.dataset], folds, estimator, task, metrics, grid.seed)

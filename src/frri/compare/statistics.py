@@ -1,0 +1,154 @@
+"""Are the differences between learners more than chance? Tests over data sets, as in the paper.
+
+The paper's procedure: a Friedman test, then Conover's comparison of all pairs with Holm's correction,
+and Wilcoxon's signed ranks for two learners. The tests are those of scipy and scikit-posthocs.
+"""
+
+import warnings
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import stats
+
+from frri.compare.optional import import_pandas, not_installed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Learners compared over data sets.
+
+    Attributes
+    ----------
+    ranks : pandas.Series
+        Average rank of each learner; 1 is best, equal values share their ranks.
+    n_datasets : int
+        How many data sets have a value for every learner; only these count.
+    friedman : tuple of float, optional
+        Statistic and p-value; None with fewer than three learners or two data sets.
+    conover : pandas.DataFrame, optional
+        Learners x learners: corrected p-values; None where there is no Friedman test.
+    pairs : pandas.DataFrame
+        One row per pair of learners: wins, ties, losses of the first, and Wilcoxon's p-values: two-sided,
+        and one-sided for "the first is better" and "the first is worse".
+    correction : str
+    """
+
+    ranks: "pd.Series[float]"
+    n_datasets: int
+    friedman: tuple[float, float] | None
+    conover: "pd.DataFrame | None"
+    pairs: "pd.DataFrame"
+    correction: str
+
+    @property
+    def significant(self) -> bool:
+        """Whether the Friedman test finds a difference at the 5 % level."""
+        return self.friedman is not None and self.friedman[1] < ALPHA
+
+
+def compare(
+    table: "pd.DataFrame", *, higher_is_better: bool = True, correction: str = "holm"
+) -> Comparison:
+    """Compare learners over data sets.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Data sets x learners, such as `Results.means`. Data sets with missing values are left out.
+    higher_is_better : bool, default=True
+    correction : str, default="holm"
+        For the number of pairs: a method of `statsmodels.stats.multitest.multipletests`.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"a": [3, 4, 5, 6.0], "b": [1, 2, 3, 7], "c": [0, 1, 2, 3]})
+    >>> found = compare(table)
+    >>> found.ranks.to_dict()
+    {'a': 1.25, 'b': 1.75, 'c': 3.0}
+    >>> found.pairs[["first", "second", "wins", "ties", "losses"]].head(1)
+      first second  wins  ties  losses
+    0     a      b     3     0       1
+    """
+    complete = table.dropna(axis=0)
+    oriented = complete if higher_is_better else -complete
+    ranks = (
+        oriented.rank(axis=1, ascending=False).mean() if len(complete) else table.iloc[:0].mean()
+    )
+    friedman, conover = None, None
+    if complete.shape[1] >= 3 and len(complete) >= 2 and not _all_equal(oriented):
+        found = stats.friedmanchisquare(*oriented.to_numpy().T)
+        friedman = (float(found.statistic), float(found.pvalue))
+        conover = _conover(oriented, correction)
+    return Comparison(ranks, len(complete), friedman, conover, _pairs(oriented), correction)
+
+
+def wilcoxon(differences: Any, alternative: str = "two-sided") -> float:
+    """The p-value of Wilcoxon's signed ranks; 1 if nothing differs.
+
+    Parameters
+    ----------
+    differences : array-like of float
+        One per data set; those that are 0 do not count.
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+
+    Examples
+    --------
+    >>> wilcoxon([1, 2, 3, 4, 5], "greater")
+    0.03125
+    """
+    values = np.asarray(differences, dtype=np.float64)
+    values = values[values != 0]
+    if not len(values):
+        return 1.0
+    with warnings.catch_warnings():
+        # With equal differences it warns that the p-value is the normal approximation's.
+        warnings.simplefilter("ignore")
+        return float(stats.wilcoxon(values, alternative=alternative).pvalue)
+
+
+def _all_equal(table: "pd.DataFrame") -> bool:
+    return bool((table.max(axis=1) == table.min(axis=1)).all())
+
+
+def _conover(table: "pd.DataFrame", correction: str) -> "pd.DataFrame":
+    try:
+        import scikit_posthocs  # noqa: PLC0415 - optional, and slow to import
+    except ImportError:
+        raise not_installed("scikit-posthocs") from None
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = scikit_posthocs.posthoc_conover_friedman(table.to_numpy(), p_adjust=correction)
+    names = list(table.columns)
+    # Where every data set gives the same order, the statistic is infinite or undefined at 0 / 0.
+    return found.set_axis(names, axis=0).set_axis(names, axis=1).fillna(1.0)
+
+
+def _pairs(oriented: "pd.DataFrame") -> "pd.DataFrame":
+    rows = []
+    for first, second in combinations(oriented.columns, 2):
+        difference = (oriented[first] - oriented[second]).to_numpy()
+        rows.append(
+            {
+                "first": first,
+                "second": second,
+                "wins": int((difference > 0).sum()),
+                "ties": int((difference == 0).sum()),
+                "losses": int((difference < 0).sum()),
+                "two-sided": wilcoxon(difference),
+                "better": wilcoxon(difference, "greater"),
+                "worse": wilcoxon(difference, "less"),
+            }
+        )
+    columns = ["first", "second", "wins", "ties", "losses", "two-sided", "better", "worse"]
+    return import_pandas().DataFrame(rows, columns=columns)

@@ -1,0 +1,1 @@
+"""Lower bounds of a minimum cover: exact, by linear programming, by subgradients."""

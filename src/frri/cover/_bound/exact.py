@@ -1,0 +1,90 @@
+"""Lower bounds that hold exactly, whatever the multipliers come from.
+
+Any nonnegative multipliers `y` of the rows `A x >= b` bound the cost of a cover from below by
+`b y + sum of reduced costs of the chosen + sum of negative reduced costs of the free candidates`. The
+multipliers are rounded to multiples of a power of two so coarse that every sum below is exact in float64:
+the bound is then a theorem and not an estimate, and the order of summation cannot matter.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frri._twins import either, kernel
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bytes = NDArray[np.int8]
+
+
+@kernel
+def rounded(multipliers: Floats, n_candidates: int, largest_cost: float, size: int) -> Floats:
+    """Nonnegative multipliers on a grid so coarse that all sums made of them are exact."""
+    y = np.maximum(multipliers, 0.0)
+    y[~np.isfinite(y)] = 0.0
+    largest = y.max() if len(y) else 0.0
+    reach = (largest * len(y) * (size + 2) + largest_cost + 1.0) * (n_candidates + 2)
+    grid = 2.0 ** min(30, 51 - math.frexp(reach)[1])
+    return np.floor(y * grid) / grid
+
+
+def _prices_interpreted(objects_from: Ints, objects: Ints, y: Floats) -> Floats:
+    sums = np.concatenate((np.zeros(1), np.cumsum(y[objects])))
+    return sums[objects_from[1:]] - sums[objects_from[:-1]]
+
+
+def _prices_loops(objects_from: Ints, objects: Ints, y: Floats) -> Floats:
+    prices = np.zeros(len(objects_from) - 1)
+    for j in range(len(prices)):
+        for k in range(objects_from[j], objects_from[j + 1]):
+            prices[j] += y[objects[k]]
+    return prices
+
+
+_prices = either(interpreted=_prices_interpreted, loops=_prices_loops)
+
+
+@kernel
+def exact_bound(
+    objects_from: Ints,
+    objects: Ints,
+    multipliers: Floats,
+    costs: Floats,
+    state: Bytes,
+    size: int,
+) -> tuple[float, Floats]:
+    """A proved lower bound and the reduced costs that go with it.
+
+    Parameters
+    ----------
+    objects_from, objects : ndarray of int64
+        What candidate `j` covers: `objects[objects_from[j]:objects_from[j + 1]]`.
+    multipliers : ndarray of float64, shape (n_objects,) or (n_objects + 2,)
+        One per object and, where the number of candidates is given, one each for "at most" and "at
+        least" so many.
+    costs : ndarray of float64
+        Whole numbers.
+    state : ndarray of int8
+        Per candidate: 1 chosen, 0 free, -1 excluded.
+    size : int
+        The number of candidates, if it is given, else -1.
+
+    Examples
+    --------
+    >>> starts, objects = np.array([0, 2, 4, 6]), np.array([0, 1, 1, 2, 0, 2])
+    >>> free = np.zeros(3, dtype=np.int8)
+    >>> float(exact_bound(starts, objects, np.full(3, 0.5), np.ones(3), free, -1)[0])
+    1.5
+    """
+    y = rounded(multipliers, len(costs), costs.max(), max(size, 0))
+    given = 0 if size < 0 else 2
+    value = y[: len(y) - given].sum()
+    reduced = costs - _prices(objects_from, objects, y)
+    if given:
+        price = y[-1] - y[-2]
+        value += size * price
+        reduced -= price
+    value += reduced[state == 1].sum()
+    value += np.minimum(reduced[state == 0], 0.0).sum()
+    return value, reduced

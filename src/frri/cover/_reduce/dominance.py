@@ -1,0 +1,264 @@
+"""Smaller problems with the same answer: dominance among candidates and among objects.
+
+A candidate is dominated if another covers all it covers, costs no more and comes first in a fixed order;
+an object is implied if all coverers of some other object cover it too. Both questions ask for the
+supersets of a set, and those are the intersection of the lists its elements stand in: a few big-integer
+operations, since with the rarest element first the intersection is soon empty.
+
+A problem is a boolean matrix, candidates x objects; one too large for that stays a sparse one.
+"""
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from frri.cover.budget import Work
+from frri.cover.matrix import CoverMatrix
+
+Matrix: TypeAlias = NDArray[np.bool_] | sparse.csr_array
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+LARGEST_DENSE = 1 << 25
+"""Cells up to which a matrix is written out."""
+
+
+def to_sparse(covers: CoverMatrix) -> sparse.csr_array:
+    """All pairs (candidate, object), unpacked piece by piece."""
+    columns = []
+    for start in range(0, len(covers.bits), 1 << 16):
+        bits = np.ascontiguousarray(covers.bits[start : start + (1 << 16)].astype("<u8"))
+        where = np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little"))
+        columns.append((covers.words[start + (where >> 6)].astype(np.int64) << 6) + (where & 63))
+    objects = np.concatenate(columns) if columns else np.zeros(0, dtype=np.int64)
+    indptr = np.concatenate(([0], np.cumsum(covers.sizes())))
+    data = np.ones(len(objects), dtype=np.uint8)
+    return sparse.csr_array((data, objects, indptr), shape=(len(covers), covers.n_objects))
+
+
+def forced(matrix: sparse.csr_array) -> Flags:
+    """Which candidates are the only ones to cover some object."""
+    single = np.bincount(matrix.indices, minlength=matrix.shape[1]) == 1
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    flags = np.zeros(matrix.shape[0], dtype=bool)
+    flags[rows[single[matrix.indices]]] = True
+    return flags
+
+
+def components(matrix: sparse.csr_array) -> Iterator[tuple[Ints, Ints]]:
+    """The candidates and objects of every connected part that has both, small parts first."""
+    n_candidates, n_objects = matrix.shape
+    graph = sparse.csr_array(
+        (
+            matrix.data,
+            matrix.indices + n_candidates,
+            np.concatenate((matrix.indptr, np.full(n_objects, matrix.indptr[-1]))),
+        ),
+        shape=(n_candidates + n_objects, n_candidates + n_objects),
+    )
+    n_parts, labels = csgraph.connected_components(graph, directed=False)
+    candidates = _members(labels[:n_candidates], n_parts)
+    objects = _members(labels[n_candidates:], n_parts)
+    order = np.argsort([len(c) * len(o) for c, o in zip(candidates, objects, strict=True)])
+    for part in order.tolist():
+        if len(candidates[part]) and len(objects[part]):
+            yield candidates[part], objects[part]
+
+
+def undominated(matrix: Matrix, costs: Ints, work: Work | None = None) -> Flags:
+    """Which candidates no other one dominates (a fixed set, whatever the order of work)."""
+    n_candidates = matrix.shape[0]
+    sizes = np.asarray(matrix.sum(axis=1, dtype=np.int64))
+    order = np.lexsort((np.arange(n_candidates), costs, -sizes))
+    rarity = np.argsort(np.asarray(matrix.sum(axis=0, dtype=np.int64)), kind="stable")
+    ranked = _permuted(matrix, order, rarity)
+    keep = np.zeros(n_candidates, dtype=bool)
+    keep[order] = _first_of_their_kind(ranked, costs[order], work)
+    return keep
+
+
+def necessary(matrix: Matrix, work: Work | None = None) -> Flags:
+    """Which objects are left once those implied by another are gone."""
+    order = np.argsort(np.asarray(matrix.sum(axis=0, dtype=np.int64)), kind="stable")
+    rarity = np.argsort(np.asarray(matrix.sum(axis=1, dtype=np.int64)), kind="stable")
+    ranked = _permuted(matrix, rarity, order)
+    keep = np.zeros(matrix.shape[1], dtype=bool)
+    keep[order] = _not_implied(ranked, work)
+    return keep
+
+
+def reduce(matrix: Matrix, costs: Ints | None, work: Work | None = None) -> tuple[Ints, Ints, Ints]:
+    """Forced candidates, remaining candidates and remaining objects, at a fixpoint.
+
+    Parameters
+    ----------
+    matrix : boolean matrix, candidates x objects
+        Every object is covered by some candidate.
+    costs : ndarray of int64 or None
+        With costs, dominated candidates go too; without, candidates only go once they cover nothing
+        that is left, so that all minimum covers by the given candidates remain.
+    work : Work, optional
+        Whose clock to look at now and then.
+    """
+    candidates, objects = np.arange(matrix.shape[0]), np.arange(matrix.shape[1])
+    taken: list[Ints] = []
+    while len(objects):
+        before = len(candidates), len(objects)
+        if costs is not None:
+            keep = np.flatnonzero(undominated(matrix, costs[candidates], work))
+            candidates, matrix = candidates[keep], matrix[keep]
+        keep = np.flatnonzero(necessary(matrix, work))
+        objects, matrix = objects[keep], matrix[:, keep]
+        single = np.flatnonzero(np.asarray(matrix.sum(axis=0, dtype=np.int64)) == 1)
+        if len(single):
+            sole = np.unique(_rows_of(matrix[:, single]))
+            taken.append(candidates[sole])
+            done = np.asarray(matrix[sole].sum(axis=0)) > 0
+            objects, matrix = objects[~done], matrix[:, np.flatnonzero(~done)]
+        useful = np.flatnonzero(np.asarray(matrix.sum(axis=1)) > 0)
+        candidates, matrix = candidates[useful], matrix[useful]
+        if (len(candidates), len(objects)) == before:
+            break
+    return np.concatenate([np.zeros(0, dtype=np.int64), *taken]), candidates, objects
+
+
+def _now_and_then(k: int, work: Work | None) -> None:
+    if work is not None and k % 256 == 255:
+        work.look_at_the_clock()
+
+
+def _members(labels: NDArray[np.int32], n_parts: int) -> list[Ints]:
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(np.bincount(labels, minlength=n_parts))
+    return np.split(order, ends[:-1])
+
+
+def _rows_of(matrix: Matrix) -> Ints:
+    return np.asarray(matrix.nonzero()[0], dtype=np.int64)
+
+
+def _permuted(matrix: Matrix, rows: Ints, columns: Ints) -> Matrix:
+    if isinstance(matrix, np.ndarray):
+        return matrix[np.ix_(rows, columns)]
+    permuted = matrix[rows][:, columns]
+    permuted.sort_indices()
+    return permuted
+
+
+def _bitsets(matrix: NDArray[np.bool_]) -> list[int]:
+    packed = np.packbits(matrix, axis=1, bitorder="little")
+    width, octets = packed.shape[1], packed.tobytes()
+    return [
+        int.from_bytes(octets[k : k + width], "little")
+        for k in range(0, len(octets), max(width, 1))
+    ]
+
+
+def _lists(matrix: NDArray[np.bool_]) -> Iterator[list[int]]:
+    rows, columns = matrix.nonzero()
+    members = columns.tolist()
+    start = 0
+    for end in np.cumsum(np.bincount(rows, minlength=len(matrix))).tolist():
+        yield members[start:end]
+        start = end
+
+
+def _first_of_their_kind(matrix: Matrix, costs: Ints, work: Work | None) -> Flags:
+    """Rows of which no earlier row of at most the same cost is a superset."""
+    if not isinstance(matrix, np.ndarray):
+        return _first_of_their_kind_sparse(matrix, costs, work)
+    coverers = _bitsets(np.ascontiguousarray(matrix.T))
+    affordable: dict[int, int] = {}
+    uniform = len(costs) == 0 or bool((costs == costs[0]).all())
+    if not uniform:
+        for cost in np.unique(costs).tolist():
+            affordable[cost] = _bitsets((costs <= cost)[None, :])[0]
+    keep = np.zeros(len(matrix), dtype=bool)
+    for j, (cost, members) in enumerate(zip(costs.tolist(), _lists(matrix), strict=True)):
+        _now_and_then(j, work)
+        supersets = (1 << j) - 1
+        if not uniform:
+            supersets &= affordable[cost]
+        for i in members:
+            supersets &= coverers[i]
+            if not supersets:
+                keep[j] = True
+                break
+    return keep
+
+
+def _first_of_their_kind_sparse(matrix: sparse.csr_array, costs: Ints, work: Work | None) -> Flags:
+    by_object = matrix.T.tocsr()
+    by_object.sort_indices()
+    keep = np.zeros(matrix.shape[0], dtype=bool)
+    for j in range(matrix.shape[0]):
+        _now_and_then(j, work)
+        members = matrix.indices[matrix.indptr[j] : matrix.indptr[j + 1]]
+        keep[j] = len(members) > 0
+        supersets = None
+        for i in members:
+            row = by_object.indices[by_object.indptr[i] : by_object.indptr[i + 1]]
+            row = row[: np.searchsorted(row, j)]
+            supersets = (
+                row[costs[row] <= costs[j]] if supersets is None else _common(supersets, row)
+            )
+            if len(supersets) == 0:
+                break
+        else:
+            keep[j] = False
+    return keep
+
+
+def _not_implied(matrix: Matrix, work: Work | None) -> Flags:
+    """Columns that contain no earlier column."""
+    if not isinstance(matrix, np.ndarray):
+        return _not_implied_sparse(matrix, work)
+    rows = _bitsets(matrix)
+    gone = 0
+    for i, members in enumerate(_lists(np.ascontiguousarray(matrix.T))):
+        _now_and_then(i, work)
+        if gone >> i & 1:
+            continue
+        implied = -1 << (i + 1)
+        for j in members:
+            implied &= rows[j]
+            if not implied:
+                break
+        gone |= implied
+    octets = gone.to_bytes(matrix.shape[1] // 8 + 1, "little")
+    flags = np.unpackbits(
+        np.frombuffer(octets, dtype=np.uint8), bitorder="little", count=matrix.shape[1]
+    )
+    return np.asarray(flags == 0)
+
+
+def _not_implied_sparse(matrix: sparse.csr_array, work: Work | None) -> Flags:
+    by_object = matrix.T.tocsr()
+    by_object.sort_indices()
+    keep = np.ones(matrix.shape[1], dtype=bool)
+    for i in range(matrix.shape[1]):
+        _now_and_then(i, work)
+        if not keep[i]:
+            continue
+        implied = None
+        for j in by_object.indices[by_object.indptr[i] : by_object.indptr[i + 1]]:
+            row = matrix.indices[matrix.indptr[j] : matrix.indptr[j + 1]]
+            row = row[np.searchsorted(row, i + 1) :]
+            implied = row if implied is None else _common(implied, row)
+            if len(implied) == 0:
+                break
+        if implied is not None:
+            keep[implied] = False
+    return keep
+
+
+def _common(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Elements of both ascending lists."""
+    if len(many) == 0:
+        return many
+    where = np.minimum(np.searchsorted(many, few), len(many) - 1)
+    return np.asarray(few[many[where] == few])

@@ -1,0 +1,234 @@
+"""Counting and comparing sets kept as sparse rows of 64-bit words, without writing their elements out."""
+
+import heapq
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frri._twins import either, kernel
+
+Ints = NDArray[np.int64]
+Indices = NDArray[np.int32]
+Words = NDArray[np.uint64]
+
+SPREAD = np.uint64(0x03F79D71B4CB0A89)
+"""A de Bruijn sequence: shifted by 0 to 63 places, its first six bits take every value once."""
+
+PLACES = np.zeros(64, dtype=np.int64)
+PLACES[[int(SPREAD) * 2**k % 2**64 >> 58 for k in range(64)]] = np.arange(64)
+
+
+def _count_interpreted(words: Indices, bits: Words, counts: Ints) -> None:
+    for start in range(0, len(bits), 1 << 14):
+        octets = np.ascontiguousarray(bits[start : start + (1 << 14)].astype("<u8")).view(np.uint8)
+        where = np.flatnonzero(np.unpackbits(octets, bitorder="little"))
+        members = (words[start + (where >> 6)].astype(np.int64) << 6) + (where & 63)
+        counts += np.bincount(members, minlength=len(counts))
+
+
+def _count_loops(words: Indices, bits: Words, counts: Ints) -> None:
+    one, top = np.uint64(1), np.uint64(58)
+    for k in range(len(bits)):
+        base = np.int64(words[k]) << 6
+        rest = bits[k]
+        while rest:
+            lowest = rest & (~rest + one)
+            counts[base + PLACES[(lowest * SPREAD) >> top]] += 1
+            rest ^= lowest
+
+
+count = either(interpreted=_count_interpreted, loops=_count_loops)
+"""Add to `counts` how often each element occurs in the words given."""
+
+
+def _greedy_interpreted(
+    indptr: Ints, words: Indices, bits: Words, costs: Ints, order: Ints, gains: Ints, missing: Words
+) -> Ints:
+    left = int(np.bitwise_count(missing).sum())
+    heap = list(zip((-gains[order]).tolist(), costs[order].tolist(), order.tolist(), strict=True))
+    chosen = []
+    while left:
+        _, cost, j = heap[0]
+        own, mine = words[indptr[j] : indptr[j + 1]], bits[indptr[j] : indptr[j + 1]]
+        gain = int(np.bitwise_count(mine & missing[own]).sum())
+        heapq.heapreplace(heap, (-gain, cost, j))
+        if heap[0][2] == j:
+            chosen.append(j)
+            missing[own] &= ~mine
+            left -= gain
+    return np.array(chosen, dtype=np.int64)
+
+
+def _greedy_loops(
+    indptr: Ints, words: Indices, bits: Words, costs: Ints, order: Ints, gains: Ints, missing: Words
+) -> Ints:
+    left = 0
+    for k in range(len(missing)):
+        left += _ones(missing[k])
+    heap = order.copy()
+    chosen = np.empty(len(order), dtype=np.int64)
+    n = 0
+    while left > 0:
+        j = heap[0]
+        gain = 0
+        for k in range(indptr[j], indptr[j + 1]):
+            gain += _ones(bits[k] & missing[words[k]])
+        gains[j] = gain
+        place = 0
+        while True:  # let it sink
+            child = 2 * place + 1
+            if child >= len(heap):
+                break
+            if child + 1 < len(heap) and _before(heap[child + 1], heap[child], gains, costs):
+                child += 1
+            if not _before(heap[child], j, gains, costs):
+                break
+            heap[place] = heap[child]
+            place = child
+        heap[place] = j
+        if place == 0:
+            chosen[n] = j
+            n += 1
+            left -= gain
+            for k in range(indptr[j], indptr[j + 1]):
+                missing[words[k]] &= ~bits[k]
+    return chosen[:n]
+
+
+@kernel
+def _ones(word: np.uint64) -> int:
+    """How many bits of a word are set."""
+    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    word = (word & np.uint64(0x3333333333333333)) + (
+        (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
+    )
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))  # type: ignore[return-value]
+
+
+@kernel
+def _before(j: int, k: int, gains: Ints, costs: Ints) -> bool:
+    """Whether candidate `j` is to be chosen before `k`."""
+    if gains[j] != gains[k]:
+        return bool(gains[j] > gains[k])
+    return bool(costs[j] < costs[k] or (costs[j] == costs[k] and j < k))
+
+
+greedy = either(interpreted=_greedy_interpreted, loops=_greedy_loops)
+"""Rows in the order in which the largest gain, then the lower cost, then the index, chooses them.
+
+`missing` are the elements to cover (overwritten), `gains` how many of them each row has (overwritten) and
+`order` the rows from the best to the worst. Gains only fall: a row whose gain, counted anew, leaves it in
+front is the best one.
+"""
+
+
+def _rarest_interpreted(
+    indptr: Ints, words: Indices, bits: Words, counts: Ints, first: int, rarest: Ints
+) -> None:
+    for j in range(len(indptr) - 1):
+        lo, hi = indptr[j] - first, indptr[j + 1] - first
+        octets = np.ascontiguousarray(bits[lo:hi].astype("<u8")).view(np.uint8)
+        where = np.flatnonzero(np.unpackbits(octets, bitorder="little"))
+        members = (words[lo + (where >> 6)].astype(np.int64) << 6) + (where & 63)
+        if len(members):
+            rarest[j] = members[counts[members].argmin()]
+
+
+def _rarest_loops(
+    indptr: Ints, words: Indices, bits: Words, counts: Ints, first: int, rarest: Ints
+) -> None:
+    one, top = np.uint64(1), np.uint64(58)
+    for j in range(len(indptr) - 1):
+        least = np.int64(1) << 62
+        for k in range(indptr[j] - first, indptr[j + 1] - first):
+            base = np.int64(words[k]) << 6
+            rest = bits[k]
+            while rest:
+                lowest = rest & (~rest + one)
+                i = base + PLACES[(lowest * SPREAD) >> top]
+                if counts[i] < least:
+                    least = counts[i]
+                    rarest[j] = i
+                rest ^= lowest
+
+
+rarest = either(interpreted=_rarest_interpreted, loops=_rarest_loops)
+"""The first of the least frequent elements of each row (unchanged where a row is empty)."""
+
+
+def _contained_interpreted(
+    j: int, k: int, indptr: Ints, words: Indices, bits: Words
+) -> bool | np.bool_:
+    ours, theirs = slice(indptr[j], indptr[j + 1]), slice(indptr[k], indptr[k + 1])
+    if indptr[k] == indptr[k + 1]:
+        return bool(indptr[j] == indptr[j + 1])
+    where = np.searchsorted(words[theirs], words[ours])
+    where[where == indptr[k + 1] - indptr[k]] = 0
+    same = words[theirs][where] == words[ours]
+    return bool(same.all()) and not (bits[ours] & ~bits[theirs][where]).any()
+
+
+def _contained_loops(j: int, k: int, indptr: Ints, words: Indices, bits: Words) -> bool | np.bool_:
+    other, end = indptr[k], indptr[k + 1]
+    for own in range(indptr[j], indptr[j + 1]):
+        while other < end and words[other] < words[own]:
+            other += 1
+        if other == end or words[other] != words[own] or bits[own] & ~bits[other]:
+            return False
+        other += 1
+    return True
+
+
+_contained = either(interpreted=_contained_interpreted, loops=_contained_loops)
+"""Whether row `j` is a subset of row `k`."""
+
+
+@kernel
+def compare(
+    indptr: Ints,
+    words: Indices,
+    bits: Words,
+    ranks: Ints,
+    costs: Ints,
+    rare: Ints,
+    owners_from: Ints,
+    owners: Ints,
+    start: int,
+    work: int,
+    drop_larger: bool,
+    by: Ints,
+) -> tuple[int, int]:
+    """Drop rows that another one makes superfluous; the row to go on with, and what is left of `work`.
+
+    Parameters
+    ----------
+    indptr, words, bits : ndarrays
+        The rows.
+    ranks, costs : ndarray of int64
+        Of a row and a superset of it, the one of lower rank and no higher cost is kept.
+    rare, owners_from, owners : ndarray of int64
+        All supersets of row `j` are among `owners[owners_from[i]:owners_from[i + 1]]`, `i = rare[j]`.
+    start, work : int
+        Where to begin, and about how many words to look at.
+    drop_larger : bool
+        Whether it is the superset that goes (of lower rank the subset is then), or the subset.
+    by : ndarray of int64
+        Where to note which row made one superfluous; -1 so far.
+    """
+    j = start
+    while j < len(indptr) - 1 and work > 0:
+        if by[j] < 0:
+            for q in range(owners_from[rare[j]], owners_from[rare[j] + 1]):
+                k = owners[q]
+                work -= 2
+                keeper, loser = (j, k) if drop_larger else (k, j)
+                if by[loser] >= 0 or ranks[keeper] >= ranks[loser] or costs[keeper] > costs[loser]:
+                    continue
+                work -= 10
+                if _contained(j, k, indptr, words, bits):
+                    by[loser] = keeper
+                    if not drop_larger:
+                        break
+        j += 1
+    return j, work

@@ -1,0 +1,1 @@
+"""The search for a minimum cover: greedy, local, and with a proof."""

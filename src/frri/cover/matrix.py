@@ -1,0 +1,96 @@
+"""Who covers whom, as sparse rows of 64-bit words."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class CoverMatrix:
+    """Which candidate covers which objects.
+
+    Candidate `i` covers object `64 * words[k] + b` iff bit `b` of `bits[k]` is set, for a `k` in
+    `indptr[i]:indptr[i + 1]`. Words within a row ascend; empty words are left out.
+
+    Parameters
+    ----------
+    indptr : ndarray of int64, shape (n_candidates + 1,)
+    words : ndarray of int32
+    bits : ndarray of uint64
+    n_objects : int
+
+    Examples
+    --------
+    >>> covers = CoverMatrix.from_dense([[True, False, True], [False, True, False]])
+    >>> len(covers), covers.n_objects
+    (2, 3)
+    >>> covers.sizes()
+    array([2, 1])
+    """
+
+    indptr: NDArray[np.int64]
+    words: NDArray[np.int32]
+    bits: NDArray[np.uint64]
+    n_objects: int
+
+    @classmethod
+    def from_dense(cls, matrix: object) -> "CoverMatrix":
+        """From a boolean matrix, candidates x objects."""
+        dense = np.asarray(matrix, dtype=bool)
+        n_candidates, n_objects = dense.shape
+        n_words = -(-n_objects // 64)
+        octets = np.zeros((n_candidates, n_words * 8), dtype=np.uint8)
+        packed = np.packbits(dense, axis=1, bitorder="little")
+        octets[:, : packed.shape[1]] = packed
+        table = octets.view("<u8").astype(np.uint64, copy=False)
+        rows, words = np.nonzero(table)
+        indptr = np.zeros(n_candidates + 1, dtype=np.int64)
+        np.cumsum(np.bincount(rows, minlength=n_candidates), out=indptr[1:])
+        return cls(indptr, words.astype(np.int32), table[rows, words], n_objects)
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def to_dense(self) -> NDArray[np.bool_]:
+        """The boolean matrix, candidates x objects."""
+        n_words = -(-self.n_objects // 64)
+        table = np.zeros((len(self), n_words), dtype="<u8")
+        rows = np.repeat(np.arange(len(self)), np.diff(self.indptr))
+        table[rows, self.words] = self.bits
+        dense = np.unpackbits(table.view(np.uint8), axis=1, bitorder="little", count=self.n_objects)
+        return dense.astype(bool)
+
+    def sizes(self) -> NDArray[np.int64]:
+        """How many objects each candidate covers."""
+        return self._summed(np.bitwise_count(self.bits))
+
+    def sizes_within(self, table: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """How many objects of a set, given as words, each candidate covers."""
+        return self._summed(np.bitwise_count(self.bits & table[self.words]))
+
+    def union(self) -> NDArray[np.bool_]:
+        """Which objects are covered by any candidate at all."""
+        table = self.table().astype("<u8", copy=False)
+        covered = np.unpackbits(table.view(np.uint8), bitorder="little", count=self.n_objects)
+        return covered.astype(bool)
+
+    def table(self) -> NDArray[np.uint64]:
+        """The same as words."""
+        table = np.zeros(-(-self.n_objects // 64), dtype=np.uint64)
+        np.bitwise_or.at(table, self.words, self.bits)
+        return table
+
+    def take(self, candidates: NDArray[np.integer]) -> "CoverMatrix":
+        """The rows of some candidates only."""
+        lengths = np.diff(self.indptr)[candidates]
+        indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+        source = np.repeat(self.indptr[candidates] - indptr[:-1], lengths) + np.arange(indptr[-1])
+        return CoverMatrix(indptr, self.words[source], self.bits[source], self.n_objects)
+
+    def _summed(self, ones: NDArray[np.uint8]) -> NDArray[np.int64]:
+        sums = np.zeros(len(self), dtype=np.int64)
+        filled = np.flatnonzero(np.diff(self.indptr))
+        if len(filled):
+            sums[filled] = np.add.reduceat(ones, self.indptr[filled], dtype=np.int64)
+        return sums

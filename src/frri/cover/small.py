@@ -1,0 +1,120 @@
+"""A problem small enough to be written out: forced candidates, connected parts, three objectives."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from frri.cover._reduce.dominance import LARGEST_DENSE, components, forced
+from frri.cover._search.greedy import Lists, greedy_cover
+from frri.cover._search.parts import Part
+from frri.cover.budget import Exhausted, Work
+from frri.cover.highs import HighsPart
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A complete cover, ascending, and what is proved about it."""
+
+    selected: Ints
+    lower_bound: int
+    cost_proved: bool
+    settled: bool
+
+
+class Problem:
+    """Forced candidates, connected parts, and how far each of them has come.
+
+    Parameters
+    ----------
+    matrix : sparse matrix, candidates x objects
+    costs : ndarray of int64
+    tie_break : bool
+        Whether the second and third objective are asked for.
+    judged : bool
+        Whether dominated candidates are gone already.
+    """
+
+    def __init__(
+        self, matrix: sparse.csr_array, costs: Ints, *, tie_break: bool, judged: bool = False
+    ) -> None:
+        self.matrix = matrix
+        self.tie_break = tie_break
+        self.judged = judged
+        # Without the second objective, dominance need not respect costs.
+        self.costs = costs if tie_break else np.zeros_like(costs)
+        self.coverable = np.bincount(matrix.indices, minlength=matrix.shape[1]) > 0
+        self.forced = np.flatnonzero(forced(matrix))
+        self.parts: list[Part | HighsPart] = []
+        self.split_up = False
+
+    def run(self, work: Work, solver: str = "branching") -> None:
+        """Go through the objectives; on `Exhausted`, `outcome` is as good as it got."""
+        if solver == "highs":
+            self.hand_over(work)
+        else:
+            self.split(work)
+            self.search(work)
+
+    def split(self, work: Work) -> None:
+        """Divide what the forced candidates leave into connected parts."""
+        done = self._covered_by(self.forced)
+        matrix = self.matrix[:, np.flatnonzero(self.coverable & ~done)]
+        objects_left = np.flatnonzero(self.coverable & ~done)
+        for candidates, objects in components(matrix):
+            work.look_at_the_clock()
+            rows = self.matrix[candidates]
+            columns = np.unique(rows.indices)
+            whole = rows[:, columns]
+            if whole.shape[0] * whole.shape[1] <= LARGEST_DENSE:
+                whole = whole.toarray() > 0
+            left = np.searchsorted(columns, objects_left[objects])
+            costs = self.costs[candidates]
+            part = Part(
+                candidates, whole, left, costs, work, tie_break=self.tie_break, judged=self.judged
+            )
+            self.parts.append(part)
+        self.split_up = True
+
+    def hand_over(self, work: Work) -> None:
+        """Leave everything to the general solver, as one part."""
+        part = HighsPart(self.matrix, self.costs, work)
+        self.parts, self.forced, self.split_up = [part], self.forced[:0], True
+        part.run(tie_break=self.tie_break)
+
+    def search(self, work: Work) -> None:
+        """Take all parts through one objective before any goes on to the next."""
+        stages = [(Part.minimise_count, 2 / 3)]
+        if self.tie_break:
+            stages += [(Part.minimise_cost, 2 / 3), (Part.settle, 1.0)]
+        for stage, share in stages:
+            parts = [part for part in self.parts if isinstance(part, Part)]
+            for part in parts:
+                work.allow(share if part is parts[-1] else share / 2)
+                try:
+                    stage(part, work)
+                except Exhausted:
+                    if work.stopped_by != "effort":
+                        raise
+
+    def outcome(self) -> Outcome:
+        """What is known, completed where the search was stopped before it had a cover."""
+        chosen = [self.forced, *(part.cover for part in self.parts)]
+        selected = np.sort(np.concatenate(chosen)).astype(np.int64)
+        missing = self.coverable & ~self._covered_by(selected)
+        if missing.any():  # stopped before every part had a cover
+            more = greedy_cover(Lists.of(self.matrix), self.costs, missing)
+            selected = np.sort(np.concatenate((selected, more)))
+        bound = len(self.forced) + sum(len(p.taken) + p.lower_bound for p in self.parts)
+        judged = self.tie_break and bound == len(selected) and self.split_up
+        cost_proved = judged and all(part.cost_proved for part in self.parts)
+        settled = cost_proved and all(part.settled for part in self.parts)
+        return Outcome(selected, bound, cost_proved, settled)
+
+    def _covered_by(self, candidates: Ints) -> NDArray[np.bool_]:
+        covered = np.zeros(self.matrix.shape[1], dtype=bool)
+        covered[self.matrix[candidates].indices] = True
+        return covered

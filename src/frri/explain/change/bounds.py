@@ -1,0 +1,255 @@
+"""What a ruleset can decide anywhere in a box of objects.
+
+A box gives every attribute an interval. On it a condition's membership lies between its values at the two
+ends and 1 if the core is met; t-norms, weights, maxima and sums keep that order, so the scores of the
+classes have bounds too. Where one class beats the others by its bounds, it decides in the whole box.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frri.explain.change.space import Space
+from frri.rules._combination import class_scores
+from frri.rules.matching import Matcher
+from frri.rules.ruleset import RuleSet
+
+# Fallbacks turn values into shares, where differences of a few last digits can vanish.
+ROUNDING = 1e-15
+
+
+class Survey(NamedTuple):
+    """Bounds over some boxes."""
+
+    at_low: NDArray[np.float64]  # boxes x conditions: uncut value in the lower corner
+    at_high: NDArray[np.float64]  # and in the upper corner
+    lower: NDArray[np.float64]  # least uncut value anywhere in the box
+    upper: NDArray[np.float64]  # and greatest
+    sure: NDArray[np.bool_]  # boxes: the decision is the same everywhere
+    covered: NDArray[np.bool_]  # boxes: some rule fires everywhere
+
+    def box(self, i: int) -> "Survey":
+        """The survey of one box."""
+        one = slice(i, i + 1)
+        return Survey(
+            self.at_low[one],
+            self.at_high[one],
+            self.lower[one],
+            self.upper[one],
+            self.sure[one],
+            self.covered[one],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionBounds:
+    """Bounds on the scores of a ruleset, and whether they settle the decision.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    space : Space
+        Coordinates of the boxes.
+    decision : int
+        Position of the class in question.
+    """
+
+    ruleset: RuleSet
+    space: Space
+    decision: int
+
+    @property
+    def matcher(self) -> Matcher:
+        """The conditions as arrays."""
+        return self.ruleset._matcher  # noqa: SLF001 - the rule model's own arrays
+
+    @property
+    def one_function(self) -> bool:
+        """Whether one formula, the best uncut value, decides inside and outside the rules' supports."""
+        rules = self.ruleset
+        return (rules.combination, rules.t_norm, rules.fallback) == ("best", "minimum", "nearest")
+
+    def survey(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> Survey:
+        """Look at boxes, given as rows of lower and upper coordinates."""
+        matcher = self.matcher
+        at_low, at_high, lower, upper = self._uncut(low, high)
+        if self.one_function and matcher.n_rules:
+            sure = self._fallback_sure(lower, upper)
+            return Survey(at_low, at_high, lower, upper, sure, np.ones(len(low), dtype=bool))
+        degree_low = matcher.join(np.maximum(lower, 0.0))
+        degree_high = matcher.join(np.maximum(upper, 0.0))
+        if self.ruleset.combination == "first":
+            sure, silent = self._first_sure(degree_low, degree_high)
+        else:
+            least, most = self._scores(degree_low), self._scores(degree_high)
+            silent = ~(least.max(axis=1, initial=0.0) > 0.0)
+            sure = self._beats(least, most, 0.0) | ~(most.max(axis=1, initial=0.0) > 0.0)
+        asked = np.flatnonzero(silent & sure)
+        sure[asked] = self._fallback_sure(lower[asked], upper[asked])
+        return Survey(at_low, at_high, lower, upper, sure, ~silent)
+
+    def active(self, survey: Survey) -> NDArray[np.bool_]:
+        """Boxes x conditions: those that vary, of rules on which the decision can still hang."""
+        return self.relevant(survey)[:, self.matcher.rule_of] & (survey.lower < survey.upper)
+
+    def relevant(self, survey: Survey) -> NDArray[np.bool_]:
+        """Boxes x rules: the rules on which the decision can still hang."""
+        matcher = self.matcher
+        everything = np.ones((len(survey.sure), matcher.n_rules), dtype=bool)
+        if self.ruleset.combination != "best" or self.ruleset.t_norm != "minimum":
+            return everything
+        starts, weights = matcher.indptr[:-1], matcher.weights
+        least = np.minimum.reduceat(survey.lower, starts, axis=1) * weights
+        most = np.minimum.reduceat(survey.upper, starts, axis=1) * weights
+        own = self.ruleset._rule_classes == self.decision  # noqa: SLF001
+        standing = np.where(own, least, -np.inf).max(axis=1, keepdims=True)
+        rivals = ~own & (most >= standing - ROUNDING)
+        threat = np.where(rivals, least, np.inf).min(axis=1, keepdims=True)
+        known = rivals | (own & (most >= threat - ROUNDING))
+        return np.where(survey.covered[:, None], known, everything)
+
+    def fallback_values(
+        self, lower: NDArray[np.float64], upper: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Boxes x rules: bounds on what each rule counts where none fires."""
+        matcher, kind = self.matcher, self.ruleset.fallback
+        starts = matcher.indptr
+        if kind == "nearest":
+            least = np.minimum.reduceat(lower, starts[:-1], axis=1)
+            most = np.minimum.reduceat(upper, starts[:-1], axis=1)
+            return least * matcher.weights, most * matcher.weights
+        part = _stretched if kind == "stretched" else _partial
+        pairs = [
+            part(
+                np.maximum(lower[:, start:end], 0.0),
+                np.maximum(upper[:, start:end], 0.0),
+                self.ruleset._partial_weights[r],  # noqa: SLF001
+                matcher,
+            )
+            for r, (start, end) in enumerate(pairwise(starts))
+        ]
+        return (
+            np.column_stack([least for least, _ in pairs]),
+            np.column_stack([most for _, most in pairs]),
+        )
+
+    def _uncut(
+        self, low: NDArray[np.float64], high: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], ...]:
+        """Uncut values in both corners, and their least and greatest values in between."""
+        matcher = self.matcher
+        low_values = matcher.clipped(self.space.decode(low))
+        high_values = matcher.clipped(self.space.decode(high))
+        at_low, at_high = matcher.uncut(low_values), matcher.uncut(high_values)
+        lower, upper = np.minimum(at_low, at_high), np.maximum(at_low, at_high)
+        columns = matcher.columns
+        core = low_values[:, columns] <= matcher.core_high
+        core &= high_values[:, columns] >= matcher.core_low
+        for k, _ in matcher.nominal:
+            core[:, k] = False
+            values, held = self.space.held[k]
+            first, last = (end[:, columns[k]].astype(np.intp) for end in (low, high))
+            count = held[last + 1] - held[first]
+            lower[:, k] = np.where(count == last + 1 - first, values.max(), values.min())
+            upper[:, k] = np.where(count > 0, values.max(), values.min())
+        upper[core] = 1.0
+        return at_low, at_high, lower, upper
+
+    def _scores(self, degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+        rules = self.ruleset
+        classes, shares = rules._rule_classes, rules._distributions  # noqa: SLF001
+        return class_scores(rules.combination, degrees, self.matcher.weights, classes, shares)
+
+    def _first_sure(
+        self, degree_low: NDArray[np.float64], degree_high: NDArray[np.float64]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Whether every rule of the list that can be the first says the same; whether none may fire."""
+        shares = self.ruleset._distributions  # noqa: SLF001
+        speaks = shares.max(axis=1, initial=0.0) > 0.0
+        fires = degree_low > 0.0
+        before = np.logical_or.accumulate(fires, axis=1)
+        before = np.column_stack([np.zeros(len(fires), dtype=bool), before])
+        possible = (degree_high > 0.0) & ~before[:, :-1]
+        wrong = speaks & (shares.argmax(axis=1) != self.decision)
+        silent = ~before[:, -1] | possible[:, ~speaks].any(axis=1)
+        return np.asarray(~possible[:, wrong].any(axis=1)), silent
+
+    def _fallback_sure(
+        self, lower: NDArray[np.float64], upper: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Whether the fallback decides alike everywhere."""
+        n_classes = len(self.ruleset.classes)
+        usual = int(np.argmax(self.ruleset.class_counts)) == self.decision
+        if self.ruleset.fallback == "priors" or not self.matcher.n_rules:
+            return np.full(len(lower), usual)
+        nothing = -np.inf if self.ruleset.fallback == "nearest" else 0.0
+        classes = self.ruleset._rule_classes  # noqa: SLF001
+        least, most = (
+            np.column_stack(
+                [values[:, classes == c].max(axis=1, initial=nothing) for c in range(n_classes)]
+            )
+            for values in self.fallback_values(lower, upper)
+        )
+        if self.ruleset.fallback == "nearest":
+            return self._beats(least, most, -np.inf)
+        # Where nothing counts at all, the shares of the classes in training decide.
+        settled = (least.max(axis=1) > 0.0) | usual
+        counts = most.max(axis=1) > 0.0
+        return np.where(counts, self._beats(least, most, 0.0) & settled, usual)
+
+    def _beats(
+        self, least: NDArray[np.float64], most: NDArray[np.float64], nothing: float
+    ) -> NDArray[np.bool_]:
+        """Whether the class in question has the highest score wherever any exceeds `nothing`."""
+        own = least[:, self.decision, None]
+        earlier = np.arange(least.shape[1]) < self.decision
+        above = own > most + ROUNDING * (1.0 + np.abs(np.maximum(most, -1e300)))
+        beaten = np.where(earlier, above, own >= most) | (most <= nothing)
+        beaten[:, self.decision] = True
+        return np.asarray(beaten.all(axis=1))
+
+
+def _stretched(
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    matcher: Matcher,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Bounds over all beginnings of a rule that may be the longest that holds."""
+    n_boxes, length = lower.shape
+    least, most = np.full(n_boxes, np.inf), np.zeros(n_boxes)
+    may_hold = np.logical_and.accumulate(upper > 0.0, axis=1)
+    for kept in range(length + 1):
+        possible = may_hold[:, kept - 1] if kept else np.ones(n_boxes, dtype=bool)
+        if kept < length:
+            possible = possible & (lower[:, kept] <= 0.0)
+        if not 0 < kept < len(weights):
+            low = high = np.zeros(n_boxes)
+        else:
+            low = matcher.join_one(lower[:, :kept]) * weights[kept]
+            high = matcher.join_one(upper[:, :kept]) * weights[kept]
+        least = np.where(possible, np.minimum(least, low), least)
+        most = np.where(possible, np.maximum(most, high), most)
+    return least, most
+
+
+def _partial(
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    matcher: Matcher,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Bounds over all subsets of a rule's conditions that may be the ones that hold."""
+    del matcher
+    if len(weights) < 1 << lower.shape[1]:
+        return np.zeros(len(lower)), np.zeros(len(lower))
+    bits = 1 << np.arange(lower.shape[1])
+    sure, may = (lower > 0.0) @ bits, (upper > 0.0) @ bits
+    subsets = np.arange(1 << lower.shape[1])
+    possible = (sure[:, None] & ~subsets == 0) & (subsets & ~may[:, None] == 0)
+    values = np.where(subsets > 0, weights, 0.0)
+    least = np.where(possible, values, np.inf).min(axis=1)
+    return least, np.where(possible, values, -np.inf).max(axis=1)

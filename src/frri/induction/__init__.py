@@ -1,0 +1,304 @@
+"""From a scaled table to candidate rules: confidences, shortened conditions, covered objects.
+
+The three steps of FRRI before the selection of rules. Every object owns a box around itself that
+no *enemy* (object of another class) enters; its half-width is the object's confidence. Shortening
+opens sides of that box as long as it stays free of enemies; what the opened box then contains is
+what the object's rule covers.
+
+Attributes are numbers scaled to [0, 1], unless they are declared otherwise:
+
+- A missing value (NaN) is similar to everything: it fails no condition, and a condition on it is
+  failed by nobody, so that no rule uses what its own object misses.
+- `initial` has the type from which each attribute starts in every rule. AT_MOST and AT_LEAST take
+  the place of SIMILAR, in the confidences as well; UNUSED leaves the attribute out.
+- `rigid` attributes are used as they start or not at all. A nominal attribute is a rigid column of
+  category codes 0, 1, 2 and so on: since distances count up to 1, different categories fail by 1.
+
+All three ask which objects lie beyond a side of a box, for every object and attribute. Objects are
+therefore bits, grouped by class in words of 64, and the answers come as whole words. A small table
+is worked in plain numpy (`frri.induction._plain`), so that it never waits for a compiler; a large one
+in compiled kernels (`frri.induction._bitmap_kernels`) if numba is installed, and small ones as well
+(`frri.induction._dense_kernels`) where that costs no wait. All give the same results to the last bit.
+"""
+
+from __future__ import annotations
+
+import enum
+from itertools import pairwise
+from time import perf_counter
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from frri._twins import cached_on_disk, compiled_before, numba_installed
+from frri.induction import _bitmap_kernels as bitmap
+from frri.induction import _dense_kernels as dense
+from frri.induction._layout import Layout
+from frri.induction._paths import Large, Path, Plain, Small, is_small
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from frri.cover.matrix import CoverMatrix
+    from frri.induction._layout import Floats, Integers
+
+# Shortening asks for failures above `confidence - TOLERANCE`, covering for distances below it.
+TOLERANCE = 1e-6
+
+# Tables of more objects than this are worth waiting for the compiler.
+COMPILED_FROM = 10_000
+
+# Pairs of objects x attributes that are worth loading what was compiled before.
+LOADED_FROM = 50_000_000
+
+
+class ConditionType(enum.IntEnum):
+    """How a rule uses an attribute: a flag for each side of the anchor's value that is bounded.
+
+    Examples
+    --------
+    >>> ConditionType.AT_MOST | ConditionType.AT_LEAST == ConditionType.SIMILAR
+    True
+    """
+
+    UNUSED = 0
+    AT_MOST = 1  # smaller than or similar: the paper's DOMINANT
+    AT_LEAST = 2  # greater than or similar: the paper's DOMINATED
+    SIMILAR = 3
+
+
+class Candidates(NamedTuple):
+    """What `induce` returns: one candidate rule per object, and what each of them covers."""
+
+    confidence: Floats
+    types: NDArray[np.int8]
+    covers: CoverMatrix
+    positions: Integers
+    seconds: dict[str, float]  # per step
+
+
+def confidences(
+    values: ArrayLike,
+    classes: ArrayLike,
+    *,
+    initial: ArrayLike | None = None,
+    compiled: bool | None = None,
+) -> Floats:
+    """Membership of every object in the lower approximation of its own class.
+
+    With the minimum t-norm over the attributes this is the Chebyshev distance to the nearest enemy,
+    or 1 if that is less.
+
+    Parameters
+    ----------
+    values : array-like of float, shape (n_objects, n_attributes)
+        Scaled to [0, 1], codes of nominal attributes excepted; NaN where missing.
+    classes : array-like of int, shape (n_objects,)
+        Class codes from 0.
+    initial : array-like of int, shape (n_attributes,), optional
+        Codes of `ConditionType`, SIMILAR throughout if left out.
+    compiled : bool, optional
+        Force or forbid the compiled kernels; left out, `use_compiled` decides.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_objects,)
+        1 for every object if there is only one class.
+
+    Examples
+    --------
+    >>> confidences([[0.0, 0.5], [0.25, 0.5], [1.0, 0.0]], [0, 0, 1])
+    array([1.  , 0.75, 0.75])
+    >>> confidences([[0, 0.5], [2, np.nan], [2, 0.0]], [0, 0, 1])  # the first attribute is nominal
+    array([1., 0., 0.])
+    """
+    layout = Layout(values, classes, initial)
+    return layout.by_object(_path(layout, "confidences", compiled).confidences())
+
+
+def shorten(
+    values: ArrayLike,
+    classes: ArrayLike,
+    confidence: ArrayLike,
+    order: ArrayLike,
+    *,
+    initial: ArrayLike | None = None,
+    rigid: ArrayLike | None = None,
+    compiled: bool | None = None,
+) -> NDArray[np.int8]:
+    """Shortened conditions of every object's rule (RULE_PRUNE of the paper).
+
+    Starting from SIMILAR throughout, each attribute in turn gets the first of UNUSED, AT_MOST,
+    AT_LEAST and SIMILAR under which every enemy still fails some condition by more than
+    `confidence - TOLERANCE`. An attribute that starts from another type gets UNUSED or that one, a
+    rigid one UNUSED or SIMILAR.
+
+    Parameters
+    ----------
+    values, classes : array-like
+        As for `confidences`.
+    confidence : array-like of float, shape (n_objects,)
+        At most the distance to the nearest enemy, as `confidences` gives it.
+    order : array-like of int, shape (n_attributes,) or (n_objects, n_attributes)
+        The order in which attributes are tried; one for all objects or one for each.
+    initial : array-like of int, shape (n_attributes,), optional
+        As for `confidences`.
+    rigid : array-like of bool, shape (n_attributes,), optional
+        Which attributes are used as they start or not at all; none if left out.
+    compiled : bool, optional
+        As for `confidences`.
+
+    Returns
+    -------
+    ndarray of int8, shape (n_objects, n_attributes)
+        Codes of `ConditionType`. An object with a confidence below the tolerance uses no attribute.
+
+    Examples
+    --------
+    >>> values, classes = [[0.0, 0.5], [0.25, 0.5], [1.0, 0.0]], [0, 0, 1]
+    >>> shorten(values, classes, confidences(values, classes), [0, 1])
+    array([[1, 0],
+           [1, 0],
+           [2, 0]], dtype=int8)
+    """
+    layout = Layout(values, classes, initial, rigid)
+    limits = _limits(np.asarray(confidence, dtype=np.float64)[layout.objects])
+    orders = layout.orders(order)
+    return layout.by_object(_path(layout, "shorten", compiled).shorten(limits, orders))
+
+
+def covers(
+    values: ArrayLike,
+    classes: ArrayLike,
+    confidence: ArrayLike,
+    types: ArrayLike,
+    *,
+    compiled: bool | None = None,
+) -> tuple[CoverMatrix, Integers]:
+    """Which objects the rule of every object covers.
+
+    A rule covers the objects whose distance to its anchor, under its conditions, is below
+    `confidence - TOLERANCE`. All of them are of its own class.
+
+    Parameters
+    ----------
+    values, classes, confidence : array-like
+        As for `shorten`.
+    types : array-like of int, shape (n_objects, n_attributes)
+        Codes of `ConditionType`, as `shorten` gives them.
+    compiled : bool, optional
+        As for `confidences`.
+
+    Returns
+    -------
+    covers : CoverMatrix
+        Candidate `i` is the rule of object `i`. A void rule, whose confidence does not exceed the
+        tolerance, covers nothing.
+    positions : ndarray of int64, shape (n_objects,)
+        The bit that stands for each object. Classes begin at multiples of 64; bits that stand for
+        no object are covered by nobody.
+
+    Examples
+    --------
+    >>> values, classes = [[0.0, 0.5], [0.25, 0.5], [1.0, 0.0]], [0, 0, 1]
+    >>> confidence = confidences(values, classes)
+    >>> types = shorten(values, classes, confidence, [0, 1])
+    >>> covered, positions = covers(values, classes, confidence, types)
+    >>> covered.to_dense()[:, positions]
+    array([[ True,  True, False],
+           [ True,  True, False],
+           [False, False,  True]])
+    """
+    layout = Layout(values, classes)
+    limits = _limits(np.asarray(confidence, dtype=np.float64)[layout.objects])
+    conditions = np.ascontiguousarray(np.asarray(types, dtype=np.int8)[layout.objects])
+    return _path(layout, "covers", compiled).cover(limits, conditions), layout.positions
+
+
+def induce(
+    values: ArrayLike,
+    classes: ArrayLike,
+    order: ArrayLike,
+    *,
+    initial: ArrayLike | None = None,
+    rigid: ArrayLike | None = None,
+    compiled: bool | None = None,
+) -> Candidates:
+    """All three steps, with what they have in common done once.
+
+    Parameters
+    ----------
+    values, classes, order, initial, rigid : array-like
+        As for `shorten`.
+    compiled : bool, optional
+        As for `confidences`.
+
+    Returns
+    -------
+    Candidates
+        `confidence`, `types`, `covers` and `positions`, as the single steps give them, and the
+        `seconds` that each took.
+
+    Examples
+    --------
+    >>> found = induce([[0.0, 0.5], [0.25, 0.5], [1.0, 0.0]], [0, 0, 1], [0, 1])
+    >>> found.confidence
+    array([1.  , 0.75, 0.75])
+    >>> found.covers.sizes()
+    array([2, 2, 1])
+    """
+    laps = [perf_counter()]
+    layout = Layout(values, classes, initial, rigid)
+    path = _path(layout, "induce", compiled)
+    confidence = path.confidences()
+    laps.append(perf_counter())
+    limits = _limits(confidence)
+    types = path.shorten(limits, layout.orders(order))
+    laps.append(perf_counter())
+    covered = path.cover(limits, types)
+    laps.append(perf_counter())
+    lengths = (end - start for start, end in pairwise(laps))
+    seconds = dict(zip(("confidences", "shortening", "covering"), lengths, strict=True))
+    return Candidates(
+        layout.by_object(confidence), layout.by_object(types), covered, layout.positions, seconds
+    )
+
+
+def use_compiled(n_objects: int) -> bool:
+    """Whether a table of this size is worth the wait for the compiler.
+
+    Examples
+    --------
+    >>> use_compiled(100)
+    False
+    """
+    return n_objects > COMPILED_FROM and numba_installed()
+
+
+_done_before: set[str] = set()
+
+
+def _path(layout: Layout, step: str, compiled: bool | None) -> Path:
+    """The way to do a step: compiled if that is worth the wait, or if there is none.
+
+    There is none where the same step has been done before in this process, and next to none for small
+    tables where the compiler is at hand and an earlier process has left its work.
+    """
+    small = is_small(layout)
+    kind = "small" if small else "mutual" if layout.mutual else "with open sides"
+    # What one kind of table has compiled is of no use to another.
+    step = f"{step}, {kind}, {'rigid' if layout.rigid is not None else 'free'}"
+    if compiled is None:
+        n, m = layout.points.shape
+        at_hand = small and compiled_before(bitmap) and cached_on_disk(dense)
+        loaded = at_hand and m * n * n >= LOADED_FROM
+        compiled = use_compiled(n) or step in _done_before or loaded
+    if not compiled:
+        return Plain(layout)
+    _done_before.add(step)
+    return Small(layout) if small else Large(layout)
+
+
+def _limits(confidence: Floats) -> Floats:
+    """How far from the anchor of each row its box reaches."""
+    return confidence - TOLERANCE

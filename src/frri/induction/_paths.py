@@ -1,0 +1,260 @@
+"""Three ways to do the steps of the induction on a table laid out: plain, small and large.
+
+All give the same results to the last bit, by rows of the layout; covers by object.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from frri._twins import compiled
+from frri.cover.matrix import CoverMatrix
+from frri.induction import _bitmap_kernels as bitmap
+from frri.induction import _dense_kernels as dense
+from frri.induction import _plain as plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from frri.induction._layout import Floats, Integers, Layout, Part
+
+# Bytes of bitmaps for every value of a table, up to which it is a small one.
+DENSE_UP_TO = 1 << 25
+# Up to this many objects the compiled paths find the nearest enemy by looking at all pairs.
+PAIRS_UP_TO = 8_000
+
+# Rows that one call of a kernel for large tables works off; fewer than two of them stay in one thread.
+CHUNK = 512
+# Such a bitmap has at least this many cuts per attribute, and more while objects x cuts is small.
+CUTS = 128
+CELLS = 1 << 22
+
+
+class Path(Protocol):
+    """The three steps."""
+
+    def confidences(self) -> Floats:
+        """Distance to the nearest enemy, at most 1."""
+
+    def shorten(self, limits: Floats, orders: Integers) -> NDArray[np.int8]:
+        """The sides that each row's box keeps, by attribute."""
+
+    def cover(self, limits: Floats, types: NDArray[np.int8]) -> CoverMatrix:
+        """The objects in the box of every object."""
+
+
+def is_small(layout: Layout) -> bool:
+    """Whether a bitmap for every value pays; then no value is missing and no attribute is special."""
+    n, m = layout.points.shape
+    few = m * n * n <= 8 * DENSE_UP_TO
+    return few and layout.mutual and layout.rigid is None and layout.scaled
+
+
+class Plain:
+    """The steps in numpy."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+
+    @cached_property
+    def ranking(self) -> plain.Ranking:
+        return plain.Ranking(self.layout.columns, self.layout.missing)
+
+    def confidences(self) -> Floats:
+        layout = self.layout
+        if layout.mutual:
+            found = plain.nearest(layout.columns, layout.first_row)
+        else:
+            found = plain.nearest_of_sides(layout.columns, layout.first_row, layout.all_sides)
+        return np.minimum(found, 1, out=found)
+
+    def shorten(self, limits: Floats, orders: Integers) -> NDArray[np.int8]:
+        layout = self.layout
+        return plain.shorten(
+            self.ranking, layout.bits, layout.first_row, layout.first_word, limits, orders,
+            layout.sides, layout.rigid,
+        )  # fmt: skip
+
+    def cover(self, limits: Floats, types: NDArray[np.int8]) -> CoverMatrix:
+        layout = self.layout
+        found = plain.cover(
+            self.ranking, layout.bits, layout.first_row, layout.first_word, limits, types
+        )
+        return layout.covers(*found)
+
+
+class Small:
+    """The steps in compiled kernels, with a bitmap for every value."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.kernels = compiled(dense)
+        self.first_row, self.first_word = np.array(layout.first_row), np.array(layout.first_word)
+        self.n_blocks = -(-layout.first_word[-1] // dense.BLOCK)
+        self.placed: tuple[Floats, NDArray[np.int32]] | None = None
+
+    @cached_property
+    def table(self) -> tuple[NDArray[np.uint64], NDArray[np.int32], Floats, NDArray[np.int32]]:
+        """Bitmaps, first cuts, cuts, and where to begin to look for one."""
+        m, n = self.layout.columns.shape
+        first, cuts = np.empty(m + 1, dtype=np.int32), np.empty(m * (n + 1))
+        starts = np.empty((m, dense.BUCKETS + 1), dtype=np.int32)
+        fine = np.empty((len(cuts), self.n_blocks, dense.BLOCK), dtype=np.uint64)
+        self.kernels.tabulate(self.layout.columns, self.layout.bits, first, cuts, starts, fine)
+        return fine.reshape(-1, dense.BLOCK), first, cuts, starts
+
+    def confidences(self) -> Floats:
+        found = np.empty(len(self.layout.points))
+        self.kernels.nearest(self.layout.points, self.layout.columns, self.first_row, found)
+        return np.minimum(found, 1, out=found)
+
+    def cutoffs(self, limits: Floats) -> NDArray[np.int32]:
+        """The sides of all boxes among the cuts; shortening and covering mostly ask for the same."""
+        if self.placed is None or self.placed[0] is not limits:
+            cutoffs = np.empty((*self.layout.points.shape, 2), dtype=np.int32)
+            self.kernels.place(self.layout.points, limits, *self.table[1:], cutoffs)
+            self.placed = limits, cutoffs
+        return self.placed[1]
+
+    def shorten(self, limits: Floats, orders: Integers) -> NDArray[np.int8]:
+        fine, first, *_ = self.table
+        types = np.empty(self.layout.points.shape, dtype=np.int8)
+        self.kernels.prune(
+            self.first_row, self.first_word, fine, self.n_blocks, first, self.cutoffs(limits), limits,
+            orders, types,
+        )  # fmt: skip
+        return types
+
+    def cover(self, limits: Floats, types: NDArray[np.int8]) -> CoverMatrix:
+        layout = self.layout
+        fine, first, cuts, _ = self.table
+        sizes = np.diff(self.first_word)
+        word_class = np.repeat(np.arange(len(sizes)), sizes)
+        most = int(np.diff(self.first_row) @ sizes) + 1
+        indptr = np.zeros(len(layout.points) + 1, dtype=np.int64)
+        words, sets = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.uint64)
+        n = self.kernels.cover(
+            layout.points, layout.bits, layout.rows, word_class, self.first_word, fine, self.n_blocks,
+            first, cuts, self.cutoffs(limits), limits, types, indptr[1:], words, sets,
+        )  # fmt: skip
+        return CoverMatrix(indptr, words[:n].copy(), sets[:n].copy(), 64 * layout.first_word[-1])
+
+
+class Large:
+    """The steps in compiled kernels, with bitmaps for some values, in several threads."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.kernels = compiled(bitmap)
+        self.layout = layout
+        sides = None if layout.mutual and layout.rigid is None else layout.all_sides
+        self.rigid = layout.rigid
+        if sides is not None and self.rigid is None:
+            self.rigid = np.zeros(len(sides), dtype=np.bool_)
+        self.n_rows = len(layout.points)
+        first_word = np.array(layout.first_word)
+        n_words = int(first_word[-1])
+        word_of_class = np.repeat(np.arange(len(first_word) - 1), np.diff(first_word))
+        fence = np.stack((first_word[word_of_class], first_word[word_of_class + 1]), axis=1)
+        word_starts = np.append(
+            np.arange(n_words) * 64
+            - 64 * first_word[word_of_class]
+            + np.array(layout.first_row)[word_of_class],
+            self.n_rows,
+        )
+        most = max(CUTS, CELLS // self.n_rows)
+        first, cuts, tops = self.kernels.bins(np.sort(layout.columns, axis=1), most)
+        shift = np.zeros_like(first[1:])
+        if layout.missing is not None:
+            first, shift, cuts, tops = _with_copies(first, cuts, tops, layout.missing)
+        starts = self.kernels.buckets(first, shift, cuts)
+        n_blocks = -(-n_words // bitmap.BLOCK)
+        fine = np.zeros((len(cuts), n_blocks, bitmap.BLOCK), dtype=np.uint64)
+        some = np.zeros((len(cuts), -(-n_blocks // 64)), dtype=np.uint64)
+        every = np.zeros_like(some)
+        self.kernels.fill(
+            layout.columns, layout.bits, first, shift, cuts, starts, fine, some, every
+        )
+        self.exact = bool(np.array_equal(cuts, tops))
+        self.n_own_words = np.diff(fence, axis=1)[layout.bits >> 6, 0]
+        self.arrays = (
+            layout.points, layout.bits, word_starts, fence, fine, some, every, first, shift, cuts, tops,
+            starts, sides,
+        )  # fmt: skip
+
+    def confidences(self) -> Floats:
+        layout = self.layout
+        found = np.empty(self.n_rows)
+        if self.n_rows <= PAIRS_UP_TO and layout.mutual and layout.scaled:
+            first_row = np.array(layout.first_row)
+            compiled(dense).nearest(layout.points, layout.columns, first_row, found)
+        else:
+            self.run(lambda low, high: self.kernels.nearest(*self.arrays, low, high, found))
+        return np.minimum(found, 1, out=found)
+
+    def shorten(self, limits: Floats, orders: Integers) -> NDArray[np.int8]:
+        types = np.empty(self.layout.points.shape, dtype=np.int8)
+        types[:] = self.layout.all_sides
+        self.run(
+            lambda low, high: self.kernels.prune(
+                *self.arrays, self.rigid, limits, orders, self.exact, low, high, types
+            )
+        )
+        return types
+
+    def cover(self, limits: Floats, types: NDArray[np.int8]) -> CoverMatrix:
+        lengths = np.empty(self.n_rows, dtype=np.int64)
+
+        def some_rows(low: int, high: int) -> Part:
+            most = int(self.n_own_words[low:high].sum())
+            words, sets = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.uint64)
+            n = self.kernels.cover(*self.arrays, limits, types, low, high, lengths, words, sets)
+            return words[:n].copy(), sets[:n].copy()
+
+        parts = self.run(some_rows)
+        indptr = np.concatenate(([0], np.cumsum(lengths[self.layout.rows])))
+        starts = indptr[self.layout.objects]
+        words = np.empty(indptr[-1], dtype=np.int32)
+        sets = np.empty(indptr[-1], dtype=np.uint64)
+
+        def arrange(low: int, high: int) -> None:
+            part, parts[low // CHUNK] = parts[low // CHUNK], ()  # not needed twice
+            self.kernels.arrange(*part, starts, lengths, low, high, words, sets)
+
+        self.run(arrange)
+        return CoverMatrix(indptr, words, sets, 64 * self.layout.first_word[-1])
+
+    def run(self, work: Callable[[int, int], Any]) -> list[Any]:
+        """The work on all rows, chunk by chunk."""
+        if self.n_rows < 2 * CHUNK:
+            return [work(0, self.n_rows)]
+        lows = range(0, self.n_rows, CHUNK)
+        highs = [min(low + CHUNK, self.n_rows) for low in lows]
+        with ThreadPoolExecutor(_n_threads()) as pool:
+            return list(pool.map(work, lows, highs))
+
+
+def _with_copies(
+    first: NDArray[np.int32], cuts: Floats, tops: Floats, missing: NDArray[np.bool_]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats, Floats]:
+    """Incomplete attributes with their cuts twice, and how far the copies are from the originals."""
+    counts = np.diff(first)
+    twice: NDArray[np.bool_] = np.logical_or.reduce(missing, axis=1)
+    shift = np.where(twice, counts, np.int32(0))
+    ends = zip(first[:-1], first[1:], twice, strict=True)
+    index = np.concatenate([np.tile(np.arange(low, high), 1 + again) for low, high, again in ends])
+    starts = np.concatenate((first[:1], np.cumsum(counts + shift, dtype=np.int32)))
+    return starts, shift, cuts[index], tops[index]
+
+
+def _n_threads() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1

@@ -1,1 +1,0 @@
-"""Arrays in, arrays out: the parts that must be fast, compiled where that pays."""

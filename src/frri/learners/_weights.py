@@ -1,0 +1,131 @@
+"""Sample weights: how much every object counts."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from math import frexp, ldexp, nextafter
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+from frri.table.columns import is_missing, plain_table
+
+# Binary logarithm of the most units that all weights together may have: sums then fit in 64 bits.
+MOST_UNITS = 62
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """What objects weigh, as whole numbers of a unit: sums are exact in any order.
+
+    Attributes
+    ----------
+    units : array of int, shape (n_objects,)
+    unit : float
+        A power of 2; 1 if all weights are whole numbers.
+    """
+
+    units: NDArray[np.int64]
+    unit: float = 1.0
+
+    @classmethod
+    def equal(cls, n_objects: int) -> Self:
+        """Every object counts for one."""
+        return cls(np.ones(n_objects, dtype=np.int64))
+
+    @classmethod
+    def of(cls, weights: NDArray[np.float64]) -> Self:
+        """Weights above 0; what does not fit a unit of 2^-62 of their sum is rounded.
+
+        Examples
+        --------
+        >>> Weights.of(np.array([1.0, 3.0])).units
+        array([1, 3])
+        >>> tenths = Weights.of(np.full(10, 0.1))
+        >>> tenths.worth(tenths.units.sum())
+        np.float64(1.0)
+        """
+        total = float(weights.sum())
+        if total < 2.0**MOST_UNITS and (weights == np.floor(weights)).all():
+            return cls(weights.astype(np.int64))
+        unit = max(ldexp(1.0, frexp(total)[1] - MOST_UNITS), nextafter(0.0, 1.0))
+        return cls(np.maximum(np.rint(weights / unit), 1.0).astype(np.int64), unit)
+
+    def worth(self, units: Any) -> Any:
+        """Units as weights: whole numbers if all weights are."""
+        return units if self.unit == 1.0 else units * self.unit
+
+
+def sums_by_key(keys: Any, units: NDArray[np.int64], n_keys: int) -> NDArray[np.int64]:
+    """What the objects with each key weigh together.
+
+    Examples
+    --------
+    >>> sums_by_key([0, 2, 0], np.array([1, 2, 3]), 3)
+    array([4, 0, 2])
+    """
+    sums = np.zeros(n_keys, dtype=np.int64)
+    np.add.at(sums, keys, units)
+    return sums
+
+
+def weighted_objects(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Weights]:
+    """The rows and labels that weigh anything, and what they weigh.
+
+    Rows of weight 0 are left out here, before anybody looks at them.
+
+    Examples
+    --------
+    >>> X, y, weights = weighted_objects([[1], [2], [3]], [0, 1, 1], [2, 0, 1])
+    >>> X, y, weights.units
+    ([[1], [3]], [0, 1], array([2, 1]))
+    """
+    X, y = plain_table(X), plain_table(y)
+    weights = _checked(sample_weight, _num_samples(X))
+    kept = np.flatnonzero(weights)
+    if len(kept) < len(weights):
+        X, y = _safe_indexing(X, kept), y if y is None else _safe_indexing(y, kept)
+    return X, y, Weights.of(weights[kept])
+
+
+def _checked(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    array = np.asarray(plain_table(sample_weight))
+    if array.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight has the shape {array.shape}, but the table has {n_rows} rows; "
+            "give one weight per row."
+        )
+    weights = _numbers(array)
+    wrong = np.flatnonzero(~((weights >= 0.0) & (weights < np.inf)))
+    if len(wrong):
+        row = wrong[0]
+        raise ValueError(
+            f"sample_weight holds {weights[row]:g} in row {row} ({len(wrong)} of {n_rows} rows); "
+            "weights must be 0 or more and finite."
+        )
+    if n_rows and not weights.any():
+        raise ValueError(
+            "sample_weight is zero in every row; give at least one row a weight above 0."
+        )
+    with np.errstate(over="ignore"):
+        if weights.sum() == np.inf:
+            raise ValueError(
+                "The sum of sample_weight is infinite; divide all weights by the largest."
+            )
+    return weights
+
+
+def _numbers(array: NDArray[Any]) -> NDArray[np.float64]:
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float64)
+    values = array.tolist()
+    for row, value in enumerate(values):
+        if not isinstance(value, Real | Decimal) and not is_missing(value):
+            raise ValueError(
+                f"sample_weight holds {value!r} in row {row}, which is not a number; "
+                "give one number per row."
+            )
+    return np.array([np.nan if is_missing(value) else float(value) for value in values])

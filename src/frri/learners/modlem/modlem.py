@@ -1,0 +1,297 @@
+"""MODLEM: crisp rules from rough approximations of the classes (Stefanowski 1998)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from frri.learners._base import RuleClassifier
+from frri.learners._weights import Weights, sums_by_key, weighted_objects
+from frri.learners.modlem import _sequential_covering as covering
+from frri.learners.modlem._bins import SlottedTable
+from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
+from frri.rules.statistics import statistics_of_counts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from frri.learners._base import TrainingTable
+    from frri.learners.modlem._sequential_covering import SlottedRules
+    from frri.learners.modlem._split_search_kernels import Integers
+    from frri.rules import Condition
+
+# How many objects the prior share of a class counts for in the m-estimate.
+PRIOR_OBJECTS = 3.0
+# Longer rules do not take part in partial matching: 2^k subsets of conditions are too many.
+LONGEST_PARTIAL = 16
+
+
+class MODLEMClassifier(RuleClassifier):
+    """MODLEM, crisp rules that cover rough approximations of the classes.
+
+    Objects with the same values but of different classes make a class a rough set. Each class is
+    approximated and then covered rule by rule: a rule starts empty and gains the test that is best for
+    the objects at hand until it covers objects of the class only. Tests that the others make
+    superfluous are dropped, then rules whose objects are all covered by others. Numeric attributes are
+    cut halfway between neighbouring values where the class changes (`a < cut`, `a >= cut`; both sides
+    make one condition `[low, high)`), nominal ones (columns of text in a data frame) are tested for
+    one value; on nominal tables this is the covering of LEM2. A test of a missing value fails.
+
+    An object is given the class of the matching rule with the highest m-estimate. If no rule matches,
+    every rule counts with the m-estimate of the part of its conditions that the object satisfies.
+
+    Parameters
+    ----------
+    criterion : {"laplace", "entropy"}, default="laplace"
+        What makes a test the best one: the Laplace estimate of the class among the objects that
+        satisfy it (many short rules), or the entropy of the class after dividing the objects by it
+        (fewer, longer rules).
+    approximation : {"lower", "upper", "none"}, default="lower"
+        What the rules of a class have to cover: the objects that certainly belong to it (no object of
+        another class has the same values), those that possibly belong to it (an object of the class
+        has the same values), or simply its objects.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    ruleset_ : RuleSet
+        The rules, class by class. A rule's weight is its m-estimate `(p + 3 q) / (t + 3)` for p of t
+        covered objects in the approximation of its class, which makes up a share q of all objects.
+        With sample weights these are weights, as are its statistics and the sizes of the classes.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if the table has names for its columns.
+
+    References
+    ----------
+    J. Stefanowski, "The rough set based rule induction technique for classification problems",
+    Proceedings of EUFIT, 1998.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> modlem = MODLEMClassifier().fit(X, y)
+    >>> print(str(modlem.ruleset_).splitlines()[0])
+    IF petal length (cm) < 2.45 THEN target = 0   [confidence 0.96, covers 50 of 150, precision 1.00]
+    >>> modlem.predict(X[:2])
+    array([0, 0])
+    """
+
+    _takes_nominal = True
+    _takes_missing = True
+
+    def __init__(
+        self,
+        *,
+        criterion: Literal["laplace", "entropy"] = "laplace",
+        approximation: Literal["lower", "upper", "none"] = "lower",
+    ) -> None:
+        self.criterion = criterion
+        self.approximation = approximation
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MODLEMClassifier:
+        """Learn the rules.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            How many objects each object counts for: an object of weight 3 is three equal ones, one
+            of weight 0 is not there. Fractions are allowed.
+
+        Returns
+        -------
+        MODLEMClassifier
+            Itself.
+        """
+        self._check_parameters()
+        weighted = None if sample_weight is None else weighted_objects(X, y, sample_weight)
+        try:
+            table = self._training_table(*weighted[:2] if weighted else (X, y))
+        except ValueError:
+            if weighted:  # the same complaint, with rows numbered as in the table that was given
+                self._training_table(X, y)
+            raise
+        weights = weighted[2] if weighted else Weights.equal(len(table.values))
+        slotted = SlottedTable.of(table.values, table.classes, table.attributes)
+        targets = approximations(
+            slotted.ranks, table.classes, len(table.labels), self.approximation
+        )
+        found = covering.cover(slotted, targets, weights, entropy=self.criterion == "entropy")
+        self.ruleset_ = RuleSet(
+            rules=tuple(_rules(table, slotted, targets, weights, found)),
+            attributes=table.attributes,
+            classes=table.labels,
+            target=table.target,
+            combination="best",
+            fallback="partial",
+            class_counts=_class_sizes(table, weights),
+            about={
+                "learner": "MODLEM",
+                "parameters": {"criterion": self.criterion, "approximation": self.approximation},
+            },
+        )
+        return self
+
+    def _check_parameters(self) -> None:
+        for name, allowed in (
+            ("criterion", ("laplace", "entropy")),
+            ("approximation", ("lower", "upper", "none")),
+        ):
+            value = getattr(self, name)
+            if value not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}.")
+
+
+def _rules(
+    table: TrainingTable,
+    slotted: SlottedTable,
+    targets: NDArray[np.bool_],
+    weights: Weights,
+    found: SlottedRules,
+) -> Iterator[Rule]:
+    """The rules of all classes, with their statistics and the m-estimates of all their parts."""
+    support, alone = covering.coverage_counts(
+        slotted, found, table.classes, len(table.labels), weights
+    )
+    statistics = statistics_of_counts(
+        found.classes,
+        weights.worth(support),
+        weights.worth(alone),
+        np.array(_class_sizes(table, weights)),
+    )
+    conditions = tuple(_conditions(table, slotted, found.conditions))
+    for c, (start, end), estimates, known in zip(
+        found.classes.tolist(),
+        pairwise(found.start.tolist()),
+        _estimates(slotted, targets, weights, found),
+        statistics,
+        strict=True,
+    ):
+        yield Rule(
+            conditions[start:end],
+            table.labels[c],
+            estimates[-1],
+            statistics=known,
+            partial_weights=estimates if end - start <= LONGEST_PARTIAL else (),
+        )
+
+
+def _class_sizes(table: TrainingTable, weights: Weights) -> tuple[float, ...]:
+    """What the objects of each class weigh."""
+    sizes = weights.worth(sums_by_key(table.classes, weights.units, len(table.labels)))
+    return tuple(sizes.astype(float).tolist())
+
+
+def _conditions(
+    table: TrainingTable, slotted: SlottedTable, conditions: Integers
+) -> Iterator[Condition]:
+    """Conditions of the rule model for ranges of slots."""
+    low, high = slotted.intervals(conditions)
+    core_high = np.where(np.isinf(high), high, np.nextafter(high, -np.inf))
+    category = conditions[:, 1] - slotted.grid[0][conditions[:, 0]]
+    names = [attribute.name for attribute in table.attributes]
+    categories = [
+        attribute.categories if attribute.kind == "nominal" else None
+        for attribute in table.attributes
+    ]
+    columns = (conditions[:, 0], category, low, core_high, high)
+    for j, k, lower, core, upper in zip(*(array.tolist() for array in columns), strict=True):
+        known = categories[j]
+        if known is None:
+            yield NumericCondition(names[j], lower, lower, core, upper)
+        else:
+            yield NominalCondition(names[j], frozenset({known[k]}))
+
+
+def _estimates(
+    slotted: SlottedTable, targets: NDArray[np.bool_], weights: Weights, found: SlottedRules
+) -> Iterator[tuple[float, ...]]:
+    """The m-estimates of all subsets of each rule's conditions, of a long rule only of the whole."""
+    units = weights.units
+    priors = (targets * units).sum(axis=1) / units.sum()
+    lengths = np.diff(found.start)
+    short = lengths <= LONGEST_PARTIAL
+    counts = covering.subset_counts(slotted, found.chosen(short), targets, weights)
+    n_subsets = 1 << lengths[short]
+    prior = np.repeat(priors[found.classes[short]], n_subsets)
+    estimates = tuple(_m_estimate(weights.worth(counts), prior).tolist())
+    ends = iter(np.cumsum(n_subsets).tolist())
+    start = 0
+    for r, is_short in enumerate(short.tolist()):
+        if is_short:
+            end = next(ends)
+            yield estimates[start:end]
+            start = end
+        else:
+            c = found.classes[r]
+            own = covering.covered(
+                slotted, found.conditions[found.start[r] : found.start[r + 1]].tolist()
+            )
+            whole = np.array([[units[own & targets[c]].sum(), units[own].sum()]])
+            yield tuple(_m_estimate(weights.worth(whole), priors[c]).tolist())
+
+
+def _m_estimate(counts: NDArray[Any], prior: Any) -> NDArray[np.float64]:
+    p, t = counts.T
+    return np.asarray((p + PRIOR_OBJECTS * prior) / (t + PRIOR_OBJECTS))
+
+
+def approximations(
+    ranks: Integers, classes: NDArray[np.intp], n_classes: int, kind: str
+) -> NDArray[np.bool_]:
+    """Which objects belong to the approximation of which class, shape (n_classes, n_objects).
+
+    Parameters
+    ----------
+    ranks : array of shape (n_attributes, n_objects)
+        The different values of each attribute, numbered from 0.
+    classes : array of shape (n_objects,)
+    n_classes : int
+    kind : {"lower", "upper", "none"}
+
+    Examples
+    --------
+    >>> ranks, classes = np.array([[0, 0, 1]]), np.array([0, 1, 1])
+    >>> approximations(ranks, classes, 2, "lower")
+    array([[False, False, False],
+           [False, False,  True]])
+    >>> approximations(ranks, classes, 2, "upper")
+    array([[ True,  True, False],
+           [ True,  True,  True]])
+    """
+    members: NDArray[np.bool_] = classes == np.arange(n_classes)[:, None]
+    if kind == "none":
+        return members
+    block, n_blocks = _blocks(ranks)
+    if n_blocks == len(classes):
+        return members
+    present = np.array([np.bincount(block[own], minlength=n_blocks) > 0 for own in members])
+    if kind == "upper":
+        return np.asarray(present[:, block])
+    return np.asarray(members & (present.sum(axis=0) == 1)[block])
+
+
+def _blocks(ranks: Integers) -> tuple[Integers, int]:
+    """Number the objects so that those with the same ranks in all attributes have the same number."""
+    n_objects = ranks.shape[1]
+    block, n_blocks = np.zeros(n_objects, dtype=np.int64), 1
+    for rank, n_ranks in zip(ranks, (ranks.max(axis=1) + 1).tolist(), strict=True):
+        if n_blocks * n_ranks > 2**62:
+            block, n_blocks = _numbered(block)
+            if n_blocks == n_objects:
+                return block, n_blocks
+        block, n_blocks = block * n_ranks + rank, n_blocks * n_ranks
+    return _numbered(block)
+
+
+def _numbered(block: Integers) -> tuple[Integers, int]:
+    different, numbers = np.unique(block, return_inverse=True)
+    return numbers, len(different)

@@ -1,0 +1,176 @@
+"""Greedy search for attributes that make the positive region as large as all attributes together do.
+
+QuickReduct (feature selection) and QuickRules (rule induction) walk through attribute sets in the same
+way; QuickRules looks at every set it passes and takes rules from it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from frri import fuzzy
+from frri._twins import cached_on_disk, compiled, compiled_before, numba_installed
+from frri.learners.quickrules import _similarity_kernels as rough
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from frri.learners.quickrules._similarity_kernels import Floats
+    from frri.table import Attribute
+
+# Objects from which it pays to compile the kernels and, where an earlier process has left them
+# compiled, to load them.
+COMPILED_FROM = 5_000
+LOADED_FROM = 1_500
+
+# Degrees and sums that differ by less than this share of them are the same.
+TOLERANCE = 1e-9
+
+TIES = ("first", "last")
+
+
+class Visitor(Protocol):
+    """Whoever wants to look at every attribute set on the way."""
+
+    def visit(self, attributes: Sequence[int], degrees: Floats) -> None:
+        """Look at a set of attributes and the positive region that it makes."""
+
+    def satisfied(self) -> bool:
+        """Whether there is no need to go on."""
+
+
+class PositiveRegion:
+    """How certain the class of each object is, over any set of attributes.
+
+    Parameters
+    ----------
+    values : array of shape (n_objects, n_attributes)
+    classes : array of shape (n_objects,)
+    attributes : sequence of Attribute
+    t_norm : str
+        Joins the similarities on the attributes; a name of `frri.fuzzy.T_NORMS`.
+    implicator : str
+        Makes similarities certainties; a name of `frri.fuzzy.IMPLICATORS`.
+
+    Attributes
+    ----------
+    informative : list of int
+        The attributes that are not constant. Only these are considered.
+    full : array of shape (n_objects,)
+        The positive region over all of them.
+
+    Examples
+    --------
+    >>> from frri.table import describe_columns
+    >>> values = np.array([[0.0, 7.0], [0.5, 7.0], [1.0, 7.0]])
+    >>> attributes = describe_columns(values, "ab")
+    >>> region = PositiveRegion(values, np.array([0, 0, 1]), attributes, "minimum", "kleene_dienes")
+    >>> region.informative, region.full
+    ([0], array([1. , 0.5, 0.5]))
+    """
+
+    def __init__(
+        self,
+        values: NDArray[np.float64],
+        classes: NDArray[np.intp],
+        attributes: Sequence[Attribute],
+        t_norm: str,
+        implicator: str,
+    ) -> None:
+        self.values = np.ascontiguousarray(values)
+        self.classes = classes.astype(np.int64)
+        self.widths = np.array([attribute.width for attribute in attributes])
+        self.nominal = np.array([attribute.kind == "nominal" for attribute in attributes])
+        self.t_norm = rough.T_NORMS.index(t_norm)
+        self.implicator = fuzzy.IMPLICATORS[implicator]
+        self.informative = np.flatnonzero((values != values[:1]).any(axis=0)).tolist()
+        if self.informative:
+            (self.full,) = self.extended(self.informative[:-1], self.informative[-1:])
+        else:
+            self.full = self._degrees(np.full(len(values), float(len(set(self.classes)) > 1)))
+
+    def extended(self, chosen: Sequence[int], candidates: Sequence[int]) -> Floats:
+        """Positive regions over the chosen attributes and each candidate, one row per candidate."""
+        nearest: Floats = self._kernels().nearest_enemies(
+            self.values,
+            self.classes,
+            self.widths,
+            self.nominal,
+            np.array(chosen, dtype=np.int64),
+            np.array(candidates, dtype=np.int64),
+            self.t_norm,
+        )
+        return self._degrees(nearest)
+
+    def relation(self, rows: Any, attributes: Sequence[int]) -> Floats:
+        """How similar some objects are to all objects, over a set of attributes."""
+        return rough.relation_rows(
+            self.values[rows],
+            self.values,
+            self.widths,
+            self.nominal,
+            np.array(attributes, dtype=np.int64),
+            self.t_norm,
+        )
+
+    def _degrees(self, nearest: Floats) -> Floats:
+        # The classes are crisp, so only the most similar enemy counts.
+        return self.implicator(nearest, 0.0)
+
+    def _kernels(self) -> Any:
+        if compiled_before(rough):
+            return compiled(rough)
+        limit = LOADED_FROM if cached_on_disk(rough) else COMPILED_FROM
+        return compiled(rough) if len(self.values) >= limit and numba_installed() else rough
+
+
+def total(degrees: Floats) -> float:
+    """The sum of degrees from first to last: equal degrees give equal sums on every machine."""
+    return float(np.cumsum(degrees)[-1])
+
+
+def greedy_reduct(region: PositiveRegion, ties: str, visitor: Visitor | None = None) -> list[int]:
+    """Add the attribute that enlarges the positive region most until it is that of all attributes.
+
+    Parameters
+    ----------
+    region : PositiveRegion
+    ties : {"first", "last"}
+        Which of equally good attributes is added.
+    visitor : Visitor, optional
+        Is shown every set of attributes that is tried, in order.
+
+    Returns
+    -------
+    list of int
+        The attributes in the order in which they were added.
+    """
+    chosen: list[int] = []
+    enough = (1.0 - TOLERANCE) * total(region.full)
+    best = -1.0
+    while True:
+        candidates = [a for a in region.informative if a not in chosen]
+        if not candidates:
+            return chosen
+        degrees = region.extended(chosen, candidates)
+        sums = [total(row) for row in degrees]
+        if visitor is not None:
+            for a, row in zip(candidates, degrees, strict=True):
+                visitor.visit([*chosen, a], row)
+        if max(sums) < best:
+            return chosen  # what is left adds nothing but rounding
+        best = max(sums)
+        equal = [a for a, value in zip(candidates, sums, strict=True) if value == best]
+        chosen.append(equal[0] if ties == "first" else equal[-1])
+        if best >= enough or (visitor is not None and visitor.satisfied()):
+            return chosen
+
+
+def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
+    """Complain about a parameter that is none of the allowed names."""
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}.")

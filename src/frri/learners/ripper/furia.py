@@ -1,0 +1,198 @@
+"""FURIA: fuzzy rules for every class, without order and without a default."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+import frri
+from frri.learners._base import RuleClassifier
+from frri.learners.ripper._class_rules import ClassProblem, Strategy
+from frri.learners.ripper._fuzzification import FuzzyTests, certainties, stretched_weights
+from frri.learners.ripper._sorted_columns import SortedColumns, without_redundant
+from frri.rules import Rule, RuleSet
+from frri.rules.ruleset import COVERS
+from frri.rules.statistics import statistics_of_covers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from frri.learners._base import TrainingTable
+
+FALLBACKS: dict[str, Literal["stretched", "priors"]] = {"stretch": "stretched", "priors": "priors"}
+
+
+class FURIAClassifier(RuleClassifier):
+    """FURIA, fuzzy unordered rule induction.
+
+    Every class gets rules of its own, learned against all other objects by the machinery of RIPPER. The
+    thresholds of the finished rules are then turned into slopes: each test may reach out as far as
+    that makes the rule purer. For a new object the rules that cover it vote by degree times certainty.
+    Where none does, every rule is stretched: cut before its first test that fails, and counted for
+    what is left of it.
+
+    Numeric attributes are compared with values seen in training (`<=` or `>=`, with a slope), nominal
+    ones (columns of text in a data frame) are tested for one value and stay crisp. A test of a missing
+    value fails.
+
+    Parameters
+    ----------
+    folds : int, default=3
+        One object in so many is set apart for pruning when rules are gone through again.
+    min_weight : float, default=2
+        A test that fewer objects of the class satisfy is not added to a rule.
+    optimizations : int, default=2
+        How often each class's rules are gone through again.
+    t_norm : {"product", "minimum"}, default="product"
+        How the memberships of a rule's tests are joined.
+    uncovered : {"stretch", "priors"}, default="stretch"
+        What decides about an object that no rule covers: stretched rules, or the most frequent class.
+    random_state : int, RandomState or None, default=None
+        For the random division of objects.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    ruleset_ : RuleSet
+        The rules; the weight of a rule is its certainty factor. A rule without conditions, where a
+        class needs none to be told from what is left, has weight 0: it does not vote.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if the table has names for its columns.
+
+    References
+    ----------
+    J. Huehn, E. Huellermeier, "FURIA: an algorithm for unordered fuzzy rule induction", Data Mining and
+    Knowledge Discovery 19, 2009.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> furia = FURIAClassifier(random_state=0).fit(X, y)
+    >>> from frri.rules.text import rule_text
+    >>> print(rule_text(furia.ruleset_, furia.ruleset_[0]))
+    IF petal length (cm) <= 1.9 (fades, ends at 3) THEN target = 0   [confidence 0.97, covers 50 of ...
+    >>> furia.predict(X[:2])
+    array([0, 0])
+    """
+
+    _takes_nominal = True
+    _takes_missing = True
+    _no_weights = (
+        "objects are drawn at random to grow rules and to prune them, and a heavy object would be drawn "
+        "otherwise than several equal ones"
+    )
+
+    def __init__(
+        self,
+        *,
+        folds: int = 3,
+        min_weight: float = 2,
+        optimizations: int = 2,
+        t_norm: Literal["product", "minimum"] = "product",
+        uncovered: Literal["stretch", "priors"] = "stretch",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.folds = folds
+        self.min_weight = min_weight
+        self.optimizations = optimizations
+        self.t_norm = t_norm
+        self.uncovered = uncovered
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, **refused: Any) -> Self:
+        """Learn rules from a table and its class labels.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class labels of any type; the name of a series becomes the name of the target.
+        **refused
+            Nothing: sample weights, for one, are an error.
+
+        Returns
+        -------
+        self
+        """
+        self._refuse(refused)
+        strategy = self._strategy()
+        table = self._training_table(X, y)
+        random = check_random_state(self.random_state)
+        self.ruleset_ = RuleSet(
+            rules=tuple(_rules(table, strategy, self.t_norm, random)),
+            attributes=table.attributes,
+            classes=table.labels,
+            target=table.target,
+            t_norm=self.t_norm,
+            combination="sum",
+            fallback=FALLBACKS[self.uncovered],
+            class_counts=table.class_counts,
+            about={
+                "learner": "FURIA",
+                "frri": frri.__version__,
+                "parameters": strategy.parameters
+                | {"t_norm": self.t_norm, "uncovered": self.uncovered},
+            },
+        )
+        return self
+
+    def _strategy(self) -> Strategy:
+        for name, allowed in (("t_norm", ("product", "minimum")), ("uncovered", tuple(FALLBACKS))):
+            value = getattr(self, name)
+            if value not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}.")
+        return Strategy(
+            folds=self.folds,
+            min_weight=self.min_weight,
+            optimizations=self.optimizations,
+            prune_building=False,
+            keep_hopeless=True,
+        )
+
+
+def _rules(
+    table: TrainingTable, strategy: Strategy, t_norm: str, random: np.random.RandomState
+) -> Iterator[Rule]:
+    """The rules of all classes, with what they cover."""
+    found = list(_fuzzy_rules(table, strategy, t_norm, random))
+    own, covers = [own for own, _, _ in found], [covers for _, _, covers in found]
+    statistics = statistics_of_covers(own, covers, table.classes, len(table.labels))
+    for (_, rule, _), known in zip(found, statistics, strict=True):
+        yield replace(rule, statistics=known)
+
+
+def _fuzzy_rules(
+    table: TrainingTable, strategy: Strategy, t_norm: str, random: np.random.RandomState
+) -> Iterator[tuple[int, Rule, NDArray[np.bool_]]]:
+    """Every class against all other objects: its number, its rules, and what these cover."""
+    columns = SortedColumns.of(table.values, table.attributes)
+    everything = np.ones(columns.n_objects, dtype=np.bool_)
+    for own, label in enumerate(table.labels):
+        problem = ClassProblem.of_class(
+            columns,
+            table.classes,
+            own,
+            rows=everything,
+            false_share=table.class_counts[own] / columns.n_objects,
+            strategy=strategy,
+            random=random,
+        )
+        for crisp in problem.rules():
+            tests = FuzzyTests.of(columns, problem.positive, without_redundant(crisp.tests))
+            degrees = tests.degrees(columns, t_norm)
+            factors = certainties(degrees, problem.positive)
+            rule = Rule(
+                conditions=tests.conditions(table.attributes),
+                consequent=label,
+                weight=factors[-1] if len(crisp.tests) else 0.0,
+                partial_weights=stretched_weights(factors) if len(crisp.tests) else (),
+            )
+            yield own, rule, degrees[-1] * rule.weight > COVERS

@@ -1,0 +1,211 @@
+"""RIPPER: an ordered list of crisp rules with a default (Cohen 1995)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+import frri
+from frri.learners._base import RuleClassifier
+from frri.learners.ripper._class_rules import ClassProblem, CrispRule, Strategy
+from frri.learners.ripper._sorted_columns import NO_TESTS, SortedColumns, without_redundant
+from frri.rules import Rule, RuleSet
+from frri.rules.statistics import statistics_of_covers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from frri.learners._base import TrainingTable
+
+
+class RIPPERClassifier(RuleClassifier):
+    """RIPPER, a decision list of few and short rules.
+
+    Classes are taken from the rarest to the most frequent, which gets the default rule at the end. For
+    each class rules are added one by one: a random part of the objects serves to grow a rule by
+    information gain, the rest to prune it. The list ends when its description length has grown too
+    much. Then it is gone through again: each rule is compared with a new one and with an extension of
+    itself, positives left over get further rules, and rules that do not shorten the description are
+    deleted. The first rule that holds decides.
+
+    Numeric attributes are compared with values seen in training (`<=` or `>=`), nominal ones (columns
+    of text in a data frame) are tested for one value. A test of a missing value fails.
+
+    Parameters
+    ----------
+    folds : int, default=3
+        One object in so many is set apart for pruning.
+    min_weight : float, default=2
+        A test that fewer objects of the class satisfy is not added to a rule.
+    optimizations : int, default=2
+        How often each class's rules are gone through again; 0 gives IREP*.
+    prune : bool, default=True
+        Whether rules are pruned. If not, they are grown on all objects and there is nothing to choose
+        from when they are gone through again, so they are not.
+    random_state : int, RandomState or None, default=None
+        For the random division of objects and the order of equally frequent classes.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    ruleset_ : RuleSet
+        The rules in order, the default rule (without conditions) last. A rule concludes the class most
+        frequent among the training objects it decides; its weight is that class's share among them.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if the table has names for its columns.
+
+    References
+    ----------
+    W. W. Cohen, "Fast Effective Rule Induction", Proceedings of ICML, 1995.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> ripper = RIPPERClassifier(random_state=0).fit(X, y)
+    >>> print(ripper.ruleset_)
+    IF petal width (cm) >= 1.7 THEN target = 2   [confidence 0.96, covers 48 of 150, precision 0.96]
+    IF petal length (cm) >= 5 THEN target = 2   [confidence 0.80, covers 46 of 150, precision 0.96]
+    IF petal length (cm) >= 3 THEN target = 1   [confidence 1.00, covers 100 of 150, precision 0.50]
+    OTHERWISE target = 0   [confidence 1.00, covers 150 of 150, precision 0.33]
+    >>> ripper.predict(X[:2])
+    array([0, 0])
+    """
+
+    _takes_nominal = True
+    _takes_missing = True
+    _no_weights = (
+        "objects are drawn at random to grow rules and to prune them, and a heavy object would be drawn "
+        "otherwise than several equal ones"
+    )
+
+    def __init__(
+        self,
+        *,
+        folds: int = 3,
+        min_weight: float = 2,
+        optimizations: int = 2,
+        prune: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.folds = folds
+        self.min_weight = min_weight
+        self.optimizations = optimizations
+        self.prune = prune
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, **refused: Any) -> Self:
+        """Learn rules from a table and its class labels.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class labels of any type; the name of a series becomes the name of the target.
+        **refused
+            Nothing: sample weights, for one, are an error.
+
+        Returns
+        -------
+        self
+        """
+        self._refuse(refused)
+        strategy = self._strategy()
+        table = self._training_table(X, y)
+        random = check_random_state(self.random_state)
+        self.ruleset_ = RuleSet(
+            rules=tuple(_rules(_decision_list(table, strategy, random), table)),
+            attributes=table.attributes,
+            classes=table.labels,
+            target=table.target,
+            combination="first",
+            fallback="priors",
+            class_counts=table.class_counts,
+            about={
+                "learner": "RIPPER",
+                "frri": frri.__version__,
+                "parameters": strategy.parameters | {"prune": bool(self.prune)},
+            },
+        )
+        return self
+
+    def _strategy(self) -> Strategy:
+        if not isinstance(self.prune, bool | np.bool_):
+            raise ValueError(f"prune must be True or False, got {self.prune!r}.")  # noqa: TRY004
+        strategy = Strategy(
+            folds=self.folds,
+            min_weight=self.min_weight,
+            optimizations=self.optimizations,
+            prune_building=bool(self.prune),
+            keep_hopeless=False,
+        )
+        return strategy if self.prune else replace(strategy, optimizations=0)
+
+
+def _decision_list(
+    table: TrainingTable, strategy: Strategy, random: np.random.RandomState
+) -> list[CrispRule]:
+    """The rules of all classes but the most frequent, and the default rule."""
+    columns = SortedColumns.of(table.values, table.attributes)
+    counts = np.array(table.class_counts)
+    shuffled = random.permutation(len(counts))
+    ascending = shuffled[counts[shuffled].argsort(kind="stable")]
+    left = np.ones(columns.n_objects, dtype=np.bool_)
+    rules: list[CrispRule] = []
+    for k, own in enumerate(ascending[:-1]):
+        problem = ClassProblem.of_class(
+            columns,
+            table.classes,
+            own,
+            rows=left,
+            false_share=counts[own] / counts[ascending[k:]].sum(),
+            strategy=strategy,
+            random=random,
+        )
+        found = problem.rules()
+        for rule in found:
+            left = left & ~rule.covers
+        rules += found
+    everything = np.ones(columns.n_objects, dtype=np.bool_)
+    return [*rules, CrispRule(NO_TESTS, everything, 0.0)]
+
+
+def _rules(crisp: list[CrispRule], table: TrainingTable) -> Iterator[Rule]:
+    """Each rule with what it covers, and with the classes of the objects which it is first to cover."""
+    covers = [rule.covers for rule in crisp]
+    shares = _shares(covers, table)
+    own = shares.argmax(axis=1).tolist()
+    statistics = statistics_of_covers(own, covers, table.classes, len(table.labels))
+    for rule, c, share, known in zip(crisp, own, shares.tolist(), statistics, strict=True):
+        yield Rule(
+            conditions=tuple(
+                test.condition(table.attributes[test.attribute])
+                for test in without_redundant(rule.tests)
+            ),
+            consequent=table.labels[c],
+            weight=share[c],
+            statistics=known,
+            distribution=tuple(share),
+        )
+
+
+def _shares(covers: list[NDArray[np.bool_]], table: TrainingTable) -> NDArray[np.float64]:
+    """Rules x classes: shares of the classes among the objects which a rule is the first to cover."""
+    left = np.ones(len(table.classes), dtype=np.bool_)
+    counts = np.empty((len(covers), len(table.labels)))
+    for r, covered in enumerate(covers):
+        decided = table.classes[left & covered]
+        left = left & ~covered
+        # A rule with nothing left to decide, such as a default that is never needed, speaks for all.
+        counts[r] = np.bincount(
+            decided if len(decided) else table.classes, minlength=len(table.labels)
+        )
+    shares: NDArray[np.float64] = counts / counts.sum(axis=1, keepdims=True)
+    return shares

@@ -1,0 +1,66 @@
+"""Large tables: the same results as in plain numpy, from compiled kernels on all cores."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frri._twins import compiled, compiled_before, numba_installed
+from frri.rules.matching import Matcher
+
+# Objects x conditions from which a compiled kernel pays: first in a process, and once it is loaded.
+COLD = 50_000_000
+WARM = 500_000
+
+
+def pays(matcher: Matcher, combination: str, fallback: str, matrix: NDArray[np.float64]) -> bool:
+    """Whether the kernels can do it (numbers only, the best or nearest rule) and are worth it."""
+    work = len(matrix) * len(matcher.columns)
+    if work < WARM or matcher.nominal or not matrix.shape[1] or not numba_installed():
+        return False
+    if not (matcher.weights > 0.0).all():
+        return False
+    if (matcher.t_norm, combination, fallback) != ("minimum", "best", "nearest"):
+        return False
+    from frri.rules import _prediction_kernels as prediction  # noqa: PLC0415 - not needed for small tables
+
+    return (work >= COLD or compiled_before(prediction)) and bool(np.isfinite(matrix.sum()))
+
+
+def decide(
+    matcher: Matcher,
+    matrix: NDArray[np.float64],
+    rule_classes: NDArray[np.intp],
+    n_classes: int,
+    *,
+    with_scores: bool,
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """The position of each object's class, and objects x classes scores if they are wanted."""
+    from frri.rules import _prediction_kernels as prediction  # noqa: PLC0415 - not needed for small tables
+
+    kernels = compiled(prediction)
+    values = np.ascontiguousarray(matrix)
+    decided = np.empty(len(values), dtype=np.intp)
+    scores = np.empty((len(values) if with_scores else 0, n_classes))
+    conditions = (
+        matcher.support_low,
+        matcher.core_low,
+        matcher.core_high,
+        matcher.support_high,
+        matcher.slope_low,
+        matcher.slope_high,
+    )
+    rules = (conditions, matcher.indptr, matcher.columns, matcher.weights, rule_classes)
+
+    def work(bounds: tuple[int, int]) -> None:
+        kernels.best_values(
+            values, *bounds, matcher.lows, matcher.highs, rules, n_classes, decided, scores
+        )
+
+    threads = os.cpu_count() or 1
+    step = max(prediction.BLOCK, -(-len(values) // (4 * threads)))
+    ranges = [(start, min(start + step, len(values))) for start in range(0, len(values), step)]
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, ranges))
+    return decided, scores

@@ -1,0 +1,204 @@
+"""Many objects against many rules: numeric conditions, the minimum as t-norm, the best rule wins.
+
+Objects go through in blocks that stay in the cache, column by column, rule by rule. Which objects of a
+block can be inside a rule's support at all is asked of values rounded to one byte: rounding down onto a
+grid keeps the order, so nobody is lost, and 64 bytes are compared at a time. Degrees are then
+computed, in the arithmetic of `frri.rules.matching`, for the few objects that are left.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from frri._twins import companion, kernel
+from frri._twins import vectors as _vectors
+
+vectors: Any = companion(_vectors, __file__)
+lowest, within = vectors.lowest, vectors.within
+
+WORD = _vectors.WORD
+NONE, ONE, ALL = _vectors.NONE, _vectors.ONE, _vectors.ALL
+
+BLOCK = 4096
+# Rows that are turned into columns together.
+TILE = 64
+
+
+@kernel
+def on_grid(x, origin, cells_per_unit):
+    """A number as a cell of a column's grid of 256; never out of order."""
+    cell = (x - origin) * cells_per_unit
+    if cell >= 255.0:
+        return np.uint8(255)
+    if cell > 0.0:
+        return np.uint8(cell)
+    return np.uint8(0)
+
+
+@kernel
+def grids(n_columns, columns, support_low, support_high):
+    """Origin and fineness of a grid over the bounds in each column."""
+    lowest = np.full(n_columns, np.inf)
+    highest = np.full(n_columns, -np.inf)
+    for k in range(len(columns)):
+        j = columns[k]
+        for bound in (support_low[k], support_high[k]):
+            if np.isfinite(bound):
+                lowest[j] = min(lowest[j], bound)
+                highest[j] = max(highest[j], bound)
+    fineness = np.zeros(n_columns)
+    for j in range(n_columns):
+        width = highest[j] - lowest[j]
+        if 0.0 < width and np.isfinite(254.0 / width):
+            fineness[j] = 254.0 / width
+        if not np.isfinite(lowest[j]):
+            lowest[j] = 0.0
+    return lowest, fineness
+
+
+@kernel
+def lower(degree, inside, n_left, support, core, slope, sign):
+    """Lower degrees to what one side of a condition allows; the left side is the right one mirrored."""
+    for s in range(n_left):
+        x = sign * inside[s]
+        value = (support - x) / slope
+        value = value if x > core else 1.0
+        degree[s] = value if value < degree[s] else degree[s]
+
+
+@kernel
+def inside_supports(cells, begin, end, columns, low, high, left):
+    """The objects of a block that may be inside the supports of conditions begin to end.
+
+    Returns how many they are, and writes their places into `left`.
+    """
+    n_left = 0
+    for first in range(0, BLOCK, WORD):
+        possible = ALL
+        for k in range(begin, end):
+            possible &= within(cells, columns[k], first, low[k], high[k])
+        while possible != NONE:
+            left[n_left] = first + lowest(possible)
+            n_left += 1
+            possible &= possible - ONE
+    return n_left
+
+
+@kernel
+def load(values, rows, size, lows, highs, block):
+    """Bring some rows into a block, column by column, clipped to the training range."""
+    for first in range(0, size, TILE):
+        for j in range(values.shape[1]):
+            for i in range(first, min(first + TILE, size)):
+                block[j, i] = min(max(values[rows[i], j], lows[j]), highs[j])
+
+
+@kernel
+def lower_to(degree, inside, n_left, conditions, k):
+    """Lower degrees to what condition k allows."""
+    support_low, core_low, core_high, support_high, slope_low, slope_high = conditions
+    if support_low[k] > -np.inf:
+        lower(degree, inside, n_left, -support_low[k], -core_low[k], slope_low[k], -1.0)
+    if support_high[k] < np.inf:
+        lower(degree, inside, n_left, support_high[k], core_high[k], slope_high[k], 1.0)
+
+
+@kernel
+def raise_best(block, rules, r, left, n_left, inside, degree, best):
+    """Raise `best` to weight x degree of rule r, for the objects of a block named in `left`."""
+    conditions, indptr, columns, weights, rule_classes = rules
+    for s in range(n_left):
+        degree[s] = 1.0
+    for k in range(indptr[r], indptr[r + 1]):
+        for s in range(n_left):
+            inside[s] = block[columns[k], left[s]]
+        lower_to(degree, inside, n_left, conditions, k)
+    c = rule_classes[r]
+    for s in range(n_left):
+        best[left[s], c] = max(best[left[s], c], weights[r] * degree[s])
+
+
+@kernel
+def bounds_on_grids(n_columns, rules):
+    """The grids of the columns, and the bounds of the conditions on them."""
+    conditions, _, columns, _, _ = rules
+    support_low, support_high = conditions[0], conditions[3]
+    origin, fineness = grids(n_columns, columns, support_low, support_high)
+    low = np.zeros(len(columns), dtype=np.uint8)
+    high = np.full(len(columns), 255, dtype=np.uint8)
+    for k in range(len(columns)):
+        j = columns[k]
+        if support_low[k] > -np.inf:
+            low[k] = on_grid(support_low[k], origin[j], fineness[j])
+        if support_high[k] < np.inf:
+            high[k] = on_grid(support_high[k], origin[j], fineness[j])
+    return origin, fineness, low, high
+
+
+@kernel
+def decide_silent(values, rows, n_silent, lows, highs, rules, block, degree, nearest, decided):
+    """Give the objects that no rule covers the class of the nearest rule."""
+    conditions, indptr, columns, weights, rule_classes = rules
+    load(values, rows, n_silent, lows, highs, block)
+    nearest[:] = -np.inf
+    for r in range(len(weights)):
+        for i in range(n_silent):
+            degree[i] = 1.0
+        for k in range(indptr[r], indptr[r + 1]):
+            lower_to(degree, block[columns[k]], n_silent, conditions, k)
+        c = rule_classes[r]
+        for i in range(n_silent):
+            nearest[c, i] = max(nearest[c, i], weights[r] * degree[i])
+    for i in range(n_silent):
+        decided[rows[i]] = np.argmax(nearest[:, i])
+
+
+@kernel
+def best_values(values, start, stop, lows, highs, rules, n_classes, decided, scores):
+    """Scores of the rows from start to stop, and the class that each is decided for.
+
+    Where no rule fires, the class of the nearest rule. `scores` is filled only if it has rows at all.
+    """
+    _, indptr, columns, weights, _ = rules
+    n_columns = values.shape[1]
+    origin, fineness, low, high = bounds_on_grids(n_columns, rules)
+    block = np.empty((n_columns, BLOCK))
+    cells = np.zeros((n_columns, BLOCK), dtype=np.uint8)
+    left = np.empty(BLOCK + 1, dtype=np.int64)
+    rows = np.empty(BLOCK, dtype=np.int64)
+    silent = np.empty(2 * BLOCK, dtype=np.int64)
+    n_silent = 0
+    inside = np.empty(BLOCK)
+    degree = np.empty(BLOCK)
+    best = np.empty((BLOCK, n_classes))
+    nearest = np.empty((n_classes, BLOCK))
+    for first in range(start, stop, BLOCK):
+        size = min(BLOCK, stop - first)
+        for i in range(size):
+            rows[i] = first + i
+        load(values, rows, size, lows, highs, block)
+        for j in range(n_columns):
+            for i in range(size):
+                cells[j, i] = on_grid(block[j, i], origin[j], fineness[j])
+        best[:] = 0.0
+        for r in range(len(weights)):
+            n_left = inside_supports(cells, indptr[r], indptr[r + 1], columns, low, high, left)
+            raise_best(block, rules, r, left, n_left, inside, degree, best)
+        if len(scores):
+            for i in range(size):
+                scores[first + i] = best[i]
+        for i in range(size):
+            c = 0
+            for other in range(1, n_classes):
+                c = other if best[i, other] > best[i, c] else c
+            decided[first + i] = c
+            silent[n_silent] = first + i
+            n_silent += not best[i, c] > 0.0
+        if n_silent >= BLOCK:
+            decide_silent(
+                values, silent, BLOCK, lows, highs, rules, block, degree, nearest, decided
+            )
+            for s in range(BLOCK, n_silent):
+                silent[s - BLOCK] = silent[s]
+            n_silent -= BLOCK
+    decide_silent(values, silent, n_silent, lows, highs, rules, block, degree, nearest, decided)

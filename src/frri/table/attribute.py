@@ -1,0 +1,117 @@
+"""One column of a training table: its name, its kind, what was seen there, and how its values are shown."""
+
+from dataclasses import dataclass
+from math import floor, log10
+
+import numpy as np
+
+KINDS = ("numeric", "date", "ordinal", "nominal")
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column of the training table: its name, its kind and what was seen there.
+
+    Numbers, dates and ordered categories have an order, so conditions on them are bounds; values of a
+    nominal attribute can only be equal or not. Dates are computed as days since 1970-01-01, ordered
+    categories as their position.
+
+    Parameters
+    ----------
+    name : str
+    low, high : float
+        The range of the training values, where they have an order.
+    categories : tuple of str, optional
+        The values of a nominal attribute, or those of an ordinal one from low to high.
+    kind : {"numeric", "date", "ordinal", "nominal"}, optional
+        By default nominal with categories and numeric without.
+
+    Examples
+    --------
+    >>> Attribute("glucose", 44, 199).kind
+    'numeric'
+    >>> Attribute("colour", categories=("blue", "red")).kind
+    'nominal'
+    >>> Attribute("size", categories=("small", "large"), kind="ordinal").high
+    1.0
+    """
+
+    name: str
+    low: float = -np.inf
+    high: float = np.inf
+    categories: tuple[str, ...] | None = None
+    kind: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.kind:
+            kind = "numeric" if self.categories is None else "nominal"
+            object.__setattr__(self, "kind", kind)
+        if self.kind not in KINDS:
+            raise ValueError(f"Attribute {self.name!r} is of unknown kind {self.kind!r}.")
+        if (self.categories is not None) != (self.kind in {"ordinal", "nominal"}):
+            raise ValueError(
+                f"Attribute {self.name!r}: categories do not go with kind {self.kind!r}."
+            )
+        if self.kind == "ordinal" and self.categories:
+            object.__setattr__(self, "low", 0.0)
+            object.__setattr__(self, "high", len(self.categories) - 1.0)
+
+    @property
+    def width(self) -> float:
+        """Length of the training range, 1 where there is none to speak of."""
+        width = self.high - self.low
+        return width if 0 < width < np.inf else 1.0
+
+    def show(self, value: float) -> str:
+        """A value of this attribute for people: rounded, as a date, or as the category's name.
+
+        Examples
+        --------
+        >>> Attribute("glucose", 44, 199).show(105.000001)
+        '105'
+        >>> Attribute("day", 19340, 19360, kind="date").show(19358.5)
+        '2023-01-01 12:00:00'
+        """
+        if self.categories is not None:
+            return self._show_category(value)
+        if self.kind == "date":
+            return _show_date(value, self.width)
+        return number_text(value, self.width)
+
+    def _show_category(self, value: float) -> str:
+        assert self.categories is not None  # noqa: S101
+        if value == int(value) and 0 <= value < len(self.categories):
+            return self.categories[int(value)]
+        below = min(max(int(np.floor(value)), -1), len(self.categories) - 1)
+        if below < 0:
+            return f"below {self.categories[0]}"
+        if below == len(self.categories) - 1:
+            return f"above {self.categories[-1]}"
+        return f"between {self.categories[below]} and {self.categories[below + 1]}"
+
+
+# How finely a number is shown: this many steps of ten below the width of its range.
+DIGITS = 3
+
+
+def number_text(value: float, width: float) -> str:
+    """A number to three more places than the range that it belongs to, without trailing zeros.
+
+    Examples
+    --------
+    >>> number_text(187.0, 92), number_text(0.123456789, 1), number_text(1e9 + 0.25, 2)
+    ('187', '0.123', '1000000000.25')
+    """
+    decimals = DIGITS - floor(log10(width))
+    if decimals > 12 or abs(value) >= 1e15:
+        return f"{value:.6g}"
+    rounded = round(value, decimals) + 0.0
+    shown = f"{rounded:.{max(decimals, 0)}f}"
+    return shown.rstrip("0").rstrip(".") if "." in shown else shown
+
+
+def _show_date(days: float, width: float) -> str:
+    """A day, with the time of day where the whole range is only some weeks."""
+    moment = np.datetime64(0, "s") + np.timedelta64(round(days * 86_400), "s")
+    day, time = str(moment).split("T")
+    return day if time == "00:00:00" or width > 60 else f"{day} {time}"
