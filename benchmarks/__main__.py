@@ -1,13 +1,24 @@
-"""`make bench` runs everything; `python -m benchmarks NAME ...` only what is named."""
+"""`make bench` runs everything; `python -m benchmarks NAME ...` only what is named.
+
+`python -m benchmarks --against REVISION NAME ...` runs every one of them twice, first in the code of an
+earlier revision with the benchmarks of that revision, then in the code at hand.
+"""
 
 import importlib
+import io
+import os
 import platform
+import subprocess
 import sys
+import tarfile
+import tempfile
+from pathlib import Path
 
 import numpy as np
 
 import frri
 
+HERE = Path(__file__).parents[1]
 BENCHMARKS = (
     "induction",
     "selection",
@@ -23,12 +34,32 @@ BENCHMARKS = (
 
 
 def main() -> None:
-    names = sys.argv[1:] or BENCHMARKS
+    names = sys.argv[1:]
+    if names[:1] == ["--against"]:
+        revision, *named = names[1:]
+        compare(revision, named or BENCHMARKS)
+        return
     print(f"frri {frri.__version__}, Python {platform.python_version()}, numpy {np.__version__}")
-    for name in names:
+    for name in names or BENCHMARKS:
         module = importlib.import_module(f"benchmarks.{name}")
         print(f"\n## {name}: {module.__doc__.strip().splitlines()[0]}\n", flush=True)
         module.main()
+
+
+def compare(revision, names) -> None:
+    """The same benchmarks in two states of the repository, in turns."""
+    archive = subprocess.run(
+        ["git", "archive", revision], cwd=HERE, capture_output=True, check=True
+    ).stdout
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+            files.extractall(folder, filter="data")
+        for name in names:
+            for state, place in ((revision, Path(folder)), ("now", HERE)):
+                print(f"\n# {name}, {state}", flush=True)
+                environment = {**os.environ, "PYTHONPATH": str(place / "src")}
+                command = [sys.executable, "-m", "benchmarks", name]
+                subprocess.run(command, cwd=place, env=environment, check=False)
 
 
 if __name__ == "__main__":

@@ -1,102 +1,19 @@
-"""What categories, gaps and restrictions cost: nothing on purely numeric tables, and how much on others.
+"""What categories, gaps and restrictions cost: the same large table without and with them."""
 
-The opponent is the induction as it was before it knew of them, taken from the repository's history and
-run in the same process, in turns. Seconds of the processor, not of the clock, are compared.
-"""
-
-import importlib
-import subprocess
-import sys
-import tempfile
 import warnings
-from pathlib import Path
-from time import perf_counter, process_time
+from time import perf_counter
 
 import numpy as np
 import pandas as pd
 
 from frri import FRRIClassifier, induction
-from frri.compare.datasets import load
-from frri.fuzzy import Scaling
-
-BEFORE = "c5eb001"
-MODULES = ("induction", "kernels/plain", "kernels/bitmap", "learners/base", "learners/frri")
-WANTED = "at most 1.05 wanted"
 
 
 def main():
-    data = load("pima")
-    X, y = data.X, pd.Series(np.asarray(data.y))
-    classes = np.unique(data.y, return_inverse=True)[1]
-    values = Scaling.fit(X.to_numpy()).transform(X.to_numpy())
     rng = np.random.default_rng(0)
-    large = rng.random((20_000, 10))
-    large_classes = (large[:, :3].sum(axis=1) + rng.normal(0, 0.1, 20_000) > 1.5).astype(int)
-
-    with tempfile.TemporaryDirectory() as folder:
-        before = _before(Path(folder))
-        if before is None:
-            print(f"No revision {BEFORE} here to compare with.")
-        else:
-            old_induction, old_learner = before
-            for name, table, codes, compiled, repeats in (
-                ("pima, numpy", values, classes, False, 300),
-                ("pima, compiled", values, classes, True, 1000),
-                ("20,000 x 10, compiled", large, large_classes, True, 30),
-            ):
-                order = np.arange(table.shape[1])
-                jobs = [
-                    lambda module=module: module.induce(table, codes, order, compiled=compiled)  # noqa: B023
-                    for module in (old_induction, induction)
-                ]
-                _compare(f"induce, {name}", jobs, repeats)
-            for name, table in (("array", X.to_numpy()), ("data frame", X)):
-                jobs = [
-                    lambda learner=learner: learner(effort=0).fit(table, y)  # noqa: B023
-                    for learner in (old_learner, FRRIClassifier)
-                ]
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    _compare(f"fit without effort, pima, {name}", jobs, 100)
-    _mixed(large, large_classes)
-
-
-def _before(folder):
-    """The modules of an earlier revision, under names of their own."""
-    for name in MODULES:
-        show = ["git", "show", f"{BEFORE}:src/frri/{name}.py"]
-        found = subprocess.run(
-            show, cwd=Path(__file__).parent, capture_output=True, text=True, check=False
-        )
-        if found.returncode:
-            return None
-        text = found.stdout.replace("from frri import induction", "from before import induction")
-        for package in ("kernels", "induction", "learners.base"):
-            text = text.replace(f"from frri.{package} ", f"from before.{package} ")
-        path = folder / "before" / f"{name}.py"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    sys.path.insert(0, str(folder))
-    return (
-        importlib.import_module("before.induction"),
-        importlib.import_module("before.learners.frri").FRRIClassifier,
-    )
-
-
-def _compare(name, jobs, repeats):
-    """Best times of two jobs done in turns, and their ratio."""
-    seconds = [float("inf")] * 2
-    for repeat in range(repeats + 1):
-        for j in (0, 1) if repeat % 2 else (1, 0):
-            start = process_time()
-            jobs[j]()
-            if repeat:  # the first time may include compiling
-                seconds[j] = min(seconds[j], process_time() - start)
-    old, new = seconds
-    print(
-        f"{name:<38}before {old:.5f} s, now {new:.5f} s, ratio {new / old:.3f} ({WANTED})",
-        flush=True,
-    )
+    values = rng.random((20_000, 10))
+    classes = (values[:, :3].sum(axis=1) + rng.normal(0, 0.1, 20_000) > 1.5).astype(int)
+    _mixed(values, classes)
 
 
 def _mixed(values, classes):
