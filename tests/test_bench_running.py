@@ -241,7 +241,7 @@ def test_a_learner_that_takes_too_long_is_ended(tmp_path):
 
 
 def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(tmp_path):
-    command = [sys.executable, "-m", "frri.compare", "--datasets", "vowel", "--learners", "forest"]
+    command = [sys.executable, "-m", "frri", "bench", "--datasets", "vowel", "--learners", "forest"]
     command += ["--folds", "8", "--workers", "1", "--out", str(tmp_path)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     file = tmp_path / "results.jsonl"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sklearn.base import BaseEstimator
 
-import frri
+from frri import __version__
 from frri.compare import learners as registry
 from frri.compare.evaluation import Cell, Task, evaluate
 from frri.compare.grid import Grid
@@ -118,7 +118,7 @@ def run_grid(
 
 def versions() -> dict[str, str]:
     """The versions on which numbers may depend."""
-    found = {"frri": frri.__version__, "python": platform.python_version()}
+    found = {"frri": __version__, "python": platform.python_version()}
     for package in ("numpy", "scipy", "scikit-learn", "numba"):
         try:
             found[package] = metadata.version(package)

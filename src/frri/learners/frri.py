@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch, check_random_state
 
-import frri
-from frri import induction
+from frri import __version__, induction
 from frri.cover import DEFAULT_EFFORT, CoverMatrix, minimum_cover
 from frri.fuzzy import Scaling
 from frri.induction import ConditionType
@@ -242,7 +241,7 @@ class FRRIClassifier(RuleClassifier):
             for u in self.selected_
         )
         selection = {key: value for key, value in self.selection_.items() if key != "seconds"}
-        about = {"learner": "FRRI", "frri": frri.__version__, "selection": selection}
+        about = {"learner": "FRRI", "frri": __version__, "selection": selection}
         if self.conditions:
             about["conditions"] = {str(key): value for key, value in self.conditions.items()}
         ruleset = RuleSet(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import frri
+from frri import __version__
 from frri.report.histograms import coloured_classes, histogram
 from frri.report.packing import pack_codes, pack_flags, pack_numbers
 from frri.report.performance import accuracy_by_size, importances, performance
@@ -68,7 +68,7 @@ def facts(
     counts = np.array(ruleset.class_counts)
     coloured = coloured_classes(counts)
     result: dict[str, Any] = {
-        "frri": frri.__version__,
+        "frri": __version__,
         "model": ruleset.to_dict(),
         "coloured": coloured,
         "overview": _overview(ruleset, table),

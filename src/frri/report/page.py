@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-import frri
+from frri import __version__
 from frri._util.files import write_whole
 from frri.report.facts import MAX_ROWS, facts
 from frri.report.scripts import page_script, page_style
@@ -96,7 +96,7 @@ def render(known: Mapping[str, Any], ruleset: RuleSet) -> str:
     script, style = page_script(), page_style()
     return environment.from_string(source).render(
         policy=_policy(script, style),
-        version=frri.__version__,
+        version=__version__,
         title=f"Rules for {ruleset.target}",
         learner=known["overview"]["learner"] or "rules",
         target=ruleset.target,

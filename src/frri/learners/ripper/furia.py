@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-import frri
+from frri import __version__
 from frri.learners._base import RuleClassifier
 from frri.learners.ripper._class_rules import ClassProblem, Strategy
 from frri.learners.ripper._fuzzification import FuzzyTests, certainties, stretched_weights
@@ -137,7 +137,7 @@ class FURIAClassifier(RuleClassifier):
             class_counts=table.class_counts,
             about={
                 "learner": "FURIA",
-                "frri": frri.__version__,
+                "frri": __version__,
                 "parameters": strategy.parameters
                 | {"t_norm": self.t_norm, "uncovered": self.uncovered},
             },

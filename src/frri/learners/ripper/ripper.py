@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-import frri
+from frri import __version__
 from frri.learners._base import RuleClassifier
 from frri.learners.ripper._class_rules import ClassProblem, CrispRule, Strategy
 from frri.learners.ripper._sorted_columns import NO_TESTS, SortedColumns, without_redundant
@@ -130,7 +130,7 @@ class RIPPERClassifier(RuleClassifier):
             class_counts=table.class_counts,
             about={
                 "learner": "RIPPER",
-                "frri": frri.__version__,
+                "frri": __version__,
                 "parameters": strategy.parameters | {"prune": bool(self.prune)},
             },
         )
