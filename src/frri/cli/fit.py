@@ -6,15 +6,15 @@ Ctrl-C during the search for the fewest rules keeps the best found so far.
 """
 
 import argparse
-import inspect
 import warnings
 from typing import TYPE_CHECKING, Any
 
 from frri._util.names import find_name
 from frri.cli.console import Progress, one_line, say
 from frri.cli.files import check_output, write_whole
-from frri.cli.learners import LEARNERS, WEIGHTED, make_learner
+from frri.cli.learners import make_learner
 from frri.cli.parser import Parser, positive_number, whole_number
+from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.readers import read_table
 from frri.readers.kinds import check_kinds, declare, kind_of, summary, texts
 from frri.rules import RuleSet
@@ -34,7 +34,8 @@ def configure(parser: Parser) -> None:
     add("data", help="a table (CSV, TSV, Parquet, ARFF, KEEL), - for standard input")
     add("--target", required=True, metavar="COLUMN", help="column of the classes")
     add("-o", "--output", required=True, metavar="FILE", help="the model, - for standard output")
-    add("--learner", default="frri", metavar="NAME", help=f"{', '.join(LEARNERS)}; default: frri")
+    learners = ", ".join(RULE_LEARNERS)
+    add("--learner", default="frri", metavar="NAME", help=f"{learners}; default: frri")
     add("--ignore", action="append", default=[], metavar="COLUMN", help="leave a column out")
     add("--nominal", action="append", default=[], metavar="COLUMN", help="values without order")
     add(
@@ -44,7 +45,7 @@ def configure(parser: Parser) -> None:
         metavar="COLUMN=A<B<C",
         help="values from low to high",
     )
-    add("--weights", metavar="COLUMN", help=f"how much every row counts, for {WEIGHTED}")
+    add("--weights", metavar="COLUMN", help=f"how much every row counts, for {_weighted()}")
     add(
         "--set",
         dest="settings",
@@ -70,10 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
         effort=arguments.effort,
         time_limit=arguments.time_limit,
     )
-    weighted = "sample_weight" in inspect.signature(learner.fit).parameters
-    if arguments.weights is not None and not weighted:
+    if arguments.weights is not None and not LEARNERS[arguments.learner].weights:
         raise ValueError(
-            f"The learner {arguments.learner} takes no weights of rows; use --learner {WEIGHTED}."
+            f"The learner {arguments.learner} takes no weights of rows; use --learner {_weighted()}."
         )
 
     name = "standard input" if arguments.data == "-" else arguments.data
@@ -112,6 +112,11 @@ def run(arguments: argparse.Namespace) -> int:
 def one_line_each(text: str) -> str:
     """Lines without control characters."""
     return "\n".join(one_line(line) for line in text.split("\n"))
+
+
+def _weighted() -> str:
+    """The learners that take weights of rows."""
+    return " or ".join(name for name in RULE_LEARNERS if LEARNERS[name].weights)
 
 
 def _learned(learner: Any, X: Any, y: Any, extra: dict[str, Any]) -> tuple[RuleSet, str]:

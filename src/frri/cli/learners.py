@@ -2,21 +2,10 @@
 
 import ast
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
 from frri._util.names import find_name
-
-LEARNERS = {
-    "frri": "FRRIClassifier",
-    "ripper": "RIPPERClassifier",
-    "furia": "FURIAClassifier",
-    "modlem": "MODLEMClassifier",
-    "quickrules": "QuickRulesClassifier",
-}
-
-# The learner that takes weights of rows.
-WEIGHTED = "modlem"
+from frri.learners.registry import LEARNERS, RULE_LEARNERS
 
 _WORDS = {"true": True, "false": False, "none": None}
 
@@ -34,7 +23,7 @@ def make_learner(
     Parameters
     ----------
     name : str
-        A name of `LEARNERS`.
+        A name of `RULE_LEARNERS`.
     settings : sequence of str
         PARAMETER=VALUE, with numbers, true, false, none, lists, and otherwise texts as values.
     seed, effort, time_limit : numbers, optional
@@ -45,8 +34,8 @@ def make_learner(
     >>> make_learner("frri", ["attribute_order=random"], seed=1)
     FRRIClassifier(attribute_order='random', random_state=1)
     """
-    find_name(name, LEARNERS, "frri", "learner")
-    learner = getattr(import_module("frri"), LEARNERS[name])()
+    find_name(name, RULE_LEARNERS, "frri", "learner")
+    learner = LEARNERS[name].make()
     known = learner.get_params()
     given = dict(_setting(text) for text in settings)
     for parameter in given:

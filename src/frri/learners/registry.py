@@ -1,0 +1,120 @@
+"""The learners by name: the only list of them; each is imported when it is asked for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A classifier under a name.
+
+    Attributes
+    ----------
+    name : str
+        Its name on the command line and in results files.
+    label : str
+        Its name in tables and figures.
+    where : str
+        Module and class of the estimator.
+    parameters : mapping
+        What differs from the estimator's defaults; a learner that has some is a variant.
+    rules : bool
+        Whether it ends in a `RuleSet`.
+    nominal, missing, weights : bool
+        Whether it takes columns of categories, missing values and weights of rows.
+    scaled : bool
+        Whether attributes are brought to [0, 1] first, by their ranges in training.
+
+    Examples
+    --------
+    >>> LEARNERS["modlem-entropy"].make()
+    MODLEMClassifier(criterion='entropy')
+    >>> LEARNERS["frri"].make(attribute_order="random")
+    FRRIClassifier(attribute_order='random')
+    """
+
+    name: str
+    label: str
+    where: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    rules: bool = True
+    nominal: bool = True
+    missing: bool = True
+    weights: bool = False
+    scaled: bool = False
+
+    def make(self, **parameters: Any) -> Any:
+        """A new estimator; an ImportError says in one sentence what is missing."""
+        module, _, kind = self.where.rpartition(".")
+        try:
+            estimator = getattr(import_module(module), kind)(**{**self.parameters, **parameters})
+        except (ImportError, AttributeError, TypeError) as reason:
+            raise ImportError(f"the learner {self.name!r} is not available: {reason}") from None
+        if not self.scaled:
+            return estimator
+        from sklearn.pipeline import make_pipeline  # noqa: PLC0415 - slow to import
+        from sklearn.preprocessing import MinMaxScaler  # noqa: PLC0415
+
+        return make_pipeline(MinMaxScaler(clip=True), estimator)
+
+
+_FRRI = "frri.learners.frri.FRRIClassifier"
+_RIPPER = "frri.learners.ripper.ripper.RIPPERClassifier"
+_FURIA = "frri.learners.ripper.furia.FURIAClassifier"
+_MODLEM = "frri.learners.modlem.modlem.MODLEMClassifier"
+_QUICKRULES = "frri.learners.quickrules.quickrules.QuickRulesClassifier"
+
+LEARNERS = {
+    learner.name: learner
+    for learner in (
+        Learner("frri", "FRRI", _FRRI),
+        Learner("ripper", "RIPPER", _RIPPER),
+        Learner("furia", "FURIA", _FURIA),
+        Learner("modlem", "MODLEM", _MODLEM, weights=True),
+        Learner(
+            "modlem-entropy", "MODLEM (entropy)", _MODLEM, {"criterion": "entropy"}, weights=True
+        ),
+        Learner("quickrules", "QuickRules", _QUICKRULES, missing=False),
+        Learner(
+            "quickrules-paper",
+            "QuickRules (paper)",
+            _QUICKRULES,
+            {"t_norm": "minimum", "coverage_test": "close", "ties": "first"},
+            missing=False,
+        ),
+        # Opponents of other kinds, for comparisons.
+        Learner(
+            "tree",
+            "decision tree",
+            "sklearn.tree.DecisionTreeClassifier",
+            rules=False,
+            nominal=False,
+            weights=True,
+        ),
+        Learner(
+            "forest",
+            "random forest",
+            "sklearn.ensemble.RandomForestClassifier",
+            rules=False,
+            nominal=False,
+            weights=True,
+        ),
+        Learner(
+            "knn",
+            "5-nearest neighbours",
+            "sklearn.neighbors.KNeighborsClassifier",
+            rules=False,
+            nominal=False,
+            missing=False,
+            scaled=True,
+        ),
+    )
+}
+"""Every learner that has a name."""
+
+RULE_LEARNERS = tuple(
+    learner.name for learner in LEARNERS.values() if learner.rules and not learner.parameters
+)
+"""The names of those that end in rules, without variants."""
