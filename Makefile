@@ -2,12 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types browser pmml bench docs clean
+.PHONY: demo test lint types browser bench docs clean
 
 demo: .venv/installed
 	$(BIN)/frri demo
 
-test: lint types browser pmml
+test: lint types browser
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: .venv/installed-dev
@@ -23,12 +23,6 @@ AXE := .venv/axe/node_modules/axe-core/axe.min.js
 browser: .venv/installed-dev
 	@test -x /usr/bin/chromium || ! command -v apt-get >/dev/null || { apt-get update && apt-get install -y chromium; } || true
 	@test -e $(AXE) || ! command -v npm >/dev/null || npm install --silent --no-fund --prefix .venv/axe axe-core || true
-
-# PMML is checked by its schema, which one package carries, and by another that reads PMML with Java. They stay
-# outside the environment; where they cannot be had, the tests say so as above.
-PMML := .venv/pmml
-pmml: .venv/installed-dev
-	@test -e $(PMML)/pypmml || $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(PMML) sklearn2pmml pypmml py4j JPype1 || true
 
 bench: .venv/installed-bench
 	$(BIN)/python -m benchmarks

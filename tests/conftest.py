@@ -1,12 +1,11 @@
 """Programs that are started once for all tests of a file."""
 
-import os
 import shutil
 import sys
 
 import pytest
 
-from programs import NODE_DRIVER, PMML_DRIVER, PMML_PACKAGES, PYTHON_DRIVER, Program, required
+from programs import NODE_DRIVER, PYTHON_DRIVER, Program, required
 
 
 @pytest.fixture(scope="module")
@@ -36,15 +35,3 @@ def duck():
     with duckdb.connect() as connection:
         connection.execute("SET threads = 1")
         yield connection
-
-
-@pytest.fixture(scope="module")
-def pmml4s(tmp_path_factory):
-    if shutil.which("java") is None:
-        pytest.skip("needs Java")
-    required("pypmml (make pmml)", (PMML_PACKAGES / "pypmml").is_dir())
-    environment = {**os.environ, "PYTHONPATH": str(PMML_PACKAGES)}
-    command = [sys.executable, "-c", PMML_DRIVER]
-    program = Program(command, tmp_path_factory.mktemp("pmml"), ".pmml", env=environment)
-    yield program
-    program.close()

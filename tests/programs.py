@@ -4,7 +4,6 @@ import json
 import os
 import sqlite3
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,28 +50,12 @@ for await (const line of createInterface({ input: process.stdin })) {
 """
 
 
-PMML_DRIVER = """
-import json, sys
-from pypmml import Model
-for line in sys.stdin:
-    path, rows, names = json.loads(line)
-    try:
-        model = Model.fromFile(path)
-        answers = [[model.predict(row)[name] for name in names] for row in rows]
-    except Exception as error:
-        answers = repr(error)
-    print(json.dumps(answers), flush=True)
-"""
-# What `make pmml` fetches; it stays outside the environment.
-PMML_PACKAGES = Path(__file__).parents[1] / ".venv" / "pmml"
-
-
 class Program:
     """A process that answers for exported modules, one line of JSON after another."""
 
-    def __init__(self, command, folder, suffix, **options):
+    def __init__(self, command, folder, suffix):
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", **options
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
         )
         self.folder, self.suffix, self.count = folder, suffix, 0
 

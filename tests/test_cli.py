@@ -267,8 +267,8 @@ BAD = {
     # export
     "unknown format": (["export", "model.json", "--to", "markdwn"], None, "did you mean 'markdown'?"),
     "no format": (["export", "model.json"], None, "required: --to"),
-    "a model that PMML cannot hold": (
-        ["export", "model.json", "--to", "pmml"], None, "PMML predicts one fixed class where no rule fires",
+    "a format that is gone": (
+        ["export", "model.json", "--to", "pmml"], None, "PMML was removed; use --to python, javascript or sql.",
     ),
     "unknown dialect": (["export", "model.json", "--to", "sql", "--dialect", "duck"], None, "did you mean 'duckdb'?"),
     "a dialect of no SQL": (["export", "model.json", "--to", "csv", "--dialect", "ansi"], None, "belongs to --to sql"),

@@ -22,7 +22,6 @@ from frri import (
 from frri.cli import main
 from frri.table import to_matrix
 from programs import agree_in_decisions
-from test_pmml import NaiveScorer, pmml_rows
 
 SIZES = ["S", "M", "L", "XL"]
 JOBS = ["clerk", "driver", "nurse", 'chief "of" all', "it's, complicated"]
@@ -198,23 +197,3 @@ def test_one_answer_from_the_file_to_every_program(
         assert [row["prediction"] for row in csv.DictReader(file)] == expected
     assert main(["explain", "model.json", "new.csv", "--row", "0", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["decision"] == expected[0]
-
-
-def test_a_list_of_crisp_rules_goes_on_to_pmml(tables, tmp_path, monkeypatch, capsys, pmml4s):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "table.csv").write_text(tables[True])
-    command = ["fit", "table.csv", "--target", "risk", "-o", "model.json", "--ignore", "weight"]
-    command += ["--learner", "ripper", "--seed", "1", "--ordinal", "size=" + "<".join(SIZES)]
-    assert main(command) == 0
-    assert main(["export", "model.json", "--to", "pmml", "-o", "model.pmml"]) == 0, (
-        capsys.readouterr()
-    )
-    document = (tmp_path / "model.pmml").read_text(encoding="utf-8")
-    ruleset = RuleSet.load("model.json")
-    rows = new_rows(ruleset, pd.read_csv(io.StringIO(tables[True])), 2000)
-    expected = ruleset.predict(rows).tolist()
-    assert len(set(expected)) == 3
-    given = pmml_rows(ruleset, rows)
-    assert [NaiveScorer(document).score(row)[0] for row in given[:200]] == expected[:200]
-    answers = pmml4s.run(document, given, ["prediction"])
-    assert [label for (label,) in answers] == expected

@@ -20,7 +20,7 @@ COMMANDS = {
     "predict": "apply a model to a table",
     "explain": "say why a row is decided as it is, and what would change that",
     "evaluate": "compare a model with the truth: accuracy, confusion, drift of rules",
-    "export": "write a model as SQL, Python, JavaScript, PMML, LaTeX, Markdown, ...",
+    "export": "write a model as SQL, Python, JavaScript, LaTeX, Markdown, ...",
     "demo": "learn and show rules on data that come with the program",
     "report": "write one HTML page that shows a model",
     "view": "show that page in the browser",

@@ -2,7 +2,7 @@
 
 SQL is tested in SQLite (3.35 or later) and DuckDB, each in its own dialect. --dialect ansi is standard SQL
 with LEAST, GREATEST and EXTRACT(EPOCH ...): PostgreSQL and its relatives are likely to understand it. The
-query reads a table named data. PMML is for lists of crisp rules, such as RIPPER's.
+query reads a table named data.
 """
 
 import argparse
@@ -31,6 +31,8 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """The text of the export to standard output or a file."""
+    if arguments.to.lower() == "pmml":
+        raise ValueError("PMML was removed; use --to python, javascript or sql.")
     name = find_name(arguments.to, FORMATS, "frri export", "format")
     check_output(arguments.output, [arguments.model])
     if arguments.dialect is None:

@@ -7,7 +7,6 @@ from frri.export.csv import to_csv
 from frri.export.javascript import to_javascript
 from frri.export.latex import to_latex
 from frri.export.markdown import to_markdown
-from frri.export.pmml import to_pmml
 from frri.export.python import to_python
 from frri.export.sql import to_sql
 from frri.export.text import to_text
@@ -20,7 +19,6 @@ __all__ = [
     "to_json",
     "to_latex",
     "to_markdown",
-    "to_pmml",
     "to_python",
     "to_sql",
     "to_text",
@@ -48,7 +46,6 @@ FORMATS: Mapping[str, Callable[[RuleSet], str]] = MappingProxyType(
         "sql": to_sql,
         "python": to_python,
         "javascript": to_javascript,
-        "pmml": to_pmml,
         "json": to_json,
     }
 )
