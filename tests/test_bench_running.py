@@ -167,7 +167,7 @@ def test_files_of_other_versions_are_refused_and_not_touched(tmp_path, monkeypat
     file = tmp_path / "results.jsonl"
     before = file.read_bytes()
     with monkeypatch.context() as m:
-        m.setattr(running.frri, "__version__", "9.9")
+        m.setattr(running, "__version__", "9.9")
         with pytest.raises(JournalError, match=r"with frri \S+, this run has 9\.9"):
             small(tmp_path)
     with monkeypatch.context() as m:
