@@ -15,7 +15,7 @@ import pytest
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.cli import COMMANDS, main
 from frri.cli.files import check_output, write_whole
-from frri.cli.fit import _weights
+from frri.readers.training import _weights
 
 HEADER = "age,colour,born,size,weight,y\n"
 ROWS = [

@@ -7,20 +7,17 @@ Ctrl-C during the search for the fewest rules keeps the best found so far.
 
 import argparse
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from frri._util.names import find_name
 from frri.cli.console import Progress, one_line, say
 from frri.cli.files import check_output, write_whole
 from frri.cli.learners import make_learner
 from frri.cli.parser import Parser, positive_number, whole_number
+from frri.cli.tables import add_column_options, declared_columns
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
-from frri.readers import read_table
-from frri.readers.kinds import check_kinds, declare, kind_of, summary, texts
+from frri.readers.kinds import summary
+from frri.readers.training import read_training
 from frri.rules import RuleSet
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 EXAMPLES = """\
 frri fit patients.csv --target risk -o model.json
@@ -36,15 +33,7 @@ def configure(parser: Parser) -> None:
     add("-o", "--output", required=True, metavar="FILE", help="the model, - for standard output")
     learners = ", ".join(RULE_LEARNERS)
     add("--learner", default="frri", metavar="NAME", help=f"{learners}; default: frri")
-    add("--ignore", action="append", default=[], metavar="COLUMN", help="leave a column out")
-    add("--nominal", action="append", default=[], metavar="COLUMN", help="values without order")
-    add(
-        "--ordinal",
-        action="append",
-        default=[],
-        metavar="COLUMN=A<B<C",
-        help="values from low to high",
-    )
+    add_column_options(parser)
     add("--weights", metavar="COLUMN", help=f"how much every row counts, for {_weighted()}")
     add(
         "--set",
@@ -61,8 +50,7 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """The model to a file, what it was made from and what came out to standard error."""
-    ordinal = dict(_ordinal(text) for text in arguments.ordinal)
-    _check_once(arguments, ordinal)
+    kinds = declared_columns(arguments, arguments.weights)
     check_output(arguments.output, [arguments.data])
     learner = make_learner(
         arguments.learner,
@@ -78,24 +66,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     name = "standard input" if arguments.data == "-" else arguments.data
     with Progress(f"reading {name}"):
-        frame = read_table(arguments.data, dict.fromkeys((*arguments.nominal, *ordinal), ()))
-    for column in (arguments.target, arguments.weights):
-        if column is not None:
-            find_name(column, frame.columns, name)
-    y = _classes(frame[arguments.target])
-    extra = {}
-    if arguments.weights is not None:
-        extra["sample_weight"] = _weights(frame[arguments.weights])
-    X = declare(
-        frame.drop(columns=[c for c in (arguments.target, arguments.weights) if c is not None]),
-        name,
-        nominal=arguments.nominal,
-        ordinal=ordinal,
-        ignore=arguments.ignore,
-    )
-    if X.columns.empty:
-        raise ValueError(f"{name} has no column left to learn from.")
-    check_kinds(X, declared=(*arguments.nominal, *ordinal))
+        X, y, weights = read_training(
+            arguments.data, arguments.target, weights=arguments.weights, **kinds
+        )
+    extra = {} if weights is None else {"sample_weight": weights}
     say(one_line_each(summary(X)))
 
     ruleset, proof = _learned(learner, X, y, extra)
@@ -132,67 +106,3 @@ def _learned(learner: Any, X: Any, y: Any, extra: dict[str, Any]) -> tuple[RuleS
     selection = getattr(learner, "selection_", None)
     proved = selection is not None and selection.status == "optimal"
     return learner.ruleset_, ", proved to be the fewest" if proved else ""
-
-
-def _check_once(arguments: argparse.Namespace, ordinal: dict[str, list[str]]) -> None:
-    """A column can only be used in one way."""
-    uses = [
-        *[(column, "--ignore") for column in arguments.ignore],
-        *[(column, "--nominal") for column in arguments.nominal],
-        *[(column, "--ordinal") for column in ordinal],
-        (arguments.target, "--target"),
-        (arguments.weights, "--weights"),
-    ]
-    seen: dict[str, str] = {}
-    for column, option in uses:
-        if column is not None and seen.setdefault(column, option) != option:
-            raise ValueError(f"Column {column!r} is given both to {seen[column]} and {option}.")
-
-
-def _ordinal(text: str) -> tuple[str, list[str]]:
-    """A column and its values from low to high."""
-    column, equals, order = text.partition("=")
-    values = [value.strip() for value in order.split("<")]
-    if not equals or not column or len(values) < 2 or "" in values:
-        raise ValueError(f"--ordinal needs COLUMN=LOW<...<HIGH, got {text!r}.")
-    if len(set(values)) < len(values):
-        raise ValueError(f"--ordinal {column!r} names a value twice.")
-    return column, values
-
-
-def _classes(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """The target as whole numbers, truth values or texts."""
-    name = column.name
-    absent = column.isna()
-    if absent.any():
-        row = int(absent.to_numpy().argmax())
-        raise ValueError(
-            f"The target {name!r} has no value in row {row} ({absent.sum()} of {len(column)} rows); "
-            "drop these rows."
-        )
-    if kind_of(column) == "date":
-        raise ValueError(f"The target {name!r} holds dates; a classifier needs classes.")
-    different = column.nunique()
-    if different == len(column) > 2:
-        raise ValueError(
-            f"The target {name!r} has another value in every row; a classifier needs classes."
-        )
-    return column if column.dtype.kind in "iufb" else texts(column).rename(name)
-
-
-def _weights(column: "pd.Series[Any]") -> Any:
-    if kind_of(column) != "numeric":
-        raise ValueError(f"The weights {column.name!r} are not numbers; choose another column.")
-    values = column.to_numpy(dtype=float)
-    wrong = ~((values >= 0) & (values < float("inf")))
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise ValueError(
-            f"The weights {column.name!r} hold {values[row]:g} in row {row}; "
-            "they must be 0 or more and finite."
-        )
-    if not values.any():
-        raise ValueError(
-            f"The weights {column.name!r} are all 0; at least one row must weigh something."
-        )
-    return values

@@ -1,16 +1,60 @@
-"""Tables as a saved model wants them."""
+"""Tables as their options declare them, and as a saved model wants them."""
 
+import argparse
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from frri._util.names import find_name
+from frri.cli.parser import Parser
 from frri.readers import read_table
 from frri.rules import Label, RuleSet
 from frri.rules.rule import label_array
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def add_column_options(parser: Parser) -> None:
+    """The options that say what columns are."""
+    add = parser.add_argument
+    add("--ignore", action="append", default=[], metavar="COLUMN", help="leave a column out")
+    add("--nominal", action="append", default=[], metavar="COLUMN", help="values without order")
+    add(
+        "--ordinal",
+        action="append",
+        default=[],
+        metavar="COLUMN=A<B<C",
+        help="values from low to high",
+    )
+
+
+def declared_columns(arguments: argparse.Namespace, weights: str | None = None) -> dict[str, Any]:
+    """What those options say, for `read_training`; a column can only be used in one way."""
+    ordinal = dict(_ordinal(text) for text in arguments.ordinal)
+    uses = [
+        *[(column, "--ignore") for column in arguments.ignore],
+        *[(column, "--nominal") for column in arguments.nominal],
+        *[(column, "--ordinal") for column in ordinal],
+        (arguments.target, "--target"),
+        (weights, "--weights"),
+    ]
+    seen: dict[str, str] = {}
+    for column, option in uses:
+        if column is not None and seen.setdefault(column, option) != option:
+            raise ValueError(f"Column {column!r} is given both to {seen[column]} and {option}.")
+    return {"nominal": arguments.nominal, "ordinal": ordinal, "ignore": arguments.ignore}
+
+
+def _ordinal(text: str) -> tuple[str, list[str]]:
+    """A column and its values from low to high."""
+    column, equals, order = text.partition("=")
+    values = [value.strip() for value in order.split("<")]
+    if not equals or not column or len(values) < 2 or "" in values:
+        raise ValueError(f"--ordinal needs COLUMN=LOW<...<HIGH, got {text!r}.")
+    if len(set(values)) < len(values):
+        raise ValueError(f"--ordinal {column!r} names a value twice.")
+    return column, values
 
 
 def read_for(ruleset: RuleSet, source: str, target: str | None = None) -> "pd.DataFrame":
