@@ -1,8 +1,11 @@
 """Rules changed by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from frri import Attribute, NumericCondition, Rule, RuleSet, RuleStatistics
+from frri.report.facts import facts
 from frri.rules.editing import compare
 
 LOW, HIGH = NumericCondition.below("a", 3), NumericCondition("a", 3, 3)
@@ -22,6 +25,46 @@ def test_a_rule_goes_and_the_old_ruleset_stays():
     assert RULES.without_rule(0).rules == RULES.rules[1:]
     assert len(RULES) == 2
     assert RULES.without_rule(0).without_rule(0).about == {"learner": "by hand", "edits": 2}
+
+
+PROVED = replace(RULES, about={"learner": "FRRI", "selection": {"status": "optimal", "n_rules": 2}})
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda rules: rules.without_rule(0),
+        lambda rules: rules.with_rule(Rule((), 1)),
+        lambda rules: rules.with_changed_rule(0, weight=0.1),
+        lambda rules: rules.with_condition(0, HIGH),
+        lambda rules: rules.without_condition(0, 0),
+    ],
+)
+def test_a_proof_does_not_survive_an_edit(edit):
+    assert edit(PROVED).about == {"learner": "FRRI", "edits": 1}
+    assert facts(edit(PROVED))["overview"]["proof"] is None
+    assert PROVED.with_changed_rule(0, weight=0.9).about == PROVED.about
+    assert PROVED.with_statistics([[1, 0]], [0]).about == PROVED.about
+
+
+@pytest.mark.parametrize(
+    ("told", "edits"),
+    [
+        ({"edited": {"removed": 1, "changed": 2, "added": 0}}, 3),
+        ({"edited": True}, 1),
+        ({"edits": 4}, 4),
+        ({"edits": "many"}, None),
+        ({"edits": []}, None),
+    ],
+)
+def test_edits_in_files_of_old_are_understood(told, edits):
+    content = RULES.to_dict() | {"about": {"selection": {"status": "optimal"}} | told}
+    loaded = RuleSet.from_dict(content)
+    if edits is None:  # not a number: nobody knows of an edit
+        assert loaded.about == content["about"]
+    else:
+        assert loaded.about == {"edits": edits}
+    assert loaded.without_rule(0).about == {"edits": (edits or 0) + 1}
 
 
 def test_a_new_rule_is_written_where_it_is_put():

@@ -1,5 +1,6 @@
 """The rule model: conditions, rules, rulesets, their text, statistics and JSON."""
 
+import copy
 import itertools
 import json
 import pickle
@@ -466,9 +467,11 @@ def test_save_is_all_or_nothing(tmp_path):
     example().save(path)
     assert RuleSet.load(path) == example()
     before = path.read_text()
-    broken = RuleSet((), (AGE,), ("no",), about={"bad": object()})
-    with pytest.raises(TypeError):
-        broken.save(path)
+    with (
+        patch("pathlib.Path.replace", side_effect=OSError("disk full")),
+        pytest.raises(OSError, match="disk full"),
+    ):
+        RuleSet((), (AGE,), ("no",)).save(path)
     assert path.read_text() == before
     assert list(tmp_path.iterdir()) == [path]
 
@@ -514,6 +517,60 @@ def test_pickle_and_equality():
     rules = example()
     rules.predict([[1, 1]])
     assert pickle.loads(pickle.dumps(rules)) == rules
+
+
+def test_a_ruleset_keeps_nothing_of_the_callers_that_can_change():
+    about = {"learner": "by hand", "settings": {"depth": [1, 2.5, None, {"a": True}]}}
+    parts = {"rules": list(example()), "attributes": [AGE, SIZE], "classes": ["no", "yes"]}
+    rules = RuleSet(**parts, about=about)
+    before = rules.to_json()
+    about["settings"]["depth"].append("changed")
+    about["new"] = 1
+    for part in parts.values():
+        part.clear()
+    assert rules.to_json() == before
+    with pytest.raises(TypeError):
+        rules.about["new"] = 1
+    with pytest.raises(TypeError):
+        rules.about["settings"]["depth"][0] = 2
+    plain = rules.to_dict()["about"]
+    assert plain == {"learner": "by hand", "settings": {"depth": [1, 2.5, None, {"a": True}]}}
+    assert type(plain["settings"]) is dict
+    assert type(plain["settings"]["depth"]) is list
+    assert rules.about == plain
+
+
+@settings(max_examples=100, deadline=None)
+@given(rulesets())
+def test_equal_rulesets_have_equal_hashes(ruleset):
+    about = {"learner": "by hand", "list": [1, {"a": None}]}
+    ruleset = replace(ruleset, about=about)
+    twins = [
+        replace(ruleset),
+        replace(ruleset, about=dict(reversed(about.items()))),
+        RuleSet.from_json(ruleset.to_json()),
+        pickle.loads(pickle.dumps(ruleset)),
+        copy.deepcopy(ruleset),
+    ]
+    assert {ruleset, *twins} == {ruleset}
+    assert replace(ruleset, about={"learner": "another"}) != ruleset
+    assert ruleset.about != 1
+
+
+@pytest.mark.parametrize("value", [object(), inf, 10**50, {1: 2}, "\ud800", {"a"}, np.zeros(2)])
+def test_a_description_holds_plain_json_values_only(value):
+    with pytest.raises(ValueError, match="where a plain JSON value of moderate depth belongs"):
+        RuleSet((), (AGE,), ("no",), about={"settings": [value]})
+
+
+def test_numpys_numbers_and_lists_become_plain():
+    parts = ((), np.array([1, 2]), {"learned": np.float64(0.5), "n": [np.int8(3), np.str_("a")]})
+    rules = RuleSet([Rule([], np.int64(1), distribution=[0, 1])], [AGE], parts[1], about=parts[2])
+    assert RuleSet.from_json(rules.to_json()) == rules
+    assert hash(rules[0]) == hash(Rule((), 1, distribution=(0.0, 1.0)))
+    assert hash(NominalCondition("a", {"b"})) == hash(NominalCondition("a", frozenset("b")))
+    with pytest.raises(TypeError, match="'a' takes a set of values, got the text 'red'"):
+        NominalCondition("a", "red")
 
 
 def test_applying_saved_rules_needs_no_learner(tmp_path):

@@ -13,6 +13,7 @@ from frri.report.histograms import coloured_classes, histogram
 from frri.report.packing import pack_codes, pack_flags, pack_numbers
 from frri.report.performance import accuracy_by_size, importances, performance
 from frri.rules import RuleSet, RuleStatistics
+from frri.rules.about import About
 from frri.rules.matching import Matcher
 from frri.rules.ruleset import COVERS
 from frri.table import to_matrix
@@ -127,14 +128,14 @@ def _read(ruleset: RuleSet, X: Any, y: Any) -> _Table | None:
 
 
 def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
-    about = {key: value for key, value in ruleset.about.items() if key != "selection"}
+    about = About(ruleset.about).plain()
     learner, version = about.pop("learner", None), about.pop("frri", None)
-    proof = ruleset.about.get("selection")
+    proof = about.pop("selection", None)
     return {
         "learner": None if learner is None else str(learner),
         "version": None if version is None else str(version),
         "settings": _flat(about),
-        "proof": dict(proof) if isinstance(proof, Mapping) else None,
+        "proof": proof if isinstance(proof, dict) else None,
         "n_training": _n_training(ruleset),
         "n_rules": len(ruleset),
         "n_conditions": sum(len(rule.conditions) for rule in ruleset),

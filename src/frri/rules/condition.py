@@ -110,6 +110,13 @@ class NominalCondition(Condition):
     values: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
+        given: object = self.values
+        if isinstance(given, str):  # a set of its letters
+            raise TypeError(
+                f"The condition on {self.attribute!r} takes a set of values, got the text {given!r}; "
+                "put it into braces."
+            )
+        object.__setattr__(self, "values", frozenset(self.values))
         if not self.values:
             raise ValueError(f"The condition on {self.attribute!r} allows no value at all.")
 

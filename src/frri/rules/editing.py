@@ -4,7 +4,7 @@ A rule that is changed loses what was measured or learned for its old form: its 
 conditions or another class its shares of a decision list and the weights of its parts (without these it
 does not count where no rule fires and `fallback` is "stretched" or "partial"). Other rules keep their
 statistics, where `alone` then still speaks of the old ruleset; `RuleSet.with_statistics` renews them all.
-`about` counts the edits, because whatever it says of a proof was proved before them.
+`about` counts the edits and loses the proof that the rules are the fewest: it was about other rules.
 """
 
 from dataclasses import dataclass, replace
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frri.rules.about import About
 from frri.rules.condition import Condition
 from frri.rules.rule import Label, Rule
 
@@ -152,8 +153,7 @@ def compare(before: "RuleSet", after: "RuleSet", X: Any, y: Any) -> EditEffect:
 
 
 def _edited(ruleset: "RuleSet", rules: tuple[Rule, ...]) -> "RuleSet":
-    about = {**ruleset.about, "edits": int(ruleset.about.get("edits", 0)) + 1}
-    return replace(ruleset, rules=rules, about=about)
+    return replace(ruleset, rules=rules, about=About(ruleset.about).edited())
 
 
 def _position(ruleset: "RuleSet", index: int) -> int:

@@ -7,7 +7,6 @@ whatever a file contains, reading it ends soon, in a ruleset or in a ValueError.
 
 import json
 import os
-import re
 import reprlib
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from frri._util.files import write_whole
+from frri.rules.about import MOST_DIGITS, SURROGATE, About
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
 from frri.rules.rule import Rule, RuleStatistics
 from frri.table import KINDS, Attribute
@@ -32,7 +32,6 @@ LARGEST_NUMBER = 1e305
 LARGEST_COUNT = 2**63
 LARGEST_LABEL = 2**64
 LONGEST_PARTIAL = 16
-DEEPEST = 16
 
 
 def to_dict(ruleset: "RuleSet") -> dict[str, Any]:
@@ -50,7 +49,7 @@ def to_dict(ruleset: "RuleSet") -> dict[str, Any]:
         "clip": ruleset.clip,
         "missing": ruleset.missing,
         "rules": [_rule_to_dict(rule) for rule in ruleset],
-        "about": dict(ruleset.about),
+        "about": About(ruleset.about).plain(),
     }
 
 
@@ -142,7 +141,7 @@ def _ruleset_from_dict(content: Mapping[str, Any]) -> "RuleSet":
         clip=_truth(content["clip"]),
         missing=_word(content["missing"]),
         class_counts=_numbers(content["class_counts"]),
-        about=_plain(_object(content.get("about", {}), "a description"), DEEPEST),
+        about=About.saved(_object(content.get("about", {}), "a description")),
     )
     known = [rule.statistics.support for rule in ruleset if rule.statistics is not None]
     if any(len(counts) != len(ruleset.classes) for counts in [content["class_counts"], *known]):
@@ -263,7 +262,6 @@ def _condition_from_dict(content: Any) -> Condition:
 # ---------------------------------------------------------------- values, and what may be wrong with them
 
 _Value = TypeVar("_Value")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _PARTS = ("rules", "attributes", "classes", "class_counts", "target")
 _REQUIRED = (*_PARTS, "t_norm", "combination", "fallback", "clip", "missing")
 
@@ -328,7 +326,7 @@ def _truth(value: Any) -> bool:
 
 
 def _text(value: Any) -> str:
-    if not isinstance(value, str) or _SURROGATE.search(value):
+    if not isinstance(value, str) or SURROGATE.search(value):
         raise _misplaced(value, "a text")
     return value
 
@@ -359,21 +357,6 @@ def _object(value: Any, what: str) -> Mapping[str, Any]:
     return value
 
 
-def _plain(value: Any, depth: int) -> Any:
-    """JSON values of bounded depth, copied."""
-    if value is None or isinstance(value, bool | int):
-        return value
-    if isinstance(value, float) and isfinite(value):
-        return value
-    if isinstance(value, str):
-        return _text(value)
-    if depth and isinstance(value, list | tuple):
-        return [_plain(item, depth - 1) for item in value]
-    if depth and isinstance(value, Mapping):
-        return {_text(key): _plain(item, depth - 1) for key, item in value.items()}
-    raise _misplaced(value, "a plain description of moderate depth")
-
-
 def _misplaced(value: Any, wanted: str) -> ValueError:
     return ValueError(f"The saved ruleset has {_shown(value)} where {wanted} belongs.")
 
@@ -392,6 +375,6 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(digits: str) -> int:
-    if len(digits) > 40:
+    if len(digits) > MOST_DIGITS:
         raise ValueError(f"The saved ruleset has a number of {len(digits)} digits.")
     return int(digits)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from frri.rules.about import plain_scalar
 from frri.rules.condition import Condition
 
 Label = str | int | float | bool
@@ -108,9 +109,11 @@ class Rule:
     partial_weights: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        item = getattr(self.consequent, "item", None)
-        if item is not None:  # a label of numpy's: a plain one can be saved
-            object.__setattr__(self, "consequent", item())
+        object.__setattr__(self, "consequent", plain_scalar(self.consequent))
+        object.__setattr__(self, "conditions", tuple(self.conditions))
+        object.__setattr__(self, "partial_weights", tuple(self.partial_weights))
+        if self.distribution is not None:
+            object.__setattr__(self, "distribution", tuple(self.distribution))
 
     @property
     def attributes(self) -> tuple[str, ...]:

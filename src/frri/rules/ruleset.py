@@ -20,6 +20,7 @@ from frri.rules._combination import (
     fallback_shares,
     fallback_values,
 )
+from frri.rules.about import About, plain_scalar
 from frri.rules.condition import Condition, NumericCondition
 from frri.rules.matching import Matcher
 from frri.rules.rule import Label, Rule, RuleStatistics, label_array
@@ -62,7 +63,8 @@ class RuleSet:
     class_counts : tuple of float
         Size of each class in training.
     about : mapping
-        Where the rules come from (learner, settings, proof); plain JSON values, not interpreted.
+        Where the rules come from (learner, settings, proof); plain JSON values, not interpreted. The
+        ruleset keeps a frozen copy.
 
     Examples
     --------
@@ -98,6 +100,9 @@ class RuleSet:
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for name in ("rules", "attributes", "classes", "class_counts"):
+            object.__setattr__(self, name, tuple(map(plain_scalar, getattr(self, name))))
+        object.__setattr__(self, "about", About(self.about))
         if not self.class_counts:
             object.__setattr__(self, "class_counts", (1.0,) * len(self.classes))
         self._check()

@@ -1,0 +1,141 @@
+"""Where a ruleset comes from: plain JSON values that nobody can change behind its back."""
+
+import re
+import reprlib
+from collections.abc import Iterator, Mapping
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+# How deep a description may be nested, and how many digits its whole numbers may have.
+DEEPEST = 16
+MOST_DIGITS = 40
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class About(Mapping[str, Any]):
+    """A copy of a mapping of JSON values: frozen all the way down, hashable.
+
+    Lists become tuples. It equals any mapping of the same values.
+
+    Parameters
+    ----------
+    content : mapping
+        Keys are texts; values are texts, finite numbers, truth values, None, and lists and mappings
+        of these.
+    depth : int
+        How deep the values may be nested.
+
+    Examples
+    --------
+    >>> about = About({"learner": "FRRI", "parameters": {"effort": 60000}})
+    >>> about["parameters"]["effort"]
+    60000
+    >>> about.edited().edited()
+    About({'learner': 'FRRI', 'parameters': {'effort': 60000}, 'edits': 2})
+    """
+
+    __slots__ = ("_content",)
+
+    _content: dict[str, Any]
+
+    def __init__(self, content: Mapping[str, Any], *, depth: int = DEEPEST) -> None:
+        self._content = {_text(key): _frozen(value, depth) for key, value in content.items()}
+
+    @classmethod
+    def saved(cls, content: Mapping[str, Any]) -> "About":
+        """The description in a file, of any age.
+
+        Edits were once listed by kind under "edited", and once left the proof in place.
+
+        Examples
+        --------
+        >>> About.saved({"edited": {"removed": 1, "changed": 2}, "selection": {"status": "optimal"}})
+        About({'edits': 3})
+        """
+        about = cls(content)
+        edits = _edits(about)
+        return cls(_unproved(about) | {"edits": edits}) if edits else about
+
+    def edited(self) -> "About":
+        """The same after one more edit: whatever was proved was proved of other rules."""
+        return About(_unproved(self) | {"edits": _edits(self) + 1})
+
+    def plain(self) -> dict[str, Any]:
+        """The same in dictionaries and lists, for JSON."""
+        return {key: _thawed(value) for key, value in self.items()}
+
+    def __getitem__(self, key: str) -> Any:
+        return self._content[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._content)
+
+    def __len__(self) -> int:
+        return len(self._content)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mapping) and self.plain() == _thawed(other)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.items()))
+
+    def __repr__(self) -> str:
+        return f"About({self.plain()!r})"
+
+
+def plain_scalar(value: Any) -> Any:
+    """A number, text or truth value of numpy's as Python's own, which can be saved; others as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain_scalar(np.int64(1)), plain_scalar("yes")
+    (1, 'yes')
+    """
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _frozen(value: Any, depth: int) -> Any:
+    value = plain_scalar(value)
+    if isinstance(value, str):
+        return _text(value)
+    if value is None or (isinstance(value, float) and isfinite(value)):
+        return value
+    if isinstance(value, int) and abs(value) < 10**MOST_DIGITS:
+        return value
+    if depth and isinstance(value, list | tuple):
+        return tuple(_frozen(item, depth - 1) for item in value)
+    if depth and isinstance(value, Mapping):
+        return About(value, depth=depth - 1)
+    raise _unfit(value)
+
+
+def _thawed(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _thawed(item) for key, item in value.items()}
+    return [_thawed(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or SURROGATE.search(value):
+        raise _unfit(value)
+    return str(value)
+
+
+def _unfit(value: Any) -> ValueError:
+    return ValueError(
+        f"The description of a ruleset has {reprlib.repr(value)} where a plain JSON value of moderate "
+        "depth belongs; turn it into a text."
+    )
+
+
+def _unproved(about: About) -> dict[str, Any]:
+    return {key: value for key, value in about.items() if key not in {"selection", "edited"}}
+
+
+def _edits(about: About) -> int:
+    told = about.get("edits", about.get("edited"))
+    counts = told.values() if isinstance(told, Mapping) else (told,)
+    return sum(count for count in counts if isinstance(count, int) and count > 0)
