@@ -1,11 +1,15 @@
 """Programs that are started once for all tests of a file."""
 
+import os
 import shutil
 import sys
 
 import pytest
 
 from programs import NODE_DRIVER, PYTHON_DRIVER, Program, required
+
+# Models say when they were made; those of the tests must be the same in every run.
+os.environ.setdefault("SOURCE_DATE_EPOCH", "1704067200")
 
 
 @pytest.fixture(scope="module")

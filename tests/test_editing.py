@@ -97,6 +97,7 @@ def test_an_edited_ruleset_survives_its_file(tmp_path):
     edited = RULES.with_changed_rule(0, weight=0.5).with_rule(Rule((), 1, 0.1))
     edited.save(tmp_path / "rules.json")
     assert RuleSet.load(tmp_path / "rules.json") == edited
+    assert RuleSet.load(tmp_path / "rules.json").about == edited.about
 
 
 @pytest.mark.parametrize(

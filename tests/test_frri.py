@@ -352,8 +352,9 @@ def test_conditions_restrict_rules(restriction, types):
     assert set(clf._types[:, 0]) == types
     by_position = FRRIClassifier(conditions={0: restriction}).fit(X.to_numpy(), y)
     np.testing.assert_array_equal(by_position._types, clf._types)
-    assert clf.ruleset_.about["conditions"] == {"alcohol": restriction}
+    assert clf.ruleset_.about["parameters"]["conditions"] == {"alcohol": restriction}
     assert RuleSet.from_json(clf.ruleset_.to_json()) == clf.ruleset_
+    assert RuleSet.from_json(clf.ruleset_.to_json()).about == clf.ruleset_.about
 
 
 def test_nominal_attributes_have_no_bounds():

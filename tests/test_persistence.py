@@ -61,7 +61,9 @@ def test_the_schema_is_one():
 @given(rulesets())
 def test_whatever_is_saved_fits_the_schema_and_comes_back(ruleset):
     VALIDATOR.validate(json.loads(ruleset.to_json()))
-    assert RuleSet.from_json(ruleset.to_json()) == ruleset
+    again = RuleSet.from_json(ruleset.to_json())
+    assert again == ruleset
+    assert again.about == ruleset.about
 
 
 def test_the_example_fits_the_schema_and_comes_back(tmp_path):
@@ -72,6 +74,7 @@ def test_the_example_fits_the_schema_and_comes_back(tmp_path):
     path = tmp_path / "rules.json"
     path.write_text(example().to_json(), encoding="utf-8-sig")
     assert RuleSet.load(path) == example()
+    assert RuleSet.load(path).about == example().about
 
 
 def changed(path, value):

@@ -65,6 +65,7 @@ def test_facts_are_plain_json(wine_facts):
 
 def test_facts_hold_the_model_as_it_is_saved(wine, wine_facts):
     assert RuleSet.from_dict(wine_facts["model"]) == wine[0]
+    assert RuleSet.from_dict(wine_facts["model"]).about == wine[0].about
 
 
 def test_rule_statistics_are_those_of_the_rules(wine, wine_facts):

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from frri import table as data
+from frri.learners._provenance import provenance
 from frri.rules import Label, RuleSet
 from frri.rules.rule import label_array
 from frri.table import Attribute
@@ -86,12 +87,18 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Complain about arguments of `fit` that would otherwise be ignored."""
         for name in arguments:
             if name == "sample_weight":
-                learner = type(self).__name__.removesuffix("Classifier")
                 raise TypeError(
-                    f"{learner} takes no sample_weight: {self._no_weights}; "
+                    f"{self._name()} takes no sample_weight: {self._no_weights}; "
                     "MODLEMClassifier takes weights."
                 )
             raise TypeError(f"fit() got an unexpected keyword argument {name!r}.")
+
+    def _name(self) -> str:
+        return type(self).__name__.removesuffix("Classifier")
+
+    def _about(self, table: TrainingTable) -> dict[str, Any]:
+        """What the rules learned from a table say about themselves."""
+        return provenance(self._name(), self.get_params(), table.attributes, len(table.values))
 
     def _training_table(self, X: Any, y: Any) -> TrainingTable:
         """Check the training data and remember the columns."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch, check_random_state
 
-from frri import __version__, induction
+from frri import induction
 from frri.cover import DEFAULT_EFFORT, CoverMatrix, minimum_cover
 from frri.fuzzy import Scaling
 from frri.induction import ConditionType
@@ -241,9 +241,6 @@ class FRRIClassifier(RuleClassifier):
             for u in self.selected_
         )
         selection = {key: value for key, value in self.selection_.items() if key != "seconds"}
-        about = {"learner": "FRRI", "frri": __version__, "selection": selection}
-        if self.conditions:
-            about["conditions"] = {str(key): value for key, value in self.conditions.items()}
         ruleset = RuleSet(
             rules=rules,
             attributes=table.attributes,
@@ -252,7 +249,7 @@ class FRRIClassifier(RuleClassifier):
             clip=True,
             missing="holds",
             class_counts=table.class_counts,
-            about=about,
+            about=self._about(table) | {"selection": selection},
         )
         # A rule covers objects of its own class only, and which ones is known already.
         own = table.classes[self.selected_]

@@ -131,6 +131,8 @@ def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
     about = About(ruleset.about).plain()
     learner, version = about.pop("learner", None), about.pop("frri", None)
     proof = about.pop("selection", None)
+    for said_elsewhere in ("rows", "columns"):
+        about.pop(said_elsewhere, None)
     return {
         "learner": None if learner is None else str(learner),
         "version": None if version is None else str(version),

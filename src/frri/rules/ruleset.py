@@ -64,7 +64,7 @@ class RuleSet:
         Size of each class in training.
     about : mapping
         Where the rules come from (learner, settings, proof); plain JSON values, not interpreted. The
-        ruleset keeps a frozen copy.
+        ruleset keeps a frozen copy. Equal rulesets decide and read alike, wherever they come from.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class RuleSet:
     clip: bool = False
     missing: Literal["fails", "holds"] = "fails"
     class_counts: tuple[float, ...] = ()
-    about: Mapping[str, Any] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("rules", "attributes", "classes", "class_counts"):

@@ -133,10 +133,7 @@ class MODLEMClassifier(RuleClassifier):
             combination="best",
             fallback="partial",
             class_counts=_class_sizes(table, weights),
-            about={
-                "learner": "MODLEM",
-                "parameters": {"criterion": self.criterion, "approximation": self.approximation},
-            },
+            about=self._about(table),
         )
         return self
 

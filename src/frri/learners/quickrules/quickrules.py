@@ -159,7 +159,7 @@ class QuickRulesClassifier(RuleClassifier):
             combination="sum",
             fallback="nearest",
             class_counts=table.class_counts,
-            about={"learner": "QuickRules", "parameters": self.get_params()},
+            about=self._about(table),
         )
         self.ruleset_ = ruleset.with_statistics(X, self.classes_[table.classes])
         return self

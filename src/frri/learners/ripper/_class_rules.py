@@ -62,15 +62,6 @@ class Strategy:
         if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 <= float(weight) < inf:
             raise ValueError(f"min_weight must be a number from 0 on, got {weight!r}.")
 
-    @property
-    def parameters(self) -> dict[str, int | float]:
-        """What a user can set, in plain numbers."""
-        return {
-            "folds": int(self.folds),
-            "min_weight": float(self.min_weight),
-            "optimizations": int(self.optimizations),
-        }
-
 
 class CrispRule(NamedTuple):
     """The tests of a rule, the objects that satisfy them all, and the bits it takes to send them."""

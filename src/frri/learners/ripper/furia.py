@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from frri import __version__
 from frri.learners._base import RuleClassifier
 from frri.learners.ripper._class_rules import ClassProblem, Strategy
 from frri.learners.ripper._fuzzification import FuzzyTests, certainties, stretched_weights
@@ -135,12 +134,7 @@ class FURIAClassifier(RuleClassifier):
             combination="sum",
             fallback=FALLBACKS[self.uncovered],
             class_counts=table.class_counts,
-            about={
-                "learner": "FURIA",
-                "frri": __version__,
-                "parameters": strategy.parameters
-                | {"t_norm": self.t_norm, "uncovered": self.uncovered},
-            },
+            about=self._about(table),
         )
         return self
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from frri import __version__
 from frri.learners._base import RuleClassifier
 from frri.learners.ripper._class_rules import ClassProblem, CrispRule, Strategy
 from frri.learners.ripper._sorted_columns import NO_TESTS, SortedColumns, without_redundant
@@ -128,11 +127,7 @@ class RIPPERClassifier(RuleClassifier):
             combination="first",
             fallback="priors",
             class_counts=table.class_counts,
-            about={
-                "learner": "RIPPER",
-                "frri": __version__,
-                "parameters": strategy.parameters | {"prune": bool(self.prune)},
-            },
+            about=self._about(table),
         )
         return self
 
