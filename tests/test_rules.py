@@ -294,6 +294,26 @@ def test_an_end_that_clipped_values_never_reach_is_not_promised():
     assert condition_text(condition, AGE, clip=False) == "age <= 90 (fades, ends at 120)"
 
 
+def test_a_rule_alone_reads_as_a_sentence():
+    colour = NominalCondition("colour", frozenset({"red", "blue"}))
+    size = NumericCondition("size", 0.1 + 0.2, 12345678, 12345679.1, 2e9)
+    seen = RuleStatistics((3, 1), 0.75, 1.5, 2)
+    rule = Rule((colour, NumericCondition.below("age", 30), size), "no", 0.9, statistics=seen)
+    assert str(rule) == (
+        "IF colour in {blue, red} AND age < 30 AND 12345678 <= size <= 12345679 "
+        "(fades, ends at 0.3 and 2000000000) THEN no   [confidence 0.90, covers 4, precision 0.75]"
+    )
+    assert str(Rule((), 1)) == "ALWAYS 1   [confidence 1.00]"
+    assert repr(rule).startswith("Rule(conditions=(NominalCondition(attribute='colour'")
+
+
+@given(st.floats(-1e300, 1e300))
+def test_numbers_without_a_range_are_shown_to_six_digits(value):
+    shown = condition_text(NumericCondition("a", value, value))
+    assert shown.startswith("a >= ")
+    assert float(shown[5:]) == pytest.approx(value, rel=5.1e-6)
+
+
 def test_sets_of_values_read_as_phrases():
     assert condition_text(NominalCondition("colour", frozenset({"red"})), COLOUR) == "colour = red"
     two = NominalCondition("colour", frozenset({"red", "blue"}))

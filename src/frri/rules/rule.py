@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from frri.rules import text
 from frri.rules.about import plain_scalar
 from frri.rules.condition import Condition
 
@@ -43,13 +44,23 @@ class RuleStatistics:
     Parameters
     ----------
     support : tuple of float
-        How many objects of each class it covers.
+        How many objects of each class it covers, in the order of `RuleSet.classes`.
     precision : float or None
         Share of the covered objects that are of the rule's own class; None if it covers nothing.
     lift : float or None
         Precision divided by the share of that class in the whole table; None if undefined.
     alone : float
         How many objects are covered by this rule and no other.
+
+    See Also
+    --------
+    RuleSet.statistics : Computes them for every rule of a ruleset.
+
+    Examples
+    --------
+    >>> seen = RuleStatistics(support=(6, 2), precision=0.75, lift=1.5, alone=4)
+    >>> seen.covered, seen.share_alone
+    (8, 0.5)
     """
 
     support: tuple[float, ...]
@@ -72,15 +83,18 @@ class RuleStatistics:
 class Rule:
     """IF all conditions THEN consequent.
 
+    Immutable and hashable. Printed, it is a sentence; printed by its `RuleSet`, the sentence also names
+    the target and shows dates and ordered categories as such.
+
     Parameters
     ----------
     conditions : tuple of Condition
         Empty for a rule that always holds.
     consequent : label
         The class that the rule speaks for.
-    weight : float
+    weight : float, default=1.0
         Its confidence: what a full match counts.
-    origin : {"learned", "edited", "written"}
+    origin : {"learned", "edited", "written"}, default="learned"
         Whether a learner made it, a person changed it, or a person wrote it.
     source : int, optional
         The training object it was made from, where there is one.
@@ -88,14 +102,21 @@ class Rule:
         What it covers in the training data.
     distribution : tuple of float, optional
         Shares of the classes among the training objects that a rule of a decision list decides.
-    partial_weights : tuple of float
+    partial_weights : tuple of float, optional
         Weights of parts of the rule, for objects that no rule covers (see `RuleSet.fallback`):
         of its first 0, 1, 2, ... conditions, or of every subset of them, numbered by its bits.
+
+    See Also
+    --------
+    RuleSet : Rules and all it takes to apply them.
 
     Examples
     --------
     >>> from frri.rules import NumericCondition
-    >>> Rule((NumericCondition("age", core_high=30, support_high=30),), "no", 0.9).attributes
+    >>> rule = Rule((NumericCondition("age", core_high=30, support_high=41.5),), "no", 0.9)
+    >>> print(rule)
+    IF age <= 30 (fades, ends at 41.5) THEN no   [confidence 0.90]
+    >>> rule.attributes
     ('age',)
     """
 
@@ -119,3 +140,6 @@ class Rule:
     def attributes(self) -> tuple[str, ...]:
         """Names of the attributes it uses, each once, in order of first use."""
         return tuple(dict.fromkeys(condition.attribute for condition in self.conditions))
+
+    def __str__(self) -> str:
+        return text.lone_rule_text(self)

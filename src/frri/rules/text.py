@@ -5,12 +5,12 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
-from frri.rules.rule import Rule
 from frri.table import Attribute
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from frri.rules.rule import Rule
     from frri.rules.ruleset import RuleSet
 
 
@@ -19,24 +19,36 @@ def ruleset_text(ruleset: "RuleSet") -> str:
     return "\n".join(rule_text(ruleset, rule) for rule in ruleset)
 
 
-def rule_text(ruleset: "RuleSet", rule: Rule) -> str:
+def rule_text(ruleset: "RuleSet", rule: "Rule") -> str:
     """The whole rule as a sentence, with what is known about it in brackets."""
-    conditions = " AND ".join(condition_texts(ruleset, rule))
-    if conditions:
-        head = f"IF {conditions} THEN"
-    else:
-        head = "OTHERWISE" if ruleset.combination == "first" else "ALWAYS"
-    return f"{head} {ruleset.target} = {rule.consequent}   [{', '.join(facts(ruleset, rule))}]"
+    always = "OTHERWISE" if ruleset.combination == "first" else "ALWAYS"
+    conclusion = f"{ruleset.target} = {rule.consequent}"
+    return _sentence(condition_texts(ruleset, rule), conclusion, facts(ruleset, rule), always)
 
 
-def condition_texts(ruleset: "RuleSet", rule: Rule) -> list[str]:
+def lone_rule_text(rule: "Rule") -> str:
+    """The same of a rule outside a ruleset: no attribute says how to show its values."""
+    phrases = [condition_text(condition) for condition in rule.conditions]
+    return _sentence(phrases, str(rule.consequent), facts(None, rule), "ALWAYS")
+
+
+def _sentence(phrases: list[str], conclusion: str, known: list[str], always: str) -> str:
+    head = f"IF {' AND '.join(phrases)} THEN" if phrases else always
+    return f"{head} {conclusion}   [{', '.join(known)}]"
+
+
+def condition_texts(ruleset: "RuleSet", rule: "Rule") -> list[str]:
     """Each condition of a rule as a phrase."""
     attributes = {attribute.name: attribute for attribute in ruleset.attributes}
     return [condition_text(c, attributes[c.attribute], ruleset.clip) for c in rule.conditions]
 
 
-def condition_text(condition: Condition, attribute: Attribute, clip: bool = False) -> str:
+def condition_text(
+    condition: Condition, attribute: Attribute | None = None, clip: bool = False
+) -> str:
     """Where the condition fully holds, and where it ends, in the attribute's units.
+
+    Without an attribute, dates and ordered categories are the numbers they are computed as.
 
     Examples
     --------
@@ -45,13 +57,15 @@ def condition_text(condition: Condition, attribute: Attribute, clip: bool = Fals
     '30 <= age <= 40 (fades, ends at 20 and 55.5)'
     >>> condition_text(NumericCondition.below("age", 30), age)
     'age < 30'
+    >>> condition_text(NumericCondition("age", 1 / 3, 1000000))
+    'age >= 1000000 (fades, ends at 0.333333)'
     """
     name = condition.attribute
     if isinstance(condition, NominalCondition):
         values = sorted(condition.values)
         return f"{name} = {values[0]}" if len(values) == 1 else f"{name} in {{{', '.join(values)}}}"
     assert isinstance(condition, NumericCondition)  # noqa: S101 - there are two kinds of conditions
-    c, show = condition, attribute.show
+    c, show = condition, _number if attribute is None else attribute.show
     strict_low, strict_high = (
         is_strict(c.core_low, c.support_low),
         is_strict(c.core_high, c.support_high),
@@ -73,7 +87,7 @@ def condition_text(condition: Condition, attribute: Attribute, clip: bool = Fals
     else:
         phrase = f"{low} {name} {high}"
     slopes = [
-        (support, attribute.low <= support <= attribute.high or not clip)
+        (support, not clip or attribute is None or attribute.low <= support <= attribute.high)
         for core, support, strict in (
             (c.core_low, c.support_low, strict_low),
             (c.core_high, c.support_high, strict_high),
@@ -87,15 +101,20 @@ def condition_text(condition: Condition, attribute: Attribute, clip: bool = Fals
     return f"{phrase} (fades, ends at {ends})" if ends else f"{phrase} (fades)"
 
 
-def facts(ruleset: "RuleSet", rule: Rule) -> list[str]:
+def facts(ruleset: "RuleSet | None", rule: "Rule") -> list[str]:
     """What is known about a rule, in a few words each."""
     known = [f"confidence {share_text(rule.weight)}"]
     if rule.statistics is not None:
-        covered, total = map(_amount, (rule.statistics.covered, sum(ruleset.class_counts)))
-        known.append(f"covers {covered} of {total}")
+        total = "" if ruleset is None else f" of {_amount(sum(ruleset.class_counts))}"
+        known.append(f"covers {_amount(rule.statistics.covered)}{total}")
         if rule.statistics.precision is not None:
             known.append(f"precision {share_text(rule.statistics.precision)}")
     return known
+
+
+def _number(value: float) -> str:
+    """A number of unknown range: six significant digits, or all of its whole part."""
+    return f"{value:.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
 
 
 def _amount(value: float) -> str:
