@@ -442,6 +442,24 @@ def test_every_kind_of_missing_value_is_missing():
     assert not example().covers(frame).any()
 
 
+@pytest.mark.parametrize(
+    ("categories", "allowed", "values"),
+    [
+        (("3", "5"), {"3"}, [3, "3", 3.0, "3.0", np.int8(3), "03", 5, None, np.nan, True]),
+        (("False", "True"), {"True"}, [True, 1, "true", "TRUE", 1.0, False, 0, "no", pd.NA]),
+        (("blue", "red"), {"red"}, ["red", "Red", np.str_("red"), "blue", 1, pd.NaT]),
+        (("0", "1"), {"0"}, [0, -0.0, "-0.0", False, 1]),
+    ],
+)
+def test_a_condition_and_a_ruleset_agree_on_what_a_value_is(categories, allowed, values):
+    condition = NominalCondition("c", frozenset(allowed))
+    rules = RuleSet((Rule((condition,), 1),), (Attribute("c", categories=categories),), (1,))
+    column = pd.Series(values, dtype=object)
+    membership = condition.membership(column)
+    assert membership.tolist() == rules.degrees(pd.DataFrame({"c": column}))[:, 0].tolist()
+    assert 0 < membership.sum() < len(values)
+
+
 def test_missing_values_fail_or_hold():
     nan = float("nan")
     assert example().covers([[nan, 0]]).tolist() == [[False, False]]

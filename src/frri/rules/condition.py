@@ -7,6 +7,9 @@ from math import inf, nextafter
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from frri.table.categories import category_codes
+from frri.table.columns import plain_column
+
 
 @dataclass(frozen=True)
 class Condition(ABC):
@@ -105,6 +108,8 @@ class NominalCondition(Condition):
     --------
     >>> NominalCondition("colour", frozenset({"red", "blue"})).membership(["red", "green", None])
     array([1., 0., 0.])
+    >>> NominalCondition("doors", frozenset({"3"})).membership([3, "3", 3.0, 5])
+    array([1., 1., 1., 0.])
     """
 
     values: frozenset[str] = frozenset()
@@ -121,8 +126,13 @@ class NominalCondition(Condition):
             raise ValueError(f"The condition on {self.attribute!r} allows no value at all.")
 
     def membership(self, values: ArrayLike) -> NDArray[np.float64]:
-        """1 for an allowed value, 0 for any other and for a missing one."""
-        return np.array([float(value in self.values) for value in np.asarray(values, dtype=object)])
+        """1 for an allowed value, 0 for any other and for a missing one.
+
+        A value is allowed in whatever form it comes (see `frri.table.categories`), taking the allowed
+        values for all there are; a `RuleSet` knows the attribute's other categories as well.
+        """
+        column = plain_column(values, self.attribute)
+        return (category_codes(column, sorted(self.values)) >= 0.0).astype(np.float64)
 
 
 def is_strict(core: float, support: float) -> bool:

@@ -12,6 +12,12 @@ Nothing else is guessed: "01" is not 1, and "yes" is not True. The evaluators of
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frri.table.columns import is_missing
 
 # What stands for the truth values, in lower case.
 TRUTH = {
@@ -24,6 +30,29 @@ TRUTH = {
     "-0.0": "False",
 }
 _WHOLE = re.compile(r"(-?[1-9][0-9]*|0)(\.0)?")
+
+
+def category_codes(values: NDArray[Any], categories: Sequence[str]) -> NDArray[np.float64]:
+    """The positions of values among categories, NaN for missing values, -1 for none of them.
+
+    Examples
+    --------
+    >>> values = np.array([3, "3.0", "red", "blue", None], dtype=object)
+    >>> category_codes(values, ["3", "red"])
+    array([ 0.,  0.,  1., -1., nan])
+    """
+    positions = {category: float(code) for code, category in enumerate(categories)}
+    texts = {text: positions[category] for text, category in category_texts(categories).items()}
+    fold = folding(categories)
+
+    def code(value: Any) -> float:
+        if not isinstance(value, str):
+            if is_missing(value):
+                return np.nan
+            value = str(value)
+        return texts.get(fold(value), -1.0)
+
+    return np.fromiter(map(code, values.astype(object)), dtype=np.float64, count=len(values))
 
 
 def category_texts(categories: Sequence[str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri.table.attribute import Attribute
-from frri.table.categories import category_texts, folding
+from frri.table.categories import category_codes
 from frri.table.columns import (
     days_since_1970,
     is_missing,
@@ -265,26 +265,10 @@ def _encode(column: Any, attribute: Attribute) -> NDArray[np.float64]:
             raise ValueError(f"Column {attribute.name!r} does not hold numbers.")
         _check_moderate(values, f"Column {attribute.name!r}")
         return values
-    coded = _codes(plain_column(column, attribute.name).astype(object), attribute.categories)
+    coded = category_codes(plain_column(column, attribute.name), attribute.categories)
     if attribute.kind == "ordinal":
         coded[coded < 0.0] = np.nan  # it has no place in the order
     return coded
-
-
-def _codes(values: NDArray[np.object_], categories: Sequence[str]) -> NDArray[np.float64]:
-    """The positions of categories, NaN for missing values, -1 for categories never seen."""
-    positions = {category: float(code) for code, category in enumerate(categories)}
-    texts = {text: positions[category] for text, category in category_texts(categories).items()}
-    fold = folding(categories)
-
-    def code(value: Any) -> float:
-        if not isinstance(value, str):
-            if is_missing(value):
-                return np.nan
-            value = str(value)
-        return texts.get(fold(value), -1.0)
-
-    return np.fromiter(map(code, values), dtype=np.float64, count=len(values))
 
 
 def _listing(items: Iterable[str], most: int = 8) -> str:
