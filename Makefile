@@ -1,52 +1,79 @@
 # `make demo` shows rules on embedded data, `make test` is exactly what CI runs.
 PYTHON ?= python3
-BIN := .venv/bin
+VENV ?= .venv
+ifeq ($(OS),Windows_NT)
+SHELL := bash
+BIN := $(VENV)/Scripts
+else
+BIN := $(VENV)/bin
+endif
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types browser bench docs clean
+.PHONY: demo test lint types tests test-oldest coverage browser bench docs dist clean
 
-demo: .venv/installed
+demo: $(VENV)/installed
 	$(BIN)/frri demo
 
-test: lint types browser
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+test: lint types tests
 
-lint: .venv/installed-dev
+lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: .venv/installed-dev
+types: $(VENV)/installed-dev
 	$(BIN)/mypy
+
+tests: browser
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# The same tests with the oldest version of everything that pyproject.toml allows.
+test-oldest:
+	$(PYTHON) .ci/oldest.py >.oldest.txt
+	PIP_CONSTRAINT=.oldest.txt $(MAKE) VENV=.venv-oldest tests
+
+# Lines and branches that the tests run through, also in the processes they start; htmlcov/ shows the rest.
+coverage: browser
+	$(BIN)/python -m coverage erase
+	$(BIN)/python -m coverage run -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage html --quiet
+	$(BIN)/python -m coverage report
 
 # The page is tested in Chromium and with axe-core. Where they cannot be had, its tests say so: by being
 # skipped, in CI by failing.
-AXE := .venv/axe/node_modules/axe-core/axe.min.js
-browser: .venv/installed-dev
+AXE := $(VENV)/axe/node_modules/axe-core/axe.min.js
+browser: $(VENV)/installed-dev
 	@test -x /usr/bin/chromium || ! command -v apt-get >/dev/null || { apt-get update && apt-get install -y chromium; } || true
-	@test -e $(AXE) || ! command -v npm >/dev/null || npm install --silent --no-fund --prefix .venv/axe axe-core || true
+	@test -x /usr/bin/chromium || $(BIN)/python -m playwright install chromium || true
+	@test -e $(AXE) || ! command -v npm >/dev/null || npm install --silent --no-fund --prefix $(VENV)/axe axe-core || true
 
-bench: .venv/installed-bench
+bench: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks
 
 # Into site/, readable from disk; a warning (a dead link, a page outside the menu) is an error.
-docs: .venv/installed-dev
+docs: $(VENV)/installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
+# A wheel and a source archive in dist/.
+dist: $(VENV)/installed-dev
+	$(BIN)/python -m build
+
 clean:
-	rm -rf .venv site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest .oldest.txt .coverage* htmlcov site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # Debian splits venv off Python itself: fetch it when it is missing and we may.
-.venv/bin/python:
-	$(PYTHON) -m venv .venv || { rm -rf .venv; apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv .venv; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+$(VENV)/pyvenv.cfg:
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv $(VENV); }
+	$(INSTALL) --upgrade pip
 
-.venv/installed: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+$(VENV)/installed: $(VENV)/pyvenv.cfg pyproject.toml
+	$(INSTALL) --editable .
 	touch $@
 
-.venv/installed-dev: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	touch $@ .venv/installed
+$(VENV)/installed-dev: $(VENV)/pyvenv.cfg pyproject.toml
+	$(INSTALL) --editable '.[dev]'
+	touch $@ $(VENV)/installed
 
-.venv/installed-bench: .venv/installed-dev
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/requirements.txt
+$(VENV)/installed-bench: $(VENV)/installed-dev
+	$(INSTALL) --requirement benchmarks/requirements.txt
 	touch $@

@@ -53,9 +53,10 @@ def browser():
         from playwright.sync_api import sync_playwright
     except ImportError:
         needs("playwright", present=False)
-    needs(str(CHROMIUM), CHROMIUM.exists())
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        program = CHROMIUM if CHROMIUM.exists() else Path(playwright.chromium.executable_path)
+        needs("Chromium", program.exists())
+        chromium = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         yield chromium
         chromium.close()
 

@@ -1,0 +1,18 @@
+"""Print constraints for pip: the oldest version that pyproject.toml allows of everything `frri` runs with.
+
+What only tests and documents the project (the extras `dev` and `docs`) is left as new as it comes.
+"""
+
+import re
+import tomllib
+from pathlib import Path
+
+PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))[
+    "project"
+]
+extras = PROJECT["optional-dependencies"]
+needed = [*PROJECT["dependencies"]]
+for name in extras.keys() - {"dev", "docs"}:
+    needed += extras[name]
+bounds = {re.match(r"([\w.-]+)(?:\[.*\])?>=([\w.]+)", line).groups() for line in needed}
+print("\n".join(sorted(f"{name}=={version}" for name, version in bounds)))
