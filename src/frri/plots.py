@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
-from frri.rules.quality import quality
+from frri.rules.measures import quality
 from frri.rules.text import condition_text
 from frri.table import Attribute, to_matrix
 

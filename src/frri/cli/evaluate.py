@@ -12,14 +12,14 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from frri.cli.console import one_line, say
 from frri.cli.files import check_inputs, load_model
 from frri.cli.parser import Parser
 from frri.cli.tables import labels_of, read_for
-from frri.rules import RuleSet
-from frri.rules.quality import RuleDrift, drift, seen_in_training
+from frri.rules.drift import RuleDrift, drift, seen_in_training
+from frri.rules.measures import accuracy, balanced_accuracy, class_positions, confusion
+from frri.table import EncodedTable
 
 EXAMPLES = """\
 frri evaluate model.json test.csv
@@ -46,11 +46,16 @@ def run(arguments: argparse.Namespace) -> int:
     target = ruleset.target if arguments.target is None else arguments.target
     frame = read_for(ruleset, arguments.data, target)
     truth = labels_of(frame[target], ruleset)
-    confusion = _confusion(ruleset, truth, ruleset.predict(frame))
+    table = EncodedTable.of(frame, ruleset.attributes)
+    classes = class_positions(ruleset, truth, len(table))
+    decided = ruleset.predict_index(table.matrix)
+    cells = np.zeros((len(ruleset.classes), len(ruleset.classes)), dtype=np.int64)
+    for true, taken_for, rows in confusion(classes, decided):
+        cells[true, taken_for] = rows
     drifted: tuple[RuleDrift, ...] = ()
     if all(rule.statistics is not None for rule in ruleset):
-        drifted = drift(ruleset, frame, truth)
-        if seen_in_training(ruleset, frame, truth):
+        drifted = drift(ruleset, table, truth)
+        if seen_in_training(ruleset, table, truth):
             say(
                 "note: every rule does just what it did in training: these seem to be the rows that the "
                 "rules were learned from, where accuracy flatters; evaluate on others."
@@ -58,11 +63,11 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         say("The rules carry no statistics from training: their drift cannot be told.")
     facts = {
-        "rows": len(frame),
-        "accuracy": float(np.trace(confusion) / confusion.sum()),
-        "balanced_accuracy": _balanced_accuracy(confusion),
+        "rows": len(table),
+        "accuracy": accuracy(classes, decided),
+        "balanced_accuracy": balanced_accuracy(classes, decided),
         "classes": list(ruleset.classes),
-        "confusion": confusion.tolist(),
+        "confusion": cells.tolist(),
         "rules": [asdict(rule) | {"rule": rule.rule + 1} for rule in drifted],
     }
     if arguments.json:
@@ -70,21 +75,6 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         sys.stdout.write(_text(facts, drifted))
     return 0
-
-
-def _confusion(ruleset: RuleSet, truth: NDArray[Any], predicted: NDArray[Any]) -> NDArray[np.int64]:
-    """How often each class (rows) was taken for each (columns)."""
-    place = {label: c for c, label in enumerate(ruleset.classes)}
-    confusion = np.zeros((len(place), len(place)), dtype=np.int64)
-    for true, decided in zip(truth.tolist(), predicted.tolist(), strict=True):
-        confusion[place[true], place[decided]] += 1
-    return confusion
-
-
-def _balanced_accuracy(confusion: NDArray[np.int64]) -> float:
-    """Mean recall of the classes that occur."""
-    sizes = confusion.sum(axis=1)
-    return float((np.diag(confusion)[sizes > 0] / sizes[sizes > 0]).mean())
 
 
 def _text(facts: dict[str, Any], drifted: tuple[RuleDrift, ...]) -> str:

@@ -18,7 +18,7 @@ from frri.fuzzy import Scaling
 from frri.induction import ConditionType
 from frri.learners._base import RuleClassifier, TrainingTable
 from frri.rules import Condition, NominalCondition, NumericCondition, Rule, RuleSet
-from frri.rules.statistics import statistics_of_counts
+from frri.rules.measures import statistics_of_counts
 from frri.table import Attribute
 
 # What `conditions` may say about an attribute, and the type from which it then starts.

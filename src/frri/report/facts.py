@@ -11,18 +11,29 @@ from numpy.typing import NDArray
 from frri import __version__
 from frri.report.histograms import coloured_classes, histogram
 from frri.report.packing import pack_codes, pack_flags, pack_numbers
-from frri.report.performance import accuracy_by_size, importances, performance
 from frri.rules import RuleSet, RuleStatistics
 from frri.rules.about import About
-from frri.rules.matching import Matcher
-from frri.rules.ruleset import COVERS
-from frri.table import to_matrix
+from frri.rules.drift import seen_in_training
+from frri.rules.measures import (
+    accuracy,
+    accuracy_by_size,
+    balanced_accuracy,
+    class_positions,
+    confusion,
+    importance,
+)
+from frri.rules.rule import label_array
+from frri.table import EncodedTable, to_matrix
 
 # Rows embedded in a page, at most, and the characters that they and all else known may take together.
 MAX_ROWS = 5_000
 MAX_CHARACTERS = 1_650_000
 # However large the model, as many rows are embedded as it takes to try something.
 MIN_ROWS = 50
+# Rows and repetitions that are enough to rank attributes, and rows x rules x attributes that may take.
+ENOUGH_ROWS = 1_000
+REPEATS = 3
+EFFORT = 3_000_000
 # Overlapping rules that are named for each rule.
 N_OVERLAPS = 5
 
@@ -84,18 +95,22 @@ def facts(
     decided = ruleset.predict_index(table.matrix)
     room = MAX_CHARACTERS - len(json.dumps(result)) - len(str(ruleset))
     sample = _sample(table, max_rows, room, len(ruleset), seed)
-    covers = _covers(ruleset, table.matrix[sample])
+    covers = ruleset.covers(EncodedTable(table.matrix[sample], ruleset.attributes))
     result["rules"] = _rules(ruleset, table, sample, covers)
     result["data"] = _data(table, sample, decided, len(ruleset.classes))
     if table.classes is not None:
-        result["performance"] = performance(table.classes, decided, len(ruleset.classes))
+        result["performance"] = {
+            "accuracy": accuracy(table.classes, decided),
+            "balanced_accuracy": balanced_accuracy(table.classes, decided),
+            "confusion": confusion(table.classes, decided),
+        }
         embedded, classes = table.matrix[sample], table.classes[sample]
         mixed = np.random.default_rng(seed).permutation(len(sample))
         curve = accuracy_by_size(ruleset, embedded[mixed], classes[mixed], covers[mixed])
         result["curve"] = curve
-        losses = importances(ruleset, embedded, classes, seed)
-        for attribute, lost in zip(result["attributes"], losses, strict=True):
-            attribute["importance"] = lost
+        lost = _importances(ruleset, embedded[mixed], classes[mixed], seed)
+        for attribute in result["attributes"]:
+            attribute["importance"] = lost[attribute["name"]]
     return result
 
 
@@ -121,9 +136,8 @@ def _read(ruleset: RuleSet, X: Any, y: Any) -> _Table | None:
         raise ValueError("The table has no rows; give one with rows, or none at all.")
     if y is None:
         return _Table(matrix, None, None)
-    known = ruleset.statistics(X, y)
-    position = {label: c for c, label in enumerate(ruleset.classes)}
-    classes = np.array([position[label] for label in np.asarray(y).tolist()], dtype=np.intp)
+    classes = class_positions(ruleset, y, len(matrix))
+    known = ruleset.statistics(EncodedTable(matrix, ruleset.attributes), y)
     return _Table(matrix, classes, known)
 
 
@@ -153,14 +167,13 @@ def _n_training(ruleset: RuleSet) -> float | None:
 
 
 def _is_training(ruleset: RuleSet, table: _Table | None) -> bool | None:
-    """Whether the rows are those of the training, as far as the statistics in the rules can tell."""
-    if table is None or table.statistics is None or not len(ruleset):
+    """Whether the rows are those of the training, None where there is no telling."""
+    if table is None or table.classes is None or not len(ruleset):
         return None
-    learned = [rule.statistics for rule in ruleset]
-    if None in learned:
+    if any(rule.statistics is None for rule in ruleset):
         return None
-    sizes = np.bincount(table.classes, minlength=len(ruleset.classes))  # type: ignore[arg-type]
-    return sizes.tolist() == list(ruleset.class_counts) and list(table.statistics) == learned
+    labels = label_array(ruleset.classes)[table.classes]
+    return seen_in_training(ruleset, table.matrix, labels, table.statistics)
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> list[list[str]]:
@@ -232,18 +245,6 @@ def _rules(
     return described
 
 
-def _covers(ruleset: RuleSet, matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Rows x rules, as `RuleSet.covers`, for encoded values."""
-    matcher = Matcher(
-        ruleset.rules, ruleset.attributes, ruleset.t_norm, ruleset.clip, ruleset.missing
-    )
-    clipped = matcher.clipped(matrix)
-    covers = np.empty((len(matrix), len(ruleset)), dtype=bool)
-    for block in matcher.blocks(len(matrix)):
-        covers[block] = matcher.matching(clipped[block]) * matcher.weights > COVERS
-    return covers
-
-
 def _known(known: RuleStatistics | None) -> dict[str, Any]:
     if known is None:
         return {"covered": None, "support": None, "precision": None, "lift": None, "alone": None}
@@ -269,6 +270,19 @@ def _overlaps(
         for other in nearest
         if share[other] > 0
     ]
+
+
+def _importances(
+    ruleset: RuleSet, matrix: NDArray[np.float64], classes: NDArray[np.intp], seed: int
+) -> dict[str, float]:
+    """What the accuracy loses without each attribute, on as many rows as a wait of seconds allows."""
+    used = {name for rule in ruleset for name in rule.attributes}
+    affordable = EFFORT // max(len(ruleset) * len(used), 1)
+    rows = slice(min(ENOUGH_ROWS, max(affordable, 100)))
+    table = EncodedTable(matrix[rows], ruleset.attributes)
+    labels = label_array(ruleset.classes)[classes[rows]]
+    found = importance(ruleset, table, labels, repeats=REPEATS, seed=seed)
+    return {one.attribute: one.drop for one in found}
 
 
 def _sample(table: _Table, max_rows: int, room: int, n_rules: int, seed: int) -> NDArray[np.intp]:

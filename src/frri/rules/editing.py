@@ -14,7 +14,9 @@ import numpy as np
 
 from frri.rules.about import About
 from frri.rules.condition import Condition
+from frri.rules.measures import accuracy, balanced_accuracy, coverage
 from frri.rules.rule import Label, Rule
+from frri.table import EncodedTable
 
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet
@@ -133,19 +135,17 @@ def compare(before: "RuleSet", after: "RuleSet", X: Any, y: Any) -> EditEffect:
     2 predictions changed: 2 corrected, 0 broken
     """
     labels = np.asarray(y)
-    old, new = before.predict(X), after.predict(X)
+    tables = EncodedTable.of(X, before.attributes), EncodedTable.of(X, after.attributes)
+    old, new = before.predict(tables[0]), after.predict(tables[1])
     if labels.shape != old.shape or not len(labels):
         raise ValueError(
             f"Expected {len(old)} labels, one per row and at least one, got {len(labels)}."
         )
     right = old == labels, new == labels
-    present = [labels == label for label in np.unique(labels)]
-    balanced = [float(np.mean([hits[rows].mean() for rows in present])) for hits in right]
-    covered = [float(rules.covers(X).any(axis=1).mean()) for rules in (before, after)]
     return EditEffect(
-        accuracy=(float(right[0].mean()), float(right[1].mean())),
-        balanced_accuracy=(balanced[0], balanced[1]),
-        coverage=(covered[0], covered[1]),
+        accuracy=(accuracy(labels, old), accuracy(labels, new)),
+        balanced_accuracy=(balanced_accuracy(labels, old), balanced_accuracy(labels, new)),
+        coverage=(coverage(before.covers(tables[0])), coverage(after.covers(tables[1]))),
         changed=tuple(np.flatnonzero(old != new).tolist()),
         corrected=int((~right[0] & right[1]).sum()),
         broken=int((right[0] & ~right[1]).sum()),

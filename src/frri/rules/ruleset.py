@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from frri.fuzzy import T_NORMS
 from frri.rules import _prediction as bulk
-from frri.rules import editing, persistence, statistics, text
+from frri.rules import editing, measures, persistence, text
 from frri.rules._combination import (
     Combination,
     Fallback,
@@ -177,7 +177,7 @@ class RuleSet:
         (RuleStatistics(support=(2, 1), precision=0.666..., lift=1.333..., alone=3),)
         """
         matrix = self._matcher.clipped(to_matrix(X, self.attributes))
-        return statistics.rule_statistics(self, matrix, y)
+        return measures.rule_statistics(self, matrix, y)
 
     def with_statistics(self, X: Any, y: Any) -> "RuleSet":
         """The same rules with their statistics on a labelled table written into them."""

@@ -3,6 +3,7 @@
 from frri.table.attribute import KINDS, Attribute, number_text
 from frri.table.encoding import (
     LARGEST,
+    EncodedTable,
     check_numbers,
     column_names,
     describe_columns,
@@ -14,6 +15,7 @@ __all__ = [
     "KINDS",
     "LARGEST",
     "Attribute",
+    "EncodedTable",
     "check_numbers",
     "column_names",
     "describe_columns",

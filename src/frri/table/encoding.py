@@ -6,6 +6,7 @@ complaint about the data is made here, in one sentence that names the column, th
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,46 @@ from frri.table.columns import (
 
 # Beyond this the width of a range overflows; no measured quantity comes near it.
 LARGEST = 1e300
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedTable:
+    """A table in the form that everything computes with: encoded once, passed on.
+
+    Whatever takes a table takes it too, and does not look at the columns again.
+
+    Attributes
+    ----------
+    matrix : ndarray of float64, shape (n_rows, n_attributes)
+    attributes : tuple of Attribute
+        What the columns of the matrix are.
+
+    Examples
+    --------
+    >>> table = EncodedTable.of([[1, "red"]], [Attribute("a"), Attribute("b", categories=("red",))])
+    >>> table.matrix, table.shape
+    (array([[1., 0.]]), (1, 2))
+    """
+
+    matrix: NDArray[np.float64]
+    attributes: tuple[Attribute, ...]
+
+    @classmethod
+    def of(cls, table: Any, attributes: Sequence[Attribute]) -> "EncodedTable":
+        """Any table, by the attributes of a ruleset."""
+        return cls(to_matrix(table, attributes), tuple(attributes))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self.matrix), len(self.attributes)
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    def take(self, rows: Any) -> "EncodedTable":
+        """Some of the rows."""
+        return EncodedTable(self.matrix[rows], self.attributes)
 
 
 def column_names(table: Any) -> list[str] | None:
@@ -88,8 +129,9 @@ def to_matrix(table: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64
 
     Parameters
     ----------
-    table : array-like or data frame
-        A data frame is read by column names (further columns are ignored), anything else by position.
+    table : array-like, data frame or EncodedTable
+        A data frame is read by column names (further columns are ignored), an array by position; what
+        is encoded already for these attributes is passed through.
     attributes : sequence of Attribute
 
     Returns
@@ -102,6 +144,8 @@ def to_matrix(table: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64
     array([[ 1.,  0.],
            [ 2., -1.]])
     """
+    if isinstance(table, EncodedTable):
+        return _passed_through(table, attributes)
     table = plain_table(table)
     names = column_names(table)
     if names is not None:
@@ -242,6 +286,19 @@ def _numbers(column: Any, label: str) -> NDArray[np.float64] | None:
         except TypeError:
             return None
     return values
+
+
+def _passed_through(table: EncodedTable, attributes: Sequence[Attribute]) -> NDArray[np.float64]:
+    """The matrix, if its columns are what is asked for; ranges do not matter, codes do."""
+    wanted = [(a.name, a.kind, a.categories) for a in attributes]
+    if table.attributes is not attributes and wanted != [
+        (a.name, a.kind, a.categories) for a in table.attributes
+    ]:
+        raise ValueError(
+            f"The table is encoded for other columns ({_listing(a.name for a in table.attributes)}); "
+            "give the table itself."
+        )
+    return table.matrix
 
 
 def _numeric_matrix(array: NDArray[Any], attributes: Sequence[Attribute]) -> NDArray[np.float64]:

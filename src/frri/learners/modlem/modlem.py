@@ -12,7 +12,7 @@ from frri.learners._weights import Weights, sums_by_key, weighted_objects
 from frri.learners.modlem import _sequential_covering as covering
 from frri.learners.modlem._bins import SlottedTable
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
-from frri.rules.statistics import statistics_of_counts
+from frri.rules.measures import statistics_of_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,8 +13,8 @@ from frri.learners.ripper._class_rules import ClassProblem, Strategy
 from frri.learners.ripper._fuzzification import FuzzyTests, certainties, stretched_weights
 from frri.learners.ripper._sorted_columns import SortedColumns, without_redundant
 from frri.rules import Rule, RuleSet
+from frri.rules.measures import statistics_of_covers
 from frri.rules.ruleset import COVERS
-from frri.rules.statistics import statistics_of_covers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

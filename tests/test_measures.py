@@ -1,11 +1,31 @@
-"""Quality, overlap, importance and drift of rules."""
+"""Accuracy and its relatives; quality, overlap, importance and drift of rules."""
+
+import json
+import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.stats import binomtest, fisher_exact
+from sklearn.datasets import load_wine
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, confusion_matrix
 
-from frri import Attribute, NumericCondition, Rule, RuleSet
-from frri.rules.quality import drift, fewer, importance, overlap, quality, to_frame, wilson
+from frri import Attribute, MODLEMClassifier, NumericCondition, Rule, RuleSet
+from frri.cli import main
+from frri.report.facts import facts
+from frri.rules import compare
+from frri.rules.drift import drift, fewer
+from frri.rules.measures import (
+    accuracy,
+    balanced_accuracy,
+    confusion,
+    importance,
+    overlap,
+    quality,
+    to_frame,
+    wilson,
+)
 
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.random((400, 3))
@@ -88,3 +108,35 @@ def test_results_become_tables():
     assert list(to_frame(quality(RULES))["rule"]) == [0, 1, 2]
     assert "jaccard" in to_frame(overlap(RULES, X))
     assert "errs_more" in to_frame(drift(RULES, X, Y))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1))
+def test_measures_of_decisions_are_those_of_scikit_learn(pairs):
+    truth, decided = np.array(pairs).T
+    assert accuracy(truth, decided) == accuracy_score(truth, decided)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of classes that are decided but do not occur
+        expected = balanced_accuracy_score(truth, decided)
+    assert balanced_accuracy(truth, decided) == pytest.approx(expected, abs=1e-15)
+    names = np.array(["a", "b", "c", "d"])
+    assert balanced_accuracy(names[truth], names[decided]) == balanced_accuracy(truth, decided)
+    table = np.zeros((4, 4), dtype=int)
+    for true, taken_for, rows in confusion(truth, decided):
+        table[true, taken_for] = rows
+    assert (table == confusion_matrix(truth, decided, labels=range(4))).all()
+
+
+def test_everybody_shows_the_same_figures(tmp_path, capsys):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    ruleset = MODLEMClassifier().fit(X[::2], y[::2]).ruleset_
+    ruleset.save(tmp_path / "model.json")
+    X.assign(target=y).to_csv(tmp_path / "wine.csv", index=False)
+    assert (
+        main(["evaluate", "--json", str(tmp_path / "model.json"), str(tmp_path / "wine.csv")]) == 0
+    )
+    evaluated = json.loads(capsys.readouterr().out)
+    shown = facts(ruleset, X, y)["performance"]
+    effect = compare(ruleset, ruleset, X, y)
+    for name in ("accuracy", "balanced_accuracy"):
+        assert evaluated[name] == shown[name] == getattr(effect, name)[0]

@@ -1,0 +1,154 @@
+"""What rules do on new data, against what they did in training."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, inf, lgamma
+from typing import Any
+
+import numpy as np
+
+from frri.rules.measures import quality
+from frri.rules.rule import RuleStatistics
+from frri.rules.ruleset import RuleSet
+
+
+@dataclass(frozen=True)
+class RuleDrift:
+    """One rule in training and on new data.
+
+    Parameters
+    ----------
+    rule : int
+    coverage, new_coverage : float
+        Share of the rows covered.
+    precision, new_precision : float or None
+    fires_less, errs_more : bool
+        Whether it covers a smaller share, or is right less often where it does, than chance explains.
+    p_fires_less, p_errs_more : float
+        One-sided probabilities of Fisher's exact test.
+    """
+
+    rule: int
+    coverage: float
+    new_coverage: float
+    precision: float | None
+    new_precision: float | None
+    fires_less: bool
+    errs_more: bool
+    p_fires_less: float
+    p_errs_more: float
+
+
+def drift(ruleset: RuleSet, X: Any, y: Any = None, *, level: float = 0.05) -> tuple[RuleDrift, ...]:
+    """Each rule on new data against its statistics from training.
+
+    A flag is raised where Fisher's exact test (one-sided) gives less than `level` divided by the number
+    of tests made (Bonferroni): over all rules, a false alarm is raised with probability `level` at most.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+        Its rules must carry statistics (learners write them; `RuleSet.with_statistics` does too).
+    X : table
+    y : labels, optional
+        Without them only the firing is compared.
+    level : float
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a"),), (0, 1),
+    ...     class_counts=(50, 50)).with_statistics([[i % 6] for i in range(100)], [0, 1] * 50)
+    >>> drift(rules, [[5]] * 50)[0].fires_less
+    True
+    """
+    before = quality(ruleset)
+    total = round(sum(ruleset.class_counts))
+    if y is None:
+        covers = ruleset.covers(X)
+        n_new, covered = len(covers), covers.sum(axis=0)
+        correct = np.zeros(len(ruleset), dtype=np.int64)
+    else:
+        after = quality(ruleset, X, y)
+        n_new, covered = len(y), np.array([rule.covered for rule in after], dtype=np.int64)
+        correct = np.array([rule.correct for rule in after], dtype=np.int64)
+    limit = level / max(1, len(ruleset) * (1 if y is None else 2))
+    result = []
+    for old, n, hits in zip(before, covered.tolist(), correct.tolist(), strict=True):
+        # Training may have been weighted; the test counts objects.
+        before_n, before_hits = round(old.covered), round(old.correct)
+        p_fires = fewer(n, n_new, before_n, total)
+        p_errs = fewer(hits, n, before_hits, before_n) if y is not None else 1.0
+        precision = hits / n if n and y is not None else None
+        result.append(
+            RuleDrift(
+                old.rule,
+                old.coverage,
+                n / n_new if n_new else 0.0,
+                old.precision,
+                precision,
+                p_fires < limit,
+                p_errs < limit,
+                p_fires,
+                p_errs,
+            )
+        )
+    return tuple(result)
+
+
+def seen_in_training(
+    ruleset: RuleSet, X: Any, y: Any, found: Sequence[RuleStatistics] | None = None
+) -> bool:
+    """Whether a labelled table is, by all that rules remember, the one that they were learned from.
+
+    Then each class has as many rows, and each rule covers as many rows of each class. Two different
+    tables rarely agree in all of that. False where the rules carry no statistics.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    X, y : table and labels
+    found : sequence of RuleStatistics, optional
+        What the rules cover in this table, where that is known already.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> X, y = [[i] for i in range(9)], [0, 1, 0, 0, 1, 1, 1, 0, 1]
+    >>> rules = RuleSet((Rule((NumericCondition.below("a", 4),), 0),), (Attribute("a"),), (0, 1),
+    ...     class_counts=(4, 5)).with_statistics(X, y)
+    >>> seen_in_training(rules, X, y), seen_in_training(rules, X[:-1], y[:-1])
+    (True, False)
+    """
+    known = [rule.statistics.support for rule in ruleset if rule.statistics is not None]
+    if not known or len(known) < len(ruleset):
+        return False
+    sizes = Counter(np.asarray(y).tolist())
+    if tuple(float(sizes[label]) for label in ruleset.classes) != ruleset.class_counts:
+        return False
+    found = ruleset.statistics(X, y) if found is None else found
+    return [one.support for one in found] == known
+
+
+def fewer(hits: int, trials: int, other_hits: int, other_trials: int) -> float:
+    """Fisher's exact test: the probability of so few hits, given both samples together.
+
+    Examples
+    --------
+    >>> round(fewer(1, 10, 9, 10), 6)
+    0.000547
+    """
+    total_hits, total = hits + other_hits, trials + other_trials
+    misses = total - total_hits
+    first = max(0, trials - misses)
+    whole = _log_choose(total, trials)
+    terms = [
+        _log_choose(total_hits, k) + _log_choose(misses, trials - k) - whole
+        for k in range(first, hits + 1)
+    ]
+    return min(1.0, sum(exp(term) for term in terms))
+
+
+def _log_choose(n: int, k: int) -> float:
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) if 0 <= k <= n else -inf

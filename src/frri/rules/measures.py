@@ -1,0 +1,480 @@
+"""How well rules decide and what each of them covers, in a labelled table.
+
+Everybody who shows such a figure takes it from here: learners, command line, page and comparison.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from math import sqrt
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frri.rules.rule import RuleStatistics, label_array
+from frri.table import to_matrix
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from frri.rules.ruleset import RuleSet
+
+# Sizes of rulesets at which the accuracy is measured, at most.
+CURVE_POINTS = 25
+
+
+def accuracy(truth: NDArray[Any], decided: NDArray[Any]) -> float:
+    """Share of the rows that are decided as they are.
+
+    Examples
+    --------
+    >>> accuracy(np.array(["a", "a", "b", "b"]), np.array(["a", "a", "b", "a"]))
+    0.75
+    """
+    return float((truth == decided).mean())
+
+
+def balanced_accuracy(truth: NDArray[Any], decided: NDArray[Any]) -> float:
+    """Mean recall of the classes that occur.
+
+    Examples
+    --------
+    >>> balanced_accuracy(np.array(["a", "a", "b"]), np.array(["a", "b", "b"]))
+    0.75
+    """
+    recalls = [hits / members for hits, members in recall_counts(truth, decided).values()]
+    return float(np.mean(recalls))
+
+
+def recall_counts(truth: NDArray[Any], decided: NDArray[Any]) -> dict[Any, tuple[int, int]]:
+    """For every class that occurs: how many of its rows were recognised, and how many there are.
+
+    Examples
+    --------
+    >>> recall_counts(np.array(["a", "a", "b"]), np.array(["a", "b", "b"]))
+    {'a': (1, 2), 'b': (1, 1)}
+    """
+    present, codes = np.unique(truth, return_inverse=True)
+    members = np.bincount(codes, minlength=len(present))
+    hits = np.bincount(codes[truth == decided], minlength=len(present))
+    counts = zip(hits.tolist(), members.tolist(), strict=True)
+    return dict(zip(present.tolist(), counts, strict=True))
+
+
+def confusion(classes: NDArray[np.intp], decided: NDArray[np.intp]) -> list[list[int]]:
+    """How often each class was taken for each: [true, decided, rows] where that is not 0.
+
+    Parameters
+    ----------
+    classes, decided : ndarray of int
+        Positions of the true and of the decided classes.
+
+    Examples
+    --------
+    >>> confusion(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]))
+    [[0, 0, 1], [0, 1, 1], [1, 1, 2]]
+    """
+    pairs, counts = np.unique(np.column_stack([classes, decided]), axis=0, return_counts=True)
+    cells: list[list[int]] = np.column_stack([pairs, counts]).tolist()
+    return cells
+
+
+def coverage(covers: NDArray[np.bool_]) -> float:
+    """Share of the rows that any rule covers, by a matrix of rows x rules.
+
+    Examples
+    --------
+    >>> coverage(np.array([[True, False], [False, False]]))
+    0.5
+    """
+    return float(covers.any(axis=1).mean())
+
+
+@dataclass(frozen=True)
+class RuleQuality:
+    """One rule on one table.
+
+    Parameters
+    ----------
+    rule : int
+        Its position in the ruleset.
+    covered, correct, alone : float
+        Rows it covers, those of its own class among them, and those that no other rule covers.
+    coverage : float
+        Share of all rows that it covers.
+    precision, low, high : float or None
+        Share of the covered rows that are of its class, with its confidence interval (Wilson).
+    lift : float or None
+        Precision divided by the share of the class in the table.
+    """
+
+    rule: int
+    covered: float
+    correct: float
+    alone: float
+    coverage: float
+    precision: float | None
+    low: float | None
+    high: float | None
+    lift: float | None
+
+
+def quality(
+    ruleset: "RuleSet", X: Any = None, y: Any = None, *, confidence: float = 0.95
+) -> tuple[RuleQuality, ...]:
+    """Coverage, precision with a confidence interval and lift of every rule.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    X, y : table and labels, optional
+        By default the statistics from training that the rules carry are used.
+    confidence : float
+        Of the intervals.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule, RuleSet
+    >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a"),), (0, 1))
+    >>> first = quality(rules, [[1], [2], [3], [2]], [0, 0, 1, 1])[0]
+    >>> first.covered, round(first.low, 2), round(first.high, 2)
+    (3, 0.21, 0.94)
+    """
+    if X is None:
+        known = [rule.statistics for rule in ruleset]
+        total = sum(ruleset.class_counts)
+    else:
+        known = list(ruleset.statistics(X, y))
+        total = float(len(y))
+    result = []
+    for r, (rule, found) in enumerate(zip(ruleset, known, strict=True)):
+        if found is None:
+            raise ValueError(
+                f"Rule {r} has no statistics from training; give a table and its labels."
+            )
+        correct = found.support[ruleset.classes.index(rule.consequent)]
+        low, high = wilson(correct, found.covered, confidence)
+        result.append(
+            RuleQuality(
+                rule=r,
+                covered=found.covered,
+                correct=correct,
+                alone=found.alone,
+                coverage=found.covered / total if total else 0.0,
+                precision=found.precision,
+                low=low if found.covered else None,
+                high=high if found.covered else None,
+                lift=found.lift,
+            )
+        )
+    return tuple(result)
+
+
+def wilson(hits: float, trials: float, confidence: float = 0.95) -> tuple[float, float]:
+    """Wilson's confidence interval for a share; 0 to 1 without trials.
+
+    Examples
+    --------
+    >>> low, high = wilson(9, 10)
+    >>> round(low, 3), round(high, 3)
+    (0.596, 0.982)
+    """
+    if trials <= 0:
+        return 0.0, 1.0
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    share = hits / trials
+    centre = share + z * z / (2 * trials)
+    spread = z * sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    scale = 1 + z * z / trials
+    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Two rules and the rows that both cover; `jaccard` is their share of the rows that either does."""
+
+    first: int
+    second: int
+    both: int
+    jaccard: float
+    agree: bool
+
+
+def overlap(ruleset: "RuleSet", X: Any) -> tuple[Overlap, ...]:
+    """All pairs of rules that cover a row in common, the most similar first.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule, RuleSet
+    >>> rules = [Rule((NumericCondition.below("a", b),), 0) for b in (3, 4)]
+    >>> overlap(RuleSet(tuple(rules), (Attribute("a"),), (0, 1)), [[1], [2], [3]])
+    (Overlap(first=0, second=1, both=2, jaccard=0.666..., agree=True),)
+    """
+    covers = ruleset.covers(X).astype(np.float64)
+    both = (covers.T @ covers).round().astype(np.int64)
+    own = np.diag(both)
+    pairs = [
+        Overlap(
+            int(i),
+            int(j),
+            int(both[i, j]),
+            float(both[i, j] / (own[i] + own[j] - both[i, j])),
+            ruleset[i].consequent == ruleset[j].consequent,
+        )
+        for i, j in zip(*np.nonzero(np.triu(both, 1)), strict=True)
+    ]
+    return tuple(sorted(pairs, key=lambda pair: -pair.jaccard))
+
+
+@dataclass(frozen=True)
+class AttributeImportance:
+    """One attribute: how many rules use it, and how much accuracy goes without it.
+
+    `drop` is the mean loss of accuracy when the attribute's values are shuffled among the rows, `spread`
+    its standard deviation over the repetitions.
+    """
+
+    attribute: str
+    rules: int
+    drop: float
+    spread: float
+
+
+def importance(
+    ruleset: "RuleSet", X: Any, y: Any, *, repeats: int = 5, seed: int = 0
+) -> tuple[AttributeImportance, ...]:
+    """The attributes by what the accuracy loses when their values are shuffled, the greatest loss first.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    X, y : table and labels
+    repeats : int
+        How often the values of each attribute are shuffled.
+    seed : int
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule, RuleSet
+    >>> low, high = NumericCondition.below("a", 3), NumericCondition("a", 3, 3)
+    >>> rules = RuleSet((Rule((low,), 0), Rule((high,), 1)), (Attribute("a"), Attribute("b")), (0, 1))
+    >>> found = importance(rules, [[i, 0] for i in range(6)], [0, 0, 0, 1, 1, 1])
+    >>> found[0].attribute, found[0].drop > 0, found[1].drop
+    ('a', True, 0.0)
+    """
+    matrix, labels = to_matrix(X, ruleset.attributes), np.asarray(y)
+    classes = label_array(ruleset.classes)
+    generator = np.random.default_rng(seed)
+    whole = accuracy(labels, classes[ruleset.predict_index(matrix)])
+    result = []
+    for j, attribute in enumerate(ruleset.attributes):
+        users = sum(attribute.name in rule.attributes for rule in ruleset)
+        drops = np.zeros(repeats)
+        for repeat in range(repeats if users else 0):
+            shuffled = matrix.copy()
+            shuffled[:, j] = generator.permutation(matrix[:, j])
+            drops[repeat] = whole - accuracy(labels, classes[ruleset.predict_index(shuffled)])
+        result.append(
+            AttributeImportance(attribute.name, users, float(drops.mean()), float(drops.std()))
+        )
+    return tuple(sorted(result, key=lambda one: -one.drop))
+
+
+def accuracy_by_size(
+    ruleset: "RuleSet",
+    matrix: NDArray[np.float64],
+    classes: NDArray[np.intp],
+    covers: NDArray[np.bool_],
+    most_rows: int = 1_000,
+) -> list[dict[str, float]]:
+    """Accuracy and coverage with the first 0, 1, 2, ... rules, at `CURVE_POINTS` sizes or fewer.
+
+    A decision list is cut at its end (a rule without conditions at the very end stays); of other
+    rules the one that covers most rows not covered yet comes next.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    matrix : ndarray of float64
+        Encoded values.
+    classes : ndarray of int
+        Positions of the classes.
+    covers : ndarray of bool
+        Rows x rules.
+    most_rows : int
+        Of more rows than these, the first are counted; they must be in no particular order.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule, RuleSet
+    >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a"),), (0, 1),
+    ...                 fallback="priors", class_counts=(1, 2))
+    >>> rows = np.array([[1.0], [4.0]])
+    >>> accuracy_by_size(rules, rows, np.array([0, 1]), rules.covers(rows))
+    [{'n_rules': 0, 'accuracy': 0.5, 'coverage': 0.0}, {'n_rules': 1, 'accuracy': 1.0, 'coverage': 0.5}]
+    """
+    order, always = _order(ruleset, covers)
+    matrix, classes, covers = matrix[:most_rows], classes[:most_rows], covers[:most_rows]
+    sizes = np.unique(np.linspace(0, len(order), CURVE_POINTS).round().astype(int))
+    curve = []
+    for size in sizes:
+        kept = [*order[:size], *always]
+        part = replace(ruleset, rules=tuple(ruleset[r] for r in kept))
+        curve.append(
+            {
+                "n_rules": len(kept),
+                "accuracy": accuracy(classes, part.predict_index(matrix)),
+                "coverage": coverage(covers[:, kept]),
+            }
+        )
+    return curve
+
+
+def rule_statistics(
+    ruleset: "RuleSet", matrix: NDArray[np.float64], labels: Any
+) -> tuple[RuleStatistics, ...]:
+    """Support, precision, lift and what each rule alone covers, for encoded (and clipped) values."""
+    classes = class_positions(ruleset, labels, len(matrix))
+    support, alone = _count(ruleset, matrix, classes)
+    position = {label: c for c, label in enumerate(ruleset.classes)}
+    own = np.array([position[rule.consequent] for rule in ruleset], dtype=np.intp)
+    sizes = np.bincount(classes, minlength=len(ruleset.classes))
+    return statistics_of_counts(own, support, alone, sizes)
+
+
+def statistics_of_counts(
+    own: NDArray[np.intp],
+    support: NDArray[Any],
+    alone: NDArray[Any],
+    class_sizes: NDArray[Any],
+) -> tuple[RuleStatistics, ...]:
+    """The statistics of rules whose covered objects are counted already.
+
+    Parameters
+    ----------
+    own : array of shape (n_rules,)
+        The class of each rule.
+    support : array of shape (n_rules, n_classes)
+        Objects of each class under each rule, or what they weigh.
+    alone : array of shape (n_rules,)
+        Those under this rule and no other.
+    class_sizes : array of shape (n_classes,)
+        Those of each class in the whole table.
+    """
+    shares = (class_sizes / (class_sizes.sum() or 1))[own]
+    covered = support.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        precision = support[np.arange(len(own)), own] / covered
+        lift = precision / shares
+    return tuple(
+        RuleStatistics(
+            tuple(counts),
+            part if whole else None,
+            above if whole and share else None,
+            single,
+        )
+        for counts, whole, part, share, above, single in zip(
+            *(array.tolist() for array in (support, covered, precision, shares, lift, alone)),
+            strict=True,
+        )
+    )
+
+
+def statistics_of_covers(
+    own: Sequence[int],
+    covers: Sequence[NDArray[np.bool_]],
+    classes: NDArray[np.intp],
+    n_classes: int,
+) -> tuple[RuleStatistics, ...]:
+    """The statistics of rules of which it is known which objects they cover.
+
+    Parameters
+    ----------
+    own : sequence of int
+        The class of each rule.
+    covers : sequence of array of bool, shape (n_objects,)
+        For each rule, which objects it covers.
+    classes : array of int, shape (n_objects,)
+    n_classes : int
+
+    Examples
+    --------
+    >>> covers = [np.array([True, True, False]), np.array([False, True, True])]
+    >>> statistics_of_covers([0, 1], covers, np.array([0, 1, 1]), 2)[1]
+    RuleStatistics(support=(0, 2), precision=1.0, lift=1.5, alone=1)
+    """
+    together = np.zeros(len(classes), dtype=np.int64)
+    for covered in covers:
+        together += covered
+    once = together == 1
+    support = np.zeros((len(covers), n_classes), dtype=np.int64)
+    alone = np.zeros(len(covers), dtype=np.int64)
+    for r, covered in enumerate(covers):
+        support[r] = np.bincount(classes[covered], minlength=n_classes)
+        alone[r] = np.count_nonzero(covered & once)
+    sizes = np.bincount(classes, minlength=n_classes)
+    return statistics_of_counts(np.array(own, dtype=np.intp), support, alone, sizes)
+
+
+def to_frame(rows: tuple[Any, ...]) -> "pd.DataFrame":
+    """Any of these results as a table, a row for each (needs pandas)."""
+    try:
+        import pandas as pd  # noqa: PLC0415 - optional
+    except ImportError:
+        raise ImportError("A table of statistics needs pandas: pip install pandas.") from None
+    return pd.DataFrame([asdict(row) for row in rows])
+
+
+def _count(
+    ruleset: "RuleSet", matrix: NDArray[np.float64], classes: NDArray[np.intp]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Objects of each class under each rule, and those under no other rule."""
+    from frri.rules.ruleset import COVERS  # noqa: PLC0415 - ruleset imports this module
+
+    matcher = ruleset._matcher  # noqa: SLF001 - the two share one package
+    support = np.zeros((len(ruleset), len(ruleset.classes)), dtype=np.int64)
+    alone = np.zeros(len(ruleset), dtype=np.int64)
+    for block in matcher.blocks(len(matrix)):
+        covers = matcher.matching(matrix[block]) * matcher.weights > COVERS
+        for c in range(len(ruleset.classes)):
+            support[:, c] += covers[classes[block] == c].sum(axis=0)
+        alone += covers[covers.sum(axis=1) == 1].sum(axis=0)
+    return support, alone
+
+
+def class_positions(ruleset: "RuleSet", labels: Any, n_rows: int) -> NDArray[np.intp]:
+    """Labels as positions in the ruleset's classes.
+
+    Examples
+    --------
+    >>> from frri import RuleSet
+    >>> class_positions(RuleSet((), (), ("no", "yes")), ["yes", "no"], 2)
+    array([1, 0])
+    """
+    values = np.asarray(labels)
+    if values.shape != (n_rows,):
+        raise ValueError(f"Expected {n_rows} labels, one per row, got shape {values.shape}.")
+    position = {label: c for c, label in enumerate(ruleset.classes)}
+    try:
+        return np.array([position[label] for label in values.tolist()], dtype=np.intp)
+    except KeyError as error:
+        known = ", ".join(map(repr, ruleset.classes))
+        raise ValueError(f"Label {error.args[0]!r} is none of the classes {known}.") from None
+
+
+def _order(ruleset: "RuleSet", covers: NDArray[np.bool_]) -> tuple[Sequence[int], Sequence[int]]:
+    """Rules in the order in which they are added, and those that are always there."""
+    n_rules = len(ruleset)
+    if ruleset.combination == "first":
+        last = n_rules > 0 and not ruleset[n_rules - 1].conditions
+        return range(n_rules - last), range(n_rules - last, n_rules)
+    left, order = list(range(n_rules)), []
+    uncovered = np.ones(len(covers), dtype=bool)
+    while left:
+        gains = covers[uncovered][:, left].sum(axis=0)
+        if not gains.any():
+            break
+        order.append(left.pop(int(gains.argmax())))
+        uncovered &= ~covers[:, order[-1]]
+    return [*order, *left], ()
