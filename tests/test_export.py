@@ -4,9 +4,12 @@ import ast
 import csv
 import io
 import json
+import re
 import shutil
 import sqlite3
 import subprocess
+import sys
+from contextlib import closing
 from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 from math import inf, nextafter
@@ -224,6 +227,126 @@ def test_hundreds_of_rules_fit_into_a_query(n_rules, n_conditions, options, duck
     expected = ruleset.predict(frame).tolist()
     assert [answer[1] for answer in sqlite_answers(ruleset, frame)] == expected
     assert [answer[1] for answer in duck_answers(duck, ruleset, frame)] == expected
+
+
+def long_rule(n_conditions, t_norm, fallback):
+    names = [f"a{j}" for j in range(n_conditions)]
+    return RuleSet(
+        (
+            Rule(
+                tuple(NumericCondition(name, 0.0, 0.2, 0.5, 0.9) for name in names),
+                "in",
+                0.5,
+                partial_weights=tuple(np.linspace(0.1, 0.6, n_conditions + 1).tolist())
+                if fallback == "stretched"
+                else (),
+            ),
+            Rule((NumericCondition("a0", 0.5, 0.7, 0.8, 1.0),), "out", 0.3),
+        ),
+        tuple(Attribute(name, 0, 1) for name in names),
+        ("out", "in"),
+        t_norm=t_norm,
+        fallback=fallback,
+        class_counts=(2, 1),
+    )
+
+
+@pytest.mark.parametrize("fallback", ["nearest", "stretched"])
+@pytest.mark.parametrize("t_norm", ["minimum", "product", "lukasiewicz"])
+def test_long_rules_take_work_and_text_in_proportion(t_norm, fallback):
+    work, texts = [], []
+    for n_conditions in (100, 200, 400):
+        ruleset, calls = long_rule(n_conditions, t_norm, fallback), 0
+
+        def count(*_):
+            nonlocal calls
+            calls += 1
+
+        sys.setprofile(count)
+        try:
+            texts.append(len(to_sql(ruleset, dialect="duckdb")))
+        finally:
+            sys.setprofile(None)
+        work.append(calls)
+    for short, middle, long in (work, texts):
+        # Longer names of columns are all that may grow besides.
+        assert long - middle < 2.1 * (middle - short)
+
+
+@pytest.mark.parametrize("fallback", ["nearest", "stretched"])
+@pytest.mark.parametrize("t_norm", ["minimum", "product", "lukasiewicz"])
+def test_long_rules_run_in_databases(t_norm, fallback, duck):
+    ruleset = long_rule(60, t_norm, fallback)
+    rows = np.random.default_rng(1).uniform(0.1, 0.6, (40, 60))
+    rows[::2] = 0.3
+    rows[np.arange(0, 40, 4), np.arange(0, 60, 6)] = 0.95
+    rows[:5, 0] = 0.75
+    frame = pd.DataFrame(rows, columns=[a.name for a in ruleset.attributes])
+    expected = [Evaluator(ruleset.to_dict()).explain(row) for row in frame.to_dict("records")]
+    assert len({(answer["prediction"], answer["rule"]) for answer in expected}) > 1
+    for answers in (sqlite_answers(ruleset, frame), duck_answers(duck, ruleset, frame)):
+        assert [a[1:3] for a in answers] == [(e["prediction"], e["rule"]) for e in expected]
+        np.testing.assert_allclose([a[3] for a in answers], ruleset.scores(frame).max(axis=1))
+
+
+# What earlier queries, or this one, call their own tables and columns.
+TABLES = [
+    "encoded",
+    "Clipped",
+    "memberships",
+    "joined",
+    "votes",
+    "MERGED",
+    "scores",
+    "tops",
+    "silent",
+]
+COLUMNS = ["one", "T", "k1", "x1", "m1", "j1", "r1", "v1", "t1", "u1", "s1", "n1", "b1", "top"]
+
+
+@pytest.mark.parametrize("combination", ["sum", "first"])
+def test_a_query_has_no_name_in_common_with_its_table(combination, duck):
+    names = [*COLUMNS, "first_rule", "frri_scores", "FRRI2_votes"]
+    rules = tuple(
+        Rule(
+            tuple(NumericCondition(name, 0.0, 0.2, 0.5, 0.9) for name in names[j : j + 2]),
+            ("a", "b", "c")[j % 3],
+            (j + 1) / 20,
+            partial_weights=(0.0, 0.4, 0.5),
+        )
+        for j in range(0, 16, 5)
+    )
+    table = tuple(Attribute(name, 0, 1) for name in names)
+    ruleset = RuleSet(
+        rules,
+        table,
+        ("a", "b", "c"),
+        t_norm="lukasiewicz",
+        combination=combination,
+        fallback="stretched",
+        class_counts=(1, 1, 1),
+    )
+    frame = pd.DataFrame(np.random.default_rng(0).uniform(0, 1, (30, len(names))), columns=names)
+    expected = ruleset.predict(frame).tolist()
+    assert len(set(expected)) == 3
+    frame.insert(0, "id", range(30))
+    own = set(re.findall(r"\bfrri\w*", to_sql(long_rule(3, "minimum", "nearest"))))
+    assert len(own) > 3
+    # The kept columns may be called anything too, and so may the answers.
+    options = {"keep": ["id", "top", "k1"], "names": ("s1", "n1", "one")}
+    with closing(sqlite3.connect(":memory:")) as database:
+        for name in [*TABLES, *own, *map(str.upper, own)]:
+            frame.to_sql(name, database, index=False)
+            found = database.execute(to_sql(ruleset, name, **options)).fetchall()
+            database.execute(f'DROP TABLE "{name}"')
+            assert [row[3] for row in sorted(found)] == expected, name
+    duck.register("frame", frame)
+    for name in ["scores", "Encoded", *sorted(own)[:1]]:
+        duck.execute(f'CREATE OR REPLACE TABLE "{name}" AS SELECT * FROM frame')
+        found = duck.execute(to_sql(ruleset, name, dialect="duckdb", **options)).fetchall()
+        duck.execute(f'DROP TABLE "{name}"')
+        assert [row[3] for row in sorted(found)] == expected, name
+    duck.unregister("frame")
 
 
 def test_numbers_are_read_back_to_the_last_bit(duck):

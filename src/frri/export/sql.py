@@ -9,6 +9,7 @@ from frri.export.quoting import script_text
 from frri.export.sql_dialect import DIALECTS, Dialect
 from frri.export.sql_rules import Folding, Query
 from frri.export.text import to_text
+from frri.rules.rule import Label
 from frri.rules.ruleset import RuleSet
 
 
@@ -66,7 +67,8 @@ def to_sql(
     _check_names([attribute.name for attribute in ruleset.attributes])
     parts = [table] if isinstance(table, str) else list(table)
     place = ".".join(words.identifier(part) for part in parts)
-    writer = _Writer(ruleset, words, columns, names)
+    given = [*parts, *columns, *names, *(a.name for a in ruleset.attributes), as_view or ""]
+    writer = _Writer(ruleset, words, columns, names, _prefix(given))
     comments = "".join(
         f"-- {number}. {script_text(line)}\n"
         for number, line in enumerate(to_text(ruleset).splitlines(), start=1)
@@ -81,21 +83,23 @@ class _Writer:
     """The steps of the query: encode, let the rules vote, decide; then again where none fired."""
 
     def __init__(
-        self, ruleset: RuleSet, dialect: Dialect, keep: list[str], names: tuple[str, str, str]
+        self,
+        ruleset: RuleSet,
+        dialect: Dialect,
+        keep: list[str],
+        names: tuple[str, str, str],
+        prefix: str,
     ) -> None:
         self.ruleset = ruleset
         self.dialect = dialect
         self.keep = keep
         self.names = names
-        # A column is of one type: numpy knows which holds them all.
-        whole = {type(label) for label in ruleset.classes} == {int}
-        classes = ruleset.classes if whole else np.asarray(ruleset.classes).tolist()
-        self.labels = [dialect.label(label) for label in classes]
+        self.labels = [dialect.label(label) for label in _of_one_type(ruleset.classes)]
         used = {condition.attribute for rule in ruleset for condition in rule.conditions}
         self.used = [j for j, a in enumerate(ruleset.attributes) if a.name in used]
         self.shown = [f"k{i + 1}" for i in range(len(keep))]
         self.carried = ("one", *self.shown, *(f"x{j + 1}" for j in self.used))
-        self.tables = Query(dialect)
+        self.tables = Query(dialect, prefix)
 
     def query(self, place: str) -> str:
         """The whole SELECT."""
@@ -224,6 +228,23 @@ def _among(rules: list[int]) -> str:
 def _cases(pairs: Iterable[tuple[str, str]]) -> str:
     branches = " ".join(f"WHEN {test} THEN {value}" for test, value in pairs)
     return f"CASE {branches} END" if branches else "NULL"
+
+
+def _of_one_type(labels: tuple[Label, ...]) -> Sequence[Label]:
+    """A column holds one type: texts where there is one, otherwise what numpy makes of numbers."""
+    kinds = {type(label) for label in labels}
+    if str in kinds:
+        return [str(label) for label in labels]
+    return labels if kinds == {int} else np.asarray(labels).tolist()
+
+
+def _prefix(given: list[str]) -> str:
+    """What no name of the user's begins with; databases do not tell small letters from capitals."""
+    prefix, number = "frri_", 1
+    while any(name.lower().startswith(prefix) for name in given):
+        number += 1
+        prefix = f"frri{number}_"
+    return prefix
 
 
 def _check_names(names: list[str]) -> None:

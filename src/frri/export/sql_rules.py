@@ -5,14 +5,18 @@ A query is a chain of common table expressions, each a few short columns compute
 - `x1, x2, ...` the encoded attributes that rules use, `k1, k2, ...` the columns to be shown, `one` 1.0,
 - `m1, m2, ...` memberships, one column for all rules that share a condition,
 - `j1, j2, ...` memberships joined one after another (for t-norms that are no single expression),
+- `r1, r2, ...` how many conditions of a rule hold before the first that does not (for stretched rules),
 - `v1, v2, ...` what each rule counts,
 - `s1, s2, ...` the score of each class, `n1, n2, ...` the number of its strongest rule.
 
 Rules are taken in portions, because databases limit the number of columns.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
 from math import inf
 from typing import Literal
 
@@ -31,15 +35,22 @@ Fold = Literal["best", "sum", "first"]
 
 @dataclass
 class Query:
-    """Common table expressions in the making; each reads the one before."""
+    """Common table expressions in the making; each reads the one before.
+
+    Their names begin with a prefix that no name of the user's has: a database takes the expression
+    where a table has the same name.
+    """
 
     dialect: Dialect
+    prefix: str
     tables: list[tuple[str, str]] = field(default_factory=list)
+    used: Counter[str] = field(default_factory=Counter)
 
     def add(self, name: str, columns: Sequence[str], source: str, where: str = "") -> str:
         """Append one; its name is made unique by a number."""
-        number = sum(known.rstrip("0123456789") == name for known, _ in self.tables) + 1
-        unique = f"{name}{number}" if number > 1 else name
+        self.used[name] += 1
+        number = self.used[name]
+        unique = f"{self.prefix}{name}{number if number > 1 else ''}"
         shown = ",\n    ".join(columns)
         where = f"\n  WHERE {where}" if where else ""
         self.tables.append((unique, f"  SELECT\n    {shown}\n  FROM {source}{where}"))
@@ -132,21 +143,30 @@ class Folding:
         """Numbers of rules, so many at a time that their columns fit beside the others."""
         limit = self.query.dialect.most_columns
         room = inf if limit is None else limit - 20 - len(self.kept) - 6 * len(self.ruleset.classes)
+        # The vote, and how far a stretched rule reaches.
+        own = 2 if self.vote == "stretched" else 1
         portion: list[int] = []
-        known: set[tuple[Condition, ...]] = set()
+        known: set[Condition | int] = set()
+        beginnings: dict[tuple[int, Condition], int] = {}
         for r, rule in enumerate(self.ruleset):
-            lengths = range(1, len(rule.conditions) + 1)
-            new = {(c,) for c in rule.conditions} | {rule.conditions[:k] for k in lengths if k > 1}
-            if portion and (len(known | new) + len(portion) + 1 > room or len(portion) == PORTION):
+            parts: set[Condition | int] = set(rule.conditions)
+            if self._joined:
+                before = 0
+                for condition in rule.conditions:
+                    before = beginnings.setdefault((before, condition), len(beginnings) + 1)
+                    parts.add(before)
+            new = len(parts - known)
+            full = len(known) + new + own * (len(portion) + 1) > room
+            if portion and (full or len(portion) == PORTION):
                 yield portion
                 portion, known = [], set()
-            if len(new) + 1 > room:
+            if len(parts) + own > room:
                 raise ValueError(
                     f"{self.query.dialect.name} allows at most {limit} columns in a query, and "
                     f"rule {r + 1} needs more; keep fewer columns or shorten the rule."
                 )
             portion.append(r)
-            known |= new
+            known |= parts
         if portion:
             yield portion
 
@@ -160,18 +180,19 @@ class Folding:
         if columns:
             source = self.query.add("memberships", ["*", *columns], source)
         joins = Joins(self.ruleset.t_norm, self.query, members)
-        if self.vote not in {"nearest", "partial"}:
+        if self._joined:
             source = joins.stages(source, [self.ruleset[r] for r in portion])
+        elif self.vote == "stretched":
+            columns = [f"{_reach(self.ruleset[r], members)} AS r{r + 1}" for r in portion]
+            source = self.query.add("reaches", ["*", *columns], source)
         votes = {r: f"v{r + 1}" for r in portion}
-        columns = [f"{self._vote(self.ruleset[r], joins)} AS {votes[r]}" for r in portion]
+        columns = [f"{self._vote(r, joins)} AS {votes[r]}" for r in portion]
         return self.query.add("votes", ["*", *columns], source), votes
 
     def _membership(self, condition: Condition) -> str:
         """A condition's membership; for the nearest rule uncut, NULL where nothing is near."""
         number = self.query.dialect.number
-        position = next(
-            j for j, a in enumerate(self.ruleset.attributes) if a.name == condition.attribute
-        )
+        position = self._positions[condition.attribute]
         x, attribute = f"x{position + 1}", self.ruleset.attributes[position]
         uncut = self.vote == "nearest"
         fails = "NULL" if uncut else number(0.0)
@@ -213,11 +234,11 @@ class Folding:
             full = full if uncut else self.query.dialect.greatest([number(0.0), full])
         return f"CASE {''.join(steps)}ELSE {full} END" if steps else full
 
-    def _vote(self, rule: Rule, joins: "Joins") -> str:
-        if self.vote == "degree":
-            return joins.of(rule.conditions)
-        if self.vote == "score":
-            return f"{self.query.dialect.number(rule.weight)} * {joins.of(rule.conditions)}"
+    def _vote(self, r: int, joins: "Joins") -> str:
+        rule = self.ruleset[r]
+        if self.vote in {"degree", "score"}:
+            weight = f"{self.query.dialect.number(rule.weight)} * " if self.vote == "score" else ""
+            return f"{weight}{joins.of(rule)}"
         names = [joins.members[condition] for condition in rule.conditions]
         if self.vote == "nearest":
             return self._nearness(rule, names)
@@ -225,10 +246,9 @@ class Folding:
             return self.query.dialect.number(0.0)
         if self.vote == "partial":
             return self._satisfied(rule, names)
-        ends = "".join(
-            f"WHEN {name} <= 0 THEN {self._part(rule, k, joins)} " for k, name in enumerate(names)
-        )
-        return f"CASE {ends}ELSE {self._part(rule, len(names), joins)} END"
+        if self._joined:
+            return self._longest(rule, joins)
+        return self._reached(rule, f"r{r + 1}", joins)
 
     def _nearness(self, rule: Rule, names: list[str]) -> str:
         """Weight times the worst uncut value; a rule without weight is never near."""
@@ -256,46 +276,98 @@ class Folding:
         nothing = number(0.0)
         return f"CASE {' + '.join(bits)} {weights}ELSE {nothing} END" if weights else nothing
 
-    def _part(self, rule: Rule, kept: int, joins: "Joins") -> str:
-        """The first conditions of a rule, times the weight of that beginning."""
-        if not kept or kept >= len(rule.partial_weights):
-            return self.query.dialect.number(0.0)
-        weight = self.query.dialect.number(rule.partial_weights[kept])
-        return f"{joins.of(rule.conditions[:kept])} * {weight}"
+    def _longest(self, rule: Rule, joins: "Joins") -> str:
+        """The longest beginning of a rule that holds, times its weight."""
+        number = self.query.dialect.number
+        holding = joins.beginnings(rule)
+        parts = [number(0.0)] * (len(holding) + 1)
+        for k, weight in enumerate(rule.partial_weights[1 : len(parts)], start=1):
+            parts[k] = f"{holding[k - 1]} * {number(weight)}"
+        names = (joins.members[condition] for condition in rule.conditions)
+        ends = "".join(
+            f"WHEN {name} <= 0 THEN {part} " for name, part in zip(names, parts[:-1], strict=True)
+        )
+        return f"CASE {ends}ELSE {parts[-1]} END"
+
+    def _reached(self, rule: Rule, reach: str, joins: "Joins") -> str:
+        """The same in one expression: conditions after the first that fails count as 1."""
+        number = self.query.dialect.number
+        names = [joins.members[condition] for condition in rule.conditions]
+        full = number(1.0)
+        holding = [f"CASE WHEN {reach} > {k} THEN {m} ELSE {full} END" for k, m in enumerate(names)]
+        weights = "".join(
+            f"WHEN {k} THEN {number(weight)} "
+            for k, weight in enumerate(rule.partial_weights[: len(names) + 1])
+            if k and weight
+        )
+        nothing = number(0.0)
+        weight = f"CASE {reach} {weights}ELSE {nothing} END" if weights else nothing
+        return f"{joins.together(holding)} * {weight}"
+
+    @property
+    def _joined(self) -> bool:
+        """Whether beginnings of rules need columns of their own."""
+        whole = self.ruleset.t_norm in {"minimum", "product"}
+        return not whole and self.vote not in {"nearest", "partial"}
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {attribute.name: j for j, attribute in enumerate(self.ruleset.attributes)}
+
+
+def _reach(rule: Rule, members: dict[Condition, str]) -> str:
+    """How many conditions hold before the first that does not."""
+    ends = [f"WHEN {members[c]} <= 0 THEN {k}" for k, c in enumerate(rule.conditions)]
+    return f"CASE {' '.join(ends)} ELSE {len(ends)} END" if ends else "0"
 
 
 @dataclass
 class Joins:
-    """Memberships joined by a t-norm, each expression once."""
+    """Memberships joined by a t-norm, each expression once.
+
+    `columns` knows the column of a beginning of rules by that of the beginning without its last
+    condition, and that condition's: nothing here grows faster than the rules.
+    """
 
     t_norm: str
     query: Query
     members: dict[Condition, str]
-    columns: dict[tuple[Condition, ...], str] = field(default_factory=dict)
+    columns: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    def of(self, conditions: tuple[Condition, ...]) -> str:
-        """The degree of some conditions together."""
-        names = [self.members[condition] for condition in conditions]
-        if not names:
+    def of(self, rule: Rule) -> str:
+        """The degree of all conditions together."""
+        if self.t_norm in {"minimum", "product"} or not rule.conditions:
+            return self.together([self.members[condition] for condition in rule.conditions])
+        return self.beginnings(rule)[-1]
+
+    def together(self, degrees: list[str]) -> str:
+        """Degrees joined in one expression, where a t-norm has one."""
+        if not degrees:
             return self.query.dialect.number(1.0)
-        if self.t_norm == "minimum":
-            return self.query.dialect.least(names)
-        if self.t_norm == "product":
-            return " * ".join(names)
-        return self.columns[conditions] if len(names) > 1 else names[0]
+        return (
+            self.query.dialect.least(degrees) if self.t_norm == "minimum" else " * ".join(degrees)
+        )
+
+    def beginnings(self, rule: Rule) -> list[str]:
+        """The columns of the first condition, the first two, and so on."""
+        names = [self.members[condition] for condition in rule.conditions]
+        return list(accumulate(names, lambda before, name: self.columns[before, name]))
 
     def stages(self, source: str, rules: Sequence[Rule]) -> str:
-        """Columns for the beginnings of rules, shortest first, where a t-norm needs them."""
-        if self.t_norm in {"minimum", "product"}:
-            return source
-        for length in range(2, max(len(rule.conditions) for rule in rules) + 1):
-            columns = ["*"]
-            for rule in rules:
-                beginning = rule.conditions[:length]
-                if len(beginning) == length and beginning not in self.columns:
-                    joined = self._join(self.of(beginning[:-1]), self.members[beginning[-1]])
-                    self.columns[beginning] = f"j{len(self.columns) + 1}"
-                    columns.append(f"{joined} AS {self.columns[beginning]}")
+        """Columns for the beginnings of rules, shortest first."""
+        stages: list[list[str]] = []
+        for rule in rules:
+            names = [self.members[condition] for condition in rule.conditions]
+            before = names[0] if names else ""
+            for depth, name in enumerate(names[1:]):
+                if depth == len(stages):
+                    stages.append(["*"])
+                if (before, name) not in self.columns:
+                    column = f"j{len(self.columns) + 1}"
+                    stages[depth].append(f"{self._join(before, name)} AS {column}")
+                    self.columns[before, name] = column
+                before = self.columns[before, name]
+        for columns in stages:
             source = self.query.add("joined", columns, source)
         return source
 
