@@ -519,15 +519,10 @@ def test_sql_of_every_dialect_is_exported_and_named_in_the_help(capsys):
         assert name in shown
 
 
-@pytest.mark.parametrize("name", [n for n in COMMANDS if n not in {"report", "view", "bench"}])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_shows_an_example(name, capsys):
     out = run([name, "--help"], capsys)
     assert f"  frri {name}" in out.split("examples:")[1]
-
-
-@pytest.mark.parametrize("name", ["report", "view", "bench"])
-def test_commands_with_their_own_command_line_are_reached(name, capsys):
-    assert f"frri {name}" in run([name, "--help"], capsys)
 
 
 # ------------------------------------------------------------------ files

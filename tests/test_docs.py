@@ -130,9 +130,12 @@ def run_command(command, folder):
     if command == "make demo":
         command = demo_command()
     if command.startswith("frri bench") and "--list" not in command:  # takes minutes
-        from frri.cli.bench import parser
+        from frri.cli import bench
+        from frri.cli.parser import Parser
 
-        parser().parse_args(shlex.split(command)[2:])
+        parser = Parser("frri bench", "", "")
+        bench.configure(parser)
+        parser.parse_intermixed_args(shlex.split(command)[2:])
         return 0, ""
     words = shlex.split(command)
     if words[0] == "frri" and not {"|", ">", "<", "&&"} & set(words):

@@ -27,13 +27,6 @@ COMMANDS = {
     "bench": "compare learners on data sets",
 }
 
-# These have command lines of their own.
-_DELEGATED = {
-    "report": ("frri.cli.report", "main_report"),
-    "view": ("frri.cli.report", "main_view"),
-    "bench": ("frri.cli.bench", "main"),
-}
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; returns the exit code.
@@ -73,9 +66,6 @@ def _run(argv: list[str]) -> int:
     if name is None:
         _top_parser().parse_args(argv)
         raise ValueError(f"Name a command: {', '.join(COMMANDS)}; frri --help shows examples.")
-    if name in _DELEGATED:
-        module, function = _DELEGATED[name]
-        return int(getattr(import_module(module), function)(argv[1:]))
     if name not in COMMANDS:
         from frri._util.names import find_name  # noqa: PLC0415 - only for this sentence
 

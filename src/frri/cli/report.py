@@ -1,13 +1,6 @@
-"""The commands `frri report` and `frri view`: a saved model and a table in, the page out.
-
-Like all commands they leave complaints to `frri.cli`, which makes one sentence of each.
-"""
+"""Write one HTML file that shows a model, for any browser."""
 
 import argparse
-import tempfile
-import webbrowser
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from frri.cli.console import Progress, say
@@ -19,52 +12,30 @@ from frri.report.facts import MAX_ROWS
 from frri.report.page import report_html
 from frri.rules import RuleSet
 
+EXAMPLES = """\
+frri report model.json
+frri report model.json patients.csv --target risk"""
 
-def main_report(argv: Sequence[str]) -> int:
-    """`frri report model.json [data.csv] -o report.html`; returns the exit code.
 
-    Examples
-    --------
-    >>> main_report(["no-such-model.json"])
-    Traceback (most recent call last):
-        ...
-    ValueError: There is no file no-such-model.json.
-    """
-    parser = _parser("report", "Write one HTML file that shows a model, for any browser.")
+def configure(parser: Parser) -> None:
+    """Describe the arguments."""
+    add_page_arguments(parser)
     parser.add_argument(
         "-o", "--output", default="report.html", metavar="FILE", help="default: report.html"
     )
-    arguments = parser.parse_intermixed_args(argv)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The page to a file or to standard output."""
     check_output(arguments.output, [one for one in (arguments.model, arguments.data) if one])
-    write_whole(arguments.output, _page(arguments))
+    write_whole(arguments.output, page_of(arguments))
     if arguments.output != "-":
         say(f"Wrote {arguments.output}.")
     return 0
 
 
-def main_view(argv: Sequence[str]) -> int:
-    """`frri view model.json [data.csv]`: write the page to a temporary file and open the browser.
-
-    Examples
-    --------
-    >>> main_view(["no-such-model.json"])
-    Traceback (most recent call last):
-        ...
-    ValueError: There is no file no-such-model.json.
-    """
-    arguments = _parser("view", "Show a model in the browser.").parse_intermixed_args(argv)
-    page = _page(arguments)
-    target = Path(tempfile.mkdtemp(prefix="frri-")) / "report.html"
-    write_whole(str(target), page)
-    say(f"Wrote {target}.")
-    if not webbrowser.open(target.as_uri()):
-        say("No browser was found: open this file in one.")
-    return 0
-
-
-def _parser(name: str, description: str) -> Parser:
-    examples = f"frri {name} model.json\nfrri {name} model.json patients.csv --target risk"
-    parser = Parser(f"frri {name}", description, examples)
+def add_page_arguments(parser: Parser) -> None:
+    """What the page is made from: a model, and rows to show it on."""
     parser.add_argument("model", help="a saved model, - for standard input")
     parser.add_argument(
         "data",
@@ -82,10 +53,10 @@ def _parser(name: str, description: str) -> Parser:
         metavar="N",
         help=f"embed a random sample of N rows where there are more; default: {MAX_ROWS}",
     )
-    return parser
 
 
-def _page(arguments: argparse.Namespace) -> str:
+def page_of(arguments: argparse.Namespace) -> str:
+    """The page that those arguments ask for."""
     check_inputs(arguments.model, arguments.data)
     ruleset = load_model(arguments.model)
     table, labels = None, None

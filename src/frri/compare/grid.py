@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from frri.compare.datasets import Dataset
-from frri.compare.evaluation import FULL, Task, assign_folds
-from frri.compare.metrics import all_metrics
+from frri.compare.evaluation import FULL, Cell, Task, evaluate
+from frri.compare.folds import assign_folds
+from frri.compare.learners import obstacle
+from frri.compare.metrics import Metric, all_metrics
 
 
 @dataclass
@@ -28,8 +30,10 @@ class Grid:
         For the folds and for every learner's `random_state`.
     full : bool
         Whether each learner is fitted on all objects as well, for the size of its model there.
-    metrics : sequence of str, optional
+    metric_names : sequence of str, optional
         By default all there are.
+    not_run : dict
+        Pairs of data set and learner that do not go together, and why.
     """
 
     data: Mapping[str, Dataset]
@@ -37,19 +41,35 @@ class Grid:
     n_folds: int = 10
     seed: int = 0
     full: bool = False
-    metrics: Sequence[str] | None = None
-    folds: dict[str, NDArray[np.intp]] = field(init=False, default_factory=dict)
+    metric_names: Sequence[str] | None = None
+    metrics: tuple[Metric, ...] = field(init=False)
+    folds: dict[str, NDArray[np.intp]] = field(init=False)
+    not_run: dict[tuple[str, str], str] = field(init=False)
 
     def __post_init__(self) -> None:
-        for name, data in self.data.items():
-            self.folds[name] = assign_folds(data, self.n_folds, self.seed)
+        self.metrics = all_metrics(self.metric_names)
+        self.folds = {
+            name: assign_folds(data, self.n_folds, self.seed) for name, data in self.data.items()
+        }
+        self.not_run = {
+            (d, name): reason
+            for d, data in self.data.items()
+            for name, estimator in self.learners.items()
+            if (reason := obstacle(data, name, estimator)) is not None
+        }
 
     def tasks(self) -> list[Task]:
         """All cells, in the order in which they are begun."""
         folds = [*range(self.n_folds), *([FULL] if self.full else [])]
-        return [Task(d, l, f) for d in self.data for l in self.learners for f in folds]  # noqa: E741
+        pairs = [(d, name) for d in self.data for name in self.learners]
+        return [Task(*pair, fold) for pair in pairs if pair not in self.not_run for fold in folds]
+
+    def do(self, task: Task) -> Cell:
+        """One cell."""
+        data, estimator = self.data[task.dataset], self.learners[task.learner]
+        return evaluate(data, self.folds[task.dataset], estimator, task, self.metrics, self.seed)
 
     def settings(self) -> dict[str, Any]:
         """What has to be the same for results to belong together."""
-        names = [metric.name for metric in all_metrics(self.metrics)]
-        return {"folds": self.n_folds, "seed": self.seed, "metrics": ", ".join(names)}
+        names = ", ".join(metric.name for metric in self.metrics)
+        return {"folds": self.n_folds, "seed": self.seed, "metrics": names}

@@ -1,85 +1,13 @@
-"""The learners of the comparison, by name; each is imported only when it is asked for."""
-
-import difflib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from importlib import import_module
-from typing import Any
+"""The learners of a comparison: those of the registry, classes by their full names, and your own."""
 
 from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
 
+from frri._util.names import find_name
+from frri.compare.datasets import Dataset
+from frri.learners import registry
 
-@dataclass(frozen=True)
-class Learner:
-    """A learner under a name.
-
-    Attributes
-    ----------
-    name : str
-        Its name on the command line and in results files.
-    label : str
-        Its name in tables and figures.
-    where : str
-        Module and class of the estimator.
-    parameters : mapping
-        What differs from the estimator's defaults.
-    scaled : bool
-        Whether attributes are brought to [0, 1] first, by their ranges in training.
-    """
-
-    name: str
-    label: str
-    where: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    scaled: bool = False
-
-    def make(self) -> BaseEstimator:
-        """A new estimator; an ImportError says in one sentence what is missing."""
-        module, _, kind = self.where.rpartition(".")
-        try:
-            estimator = getattr(import_module(module), kind)(**self.parameters)
-        except (ImportError, AttributeError, TypeError) as reason:
-            raise ImportError(f"the learner {self.name!r} is not available: {reason}") from None
-        return make_pipeline(MinMaxScaler(clip=True), estimator) if self.scaled else estimator
-
-
-_KNOWN = {
-    learner.name: learner
-    for learner in (
-        Learner("frri", "FRRI", "frri.learners.frri.FRRIClassifier"),
-        Learner("modlem", "MODLEM", "frri.learners.modlem.modlem.MODLEMClassifier"),
-        Learner(
-            "modlem-entropy",
-            "MODLEM (entropy)",
-            "frri.learners.modlem.modlem.MODLEMClassifier",
-            {"criterion": "entropy"},
-        ),
-        Learner(
-            "quickrules", "QuickRules", "frri.learners.quickrules.quickrules.QuickRulesClassifier"
-        ),
-        Learner(
-            "quickrules-paper",
-            "QuickRules (paper)",
-            "frri.learners.quickrules.quickrules.QuickRulesClassifier",
-            {"t_norm": "minimum", "coverage_test": "close", "ties": "first"},
-        ),
-        Learner("furia", "FURIA", "frri.learners.ripper.furia.FURIAClassifier"),
-        Learner("ripper", "RIPPER", "frri.learners.ripper.ripper.RIPPERClassifier"),
-        Learner("tree", "decision tree", "sklearn.tree.DecisionTreeClassifier"),
-        Learner("forest", "random forest", "sklearn.ensemble.RandomForestClassifier"),
-        Learner(
-            "knn", "5-nearest neighbours", "sklearn.neighbors.KNeighborsClassifier", scaled=True
-        ),
-    )
-}
-
-LEARNERS = tuple(_KNOWN)
-"""The names of the learners that come with the benchmark."""
-
-PAPER_LEARNERS = ("frri", "modlem", "quickrules-paper", "furia", "ripper")
-"""The five learners of the paper, in the order of its tables."""
+LEARNERS = tuple(registry.LEARNERS)
+"""The names of the learners that come with the comparison."""
 
 _added: dict[str, BaseEstimator] = {}
 
@@ -102,19 +30,17 @@ def learner(name: str) -> BaseEstimator:
     >>> learner("riper")
     Traceback (most recent call last):
         ...
-    ValueError: there is no learner 'riper'; did you mean 'ripper'?
+    ValueError: The comparison has no learner 'riper'; did you mean 'ripper'?
     """
     if name in _added:
         return clone(_added[name])
-    if name in _KNOWN:
-        return _KNOWN[name].make()
     if "." in name:
-        estimator = Learner(name, name, name).make()
+        estimator = registry.Learner(name, name, name).make()
         if not is_classifier(estimator):
             raise ValueError(f"{name!r} is not a classifier")
         return estimator
-    close = difflib.get_close_matches(name, [*_KNOWN, *_added], n=1, cutoff=0)
-    raise ValueError(f"there is no learner {name!r}; did you mean {close[0]!r}?")
+    find_name(name, [*registry.LEARNERS, *_added], "The comparison", "learner")
+    return registry.LEARNERS[name].make()
 
 
 def add_learner(name: str, estimator: BaseEstimator) -> None:
@@ -144,7 +70,42 @@ def label(name: str) -> str:
     >>> label("modlem-entropy"), label("sklearn.naive_bayes.GaussianNB")
     ('MODLEM (entropy)', 'GaussianNB')
     """
-    return _KNOWN[name].label if name in _KNOWN else name.rpartition(".")[2]
+    known = registry.LEARNERS.get(name)
+    return name.rpartition(".")[2] if known is None else known.label
+
+
+def obstacle(data: Dataset, name: str, estimator: BaseEstimator) -> str | None:
+    """Why a learner of the registry cannot be run on a table; None if it can, or if it may try.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from frri.compare import dataset
+    >>> X = pd.DataFrame({"age": [31, None, 40], "sex": ["f", "m", "f"]})
+    >>> patients = dataset((X, ["low", "high", "low"]), name="patients")
+    >>> obstacle(patients, "tree", learner("tree"))
+    "not run: decision tree takes numbers only, and 'sex' holds others"
+    >>> obstacle(patients, "quickrules", learner("quickrules"))
+    "not run: QuickRules takes no missing values, and 'age' has some"
+    >>> obstacle(patients, "frri", learner("frri"))
+    """
+    known = registry.LEARNERS.get(name)
+    if known is None or definition(estimator) != definition(known.make()):
+        return None
+    if not known.nominal and data.not_numeric:
+        columns = _listing(data.not_numeric, "holds", "hold")
+        return f"not run: {known.label} takes numbers only, and {columns} others"
+    if not known.missing and data.with_gaps:
+        columns = _listing(data.with_gaps, "has", "have")
+        return f"not run: {known.label} takes no missing values, and {columns} some"
+    return None
+
+
+def _listing(columns: list[str], one: str, several: str) -> str:
+    if len(columns) == 1:
+        return f"{columns[0]!r} {one}"
+    shown = ", ".join(map(repr, columns[:3]))
+    return f"{shown}{f' and {len(columns) - 3} more' if len(columns) > 3 else ''} {several}"
 
 
 def seeded(estimator: BaseEstimator, seed: int) -> BaseEstimator:

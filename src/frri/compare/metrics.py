@@ -1,6 +1,5 @@
 """What is measured: a metric is a function of the outcome of one fold."""
 
-import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import f1_score, roc_auc_score
 
+from frri._util.names import find_name
 from frri.compare.sizes import Size
 
 
@@ -167,13 +167,10 @@ def metric(name: str) -> Metric:
     >>> metric("auc")
     Traceback (most recent call last):
         ...
-    ValueError: there is no metric 'auc'; did you mean 'auroc'?
+    ValueError: The comparison has no metric 'auc'; did you mean 'auroc'?
     """
     everything = _KNOWN | _added
-    if name not in everything:
-        close = difflib.get_close_matches(name, everything, n=1, cutoff=0)
-        raise ValueError(f"there is no metric {name!r}; did you mean {close[0]!r}?")
-    return everything[name]
+    return everything[find_name(name, everything, "The comparison", "metric")]
 
 
 def add_metric(

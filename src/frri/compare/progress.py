@@ -23,6 +23,8 @@ class Progress:
         The number of values (objects x attributes) of each data set.
     workers : int
     stream : text stream, default stderr
+    show : bool, default=True
+        False says nothing.
 
     Examples
     --------
@@ -42,12 +44,15 @@ class Progress:
         values: Mapping[str, int],
         workers: int,
         stream: TextIO | None = None,
+        *,
+        show: bool = True,
     ) -> None:
         self._left = set(tasks)
         self._total = len(self._left)
         self._values = values
         self._workers = max(workers, 1)
         self._stream = stream or sys.stderr
+        self._show = show
         self._rewrites = self._stream.isatty() and os.environ.get("TERM") != "dumb"
         self._start = self._shown = monotonic()
         self._seconds: dict[str, float] = defaultdict(float)
@@ -77,10 +82,7 @@ class Progress:
         done = self._total - len(self._left)
         failures = f", {self._failures} failed" if self._failures else ""
         took = _clock(monotonic() - self._start)
-        self._write(f"{done} of {self._total} cells in {took}{failures}")
-        if self._rewrites:
-            self._stream.write("\n")
-            self._stream.flush()
+        self._write(f"{done} of {self._total} cells in {took}{failures}", "\n")
 
     def seconds_left(self) -> float | None:
         """An estimate; None as long as nothing is known."""
@@ -105,9 +107,11 @@ class Progress:
             f"{failures} [{self._latest}]"
         )
 
-    def _write(self, line: str) -> None:
+    def _write(self, line: str, end: str = "") -> None:
+        if not self._show:
+            return
         # Back to the beginning of the line, and erase what an earlier, longer one left there.
-        self._stream.write(f"\r\x1b[K{line}" if self._rewrites else f"{line}\n")
+        self._stream.write(f"\r\x1b[K{line}{end}" if self._rewrites else f"{line}\n")
         self._stream.flush()
 
 

@@ -1,14 +1,15 @@
 """What a run found: from cells to one number per data set and learner."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frri.compare.datasets import Dataset
-from frri.compare.evaluation import FULL, Cell, Task
+from frri.compare.evaluation import FULL, Cell
+from frri.compare.grid import Grid
 from frri.compare.journal import Journal
 from frri.compare.optional import import_pandas
 
@@ -31,6 +32,8 @@ class Results:
         In the order data set, learner, fold, whatever the order in which they were finished.
     settings, versions : mapping
         What they were made with.
+    not_run : mapping
+        Pairs of data set and learner that do not go together, and why.
     """
 
     data: Mapping[str, Dataset]
@@ -38,19 +41,15 @@ class Results:
     cells: Sequence[Cell]
     settings: Mapping[str, Any]
     versions: Mapping[str, str]
+    not_run: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls,
-        journal: Journal,
-        data: Mapping[str, Dataset],
-        learners: Sequence[str],
-        tasks: Sequence[Task],
-    ) -> "Results":
+    def of(cls, journal: Journal, grid: Grid) -> "Results":
         """The part of a results file that belongs to a grid."""
-        cells = [journal.cells[task] for task in tasks if task in journal.cells]
+        cells = [journal.cells[task] for task in grid.tasks() if task in journal.cells]
         header = journal.header
-        return cls(data, learners, cells, header["settings"], header["versions"])
+        learners = list(grid.learners)
+        return cls(grid.data, learners, cells, header["settings"], header["versions"], grid.not_run)
 
     def means(self, name: str) -> "pd.DataFrame":
         """Data sets x learners: the mean of a metric or cost over the folds; the median of memory.
@@ -117,8 +116,8 @@ class Results:
         return [cell for cell in self.cells if "failure" in cell]
 
     def frame(self) -> "pd.DataFrame":
-        """One row per cell: scores, selection, costs, notes, failure."""
-        rows = []
+        """One row per cell: scores, selection, costs, notes, failure; last what was not run."""
+        rows: list[dict[str, Any]] = []
         for cell in self.cells:
             row = {
                 "dataset": cell["dataset"],
@@ -131,12 +130,16 @@ class Results:
                 **{key: cell.get("cost", {}).get(key) for key in COSTS},
             }
             rows.append(row)
+        rows += [
+            {"dataset": data, "learner": learner, "failure": reason}
+            for (data, learner), reason in self.not_run.items()
+        ]
         return import_pandas().DataFrame(rows)
 
     def proved(self, learner: str) -> tuple[int, int]:
         """In how many of a learner's cells its selection of rules is proved smallest, and of how many."""
         found = [
-            c["selection"]["status"]
+            c["selection"].get("status")
             for c in self.cells
             if c["learner"] == learner and "selection" in c
         ]

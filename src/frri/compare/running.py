@@ -3,7 +3,7 @@
 import os
 import platform
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -11,11 +11,10 @@ from sklearn.base import BaseEstimator
 
 from frri import __version__
 from frri.compare import learners as registry
-from frri.compare.evaluation import Cell, Task, evaluate
+from frri.compare.evaluation import Task
 from frri.compare.grid import Grid
 from frri.compare.journal import Journal, open_journal
-from frri.compare.metrics import all_metrics
-from frri.compare.processes import in_processes
+from frri.compare.pool import in_processes
 from frri.compare.progress import Progress
 from frri.compare.results import Results
 from frri.compare.sources import Source, dataset
@@ -54,7 +53,7 @@ def run(
         Processes; by default as many as there are processors. 0 means this process, for debugging:
         no time limit then. The numbers do not depend on it.
     time_limit : float, default=600
-        Seconds after which a cell counts as a failure.
+        Seconds after which a cell counts as a failure; 0 is no limit.
     full : bool, default=False
         Fit each learner on all objects as well, for the paper's bookkeeping of rules.
     metrics : sequence of str, optional
@@ -113,7 +112,7 @@ def run_grid(
         if todo:
             count = (os.cpu_count() or 1) if workers is None else workers
             _work_off(grid, journal, todo, min(count, len(todo)), time_limit, progress)
-        return Results.of(journal, grid.data, list(grid.learners), grid.tasks())
+        return Results.of(journal, grid)
 
 
 def versions() -> dict[str, str]:
@@ -137,24 +136,15 @@ def _work_off(
 ) -> None:
     """Do the tasks, and store their cells as they come."""
     values = {name: data.X.size for name, data in grid.data.items()}
-    line = Progress(todo, values, workers) if show else None
-    cells = in_processes(grid, todo, workers, time_limit, line) if workers else _here(grid, todo)
+    line = Progress(todo, values, workers, show=show)
+    cells = (
+        in_processes(grid, todo, workers, time_limit, line.tick) if workers else map(grid.do, todo)
+    )
     try:
         for cell in cells:
             journal.append(cell)
-            if line is not None:
-                task = Task(cell["dataset"], cell["learner"], cell["fold"])
-                cost = cell.get("cost") or {}
-                seconds = sum(cost.get(k, 0.0) for k in ("fit_seconds", "predict_seconds"))
-                line.done(task, seconds, failed="failure" in cell)
+            cost = cell.get("cost") or {}
+            seconds = sum(cost.get(k, 0.0) for k in ("fit_seconds", "predict_seconds"))
+            line.done(Task.of(cell), seconds, failed="failure" in cell)
     finally:
-        if line is not None:
-            line.close()
-
-
-def _here(grid: Grid, todo: Sequence[Task]) -> Iterator[Cell]:
-    metrics = all_metrics(grid.metrics)
-    for task in todo:
-        folds = grid.folds[task.dataset]
-        estimator = grid.learners[task.learner]
-        yield evaluate(grid.data[task.dataset], folds, estimator, task, metrics, grid.seed)
+        line.close()

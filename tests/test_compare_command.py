@@ -3,13 +3,14 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from frri.cli import bench as command
-from frri.cli.bench import main
-from frri.compare import learners as registry
+from frri.cli import main
+from frri.learners import registry
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +20,7 @@ def somewhere(tmp_path, monkeypatch):
 
 
 def run(*arguments):
-    return main([*arguments, "--workers", "0", "--quiet"])
+    return main(["bench", *arguments, "--workers", "0", "--quiet"])
 
 
 def test_own_data_from_beginning_to_end(tmp_path, capsys):
@@ -32,8 +33,15 @@ def test_own_data_from_beginning_to_end(tmp_path, capsys):
     said = capsys.readouterr()
     assert said.out.startswith("| learner | balanced accuracy |")
     assert said.out.endswith("bench/report.html\n")
-    assert said.err == "patients: not numeric, left out: 'b'\n"
-    assert "patients" in (tmp_path / "bench" / "report.html").read_text()
+    assert said.err == (
+        "patients: not run: decision tree takes numbers only, and 'b' holds others\n"
+        "patients: not run: 5-nearest neighbours takes numbers only, and 'b' holds others\n"
+    )
+    page = (tmp_path / "bench" / "report.html").read_text()
+    assert "<li>patients: not run: decision tree takes numbers only" in page
+    rows = pd.read_csv("bench/results.csv")
+    assert rows["balanced_accuracy"].notna().sum() == 3
+    assert rows["failure"].str.startswith("not run: ").sum() == 2
     assert run(*arguments) == 0
     assert capsys.readouterr().out == said.out
     before = (tmp_path / "bench" / "results.jsonl").read_bytes()
@@ -45,13 +53,13 @@ def test_own_data_from_beginning_to_end(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ([], "what shall be compared? Name data sets or files, or ask for --quick or --paper"),
-        (["--datasets", "wime"], "there is no data set 'wime'; did you mean 'wine'?"),
-        (["--quick", "--learners", "fria"], "there is no learner 'fria'; did you mean 'furia'?"),
+        ([], "What shall be compared? Name data sets or files, or ask for --quick or --paper"),
+        (["--datasets", "wime"], "no data set 'wime'; did you mean 'wine'?"),
+        (["--quick", "--learners", "fria"], "no learner 'fria'; did you mean 'furia'?"),
         (["--quick", "--learners", "sklearn.nothing.At"], "'sklearn.nothing.At' is not available"),
         (["--quick", "--learners", "sklearn.linear_model.Ridge"], "is not a classifier"),
-        (["lost.csv"], "there is no file lost.csv"),
-        (["--datasets", "wine,wine"], "two data sets are called 'wine'"),
+        (["lost.csv"], "There is no file lost.csv."),
+        (["--datasets", "wine,wine"], "Two data sets are called 'wine'"),
         (
             ["--datasets", "wine", "--learners", "tree", "--folds", "100"],
             "no class has 100 members",
@@ -63,15 +71,13 @@ def test_what_cannot_be_done_is_said_in_a_sentence(capsys, tmp_path, arguments, 
     said = capsys.readouterr()
     assert said.out == ""
     assert sentence in said.err
-    assert said.err.startswith("frri bench: ")
+    assert said.err.startswith("frri: ")
     assert said.err.count("\n") == 1
     assert not list(tmp_path.iterdir())
 
 
 def test_bad_numbers_are_refused_by_the_parser(capsys):
-    with pytest.raises(SystemExit) as end:
-        main(["--quick", "--folds", "1"])
-    assert end.value.code == 2
+    assert main(["bench", "--quick", "--folds", "1"]) == 2
     assert "must be 2 or more, got 1" in capsys.readouterr().err
 
 
@@ -87,11 +93,56 @@ def test_failures_end_with_one_and_small_classes_are_told(capsys):
     assert rows["balanced_accuracy"].notna().sum() == 10
 
 
+def test_options_about_columns_are_those_of_fit(capsys):
+    frame = pd.DataFrame(
+        {
+            "a": range(20),
+            "b": ["u", "v"] * 10,
+            "c": [None, 1.5] * 10,
+            "risk": ["x"] * 8 + ["y"] * 12,
+        }
+    )
+    frame.to_csv("p.csv", index=False)
+    common = ["p.csv", "--target", "risk", "--learners", "tree,quickrules", "--folds", "2"]
+    assert run(*common) == 2
+    said = capsys.readouterr().err
+    assert "p: not run: QuickRules takes no missing values, and 'c' has some" in said
+    assert said.endswith("frri: None of the learners can be run on these data; see above.\n")
+    assert run(*common, "--ignore", "b", "--ignore", "c") == 0
+    assert "not run" not in capsys.readouterr().err
+    assert run(*common, "--ignore", "risk") == 2
+    assert "'risk' is given both to --ignore and --target" in capsys.readouterr().err
+    assert run(*common, "--ordinal", "b=u<w") == 2
+    assert (
+        "Column 'b' holds 'v' in row 1, which is not in the order u < w" in capsys.readouterr().err
+    )
+    assert run("--datasets", "wine", "--ignore", "Hue") == 2
+    assert "speak of files" in capsys.readouterr().err
+
+
+def test_away_from_a_checkout_the_paper_says_what_it_needs(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(command, "__file__", str(tmp_path / "site-packages" / "frri" / "bench.py"))
+    assert run("--paper", "--datasets", "wine") == 2
+    said = capsys.readouterr().err
+    assert "run the command inside a checkout of the repository" in said
+    assert said.count("\n") == 1
+    monkeypatch.chdir(Path(__file__).parent)
+    assert command._experiments().LEARNERS[0] == "frri"
+
+
+def test_the_paper_on_one_set(capsys):
+    assert run("--paper", "--datasets", "wine", "--folds", "2") == 0
+    said = capsys.readouterr().out
+    assert [line.split(" | ")[0] for line in said.splitlines()[2:7]] == [
+        "| FRRI", "| MODLEM", "| QuickRules (paper)", "| FURIA", "| RIPPER",
+    ]  # fmt: skip
+
+
 def test_a_learner_that_is_not_there_is_reported_and_left_out(capsys, monkeypatch):
     gone = registry.Learner("frri", "FRRI", "frri.learners.gone.GoneClassifier")
-    kept = {"frri": gone, "tree": registry._KNOWN["tree"]}
-    monkeypatch.setattr(registry, "_KNOWN", kept)
-    monkeypatch.setattr(registry, "LEARNERS", tuple(kept))
+    kept = {"frri": gone, "tree": registry.LEARNERS["tree"]}
+    monkeypatch.setattr(registry, "LEARNERS", kept)
+    monkeypatch.setattr("frri.compare.learners.LEARNERS", tuple(kept))
     assert run("--datasets", "wine", "--folds", "2") == 0
     said = capsys.readouterr()
     assert "the learner 'frri' is not available: No module named 'frri.learners.gone'" in said.err
@@ -113,8 +164,8 @@ def test_the_papers_tables_next_to_ours(capsys, tmp_path):
 
 def test_help_needs_nothing_slow():
     code = (
-        "import sys; from frri.cli.bench import parser; parser().format_help(); "
+        "import sys; from frri.cli import main; main(['bench', '--help']); "
         "print({'sklearn', 'pandas', 'matplotlib'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
+    assert done.stdout.splitlines()[-1] == "set()"

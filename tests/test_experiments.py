@@ -1,17 +1,17 @@
-"""Tests of significance: against definitions, and against what the paper prints."""
+"""The paper's experiment: its tables as printed, its claims tested, and its page."""
 
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
-from frri.compare import compare
-from frri.compare.claims import claims, conover_as_printed
-from frri.compare.facts import paper_table
-from frri.compare.statistics import wilcoxon
-from frri.compare.tables import p_value
+from experiments.claims import claims, conover_as_printed
+from experiments.printed import LEARNERS, paper_table, slips
+from experiments.reproduction import reproduction_page
+from frri.compare import NAMES, compare, load
+from frri.compare.page import dataset_table
+from made_up import results_of
 
 PRINTED = Path(__file__).parent / "reference"
 LABELS = {
@@ -80,64 +80,26 @@ def test_what_the_paper_says_about_significance():
     assert "ripper 0.078" in found[broken[0]].found
 
 
-def test_conover_is_as_defined():
-    """Conover 1999, section 5.8, written out."""
-    values = np.random.default_rng(0).normal(size=(9, 4))
-    ranks = stats.rankdata(values, axis=1)
-    b, k = ranks.shape
-    sums = ranks.sum(axis=0)
-    freedom = (b - 1) * (k - 1)
-    scale = np.sqrt(2 * (b * (ranks**2).sum() - (sums**2).sum()) / freedom)
-    found = compare(pd.DataFrame(values), correction="bonferroni").conover.to_numpy()
-    for i in range(k):
-        for j in range(i):
-            p = 2 * stats.t.sf(abs(sums[i] - sums[j]) / scale, freedom)
-            assert found[i, j] == pytest.approx(min(1, 6 * p))
+def test_shapes_agree_with_the_papers_table_but_for_its_slips():
+    printed = paper_table("datasets")
+    assert tuple(printed.index) == NAMES
+    data = {name: load(name) for name in NAMES}
+    for name, one in data.items():
+        assert list(one.shape.values())[:3] == printed.loc[name].tolist()[:3]
+    assert slips(data) == {
+        "cleveland": "paper prints 12.62",
+        "ecoli": "paper prints 28.6",
+        "spectfheart": "paper prints 38.56",
+    }
+    shown = dataset_table(data, slips(data)).markdown()
+    assert "| cleveland | 13 | 297 | 5 | 12.31 | paper prints 12.62 |" in shown
+    assert "| ecoli | 7 | 336 | 8 | 71.50 | paper prints 28.6 |" in shown
 
 
-def test_directions():
-    table = pd.DataFrame({"a": [1.0, 2, 3, 4, 5], "b": [2.0, 3, 4, 5, 6], "c": [0, 1, 2, 3, 9.0]})
-    high, low = compare(table), compare(table, higher_is_better=False)
-    assert high.ranks["b"] == 1.2
-    assert low.ranks["b"] == 2.8
-    pair = high.pairs.iloc[0]
-    assert (pair["wins"], pair["ties"], pair["losses"]) == (0, 0, 5)
-    assert pair["worse"] == pytest.approx(1 / 32)
-    assert low.pairs.iloc[0]["better"] == pytest.approx(1 / 32)
-    assert pair["two-sided"] == pytest.approx(2 / 32)
-
-
-def test_too_little_for_a_test():
-    two = compare(pd.DataFrame({"a": [1.0, 2], "b": [2.0, 3]}))
-    assert two.friedman is two.conover is None
-    assert not two.significant
-    gaps = compare(pd.DataFrame({"a": [1.0, np.nan], "b": [2.0, 3], "c": [1.0, 1]}))
-    assert gaps.n_datasets == 1
-    assert gaps.friedman is None
-    same = compare(pd.DataFrame({c: [1.0, 2, 3] for c in "abc"}))
-    assert same.friedman is None
-    assert (same.pairs["two-sided"] == 1).all()
-    nothing = compare(pd.DataFrame({"a": [np.nan], "b": [1.0]}))
-    assert nothing.n_datasets == 0
-
-
-def test_learners_in_the_same_order_everywhere():
-    """The statistic is infinite then: p-values are 0 and nothing warns."""
-    table = pd.DataFrame([[3.0, 2, 1]] * 6, columns=list("abc"))
-    found = compare(table)
-    assert found.significant
-    assert found.conover.loc["a", "c"] == 0
-
-
-def test_wilcoxon_without_differences():
-    assert wilcoxon([0, 0.0]) == 1
-    assert wilcoxon([0, 1, 2, 3, 4, 5], "greater") == 0.03125
-
-
-def test_p_values_for_people():
-    assert [p_value(p) for p in (0.5, 0.0005, 0.0004, float("nan"))] == [
-        "0.500",
-        "0.001",
-        "<0.001",
-        "-",
-    ]
+def test_the_page_of_the_reproduction():
+    page = reproduction_page(results_of(["wine", "glass", "sonar"], LEARNERS, full=True))
+    assert "by 6 the paper's figure is 0.609" in page
+    assert "| spectfheart |" not in page
+    assert "FURIA: paper | counted so | fairly" in page
+    assert "10 of 10" in page
+    assert reproduction_page(results_of(["wine"], ["frri"])).count("counted so") == 0

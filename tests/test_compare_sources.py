@@ -6,8 +6,9 @@ import polars as pl
 import pytest
 from sklearn.datasets import load_iris
 
-from frri.compare import NAMES, dataset, load
-from frri.compare.facts import dataset_table, facts, paper_table
+from frri.compare import dataset
+from frri.readers.kinds import kind_of
+from frri.readers.training import read_training
 
 FRAME = pd.DataFrame(
     {
@@ -17,7 +18,6 @@ FRAME = pd.DataFrame(
         "risk": ["low", "low", "high", "high", "high"],
     }
 )
-NOTES = ("1 row with missing values left out", "not numeric, left out: 'smoker'")
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "arff"])
@@ -33,9 +33,39 @@ def test_files_of_all_kinds_give_the_same_table(tmp_path, ending):
         FRAME.to_csv(path, index=False, sep="\t" if ending == "tsv" else ",")
     data = dataset(path, target=None if ending == "arff" else "risk")
     assert data.name == "patients"
-    assert data.X.to_dict("list") == {"age": [31, 44, 58, 63], "weight": [70.5, 81, 64, 77]}
-    assert data.y.tolist() == ["low", "low", "high", "high"]
-    assert data.notes == NOTES
+    assert list(data.X.columns) == ["age", "smoker", "weight"]
+    np.testing.assert_equal(data.X["age"].to_numpy(), [31, 44, 58, np.nan, 63])
+    assert data.X["smoker"].tolist() == ["yes", "no", "no", "yes", "no"]
+    assert data.X["weight"].tolist() == [70.5, 81, 64, 90, 77]
+    assert data.y.tolist() == ["low", "low", "high", "high", "high"]
+    assert (data.not_numeric, data.with_gaps, data.notes) == (["smoker"], ["age"], ())
+
+
+def test_a_file_is_read_as_fit_reads_it(tmp_path):
+    """Types, categories, missing values, dates and what the user says about columns."""
+    path = tmp_path / "cars.csv"
+    path.write_text(
+        "id;seen;size;doors;colour;price;sold\n"
+        + "1;2020-01-05;mid;4;red;10,5;01\n2;2020-03-01;small;2;NA;9,25;1\n" * 3
+    )
+    kinds = {"ordinal": {"size": ["small", "mid"]}, "nominal": ["doors"], "ignore": ["id"]}
+    data = dataset(path, target="sold", **kinds)
+    X, y, _ = read_training(path, "sold", **kinds)
+    pd.testing.assert_frame_equal(data.X, X)
+    assert [kind_of(data.X[c]) for c in data.X] == [
+        "date", "ordinal", "nominal", "nominal", "numeric",
+    ]  # fmt: skip
+    assert data.y.tolist() == [str(label) for label in y]
+    assert data.with_gaps == ["colour"]
+    other = dataset(path, target="sold", **{**kinds, "nominal": []})
+    assert (
+        other.fingerprint != data.fingerprint == dataset(path, target="sold", **kinds).fingerprint
+    )
+    with pytest.raises(ValueError, match="has no column 'door'; did you mean 'doors'"):
+        dataset(path, target="sold", nominal=["door"])
+    path.write_text("a,b\n1,x\n2,\n")
+    with pytest.raises(ValueError, match="The target 'b' has no value in row 1"):
+        dataset(path, target="b")
 
 
 def test_a_pair_a_frame_and_a_loader():
@@ -60,8 +90,8 @@ def test_ready_made_folds_of_keel_are_kept(tmp_path):
         (tmp_path / f"tiny-3-{i}tra.dat").write_text(head + others)
     data = dataset(tmp_path)
     assert data.name == "tiny"
-    assert data.X["a"].tolist() == [1, 2, 3, 5, 6]
-    assert data.folds.tolist() == [0, 0, 1, 1, 2]
+    np.testing.assert_equal(data.X["a"].to_numpy(), [1, 2, 3, np.nan, 5, 6])
+    assert data.folds.tolist() == [0, 0, 1, 1, 1, 2]
     (tmp_path / "tiny-3-2tra.dat").write_text(head + "1, x\n")
     with pytest.raises(ValueError, match=r"tiny-3-2tra\.dat is not what the other test parts"):
         dataset(tmp_path)
@@ -77,11 +107,11 @@ def test_ready_made_folds_of_keel_are_kept(tmp_path):
     [
         ("vehicel", None, r"no data set 'vehicel'; did you mean 'vehicle'\? A file"),
         ("sklearn:irs", None, "did you mean 'sklearn:iris'"),
-        ("lost.csv", None, r"there is no file lost\.csv"),
+        ("lost.csv", None, r"There is no file lost\.csv"),
         ("p.csv", None, r"which column is the class\? .* columns are age, smoker, weight, risk"),
         ("p.csv", "risky", r"p\.csv has no column 'risky'; did you mean 'risk'"),
-        ("p.csv", "weight", "holds quantities such as 70.5"),
-        ("p.xls", None, r"files ending in '\.xls' are not read"),
+        ("p.csv", "weight", "The target 'weight' has another value in every row"),
+        ("p.xls", None, r"cannot tell the format from the ending '\.xls'"),
     ],
 )
 def test_what_is_wrong_with_a_source_is_said_in_a_sentence(
@@ -94,15 +124,8 @@ def test_what_is_wrong_with_a_source_is_said_in_a_sentence(
         dataset(source, target=target)
 
 
-def test_shapes_agree_with_the_papers_table_but_for_its_slips():
-    printed = paper_table("datasets")
-    assert tuple(printed.index) == NAMES
-    slips = {}
-    for name in NAMES:
-        found = facts(load(name))
-        assert [found.attributes, found.objects, found.classes] == printed.loc[name].tolist()[:3]
-        if round(found.imbalance_ratio, 2) != printed.loc[name, "imbalance_ratio"]:
-            slips[name] = round(found.imbalance_ratio, 2)
-    assert slips == {"cleveland": 12.31, "ecoli": 71.5, "spectfheart": 3.85}
-    shown = dataset_table(load(name) for name in slips).markdown()
-    assert "| cleveland | 13 | 297 | 5 | 12.31 | paper prints 12.62 |" in shown
+def test_a_target_of_quantities_is_refused():
+    with pytest.raises(
+        ValueError, match=r"target 'class' holds quantities such as 0\.5; a classifier"
+    ):
+        dataset(([[1], [2], [3]], [0.5, 0.5, 2.0]))

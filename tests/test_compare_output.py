@@ -10,53 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from frri.compare import NAMES
 from frri.compare.figures import _cliques, pareto_front
-from frri.compare.learners import PAPER_LEARNERS
-from frri.compare.report import make_report, overview, page_html, write_report
-from frri.compare.reproduction import reproduction_page
+from frri.compare.page import make_report, overview, page_html, write_report
 from frri.compare.results import Results
-from frri.compare.sources import dataset
 from frri.compare.tables import Table
+from made_up import results_of
 
 DOCS = Path(__file__).parent.parent / "docs"
 HOSTILE = "<script>alert('|&_')</script>"
-
-
-def results_of(names, learners, *, full=False, seed=0):
-    """Made-up cells of the form that a run stores."""
-    random = np.random.default_rng(seed)
-    cells = []
-    for name in names:
-        for i, learner in enumerate(learners):
-            for fold in [0, 1, *([-1] if full else [])]:
-                scores = {
-                    "balanced_accuracy": random.uniform(0.5, 1),
-                    "rules": float(random.integers(3, 90) * (i + 1)),
-                    "conditions": random.uniform(1, 6),
-                }
-                cells.append(
-                    {
-                        "dataset": name,
-                        "learner": learner,
-                        "fold": fold,
-                        "scores": scores,
-                        "recalls": {"a": [3, 4], "b": [1, 2]},
-                        "lengths": [1, 4, 5, 2],
-                        "cost": {
-                            "fit_seconds": 0.1,
-                            "predict_seconds": 0.01,
-                            "peak_memory_mb": 1.0,
-                        },
-                    }
-                )
-    data = {name: dataset(name) if name in NAMES else tiny(name) for name in names}
-    settings = {"folds": 2, "seed": seed, "metrics": "balanced_accuracy, rules, conditions"}
-    return Results(data, list(learners), cells, settings, {"frri": "0.1.0", "python": "3.11"})
-
-
-def tiny(name):
-    return dataset(([[1.0], [2.0], [3.0], [4.0]], list("abab")), name=name)
 
 
 def test_the_best_of_a_row_is_bold_as_shown():
@@ -186,15 +147,6 @@ def test_the_papers_bookkeeping():
     results = results_of(["wine"], ["ripper"], full=True)
     assert results.pooled_balanced_accuracy().loc["wine", "ripper"] == (0.75 + 0.5) / 2
     assert results.length_with_default().loc["wine", "ripper"] == (1 + 4 + 5 * 2 + 2 * 3) / 12
-
-
-def test_the_page_of_the_reproduction():
-    page = reproduction_page(results_of(["wine", "glass", "sonar"], PAPER_LEARNERS, full=True))
-    assert "by 6 the paper's figure is 0.609" in page
-    assert "| spectfheart |" not in page
-    assert "FURIA: paper | counted so | fairly" in page
-    assert "10 of 10" in page
-    assert reproduction_page(results_of(["wine"], ["frri"])).count("counted so") == 0
 
 
 def test_the_snippets_of_the_documentation_run(tmp_path):

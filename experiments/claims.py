@@ -1,19 +1,16 @@
 """The paper's statements about significance, tested again from the tables that it prints."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
+from experiments.printed import paper_table
 from frri.compare.datasets import load
-from frri.compare.facts import facts, paper_table
-from frri.compare.optional import import_pandas
 from frri.compare.statistics import ALPHA, compare, wilcoxon
 from frri.compare.tables import p_value
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 QUICKRULES = "quickrules-paper"
 RIVALS = ("modlem", QUICKRULES, "furia", "ripper")
@@ -36,7 +33,7 @@ class Claim:
     holds: bool
 
 
-def conover_as_printed(table: "pd.DataFrame") -> "pd.DataFrame":
+def conover_as_printed(table: pd.DataFrame) -> pd.DataFrame:
     """Conover's comparison as scikit-posthocs computed it before version 0.8.1, with Holm's correction.
 
     A square was missing there: the spread of the rank sums was taken from their sum instead of from
@@ -58,8 +55,6 @@ def conover_as_printed(table: "pd.DataFrame") -> "pd.DataFrame":
     >>> float(conover_as_printed(paper_table("rules")).loc["modlem", "frri"].round(3))
     0.407
     """
-    from statsmodels.stats.multitest import multipletests  # noqa: PLC0415 - slow to import
-
     n, k = table.shape
     ranks = table.rank(axis=1).to_numpy()
     sums = ranks.sum(axis=0)
@@ -72,7 +67,7 @@ def conover_as_printed(table: "pd.DataFrame") -> "pd.DataFrame":
     matrix = np.eye(k)
     matrix[upper] = multipletests(p, method="holm")[1]
     matrix = np.maximum(matrix, matrix.T)
-    return import_pandas().DataFrame(matrix, index=table.columns, columns=table.columns)
+    return pd.DataFrame(matrix, index=table.columns, columns=table.columns)
 
 
 def claims() -> list[Claim]:
@@ -99,13 +94,13 @@ def claims() -> list[Claim]:
     ]  # fmt: skip
 
 
-def _friedman(statement: str, table: "pd.DataFrame", higher: bool, level: float) -> Claim:
+def _friedman(statement: str, table: pd.DataFrame, higher: bool, level: float) -> Claim:
     found = compare(table, higher_is_better=higher).friedman
     assert found is not None  # noqa: S101 - five learners on eighteen sets
     return Claim(statement, f"chi-squared {found[0]:.1f}, p = {found[1]:.2g}", found[1] < level)
 
 
-def _worst(accuracy: "pd.DataFrame") -> Claim:
+def _worst(accuracy: pd.DataFrame) -> Claim:
     conover = compare(accuracy).conover
     assert conover is not None  # noqa: S101
     largest = float(conover[QUICKRULES].drop(QUICKRULES).max())
@@ -115,11 +110,11 @@ def _worst(accuracy: "pd.DataFrame") -> Claim:
     )
 
 
-def _imbalanced(accuracy: "pd.DataFrame", statement: str, *, printed: bool) -> Claim:
+def _imbalanced(accuracy: pd.DataFrame, statement: str, *, printed: bool) -> Claim:
     ratios = (
         paper_table("datasets")["imbalance_ratio"].to_dict()
         if printed
-        else {name: facts(load(name)).imbalance_ratio for name in accuracy.index}
+        else {name: load(name).shape["imbalance_ratio"] for name in accuracy.index}
     )
     chosen = accuracy.loc[[name for name in accuracy.index if ratios[name] > 6]]
     p = {r: wilcoxon(chosen["frri"] - chosen[r], "greater") for r in RIVALS}
@@ -131,7 +126,7 @@ def _imbalanced(accuracy: "pd.DataFrame", statement: str, *, printed: bool) -> C
     return Claim(statement, found, max(p.values()) < ALPHA)
 
 
-def _printed_p_values(rules: "pd.DataFrame") -> Claim:
+def _printed_p_values(rules: pd.DataFrame) -> Claim:
     right = compare(rules, higher_is_better=False).conover
     assert right is not None  # noqa: S101
     flawed = conover_as_printed(rules)
@@ -157,13 +152,13 @@ def _below_or_equal(p: float, text: str) -> bool:
     return p < 0.001 if text.startswith("<") else f"{p:.3f}" == text
 
 
-def _fewer_rules(rules: "pd.DataFrame") -> Claim:
+def _fewer_rules(rules: pd.DataFrame) -> Claim:
     p = wilcoxon(rules["modlem"] - rules["frri"], "greater")
     statement = "FRRI has significantly fewer rules than MODLEM, one-sided Wilcoxon, p < 0.05"
     return Claim(statement, f"p = {p:.3f}", p < ALPHA)
 
 
-def _lengths(length: "pd.DataFrame") -> Claim:
+def _lengths(length: pd.DataFrame) -> Claim:
     conover = compare(length, higher_is_better=False).conover
     assert conover is not None  # noqa: S101
     largest = float(

@@ -1,12 +1,12 @@
 """From results to files: tables, tests, figures and one page with all of it."""
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frri.compare.facts import dataset_table
+from frri.compare.datasets import Dataset
 from frri.compare.figures import Painter, Picture
 from frri.compare.learners import label
 from frri.compare.metrics import METRICS, Metric, metric
@@ -57,7 +57,9 @@ class Report:
         )
 
 
-def make_report(results: Results, *, bookkeeping: bool = False) -> Report:
+def make_report(
+    results: Results, *, bookkeeping: bool = False, remarks: Mapping[str, str] | None = None
+) -> Report:
     """Summarise, test and draw.
 
     Parameters
@@ -65,13 +67,15 @@ def make_report(results: Results, *, bookkeeping: bool = False) -> Report:
     results : Results
     bookkeeping : bool, default=False
         Whether to add the tables that the paper's own bookkeeping would give.
+    remarks : mapping, optional
+        What to say beside the shapes of data sets, by their names.
 
     Returns
     -------
     Report
     """
     report = Report(results)
-    report.tables["datasets"] = dataset_table(results.data.values())
+    report.tables["datasets"] = dataset_table(results.data, remarks or {})
     for name in _metric_names(results):
         measured = metric(name)
         means = results.means(name)
@@ -138,8 +142,28 @@ def page_html(report: Report) -> str:
         overview=overview(results),
         sections=list(_sections(report)),
         failures=results.failures,
+        not_run=results.not_run,
         proofs=[(label(name), *results.proved(name)) for name in results.learners],
     )
+
+
+def dataset_table(data: Mapping[str, Dataset], remarks: Mapping[str, str]) -> Table:
+    """The shapes of data sets, with what was left out of them and what else there is to say.
+
+    Examples
+    --------
+    >>> from frri.compare import load
+    >>> print(dataset_table({"wine": load("wine")}, {"wine": "red and white"}).markdown())
+    | data set | attributes | objects | classes | imbalance ratio | remark |
+    |---|--:|--:|--:|--:|---|
+    | wine | 13 | 178 | 3 | 1.48 | red and white |
+    """
+    rows: list[list[Value]] = []
+    for name, one in data.items():
+        said = [*one.notes, *([remarks[name]] if name in remarks else [])]
+        rows.append([name, *one.shape.values(), "; ".join(said)])
+    columns = ["data set", "attributes", "objects", "classes", "imbalance ratio", "remark"]
+    return Table("Data sets", columns, rows, digits=[0, 0, 0, 2, 0])
 
 
 def overview(results: Results) -> Table:
@@ -149,9 +173,9 @@ def overview(results: Results) -> Table:
     """
     names = ["balanced_accuracy", "accuracy", "macro_f1", "auroc", "rules", "conditions"]
     names = [name for name in names if name in _metric_names(results)]
-    failures = {(cell["learner"], cell["dataset"]) for cell in results.failures}
-    hopeless = {n for n in results.learners if all((n, d) in failures for d in results.data)}
-    failed = {dataset for name, dataset in failures if name not in hopeless}
+    failures = {(c["dataset"], c["learner"]) for c in results.failures} | set(results.not_run)
+    hopeless = {n for n in results.learners if all((d, n) in failures for d in results.data)}
+    failed = {dataset for dataset, name in failures if name not in hopeless}
     tables = {name: results.means(name).drop(index=failed) for name in [*names, "fit_seconds"]}
     rows: list[list[Value]] = [
         [label(name), *(float(table[name].mean()) for table in tables.values())]

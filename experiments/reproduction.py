@@ -2,20 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
-from frri.compare.claims import claims
-from frri.compare.facts import dataset_table, paper_table
-from frri.compare.learners import PAPER_LEARNERS, label
-from frri.compare.optional import import_pandas
-from frri.compare.report import Report, overview
+from experiments.claims import claims
+from experiments.printed import LEARNERS, paper_table, slips
+from frri.compare.learners import label
+from frri.compare.page import Report, dataset_table, overview
 from frri.compare.results import Results
 from frri.compare.tables import Table, Value, show
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Those whose figures the paper took from WEKA, by another bookkeeping than its own.
 FROM_WEKA = ("modlem", "furia", "ripper")
@@ -31,9 +27,9 @@ class _Measure:
     name: str
     title: str
     digits: int
-    printed: "pd.DataFrame"
-    fair: "pd.DataFrame"
-    counted: "pd.DataFrame"
+    printed: pd.DataFrame
+    fair: pd.DataFrame
+    counted: pd.DataFrame
     tolerance: str
 
     def notable(self, printed: float, here: float) -> bool:
@@ -46,7 +42,7 @@ class _Measure:
             case _:
                 return difference > 0.5
 
-    def at_hand(self, learner: str) -> "pd.DataFrame":
+    def at_hand(self, learner: str) -> pd.DataFrame:
         """The numbers of this run that were counted as the paper's."""
         return self.counted if learner in FROM_WEKA else self.fair
 
@@ -63,7 +59,7 @@ def reproduction_page(results: Results) -> str:
     -------
     str
     """
-    learners = [name for name in PAPER_LEARNERS if name in results.learners]
+    learners = [name for name in LEARNERS if name in results.learners]
     measures = _measures(results)
     parts = [
         _INTRODUCTION.format(credit=Report(results).credit),
@@ -83,7 +79,11 @@ def reproduction_page(results: Results) -> str:
     ]
     parts += [line for measure in measures for line in _differences(measure, learners)]
     parts += [_CAUSES, "## The paper's statements about significance", _statements()]
-    parts += ["## The data sets", dataset_table(results.data.values()).markdown(), _DATA]
+    parts += [
+        "## The data sets",
+        dataset_table(results.data, slips(results.data)).markdown(),
+        _DATA,
+    ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -207,7 +207,7 @@ def _statements() -> str:
     table = "\n".join(["| statement | from the printed tables | holds |", "|---|---|---|", *rows])
     accuracy = paper_table("balanced_accuracy")
     ranks = accuracy.rank(axis=1, ascending=False).mean()
-    printed = import_pandas().Series(
+    printed = pd.Series(
         {"frri": 2.56, "modlem": 2.72, "quickrules-paper": 4.44, "furia": 2.28, "ripper": 3.00}
     )
     off = [

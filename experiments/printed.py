@@ -1,0 +1,45 @@
+"""The paper's tables as it printed them."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from frri.compare.datasets import Dataset
+
+LEARNERS = ("frri", "modlem", "quickrules-paper", "furia", "ripper")
+"""The five learners of the paper, in the order of its tables."""
+
+
+def paper_table(name: str) -> pd.DataFrame:
+    """A table of the paper as printed.
+
+    Parameters
+    ----------
+    name : {"datasets", "balanced_accuracy", "rules", "length", "rules_conover"}
+
+    Examples
+    --------
+    >>> paper_table("rules").loc["wine"].to_dict()
+    {'frri': 8, 'modlem': 13, 'quickrules-paper': 211, 'furia': 7, 'ripper': 5}
+    """
+    return pd.read_csv(Path(__file__).parent / "paper" / f"{name}.csv", index_col=0)
+
+
+def slips(data: Mapping[str, Dataset]) -> dict[str, str]:
+    """Where the paper prints another shape than a data set has, by the names of the data sets.
+
+    Examples
+    --------
+    >>> from frri.compare import load
+    >>> slips({"wine": load("wine"), "spectfheart": load("spectfheart")})
+    {'spectfheart': 'paper prints 38.56'}
+    """
+    found = {}
+    for name, row in paper_table("datasets").iterrows():
+        if name in data and not data[name].notes:
+            shape = data[name].shape
+            off = [f"{row[key]:g}" for key, value in shape.items() if round(value, 2) != row[key]]
+            if off:
+                found[str(name)] = f"paper prints {', '.join(off)}"
+    return found

@@ -1,0 +1,31 @@
+"""Show a model in the browser."""
+
+import argparse
+import tempfile
+import webbrowser
+from pathlib import Path
+
+from frri.cli.console import say
+from frri.cli.files import write_whole
+from frri.cli.parser import Parser
+from frri.cli.report import add_page_arguments, page_of
+
+EXAMPLES = """\
+frri view model.json
+frri view model.json patients.csv --target risk"""
+
+
+def configure(parser: Parser) -> None:
+    """Describe the arguments."""
+    add_page_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The page to a temporary file, and that to the browser."""
+    page = page_of(arguments)
+    target = Path(tempfile.mkdtemp(prefix="frri-")) / "report.html"
+    write_whole(str(target), page)
+    say(f"Wrote {target}.")
+    if not webbrowser.open(target.as_uri()):
+        say("No browser was found: open this file in one.")
+    return 0

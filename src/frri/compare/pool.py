@@ -1,0 +1,174 @@
+"""Cells in several processes: one that dies or takes too long is a failure, and the run goes on.
+
+Learners and metrics reach the processes pickled by value, so they may be defined anywhere, also in a
+notebook or in a script that does not ask for its name.
+"""
+
+import contextlib
+import os
+import pickle
+import queue
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from frri.compare.evaluation import Cell, Task, one_line
+from frri.compare.grid import Grid
+from frri.compare.optional import not_installed
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+# One thread each: the processes are the parallelism, and sums come out the same everywhere.
+_ENVIRONMENT = {
+    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
+    "PYTHONHASHSEED": "0",
+}
+
+_Finished = queue.SimpleQueue[tuple[Task, "Future[Cell]"]]
+
+
+def in_processes(
+    grid: Grid, todo: Sequence[Task], workers: int, time_limit: float, tick: Callable[[], None]
+) -> Iterator[Cell]:
+    """Do tasks in several processes.
+
+    Parameters
+    ----------
+    grid : Grid
+    todo : sequence of Task
+    workers : int
+    time_limit : float
+        Seconds after which a task's process is ended and the task counts as failed; 0 is no limit.
+    tick : callable
+        Called now and then while nothing comes.
+
+    Yields
+    ------
+    dict
+        Finished cells in the order in which they come. After Ctrl-C those that are there already, then
+        the interrupt goes on.
+    """
+    while todo:
+        lost = []
+        for task, cell in _in_one_pool(grid, todo, workers, time_limit, tick):
+            if cell is None:
+                lost.append(task)
+            else:
+                yield cell
+        if len(lost) == len(todo):
+            raise OSError("No process can be started to work in; workers=0 runs all in this one.")
+        todo = lost
+
+
+def _in_one_pool(
+    grid: Grid, todo: Sequence[Task], workers: int, time_limit: float, tick: Callable[[], None]
+) -> Iterator[tuple[Task, Cell | None]]:
+    """Tasks and their cells; None for what a pool has lost, which ends with it."""
+    finished: _Finished = queue.SimpleQueue()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as last_words:
+        pool = _pool(grid, workers, last_words)
+        try:
+            for task in todo:
+                future = pool.schedule(_do, (task,), timeout=time_limit)
+                future.add_done_callback(lambda done, task=task: finished.put((task, done)))
+            for _ in todo:
+                yield _cell(*_next(finished, tick), time_limit, last_words)
+        except KeyboardInterrupt:
+            while not finished.empty():
+                yield _cell(*finished.get(), time_limit, last_words)
+            raise
+        finally:
+            pool.stop()
+            pool.join()
+
+
+def _pool(grid: Grid, workers: int, last_words: str) -> Any:
+    try:
+        import cloudpickle  # noqa: PLC0415 - optional
+        from joblib.externals.loky.backend.context import LokyContext  # noqa: PLC0415 - slow
+        from joblib.externals.loky.backend.process import LokyProcess  # noqa: PLC0415
+        from pebble import ProcessPool  # noqa: PLC0415 - optional
+    except ImportError as error:
+        raise not_installed(error.name or "pebble") from None
+
+    class Context(LokyContext):  # type: ignore[misc]
+        """Processes that do not run the main script again."""
+
+        @staticmethod
+        def Process(*arguments: Any, **options: Any) -> Any:  # noqa: N802 - as multiprocessing has it
+            return LokyProcess(*arguments, env=_ENVIRONMENT, **options)
+
+    settings = (cloudpickle.dumps(grid), os.getpid(), last_words)
+    return ProcessPool(workers, initializer=_begin, initargs=settings, context=Context())
+
+
+def _next(finished: _Finished, tick: Callable[[], None]) -> "tuple[Task, Future[Cell]]":
+    while True:
+        try:
+            return finished.get(timeout=0.2)
+        except queue.Empty:
+            tick()
+
+
+def _cell(
+    task: Task, done: "Future[Cell]", time_limit: float, last_words: str
+) -> tuple[Task, Cell | None]:
+    from pebble import ProcessExpired  # noqa: PLC0415 - optional
+
+    try:
+        return task, done.result()
+    except TimeoutError:
+        reason = f"took longer than {time_limit:g} seconds"
+    except ProcessExpired as end:
+        said = ""
+        with contextlib.suppress(OSError):
+            said = Path(last_words, str(end.pid)).read_text("utf-8", "replace").strip()
+        last = f": {said.splitlines()[-1][:200]}" if said else ""
+        reason = f"the process ended with code {end.exitcode}{last}"
+    except BrokenProcessPool:
+        return task, None
+    return task, task.cell(failure=reason)
+
+
+# In the processes
+
+_pickled = b""
+
+
+def _begin(pickled: bytes, parent: int, last_words: str) -> None:
+    """Take what there is to do, and say nothing where others speak."""
+    global _pickled  # noqa: PLW0603 - a process does the tasks of one grid
+    _pickled = pickled
+    words = os.open(Path(last_words, str(os.getpid())), os.O_CREAT | os.O_RDWR | os.O_APPEND)
+    os.dup2(words, sys.stderr.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """When the parent is gone, so is this process, in the midst of a fit."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(0)
+
+
+@cache
+def _grid() -> Grid:
+    grid: Grid = pickle.loads(_pickled)  # noqa: S301 - from the parent process
+    return grid
+
+
+def _do(task: Task) -> Cell:
+    os.ftruncate(sys.stderr.fileno(), 0)
+    try:
+        grid = _grid()
+    except Exception as error:  # noqa: BLE001 - a learner that cannot be unpickled is a failure
+        return task.cell(failure=one_line(error))
+    return grid.do(task)
