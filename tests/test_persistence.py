@@ -1,8 +1,12 @@
 """Saved rulesets: the published schema, and files made by mistake or malice."""
 
 import json
+import os
 import random
+import re
+import threading
 import time
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 
@@ -11,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
+from frri.cli.files import load_model
 from frri.rules import persistence
 from test_export import rulesets
 
@@ -90,6 +95,7 @@ def changed(path, value):
     return content
 
 
+FAR = {"attribute": "day", "trapezoid": [None, None, 1e14, 1e14]}
 BY_SCHEMA = [
     (["format"], "other", "not a saved ruleset"),
     (["version"], 2, "format version 2"),
@@ -111,9 +117,11 @@ BY_SCHEMA = [
     (["attributes", 0, "low"], ..., "lacks 'low' in an attribute"),
     (["attributes", 0, "categories"], ["a"], "'low' in an attribute, which is not part"),
     (["attributes", 1, "categories"], ["a", "a"], "has a category twice"),
+    (["attributes", 2, "categories"], [], "'size' is ordinal and has no categories"),
+    (["attributes", 3, "low"], -1e14, "'day' holds dates up to 1e\\+14 days from 1970"),
     (["rules", 0], None, "where a rule belongs"),
     (["rules", 0, "weight"], "1", "'1' where a number belongs"),
-    (["rules", 0, "weight"], -1, "must be from 0"),
+    (["rules", 0, "weight"], -1, "must be 0, or from 1e-300"),
     (["rules", 0, "weight"], 10**400, "where a number belongs"),
     (["rules", 0, "wieght"], 1, "'wieght' in a rule, which is not part"),
     (["rules", 0, "origin"], "stolen", "origin"),
@@ -125,11 +133,14 @@ BY_SCHEMA = [
     (["rules", 0, "if", 0, "trapezoid"], [1, 2, 3], "four bounds"),
     (["rules", 0, "if", 0, "trapezoid", 0], 1e306, "where a number belongs"),
     (["rules", 0, "if", 1, "values"], [], "allows no value"),
+    (["rules", 0, "partial_weights", 1], -1.5, "Rule 1 must have partial weights of 0 or more"),
+    (["rules", 2, "distribution", 0], -0.5, "Rule 3 must have shares of 0 or more"),
     (["rules", 0, "if", 0], {"attribute": "age"}, "lacks 'trapezoid'"),
 ]
 BY_HAND = [
     (["attributes", 0, "low"], 100, "ranges from 100.0 down to 99.0"),
     (["attributes", 0, "name"], "colour", "same name"),
+    (["rules", 2, "if"], [FAR], "Rule 3 has a condition on 'day' beyond .* 1e\\+14 days"),
     (["rules", 0, "then"], "perhaps", "not a class"),
     (["rules", 0, "if", 0, "attribute"], "weight", "not an attribute"),
     (["rules", 0, "if", 0, "trapezoid", 0], 21, "must ascend"),
@@ -182,8 +193,58 @@ def test_files_that_are_none_get_one_sentence(tmp_path, monkeypatch):
         RuleSet.load(path)
     example().save(path)
     monkeypatch.setattr(persistence, "LARGEST_FILE", 100)
-    with pytest.raises(ValueError, match="larger than any ruleset"):
+    with pytest.raises(ValueError, match="too large: at most 100 bytes"):
         RuleSet.load(path)
+
+
+def endless(pipe):
+    """Open brackets until the reader goes away."""
+    with suppress(BrokenPipeError), pipe.open("wb", buffering=0) as file:
+        while True:
+            file.write(b"[" * 2**16)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_no_more_is_read_of_an_endless_stream_than_a_ruleset_may_have(tmp_path, monkeypatch):
+    monkeypatch.setattr(persistence, "LARGEST_FILE", 3 * 2**20)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for read in (RuleSet.load, load_model):
+        writer = threading.Thread(target=endless, args=(pipe,))
+        writer.start()
+        with pytest.raises(ValueError, match="pipe is too large"):
+            read(str(pipe))
+        writer.join()
+        with pytest.raises(ValueError, match="/dev/zero is too large"):
+            read("/dev/zero")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * 60_000_000, "nested too deeply"),
+        ('{"about": ' * 20 + "0" + "}" * 20, "nested too deeply"),
+        ("[" + "[]," * 5_000_000, "more than 4,194,304 parts"),
+        ('{"a": "' + "[" * 1000 + '\\\\"' + "[" * 100, "nested too deeply"),
+        ('{"a": "' + "[" * 1000 + '\\""}', "not a saved ruleset: it lacks"),
+        ("]" * 100, "not JSON"),
+    ],
+)
+def test_brackets_are_counted_before_anything_is_made_of_them(text, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        RuleSet.from_json(text)
+    assert len(str(caught.value)) < 200
+
+
+def test_library_and_command_line_read_a_model_alike(tmp_path):
+    path = tmp_path / "rules.json"
+    for content in (b"", b" \n", b"\xff", b"[" * 100, b"{}", b"\xef\xbb\xbf{", b"null"):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=re.escape(str(path))) as library:
+            RuleSet.load(path)
+        with pytest.raises(ValueError, match=re.escape(str(path))) as command:
+            load_model(str(path))
+        assert str(command.value) == str(library.value)
 
 
 def test_reading_takes_time_in_proportion_to_the_file():

@@ -10,7 +10,7 @@ from frri._util import files as writing
 from frri.cli.console import sentence
 from frri.readers.tables import FORMATS
 from frri.rules import RuleSet
-from frri.rules.persistence import LARGEST_FILE
+from frri.rules.persistence import read
 
 
 def load_model(source: str) -> RuleSet:
@@ -25,29 +25,17 @@ def load_model(source: str) -> RuleSet:
     """
     name = "standard input" if source == "-" else source
     try:
-        if source == "-":
-            content = sys.stdin.buffer.read(LARGEST_FILE + 1)
-        else:
-            with Path(source).open("rb") as file:
-                content = file.read(LARGEST_FILE + 1)
+        return read(sys.stdin.buffer, name) if source == "-" else RuleSet.load(source)
     except FileNotFoundError:
         raise ValueError(f"There is no file {name}.") from None
     except IsADirectoryError:
         raise ValueError(f"{name} is a folder, not a model.") from None
     except OSError as error:
         raise ValueError(f"{name} cannot be read: {error.strerror}.") from None
-    if not content.strip():
-        raise ValueError(f"{name} is empty.")
-    if len(content) > LARGEST_FILE:
-        raise ValueError(f"{name} is larger than any model ({LARGEST_FILE >> 20} MiB).")
-    try:
-        return RuleSet.from_json(content.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise ValueError(f"{name} is not a saved model: it is not a text file.") from None
     except ValueError as error:
         if Path(source).suffix.lower() in FORMATS:
             raise ValueError(f"{name} is a table, not a model; the model comes first.") from None
-        raise ValueError(f"{name}: {sentence(error)}") from None
+        raise ValueError(sentence(error)) from None
 
 
 def check_inputs(*sources: str | None) -> None:

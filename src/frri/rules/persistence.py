@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from math import inf, isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
+from frri._util.bounded import depth_and_size, read_text
 from frri._util.files import write_whole
-from frri.rules.about import MOST_DIGITS, SURROGATE, About
+from frri.rules.about import DEEPEST, MOST_DIGITS, SURROGATE, About
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
 from frri.rules.rule import Rule, RuleStatistics
 from frri.table import KINDS, Attribute
@@ -28,6 +29,7 @@ VERSION = 1
 
 # Bounds on what a file may hold; models made from data stay far below them.
 LARGEST_FILE = 256 * 2**20
+MOST_PARTS = 2**22
 LARGEST_NUMBER = 1e305
 LARGEST_COUNT = 2**63
 LARGEST_LABEL = 2**64
@@ -89,6 +91,15 @@ def to_json(ruleset: "RuleSet") -> str:
 
 def from_json(content: str) -> "RuleSet":
     """The ruleset of a JSON text."""
+    # A ruleset itself is shallower than its description may be.
+    depth, size = depth_and_size(content, DEEPEST + 2)
+    if depth > DEEPEST + 2 or size > MOST_PARTS:
+        what = (
+            "nested too deeply"
+            if depth > DEEPEST + 2
+            else f"made of more than {MOST_PARTS:,} parts"
+        )
+        raise ValueError(f"This is not a saved ruleset: it is {what}.")
     try:
         parsed = json.loads(
             content,
@@ -98,8 +109,6 @@ def from_json(content: str) -> "RuleSet":
         )
     except json.JSONDecodeError as error:
         raise ValueError(f"This is not JSON: {error}.") from None
-    except RecursionError:
-        raise ValueError("This is not a saved ruleset: it is nested too deeply.") from None
     return from_dict(parsed)
 
 
@@ -110,12 +119,17 @@ def save(ruleset: "RuleSet", path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> "RuleSet":
     """Read a file written by `save`."""
-    if Path(path).stat().st_size > LARGEST_FILE:
-        raise ValueError(f"{path} is larger than any ruleset ({LARGEST_FILE >> 20} MiB).")
+    with Path(path).open("rb") as file:
+        return read(file, str(path))
+
+
+def read(file: IO[bytes], name: str) -> "RuleSet":
+    """The ruleset of an open file or stream; complaints begin with its name."""
+    content = read_text(file, name, LARGEST_FILE)
     try:
-        return from_json(Path(path).read_text(encoding="utf-8-sig"))
-    except UnicodeDecodeError:
-        raise ValueError(f"{path} is not a text file.") from None
+        return from_json(content)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
 
 
 def _attribute_to_dict(attribute: Attribute) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from frri.rules.about import About, plain_scalar
 from frri.rules.condition import Condition, NumericCondition
 from frri.rules.matching import Matcher
 from frri.rules.rule import Label, Rule, RuleStatistics, label_array
-from frri.table import Attribute, to_matrix
+from frri.table import FARTHEST_DATE, LARGEST, Attribute, to_matrix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 
 # A rule covers an object when weight x degree exceeds this: the paper's "> 0" in floating point.
 COVERS = 1e-6
-# Sums of weights must stay finite.
+# Sums of weights must stay finite, and so must what they divide.
 HEAVIEST = 1e9
+LIGHTEST = 1e-300
 
 
 @dataclass(frozen=True)
@@ -395,21 +396,37 @@ class RuleSet:
     ) -> None:
         if rule.consequent not in labels:
             raise ValueError(f"{name} concludes {rule.consequent!r}, which is not a class.")
-        if not 0.0 <= rule.weight <= HEAVIEST:
-            raise ValueError(f"{name} has weight {rule.weight}; it must be from 0 to {HEAVIEST:g}.")
+        if rule.weight != 0.0 and not LIGHTEST <= rule.weight <= HEAVIEST:
+            raise ValueError(
+                f"{name} has weight {rule.weight}; it must be 0, or from {LIGHTEST:g} to {HEAVIEST:g}."
+            )
         if rule.origin not in {"learned", "edited", "written"}:
             raise ValueError(f"{name} has the unknown origin {rule.origin!r}.")
         shares = rule.distribution
         if shares is not None and len(shares) != len(self.classes):
             raise ValueError(f"{name} must have one share per class in its distribution.")
-        if shares is not None and not (min(shares) >= 0.0 and sum(shares) < np.inf):
-            raise ValueError(f"{name} must have shares of 0 or more in its distribution.")
+        for what, amounts in (
+            ("shares of 0 or more in its distribution", shares),
+            ("partial weights of 0 or more", rule.partial_weights),
+        ):
+            if amounts and not (min(amounts) >= 0.0 and sum(amounts) <= LARGEST):
+                raise ValueError(f"{name} must have {what}, {LARGEST:g} at most in all.")
         for condition in rule.conditions:
-            if condition.attribute not in kinds:
-                raise ValueError(f"{name} uses {condition.attribute!r}, which is not an attribute.")
-            kind = kinds[condition.attribute]
-            if isinstance(condition, NumericCondition) == (kind == "nominal"):
-                raise ValueError(
-                    f"{name} has a condition on {condition.attribute!r} that does not fit "
-                    f"a {kind} attribute."
-                )
+            _check_condition(name, condition, kinds)
+
+
+def _check_condition(name: str, condition: Condition, kinds: Mapping[str, str]) -> None:
+    if condition.attribute not in kinds:
+        raise ValueError(f"{name} uses {condition.attribute!r}, which is not an attribute.")
+    kind = kinds[condition.attribute]
+    ends = condition.trapezoid if isinstance(condition, NumericCondition) else ()
+    if bool(ends) == (kind == "nominal"):
+        raise ValueError(
+            f"{name} has a condition on {condition.attribute!r} that does not fit a {kind} attribute."
+        )
+    farthest = max((abs(end) for end in ends if np.isfinite(end)), default=0.0)
+    if kind == "date" and farthest > FARTHEST_DATE:
+        raise ValueError(
+            f"{name} has a condition on {condition.attribute!r} beyond all dates, {farthest:g} days "
+            f"from 1970; they may be {FARTHEST_DATE:g} days away."
+        )

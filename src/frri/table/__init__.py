@@ -1,6 +1,6 @@
 """Tables: named, typed columns on the way in, one float64 matrix on the way through."""
 
-from frri.table.attribute import KINDS, Attribute, number_text
+from frri.table.attribute import FARTHEST_DATE, KINDS, Attribute, number_text
 from frri.table.encoding import (
     LARGEST,
     EncodedTable,
@@ -12,6 +12,7 @@ from frri.table.encoding import (
 )
 
 __all__ = [
+    "FARTHEST_DATE",
     "KINDS",
     "LARGEST",
     "Attribute",

@@ -1,11 +1,13 @@
 """One column of a training table: its name, its kind, what was seen there, and how its values are shown."""
 
 from dataclasses import dataclass
-from math import floor, log10
+from math import floor, isfinite, log10
 
 import numpy as np
 
 KINDS = ("numeric", "date", "ordinal", "nominal")
+# In days from 1970: about what numpy, in microseconds, and JavaScript can tell.
+FARTHEST_DATE = 1e8
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,16 @@ class Attribute:
         if (self.categories is not None) != (self.kind in {"ordinal", "nominal"}):
             raise ValueError(
                 f"Attribute {self.name!r}: categories do not go with kind {self.kind!r}."
+            )
+        if self.kind == "ordinal" and not self.categories:
+            raise ValueError(
+                f"Attribute {self.name!r} is ordinal and has no categories; list them or leave it out."
+            )
+        farthest = max((abs(end) for end in (self.low, self.high) if isfinite(end)), default=0.0)
+        if self.kind == "date" and farthest > FARTHEST_DATE:
+            raise ValueError(
+                f"Attribute {self.name!r} holds dates up to {farthest:g} days from 1970; "
+                f"they may be {FARTHEST_DATE:g} days away."
             )
         if self.kind == "ordinal" and self.categories:
             object.__setattr__(self, "low", 0.0)
