@@ -11,11 +11,13 @@ from copy import deepcopy
 from dataclasses import replace
 
 import jsonschema
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
+from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet, export
 from frri.cli.files import load_model
+from frri.report.facts import facts
 from frri.rules import persistence
 from test_export import rulesets
 
@@ -138,6 +140,7 @@ BY_SCHEMA = [
     (["rules", 0, "if", 0], {"attribute": "age"}, "lacks 'trapezoid'"),
 ]
 BY_HAND = [
+    (["rules", 0, "weight"], 5e-324, "must be 0, or from 1e-300"),
     (["attributes", 0, "low"], 100, "ranges from 100.0 down to 99.0"),
     (["attributes", 0, "name"], "colour", "same name"),
     (["rules", 2, "if"], [FAR], "Rule 3 has a condition on 'day' beyond .* 1e\\+14 days"),
@@ -263,6 +266,8 @@ def test_reading_takes_time_in_proportion_to_the_file():
 # ---------------------------------------------------------------- ten thousand mutations
 
 JUNK = (
+    *(1e14, -1e14, 1e8, 1e300, 1e305, -1.5, "date", "ordinal", "nominal", "product", "drastic"),
+    *("lukasiewicz", "sum", "first", "stretched", "priors", "holds", "fails", "edited"),
     *(None, True, False, 0, -1, 1, 2, 1e308, -1e308, 5e-324, 10**30, 10**400, 0.5, float("nan")),
     *("", "x", "no", "age", "\ud800", "\0", "a" * 500, "best", "numeric", "1e5"),
     *([], [[]], [None] * 4, [1, 2, 3, 4], [0.5] * 2000, {}, {"a": {}}, {"if": []}, [[[[[]]]]]),
@@ -323,13 +328,55 @@ def peak_memory():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
+SOURCES = (
+    example(),
+    replace(example(), fallback="nearest", combination="first"),
+    replace(example(), fallback="stretched", combination="sum", clip=True, missing="holds"),
+    RuleSet((), (Attribute("n"),), (1, 2)),
+)
+
+
+def use(ruleset):
+    """All that people do with a ruleset."""
+    row = {
+        attribute.name: attribute.categories[0] if attribute.categories else None
+        for attribute in ruleset.attributes
+    }
+    numbers = {a.name: 1.0 for a in ruleset.attributes if a.kind == "numeric"}
+    dates = {a.name: "2020-01-01" for a in ruleset.attributes if a.kind == "date"}
+    table = pd.DataFrame([row, row | numbers | dates], columns=list(row), dtype=object)
+    shares = ruleset.predict_proba(table)
+    assert (shares >= 0).all()
+    assert shares.sum(axis=1) == pytest.approx(1)
+    assert set(ruleset.predict(table).tolist()) <= set(ruleset.classes)
+    assert str(ruleset.explain(row, effort=100))
+    assert [str(rule) for rule in ruleset]
+    assert len(ruleset.to_frame()) == len(ruleset)
+    assert str(ruleset.without_rule(0)) in str(ruleset)
+    json.dumps(facts(ruleset), allow_nan=False)
+    for write in export.FORMATS.values():
+        with suppress(ValueError):  # what a format has no words for
+            assert write(ruleset)
+
+
+@pytest.mark.filterwarnings("error")
+def test_whatever_is_loaded_can_be_used():
+    chance = random.Random(1)
+    used = 0
+    while used < 150:
+        content = json.loads(chance.choice(SOURCES).to_json())
+        try:
+            ruleset = RuleSet.from_json(mutated_content(content, chance))
+        except ValueError:
+            continue
+        if len(ruleset):
+            use(ruleset)
+            used += 1
+
+
 def test_ten_thousand_mutated_files_never_crash_hang_or_fill_the_memory():
     chance = random.Random(0)
-    sources = [
-        example().to_json(),
-        replace(example(), fallback="nearest", combination="first").to_json(),
-        RuleSet((), (Attribute("n"),), (1, 2)).to_json(),
-    ]
+    sources = [ruleset.to_json() for ruleset in SOURCES]
     loaded = longest = 0
     before = peak_memory()
     for number in range(10_000):
