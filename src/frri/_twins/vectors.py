@@ -2,16 +2,17 @@
 
 The compiler turns loops of a short, known length into that many scalar instructions before it looks
 for vectors, and never finds out that a comparison of 64 bytes is a set of 64 objects. Where such a
-loop is all there is to do, it is given here as a vector from the start.
+loop is all there is to do, it is given to the compiler as a vector from the start. Where that cannot be
+done, or does not give what the loop gives, the loop itself is compiled: slower, with the same results.
 
 Sets of objects come in blocks of eight words: arrays of shape (number of blocks, 8).
 """
 
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, type-arg"
+# mypy: disable-error-code="assignment, no-untyped-def, no-untyped-call, type-arg"
 
 import numpy as np
 
-from frri._twins import kernel, loading_compiled
+from frri._twins import is_twin, kernel
 
 # Words in a block: a line of the cache.
 BLOCK = 8
@@ -68,26 +69,27 @@ def within(cells, j, first, low, high):
     return found
 
 
-if loading_compiled():
-    from llvmlite import ir  # type: ignore[import-untyped]
-    from numba.core import cgutils, types
-    from numba.extending import intrinsic
+def _instructions():
+    """The three loops as vector instructions."""
+    from llvmlite import ir  # type: ignore[import-untyped]  # noqa: PLC0415 - only for the compiler
+    from numba.core import cgutils, types  # noqa: PLC0415
+    from numba.extending import intrinsic  # noqa: PLC0415
 
-    _INDEX, _VECTOR = ir.IntType(64), ir.VectorType(ir.IntType(64), BLOCK)
-    _BYTES = ir.VectorType(ir.IntType(8), WORD)
+    index_type, vector_type = ir.IntType(64), ir.VectorType(ir.IntType(64), BLOCK)
+    bytes_type = ir.VectorType(ir.IntType(8), WORD)
 
-    def _pointer(context, builder, array_type, array, index):
+    def pointer(context, builder, array_type, array, index):
         data = context.make_array(array_type)(context, builder, array).data
-        if index.type.width < _INDEX.width:
-            index = builder.sext(index, _INDEX)
-        start = builder.gep(data, [builder.mul(index, ir.Constant(_INDEX, BLOCK))])
-        return builder.bitcast(start, _VECTOR.as_pointer())
+        if index.type.width < index_type.width:
+            index = builder.sext(index, index_type)
+        start = builder.gep(data, [builder.mul(index, ir.Constant(index_type, BLOCK))])
+        return builder.bitcast(start, vector_type.as_pointer())
 
-    def _load(context, builder, array_type, array, index):
-        return builder.load(_pointer(context, builder, array_type, array, index), align=8)
+    def load(context, builder, array_type, array, index):
+        return builder.load(pointer(context, builder, array_type, array, index), align=8)
 
-    def _any(builder, words):
-        flags = builder.icmp_unsigned("!=", words, ir.Constant(_VECTOR, None))
+    def any_of(builder, words):
+        flags = builder.icmp_unsigned("!=", words, ir.Constant(vector_type, None))
         together = builder.bitcast(flags, ir.IntType(BLOCK))
         return builder.icmp_unsigned("!=", together, ir.Constant(together.type, 0))
 
@@ -95,12 +97,12 @@ if loading_compiled():
     def narrow(_, out, o, sets, s, table, inner, outer):
         def generate(context, builder, signature, args):
             kinds = signature.args
-            words = _load(context, builder, kinds[2], args[2], args[3])
-            at_or_above = _load(context, builder, kinds[4], args[4], args[5])
-            above = _load(context, builder, kinds[4], args[4], args[6])
+            words = load(context, builder, kinds[2], args[2], args[3])
+            at_or_above = load(context, builder, kinds[4], args[4], args[5])
+            above = load(context, builder, kinds[4], args[4], args[6])
             words = builder.and_(builder.and_(words, at_or_above), builder.not_(above))
-            builder.store(words, _pointer(context, builder, kinds[0], args[0], args[1]), align=8)
-            return _any(builder, words)
+            builder.store(words, pointer(context, builder, kinds[0], args[0], args[1]), align=8)
+            return any_of(builder, words)
 
         return types.boolean(out, o, sets, s, table, inner, outer), generate
 
@@ -108,22 +110,22 @@ if loading_compiled():
     def beyond(_, sets, s, others, o, table, inner, outer):
         def generate(context, builder, signature, args):
             kinds = signature.args
-            one = _load(context, builder, kinds[0], args[0], args[1])
-            other = _load(context, builder, kinds[2], args[2], args[3])
-            at_or_above = _load(context, builder, kinds[4], args[4], args[5])
-            above = _load(context, builder, kinds[4], args[4], args[6])
+            one = load(context, builder, kinds[0], args[0], args[1])
+            other = load(context, builder, kinds[2], args[2], args[3])
+            at_or_above = load(context, builder, kinds[4], args[4], args[5])
+            above = load(context, builder, kinds[4], args[4], args[6])
             both = builder.and_(one, other)
             found = (
-                _any(builder, builder.and_(both, above)),
-                _any(builder, builder.and_(both, builder.not_(at_or_above))),
+                any_of(builder, builder.and_(both, above)),
+                any_of(builder, builder.and_(both, builder.not_(at_or_above))),
             )
             return context.make_tuple(builder, signature.return_type, found)
 
         result = types.UniTuple(types.boolean, 2)
         return result(sets, s, others, o, table, inner, outer), generate
 
-    def _repeat(builder, byte):
-        nothing = ir.Constant(_BYTES, ir.Undefined)
+    def repeat(builder, byte):
+        nothing = ir.Constant(bytes_type, ir.Undefined)
         single = builder.insert_element(nothing, byte, ir.Constant(ir.IntType(32), 0))
         nowhere = ir.Constant(ir.VectorType(ir.IntType(32), WORD), None)
         return builder.shuffle_vector(single, nothing, nowhere)
@@ -134,10 +136,46 @@ if loading_compiled():
             array = context.make_array(signature.args[0])(context, builder, args[0])
             _, width = cgutils.unpack_tuple(builder, array.shape)
             start = builder.add(builder.mul(args[1], width), args[2])
-            pointer = builder.bitcast(builder.gep(array.data, [start]), _BYTES.as_pointer())
+            place = builder.bitcast(builder.gep(array.data, [start]), bytes_type.as_pointer())
             # What is below the lower bound wraps around and is far above it.
-            above = builder.sub(builder.load(pointer, align=1), _repeat(builder, args[3]))
-            span = _repeat(builder, builder.sub(args[4], args[3]))
-            return builder.bitcast(builder.icmp_unsigned("<=", above, span), _INDEX)
+            above = builder.sub(builder.load(place, align=1), repeat(builder, args[3]))
+            span = repeat(builder, builder.sub(args[4], args[3]))
+            return builder.bitcast(builder.icmp_unsigned("<=", above, span), index_type)
 
         return types.uint64(cells, types.int64, types.int64, types.uint8, types.uint8), generate
+
+    return narrow, beyond, within
+
+
+@kernel
+def trial(sets, cells, out):
+    """What comes of the three for a few sets and bytes."""
+    found = narrow(out, 0, sets, 0, sets, 1, 2)
+    above, below = beyond(sets, 0, sets, 1, sets, 0, 2)
+    word = within(cells, 1, 3, cells[0, 0], cells[0, 1])
+    return found, out[0, 0], out[0, 7], above, below, word
+
+
+def _are_sound():
+    """Whether compiled they give what they give interpreted."""
+    from frri._twins import vectors as interpreted  # noqa: PLC0415, PLW0406 - a twin asks the other
+
+    sets = np.arange(3 * BLOCK, dtype=np.uint64).reshape(3, BLOCK) * SEQUENCE
+    cells = np.arange(4 * WORD, dtype=np.uint8).reshape(2, 2 * WORD) * np.uint8(37)
+    cells[0, :2] = 40, 200
+    found = trial(sets, cells, np.zeros_like(sets))
+    return found == interpreted.trial(sets, cells, np.zeros_like(sets))
+
+
+# Whether the compiled twin has instructions or loops.
+FORM = "loops"
+
+if is_twin(__name__):
+    _loops = narrow, beyond, within
+    try:
+        narrow, beyond, within = _instructions()
+        FORM = "instructions" if _are_sound() else FORM
+    except Exception:  # noqa: BLE001, S110 - whatever another compiler or machine may say
+        pass
+    if FORM == "loops":
+        narrow, beyond, within = (kernel(loop) for loop in _loops)

@@ -19,7 +19,7 @@ import numpy as np
 from frri._twins import companion, kernel
 from frri._twins import vectors as _vectors
 
-vectors: Any = companion(_vectors, __file__)
+vectors: Any = companion(_vectors, of=__name__)
 narrow, beyond = vectors.narrow, vectors.beyond
 
 BLOCK = _vectors.BLOCK

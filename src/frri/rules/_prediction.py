@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._twins import compiled, compiled_before, numba_installed
+from frri import _twins
+from frri._twins import compiled, numba_installed
 from frri.rules.matching import Matcher
 
 # Objects x conditions from which a compiled kernel pays: first in a process, and once it is loaded.
@@ -25,7 +26,8 @@ def pays(matcher: Matcher, combination: str, fallback: str, matrix: NDArray[np.f
         return False
     from frri.rules import _prediction_kernels as prediction  # noqa: PLC0415 - not needed for small tables
 
-    return (work >= COLD or compiled_before(prediction)) and bool(np.isfinite(matrix.sum()))
+    worth = _twins.pays(prediction, work, compiled_from=COLD, loaded_from=COLD, used_from=WARM)
+    return worth and bool(np.isfinite(matrix.sum()))
 
 
 def decide(

@@ -10,9 +10,9 @@ from frri.cover._bound import exact as _bounds
 from frri.cover._bound import simplex as _tableau
 from frri.cover._search import propagation as _propagation
 
-bounds: Any = companion(_bounds, __file__)
-propagation: Any = companion(_propagation, __file__)
-tableau: Any = companion(_tableau, __file__)
+bounds: Any = companion(_bounds, of=__name__)
+propagation: Any = companion(_propagation, of=__name__)
+tableau: Any = companion(_tableau, of=__name__)
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

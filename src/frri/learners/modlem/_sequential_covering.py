@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frri._twins import cached_on_disk, compiled, compiled_before, numba_installed
+from frri._twins import compiled, pays
 from frri.learners._weights import sums_by_key
 from frri.learners.modlem import _sequential_covering_kernels as loops
 
@@ -157,10 +157,7 @@ def _criterion(n_classes: int, weights: Weights, *, entropy: bool) -> Criterion:
 
 
 def _compiled_pays(table: SlottedTable) -> bool:
-    if compiled_before(loops):
-        return True
-    limit = LOADED_FROM if cached_on_disk(loops) else COMPILED_FROM
-    return table.slots.size >= limit and numba_installed()
+    return pays(loops, table.slots.size, compiled_from=COMPILED_FROM, loaded_from=LOADED_FROM)
 
 
 # --- The search with array operations

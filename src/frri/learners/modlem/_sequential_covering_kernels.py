@@ -33,7 +33,7 @@ from frri.learners.modlem._split_search_kernels import (
 Found = tuple[Integers, Integers]
 
 # The same kernels, compiled where this module is.
-_choosing: Any = companion(choosing, of=__file__)
+_choosing: Any = companion(choosing, of=__name__)
 best_test, best_of_few = _choosing.best_test, _choosing.best_of_few
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from frri import fuzzy
-from frri._twins import cached_on_disk, compiled, compiled_before, numba_installed
+from frri._twins import compiled, pays
 from frri.learners.quickrules import _similarity_kernels as rough
 
 if TYPE_CHECKING:
@@ -122,10 +122,8 @@ class PositiveRegion:
         return self.implicator(nearest, 0.0)
 
     def _kernels(self) -> Any:
-        if compiled_before(rough):
-            return compiled(rough)
-        limit = LOADED_FROM if cached_on_disk(rough) else COMPILED_FROM
-        return compiled(rough) if len(self.values) >= limit and numba_installed() else rough
+        limits = {"compiled_from": COMPILED_FROM, "loaded_from": LOADED_FROM}
+        return compiled(rough) if pays(rough, len(self.values), **limits) else rough
 
 
 def total(degrees: Floats) -> float:

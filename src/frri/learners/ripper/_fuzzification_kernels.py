@@ -13,7 +13,7 @@ from frri.learners.ripper import _threshold_kernels as thresholds
 from frri.learners.ripper._threshold_kernels import AT_MOST, EQUAL
 
 # The same kernels, compiled where this module is.
-_thresholds: Any = companion(thresholds, of=__file__)
+_thresholds: Any = companion(thresholds, of=__name__)
 satisfies = _thresholds.satisfies
 
 # Purities that differ by less are equal: sums of memberships are rounded.

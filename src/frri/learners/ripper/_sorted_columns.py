@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from frri._twins import cached_on_disk, compiled, compiled_before, numba_installed
+from frri._twins import compiled, pays
 from frri.learners.ripper import _description_length_kernels as rule_lists
 from frri.learners.ripper import _threshold_kernels as thresholds
 from frri.rules import NominalCondition, NumericCondition
@@ -164,7 +164,5 @@ def without_redundant(tests: Tests) -> tuple[CrispTest, ...]:
 
 def kernels_for(module: ModuleType, n_values: int) -> Any:
     """Interpreted kernels for a small table, which must not wait for a compiler; else compiled ones."""
-    if compiled_before(module):
-        return compiled(module)
-    limit = LOADED_FROM if cached_on_disk(module) else COMPILED_FROM
-    return compiled(module) if n_values >= limit and numba_installed() else module
+    limits = {"compiled_from": COMPILED_FROM, "loaded_from": LOADED_FROM}
+    return compiled(module) if pays(module, n_values, **limits) else module
