@@ -412,6 +412,56 @@ def test_predictions_are_those_of_the_ruleset(capsys):
     }  # fmt: skip
 
 
+def test_predicted_classes_are_read_back_as_they_are(folder, capsysbinary):
+    import pandas as pd
+
+    plain = ["a\rb", "a\r", "a\r\nb", "a\nb", 'a"b', "a,b", "", " ", "-1", "+2.5e3", "'", "ü"]
+    # These have an apostrophe in front, whatever is in front already: spreadsheets must not run them.
+    formulas = [
+        "=1+1",
+        "+a",
+        "-1-1",
+        "@sum(A1)",
+        "\tx",
+        "\rx,y",
+        "\n",
+        "\uff1d1",
+        "'=1+1",
+        "''=1+1",
+    ]
+    nulls = ["a\0", "a\0\0", "\0"]
+    labels = [*plain, *formulas, *nulls]
+    model = RuleSet(
+        tuple(Rule((NumericCondition("n", x, x, x, x),), y) for x, y in enumerate(labels)),
+        (Attribute("n", 0, len(labels)),),
+        tuple(labels),
+    )
+    model.save("model.json")
+    numbers = "".join(f"{x}\n" for x in range(len(labels)))
+    (folder / "x.csv").write_text(f"n\n{numbers}")
+    expected = [f"'{label}" if label in formulas else label for label in labels]
+    for options in ([], ["-o", "old.json"], ["--proba", "--rules"]):
+        assert main(["predict", "model.json", "x.csv", *options]) == 0
+        written = capsysbinary.readouterr().out
+        if "-o" in options:
+            written = (folder / "old.json").read_bytes()
+        rows = list(csv.reader(io.StringIO(written.decode(), newline="")))
+        assert [row[0] for row in rows] == ["prediction", *expected]
+        assert len({len(row) for row in rows}) == 1
+        frame = pd.read_csv(io.BytesIO(written), keep_default_na=False, dtype={"prediction": str})
+        # pandas itself ends a text at a null character.
+        assert frame["prediction"].tolist()[: -len(nulls)] == expected[: -len(nulls)]
+        assert [
+            text[1:] if label in formulas else text
+            for label, (text, *_) in zip(labels, rows[1:], strict=True)
+        ] == labels
+    assert main(["predict", "model.json", "x.csv", "--json"]) == 0
+    assert [row["prediction"] for row in json.loads(capsysbinary.readouterr().out)] == labels
+    assert main(["export", "model.json", "--to", "csv"]) == 0
+    exported = list(csv.reader(io.StringIO(capsysbinary.readouterr().out.decode(), newline="")))
+    assert [row[2] for row in exported[1:]] == expected
+
+
 def test_unknown_categories_and_missing_values_are_predicted(folder, capsys):
     (folder / "x.csv").write_text(
         HEADER + "25,purple,2021-01-01,XXL,1,no\n,red,,?,1,no\n35,NA,2021-01-01,S,,\n"

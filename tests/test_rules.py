@@ -19,14 +19,18 @@ from hypothesis import strategies as st
 
 from frri import (
     Attribute,
+    FRRIClassifier,
     NominalCondition,
     NumericCondition,
+    QuickReduct,
     Rule,
     RuleSet,
     RuleStatistics,
     fuzzy,
 )
 from frri.rules import _prediction as bulk
+from frri.rules import compare
+from frri.rules.measures import importance
 from frri.rules.text import condition_text
 from frri.table import number_text
 
@@ -641,6 +645,31 @@ def test_labels_keep_their_types():
     rules = RuleSet((Rule((), np.int64(1)),), (Attribute("a"),), (1, "x"))
     assert rules.predict([[0.0]]).tolist() == [1]
     assert RuleSet.from_json(rules.to_json()) == rules
+
+
+def test_labels_keep_null_characters_at_their_ends():
+    labels = ["a\0", "a", "a\0\0", "\0"]
+    table = [[0.0], [1.0], [2.0], [3.0]]
+    rules = RuleSet(
+        tuple(
+            Rule((NumericCondition("n", x, x, x, x),), y)
+            for (x,), y in zip(table, labels, strict=True)
+        ),
+        (Attribute("n", 0, 3),),
+        tuple(labels),
+    )
+    assert rules.predict(table).tolist() == labels
+    assert [s.precision for s in rules.statistics(table, labels)] == [1.0] * 4
+    assert compare(rules, rules, table, labels).accuracy == (1.0, 1.0)
+    assert compare(rules, rules.without_rule(0), table, labels).accuracy == (1.0, 0.75)
+    assert importance(rules, table, labels)[0].drop > 0
+    for y in (labels, tuple(labels), pd.Series(labels), pl.Series(labels)):
+        learner = FRRIClassifier().fit(table, y)
+        assert learner.predict(table).tolist() == labels
+        assert learner.score(table, np.array(labels, dtype=object)) == 1.0
+        assert learner.ruleset_.classes == ("\0", "a", "a\0", "a\0\0")
+    reduct = QuickReduct().fit([[0.0, 1.0], [1.0, 1.0]], ["a", "a\0"])
+    assert reduct.reduct_.tolist() == [0]
 
 
 @pytest.mark.parametrize("text", ["20200125", "now", "2020"])

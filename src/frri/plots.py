@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
 from frri.rules.measures import quality
+from frri.rules.rule import given_labels
 from frri.rules.text import condition_text
 from frri.table import Attribute, to_matrix
 
@@ -220,7 +221,7 @@ def _groups(
         return []
     if labels is None:
         return [(None, np.ones(len(matrix), dtype=bool))]
-    values = np.asarray(labels)
+    values = given_labels(labels)
     if values.shape != (len(matrix),):
         raise ValueError(f"Expected {len(matrix)} labels, one per row, got shape {values.shape}.")
     return [(label, values == label) for label in ruleset.classes]

@@ -1,12 +1,11 @@
 """Apply a saved model to a table; a row of CSV for every row of it.
 
 Further columns of the table are passed over. A category that the model has never seen fits no condition
-on its column; a missing value is treated as the model says.
+on its column; a missing value is treated as the model says. A class that a spreadsheet would take for a
+formula (it begins with =, +, -, @, a tab or a line break, and is no number) has an apostrophe in front.
 """
 
 import argparse
-import csv
-import io
 import json
 from typing import Any
 
@@ -17,6 +16,7 @@ from frri.cli.console import Progress
 from frri.cli.files import check_inputs, check_output, load_model, write_whole
 from frri.cli.parser import Parser
 from frri.cli.tables import read_for
+from frri.export.csv import csv_text
 from frri.rules import RuleSet
 from frri.rules.rule import label_array
 
@@ -83,14 +83,11 @@ def _deciding(
 
 
 def _csv(columns: dict[str, list[Any]]) -> str:
-    output = io.StringIO()
-    writer = csv.writer(output, lineterminator="\n")
-    writer.writerow(columns)
-    for row in zip(*columns.values(), strict=True):
-        writer.writerow(
-            " ".join(map(str, cell)) if isinstance(cell, list) else cell for cell in row
-        )
-    return output.getvalue()
+    cells = [
+        [" ".join(map(str, cell)) if isinstance(cell, list) else cell for cell in column]
+        for column in columns.values()
+    ]
+    return csv_text(columns, zip(*cells, strict=True))
 
 
 def _json(columns: dict[str, list[Any]]) -> str:

@@ -1,20 +1,23 @@
-"""Rules as comma-separated values, for spreadsheets and scripts."""
+"""Comma-separated values: rules, for spreadsheets and scripts, and the one way to write such a file."""
 
 import csv
-import io
+import re
+from collections.abc import Iterable, Sequence
 
 from frri.export.rows import Cell, table_rows
 from frri.rules.ruleset import RuleSet
 
-# What makes spreadsheets take a text for a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+# What makes spreadsheets take a text for a formula, unless it is a number. Apostrophes before it are
+# counted in, so that taking one away always gives the text.
+_FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
 
 
 def to_csv(ruleset: RuleSet) -> str:
     """A header and a row per rule; numbers in full precision.
 
     A text that a spreadsheet would take for a formula (it begins with `=`, `+`, `-`, `@`, a tab or a
-    line break) gets an apostrophe in front, which spreadsheets do not show. Numbers stay as they are.
+    line break) gets an apostrophe in front. Numbers stay as they are.
 
     Examples
     --------
@@ -25,14 +28,36 @@ def to_csv(ruleset: RuleSet) -> str:
     1,age < 30,'=1+1,0.9
     """
     titles, rows = table_rows(ruleset)
-    output = io.StringIO()
-    writer = csv.writer(output, lineterminator="\n")
+    return csv_text(titles, rows)
+
+
+def csv_text(titles: Iterable[str], rows: Iterable[Sequence[Cell]]) -> str:
+    r"""A file of comma-separated values whose cells are read back as they were.
+
+    Except for what looks like a formula: there, one apostrophe in front is to be taken away.
+
+    Examples
+    --------
+    >>> csv_text(["class"], [["one\rtwo"], ["=1+1"], ["-1"], [""]])
+    'class\n"one\rtwo"\n\'=1+1\n-1\n""\n'
+    """
+    lines = _Lines()
+    # With this end of lines the csv module puts both of its characters in quotes, wherever they are.
+    writer = csv.writer(lines, lineterminator="\r\n")
     writer.writerow([_cell(title) for title in titles])
     writer.writerows([_cell(cell) for cell in row] for row in rows)
-    return output.getvalue()
+    return "".join(lines)
+
+
+class _Lines(list[str]):
+    """Takes what a writer writes, row by row; readers would pass over a row of nothing but spaces."""
+
+    def write(self, line: str) -> None:
+        row = line.removesuffix("\r\n")
+        self.append(f"{row}\n" if row.strip() else f'"{row}"\n')
 
 
 def _cell(cell: Cell) -> Cell:
-    # The csv module refuses what a quote cannot protect: a null character.
-    text = cell.replace("\0", " ") if isinstance(cell, str) else cell
-    return f"'{text}" if isinstance(text, str) and text.startswith(_FORMULA) else text
+    if not isinstance(cell, str) or not _FORMULA.match(cell) or _NUMBER.fullmatch(cell):
+        return cell
+    return f"'{cell}"

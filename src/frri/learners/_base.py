@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from frri import table as data
 from frri.learners._provenance import provenance
 from frri.rules import Label, RuleSet
-from frri.rules.rule import label_array
+from frri.rules.rule import given_labels, label_array
 from frri.table import Attribute
 from frri.table.columns import is_missing, plain_table
 
@@ -199,7 +199,7 @@ def _named_labels(y: Any) -> tuple[str, Any]:
     columns = data.column_names(y)
     if columns is not None and len(columns) == 1:
         y = y[y.columns[0]]
-    return str(getattr(y, "name", None) or "class"), np.asarray(y)
+    return str(getattr(y, "name", None) or "class"), given_labels(y)
 
 
 def plain_labels(y: NDArray[Any]) -> NDArray[Any]:

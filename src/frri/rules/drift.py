@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from frri.rules.measures import quality
-from frri.rules.rule import RuleStatistics
+from frri.rules.rule import RuleStatistics, given_labels
 from frri.rules.ruleset import RuleSet
 
 
@@ -124,7 +124,7 @@ def seen_in_training(
     known = [rule.statistics.support for rule in ruleset if rule.statistics is not None]
     if not known or len(known) < len(ruleset):
         return False
-    sizes = Counter(np.asarray(y).tolist())
+    sizes = Counter(given_labels(y).tolist())
     if tuple(float(sizes[label]) for label in ruleset.classes) != ruleset.class_counts:
         return False
     found = ruleset.statistics(X, y) if found is None else found

@@ -15,7 +15,7 @@ import numpy as np
 from frri.rules.about import About
 from frri.rules.condition import Condition
 from frri.rules.measures import accuracy, balanced_accuracy, coverage
-from frri.rules.rule import Label, Rule
+from frri.rules.rule import Label, Rule, given_labels
 from frri.table import EncodedTable
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def compare(before: "RuleSet", after: "RuleSet", X: Any, y: Any) -> EditEffect:
     coverage 0.500 -> 1.000
     2 predictions changed: 2 corrected, 0 broken
     """
-    labels = np.asarray(y)
+    labels = given_labels(y)
     tables = EncodedTable.of(X, before.attributes), EncodedTable.of(X, after.attributes)
     old, new = before.predict(tables[0]), after.predict(tables[1])
     if labels.shape != old.shape or not len(labels):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri.rules.rule import RuleStatistics, label_array
+from frri.rules.rule import RuleStatistics, given_labels, label_array
 from frri.table import to_matrix
 
 if TYPE_CHECKING:
@@ -263,7 +263,7 @@ def importance(
     >>> found[0].attribute, found[0].drop > 0, found[1].drop
     ('a', True, 0.0)
     """
-    matrix, labels = to_matrix(X, ruleset.attributes), np.asarray(y)
+    matrix, labels = to_matrix(X, ruleset.attributes), given_labels(y)
     classes = label_array(ruleset.classes)
     generator = np.random.default_rng(seed)
     whole = accuracy(labels, classes[ruleset.predict_index(matrix)])
@@ -452,7 +452,7 @@ def class_positions(ruleset: "RuleSet", labels: Any, n_rows: int) -> NDArray[np.
     >>> class_positions(RuleSet((), (), ("no", "yes")), ["yes", "no"], 2)
     array([1, 0])
     """
-    values = np.asarray(labels)
+    values = given_labels(labels)
     if values.shape != (n_rows,):
         raise ValueError(f"Expected {n_rows} labels, one per row, got shape {values.shape}.")
     position = {label: c for c, label in enumerate(ruleset.classes)}

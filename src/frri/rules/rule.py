@@ -1,6 +1,6 @@
 """One rule: conditions, consequent, weight, and what it did on the training data."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,23 +16,43 @@ Label = str | int | float | bool
 
 
 def label_array(labels: Sequence[Label]) -> NDArray[Any]:
-    """Labels as an array that keeps them as they are, whatever numpy would make of them.
+    r"""Labels as an array that keeps them as they are, whatever numpy would make of them.
 
     Examples
     --------
     >>> label_array(["no", "yes"]).dtype, label_array([1, 2**63]).dtype, label_array([1, "a"]).dtype
     (dtype('<U3'), dtype('uint64'), dtype('O'))
+    >>> label_array(["a\0", "a"]).tolist()
+    ['a\x00', 'a']
     """
     kinds = {type(label) for label in labels}
     if kinds == {int}:
         for dtype in (np.int64, np.uint64):
             with suppress(OverflowError):
                 return np.array(labels, dtype=dtype)
-    elif len(kinds) <= 1:
+    elif len(kinds) <= 1 and not _ends_in_null(labels):
         return np.array(labels)
     array = np.empty(len(labels), dtype=object)
     array[:] = labels
     return array
+
+
+def given_labels(labels: Any) -> NDArray[Any]:
+    r"""Labels in any form as an array, as numpy has it; but texts keep their ends.
+
+    Examples
+    --------
+    >>> given_labels([1, 2, 2]), given_labels(["a\0", "a"]).tolist()
+    (array([1, 2, 2]), ['a\x00', 'a'])
+    """
+    array = np.asarray(labels)
+    listed = array.dtype.kind == "U" and array.ndim == 1 and not isinstance(labels, np.ndarray)
+    return label_array(list(labels)) if listed and _ends_in_null(labels) else array
+
+
+def _ends_in_null(labels: Iterable[Label]) -> bool:
+    """Arrays of texts drop null characters there."""
+    return any(isinstance(label, str) and label.endswith("\0") for label in labels)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from frri.learners.quickrules._positive_region import (
     greedy_reduct,
     total,
 )
+from frri.rules.rule import given_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -109,6 +110,7 @@ class QuickReduct(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_choice("implicator", self.implicator, tuple(fuzzy.IMPLICATORS))
         check_choice("ties", self.ties, TIES)
         data.check_numbers(X)
+        y = y if y is None else given_labels(y)
         values, y = validate_data(self, X, y, dtype=np.float64)
         y = plain_labels(y)
         check_classification_targets(y)
