@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 endif
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types tests test-oldest coverage browser bench docs dist clean
+.PHONY: demo test lint types tests test-oldest coverage browser bench docs gallery dist clean
 
 demo: $(VENV)/installed
 	$(BIN)/frri demo
@@ -53,6 +53,11 @@ bench: $(VENV)/installed-bench
 # Into site/, readable from disk; a warning (a dead link, a page outside the menu) is an error.
 docs: $(VENV)/installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# The pictures of the gallery, drawn by the examples.
+gallery: $(VENV)/installed-dev
+	cd docs/images/examples && for example in ../../../examples/*.py; do \
+		SOURCE_DATE_EPOCH=0 MATPLOTLIBRC=../../../examples ../../../$(BIN)/python $$example || exit; done
 
 # A wheel and a source archive in dist/.
 dist: $(VENV)/installed-dev

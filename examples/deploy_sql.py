@@ -6,6 +6,7 @@ from sklearn.datasets import load_wine
 
 from frri import FRRIClassifier
 from frri.export import to_sql
+from frri.plots import plot_map
 
 wine = load_wine(as_frame=True)
 y = wine.target.map({0: "Barolo", 1: "Grignolino", 2: "Barbera"}).rename("wine")
@@ -21,3 +22,7 @@ decided = database.execute("SELECT prediction FROM decided ORDER BY bottle").fet
 same = sum(a == b for (a,), b in zip(decided, rules.predict(wine.data), strict=True))
 print(f"{same} of {len(decided)} predictions are those of the library.")
 database.close()
+
+# What the database decided, over two of the attributes that it decided by.
+labels = [label for (label,) in decided]
+plot_map(rules, "alcohol", "hue", wine.data, labels).savefig("deploy_sql.svg")

@@ -1,9 +1,11 @@
 """An expert changes rules; the effect is measured on wines that were not used for training."""
 
+import numpy as np
 from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
 
 from frri import FRRIClassifier, NumericCondition, Rule
+from frri.plots import plot_rule
 from frri.rules import compare
 
 wine = load_wine(as_frame=True)
@@ -21,3 +23,10 @@ edited = edited.with_rule(Rule((NumericCondition.below("hue", 0.6),), "Barbera",
 print(compare(rules, edited, X_new, y_new))
 for rule, line in zip(edited, str(edited.with_statistics(X, y)).splitlines(), strict=True):
     print(f"{rule.origin:<8} {line}")
+
+# The stricter condition, and dashed the one it replaces.
+figure = plot_rule(edited, 0, X, y)
+membership = figure.axes[1::2][edited[0].attributes.index("hue")]
+before = np.clip(rules[0].conditions[1].trapezoid, *membership.get_xlim())
+membership.plot(before, [1, 1, 1, 0], "k--")
+figure.savefig("edit.svg")

@@ -1,14 +1,10 @@
 """Draw the idea of FRRI: an object's box, the box opened, and the fewest boxes that cover all.
 
-Everything in the picture is computed by the library; `docs/images/idea.svg` is made by this script.
-Another file, of any format that matplotlib writes, can be named: `python idea_picture.py idea.png`.
+Everything in the picture is computed by the library.
 """
 
-import sys
 from math import inf
-from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -16,7 +12,6 @@ from matplotlib.patches import Rectangle
 
 from frri import ConditionType, FRRIClassifier, NumericCondition, Rule
 
-TARGET = Path(__file__).parents[1] / "docs" / "images" / "idea.svg"
 # Okabe and Ito's blue and vermilion, with a shape and a line of their own: no colour vision is needed.
 STYLES = {"circle": ("#0072B2", "o", "-"), "square": ("#D55E00", "s", (0, (5, 2)))}
 INK = "#222222"
@@ -29,7 +24,7 @@ SQUARES = [(0.5, 0.88), (0.52, 0.6), (0.63, 0.79), (0.6, 0.5), (0.78, 1.0), (0.8
 SQUARES += [(0.95, 0.86), (1.0, 0.55), (0.81, 0.43), (0.88, 0.24), (0.97, 0.06)]
 
 
-def draw(target: Path) -> None:
+def draw() -> Figure:
     """Three panels of the same objects: the box, the opened box, the cover."""
     X = np.array(CIRCLES + SQUARES)
     y = np.array(["circle"] * len(CIRCLES) + ["square"] * len(SQUARES))
@@ -54,9 +49,7 @@ def draw(target: Path) -> None:
         axes.plot(*X[makers].T, "o", markersize=15, fillstyle="none", color=INK)
         draw_frame(axes)
     draw_confidence(figure.axes[0], X[0], clf.confidence_[0])
-    # The same picture, byte for byte, whenever it is drawn.
-    with mpl.rc_context({"svg.hashsalt": "frri"}):
-        figure.savefig(target, dpi=110, metadata={"Date": None} if target.suffix == ".svg" else {})
+    return figure
 
 
 def rule_of(clf: FRRIClassifier, X: np.ndarray, types: list[ConditionType]) -> Rule:
@@ -108,4 +101,4 @@ def draw_frame(axes: Axes) -> None:
 
 
 if __name__ == "__main__":
-    draw(Path(sys.argv[1]) if len(sys.argv) > 1 else TARGET)
+    draw().savefig("idea_picture.svg")

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from matplotlib.figure import Figure
 from sklearn.datasets import load_breast_cancer
 from sklearn.feature_selection import SelectKBest, mutual_info_classif
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
@@ -25,3 +26,11 @@ search = GridSearchCV(
 
 print(search.best_params_, round(search.best_score_, 3))
 print(search.best_estimator_["rules"].ruleset_)
+
+figure = Figure(figsize=(6, 3.6), layout="constrained")
+axes = figure.subplots()
+tried = [str(k) for k in search.cv_results_["param_select__k"]]
+scores, spread = (search.cv_results_[f"{name}_test_score"] for name in ("mean", "std"))
+axes.errorbar(tried, scores, spread, marker="o", linestyle="none", capsize=4)
+axes.set(xlabel="attributes kept", ylabel="balanced accuracy", title="Three folds, mean and spread")
+figure.savefig("pipeline.svg")

@@ -7,6 +7,7 @@ from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
 
 from frri import FRRIClassifier, RuleSet
+from frri.plots import plot_rules
 
 wine = load_wine(as_frame=True)
 y = wine.target.map({0: "Barolo", 1: "Grignolino", 2: "Barbera"}).rename("wine")
@@ -19,6 +20,7 @@ print(clf.ruleset_)
 print(f"\n{clf.selection_.n_rules} rules, {clf.selection_.status}")
 print(f"Accuracy on wines not seen in training: {clf.score(X_new, y_new):.3f}\n")
 print(clf.ruleset_.explain(X_new.iloc[0]))
+plot_rules(clf.ruleset_).savefig("quickstart.svg")
 
 with TemporaryDirectory() as folder:
     path = Path(folder) / "wine.json"
