@@ -1,5 +1,6 @@
 """What goes in: tables and labels of every make, the same for all learners and for rulesets."""
 
+import datetime as dt
 from decimal import Decimal
 from math import inf
 
@@ -248,3 +249,51 @@ def test_large_labels_keep_every_digit():
     assert both.predict([[0.0]]).tolist() == [-1]
     with pytest.raises(ValueError, match="where a class label belongs"):
         RuleSet.from_json(rules.to_json().replace(str(2**63 + 1), str(2**64)))
+
+
+# ---------------------------------------------------------------- columns that do not fit
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "message"),
+    [
+        ([1 + 2j], "nominal", "'c' holds values of the type complex128; turn them into"),
+        ([1 + 2j], "numeric", "'c' does not hold numbers"),
+        ([[1], [2, 3]], "numeric", "'c' does not hold numbers"),
+        ([np.timedelta64(1, "D")], "numeric", "'c' holds dates or durations"),
+        ([20240517], "date", "'c' does not hold dates"),
+    ],
+)
+def test_columns_of_another_kind_get_one_sentence(values, kind, message):
+    attribute = Attribute("c", categories=("a",) if kind == "nominal" else None, kind=kind)
+    with pytest.raises(ValueError, match=message):
+        to_matrix(pd.DataFrame({"c": values}), (attribute,))
+
+
+def test_moments_in_a_time_zone_are_those_of_greenwich():
+    ahead = dt.timezone(dt.timedelta(hours=2))
+    moments = [dt.datetime(1970, 1, 2, 2, tzinfo=ahead), dt.date(1970, 1, 2), None]
+    days = to_matrix(
+        pd.DataFrame({"c": pd.Series(moments, dtype=object)}), (Attribute("c", kind="date"),)
+    )
+    assert days[:2, 0].tolist() == [1.0, 1.0]
+    assert np.isnan(days[2, 0])
+    nothing = to_matrix(pd.DataFrame({"c": [np.nan, np.nan]}), (Attribute("c", kind="date"),))
+    assert np.isnan(nothing).all()
+
+
+def test_dates_too_far_for_microseconds_do_not_come_back_from_the_other_side():
+    far = np.array(["300000-01-01", "-300000-01-01", "2020-01-01", "NaT"], dtype="datetime64[D]")
+    table = pd.DataFrame({"c": far.astype("datetime64[s]")})
+    days = to_matrix(table, (Attribute("c", kind="date"),))[:, 0]
+    assert days[:3].tolist() == far[:3].astype(int).tolist()
+    assert np.isnan(days[3])
+    with pytest.raises(ValueError, match=r"'c' holds dates up to 1.1.*e\+08 days from 1970"):
+        FRRIClassifier().fit(table[:3], ["a", "b", "a"])
+
+
+def test_an_array_is_a_value_that_is_not_missing():
+    condition = NominalCondition("c", frozenset({"a"}))
+    values = np.empty(2, dtype=object)
+    values[:] = [np.zeros(2), "a"]
+    assert condition.membership(values).tolist() == [0.0, 1.0]

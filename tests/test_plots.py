@@ -2,6 +2,7 @@
 
 import builtins
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -65,6 +66,15 @@ def test_bars_show_coverage_and_precision():
     assert len(names) == 2
     with pytest.raises(ValueError, match="no statistics"):
         plots.plot_rules(RULES)
+
+
+def test_a_rule_that_covers_nothing_has_a_bar_but_no_precision():
+    nothing = RULES.with_rule(Rule((NumericCondition("a", 1e6, 1e6),), RULES.classes[0]))
+    before, after = (plots.plot_rules(rules, TABLE, LABELS).axes for rules in (RULES, nothing))
+    assert len(after[0].patches) == len(before[0].patches) + 1
+    assert len(after[1].lines) == len(before[1].lines)
+    with pytest.raises(ValueError, match="no rules to draw"):
+        plots.plot_rules(replace(RULES, rules=()), TABLE, LABELS)
 
 
 @pytest.mark.parametrize("arguments", [(), (TABLE,), (TABLE, LABELS)])

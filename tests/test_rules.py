@@ -31,7 +31,7 @@ from frri import (
 from frri.rules import _prediction as bulk
 from frri.rules import compare
 from frri.rules.measures import importance
-from frri.rules.text import condition_text
+from frri.rules.text import condition_text, ruleset_html
 from frri.table import number_text
 
 AGE = Attribute("age", 0.0, 100.0)
@@ -370,6 +370,50 @@ def test_statistics_may_be_weights_and_are_written_in_full():
     assert [type(n) for n in loaded[1].statistics.support] == [int, int]
 
 
+def test_a_rule_that_covers_nothing_has_no_precision_to_show():
+    rules = example().with_statistics([[50, 0.5]], ["no"])
+    never = [rule for rule in rules if not rule.statistics.covered]
+    assert never
+    assert all("precision" not in str(rule) for rule in never)
+    assert '<td style="text-align:left"></td>' in ruleset_html(rules)
+
+
+def test_without_pandas_the_remedy_is_named():
+    with (
+        patch.dict(sys.modules, {"pandas": None}),
+        pytest.raises(ImportError, match="pip install pandas"),
+    ):
+        example().to_frame()
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(1.0, "m"), (0.5, "between s and m"), (-0.5, "below s"), (2.5, "above l"), (-3.0, "below s")],
+)
+def test_bounds_between_ordered_categories_are_put_into_words(value, shown):
+    size = Attribute("size", categories=("s", "m", "l"), kind="ordinal")
+    assert size.show(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"kind": "colourful"}, "'a' is of unknown kind 'colourful'"),
+        ({"kind": "ordinal"}, "categories do not go with kind 'ordinal'"),
+        ({"kind": "ordinal", "categories": ()}, "'a' is ordinal and has no categories"),
+        ({"kind": "date", "high": 1e14}, r"dates up to 1e\+14 days from 1970"),
+    ],
+)
+def test_attributes_that_cannot_be_are_refused(parts, message):
+    with pytest.raises(ValueError, match=message):
+        Attribute("a", **parts)
+
+
+def test_tiny_ranges_and_huge_numbers_are_shown_by_their_digits():
+    assert number_text(1.23456789e-15, 1e-15) == "1.23457e-15"
+    assert number_text(1.23456789e20, 1.0) == "1.23457e+20"
+
+
 def test_statistics_of_a_rule_that_covers_nothing():
     first, _ = example().statistics([[99, 0]], ["no"])
     assert first == RuleStatistics((0, 0), None, None, 0)
@@ -601,6 +645,8 @@ def test_equal_rulesets_have_equal_hashes(ruleset):
     assert hash(elsewhere) == hash(ruleset)
     assert elsewhere.about != ruleset.about
     assert all(twin.about == ruleset.about for twin in twins)
+    assert {hash(twin.about) for twin in twins} == {hash(ruleset.about)}
+    assert {len(twin.about) for twin in twins} == {2}
     assert ruleset.about != 1
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frri.table.attribute import FARTHEST_DATE
+
 # Anything else numpy would take for a year, or for today.
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 
@@ -137,6 +139,8 @@ def days_since_1970(values: Any) -> NDArray[np.float64]:
         raise ValueError("Numbers are not dates.")
     moments = array.astype("datetime64[us]")
     days = moments.astype(np.int64) / 86_400e6
+    whole = array.astype("datetime64[D]").astype(np.int64)
+    days = np.where(np.abs(whole) > FARTHEST_DATE, whole, days)  # too far for microseconds
     return np.where(np.isnat(moments), np.nan, days)
 
 
