@@ -21,8 +21,9 @@ from sklearn.base import BaseEstimator
 
 from frri.compare.datasets import Dataset
 from frri.compare.learners import seeded
-from frri.compare.metrics import Metric, Outcome, recall_counts
+from frri.compare.metrics import Metric, Outcome
 from frri.compare.sizes import size_of
+from frri.rules.measures import recall_counts
 
 FULL = -1
 """Instead of the number of a fold: fitted on all objects, judged by its size only."""
@@ -148,7 +149,7 @@ def _judge(
         "scores": {m.name: _number(m.function(outcome)) for m in metrics if m.of_model or len(test)}
     }
     if len(test):
-        cell["recalls"] = recall_counts(truth, predicted)
+        cell["recalls"] = {c: list(n) for c, n in recall_counts(truth, predicted).items()}
     if size is not None:
         cell["lengths"] = np.bincount(size.conditions).tolist()
     selection = getattr(model, "selection_", None)

@@ -10,6 +10,7 @@ from sklearn.metrics import f1_score, roc_auc_score
 
 from frri._util.names import find_name
 from frri.compare.sizes import Size
+from frri.rules.measures import accuracy, balanced_accuracy
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,29 +66,8 @@ class Metric:
     of_model: bool = False
 
 
-def balanced_accuracy(outcome: Outcome) -> float:
-    """Mean recall over the classes present in the fold.
-
-    Examples
-    --------
-    >>> truth, said = np.array(["a", "a", "b"]), np.array(["a", "b", "b"])
-    >>> balanced_accuracy(Outcome(None, truth, said))
-    0.75
-    """
-    recalls = recall_counts(outcome.truth, outcome.predicted)
-    return float(np.mean([hits / members for hits, members in recalls.values()]))
-
-
-def recall_counts(truth: NDArray[np.str_], predicted: NDArray[np.str_]) -> dict[str, list[int]]:
-    """For every class present: how many of its objects were recognised, and how many there are."""
-    return {
-        str(c): [int(np.sum(predicted[truth == c] == c)), int(np.sum(truth == c))]
-        for c in np.unique(truth)
-    }
-
-
-def _accuracy(outcome: Outcome) -> float:
-    return float(np.mean(outcome.truth == outcome.predicted))
+def _of_decisions(measure: Callable[[NDArray[Any], NDArray[Any]], float]) -> Function:
+    return lambda outcome: measure(outcome.truth, outcome.predicted)
 
 
 def _macro_f1(outcome: Outcome) -> float:
@@ -128,8 +108,8 @@ def _length(unit: str) -> Function:
 _KNOWN = {
     metric.name: metric
     for metric in (
-        Metric("balanced_accuracy", "balanced accuracy", balanced_accuracy),
-        Metric("accuracy", "accuracy", _accuracy),
+        Metric("balanced_accuracy", "balanced accuracy", _of_decisions(balanced_accuracy)),
+        Metric("accuracy", "accuracy", _of_decisions(accuracy)),
         Metric("macro_f1", "macro F1", _macro_f1),
         Metric("auroc", "AUROC", _auroc),
         Metric("rules", "rules", _rules, higher_is_better=False, digits=1, of_model=True),

@@ -1,0 +1,168 @@
+"""Damaged results files: one sentence each, and nothing is touched."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.dummy import DummyClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from frri import FRRIClassifier
+from frri.compare import page, run
+from frri.compare.journal import JournalError, read_journal
+
+
+class Hopeless(DummyClassifier):
+    def fit(self, X, y):  # noqa: ARG002
+        raise RuntimeError("no rules today")
+
+
+LEARNERS = {"frri": FRRIClassifier(), "tree": DecisionTreeClassifier(), "hopeless": Hopeless()}
+TABLE = (np.array([[i, i % 3] for i in range(12)]), ["no"] * 5 + ["yes"] * 7)
+
+
+def go(out):
+    return run([TABLE], LEARNERS, n_folds=2, workers=0, full=True, out=out)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    out = tmp_path_factory.mktemp("whole")
+    go(out)
+    return (out / "results.jsonl").read_text().splitlines()
+
+
+def places(value, place=()):
+    """The way to every value within a value."""
+    yield place
+    if isinstance(value, dict | list):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places(part, (*place, key))
+
+
+STRANGE = [
+    None, True, False, 0, -1, 7, 2**63, 10**400, 0.5, float("inf"), float("nan"), "", "3", "\ud800",
+    [], {}, [[]], {"a": {"b": [1]}}, [None], ["x"], [3, 1], {"yes": [1, 0]}, {"": None}, "tree",
+]  # fmt: skip
+
+
+def changed(line, place, change):
+    """A line in which the value at a place is replaced, removed, doubled or wrapped."""
+    value = json.loads(line)
+    if not place:
+        return json.dumps(change("", value))
+    holder = value
+    for key in place[:-1]:
+        holder = holder[key]
+    if change is None:
+        del holder[place[-1]]
+    else:
+        holder[place[-1]] = change(place[-1], holder[place[-1]])
+    return json.dumps(value)
+
+
+@st.composite
+def damages(draw, lines):
+    """A results file with one or two changes that leave every line JSON."""
+    lines = list(lines)
+    for _ in range(draw(st.integers(1, 2))):
+        i = draw(st.integers(0, len(lines) - 1))
+        match draw(st.integers(0, 9)):
+            case 0:
+                lines.insert(draw(st.integers(0, len(lines))), lines[i])
+            case 1:
+                lines.append(lines.pop(i))
+            case 2:
+                del lines[i]
+            case 3:
+                lines[i] = draw(
+                    st.sampled_from(["[" * 9999 + "]" * 9999, "7", '"x"', "null", "{}"])
+                )
+                break
+            case 4:
+                lines[i] = lines[i].replace("{", '{"fold": 1, "name": "tree", ', 1)
+            case kind:
+                place = draw(st.sampled_from(list(places(json.loads(lines[i])))))
+                strange = draw(st.sampled_from(STRANGE))
+                changes = {
+                    5: None if place else lambda *_: {},
+                    6: lambda _, value: [value],
+                    7: lambda key, value: {str(key): value},
+                    8: lambda _, value: str(value),
+                }
+                change = changes.get(kind, lambda *_, strange=strange: strange)
+                lines[i] = changed(lines[i], place, change)
+    return lines
+
+
+def use(results, monkeypatch):
+    """Everything that is ever made of results, but pictures."""
+    monkeypatch.setattr(page, "_pictures", lambda _: iter(()))
+    report = page.make_report(results, bookkeeping=True)
+    assert page.page_html(report)
+    assert len(results.frame()) == 9
+    for table in report.tables.values():
+        assert table.markdown()
+        table.csv().encode()
+    for name in LEARNERS:
+        results.lengths(name)
+        results.proved(name)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_every_damage_is_a_sentence_or_does_no_harm(whole, tmp_path_factory, data):
+    file = tmp_path_factory.mktemp("damaged") / "results.jsonl"
+    content = "".join(f"{line}\n" for line in data.draw(damages(whole)))
+    file.write_text(content)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        try:
+            use(go(file.parent), monkeypatch)
+        except JournalError as error:
+            said = str(error)
+        else:
+            read_journal(file)
+            return
+    assert said.startswith(str(file))
+    assert "\n" not in said
+    assert len(said) < 900
+    assert file.read_text() == content
+
+
+@pytest.mark.parametrize(
+    ("line", "place", "value", "sentence"),
+    [
+        (0, ("format",), 2, "is written in format 2, this version reads 1"),
+        (0, ("format",), "1", 'is written in format "1", this version reads 1'),
+        (
+            0,
+            ("settings",),
+            None,
+            "line 1 is damaged: its 'settings' cannot be null; choose another",
+        ),
+        (0, ("settings", "folds"), "2", "line 1 is damaged: its 'folds' cannot be '2'; choose"),
+        (0, ("versions", "numpy"), "0.1", "was made with numpy 0.1, this run has"),
+        (1, ("as",), 5, "line 2 is damaged: its 'as' cannot be 5; delete that line, or choose"),
+        (1, ("name",), "other", "result of the data set 'data', which no line defines"),
+        (5, ("fold",), "0", "line 6 is damaged: its 'fold' cannot be \"0\"; delete that line"),
+        (5, ("fold",), 7, "line 6 is damaged: there are no 8 folds; delete that line"),
+        (5, ("scores",), [1], r"line 6 is damaged: its 'scores' cannot be [1]; delete that line"),
+        (5, ("scores", "accuracy"), "0.5", "its 'scores' cannot be {"),
+        (5, ("scores",), {"luck": 1.0}, "its 'scores' are not balanced_accuracy, accuracy, "),
+        (5, ("recalls", "no"), [3, 2], "its 'recalls' cannot be {"),
+        (5, ("lengths", 0), 10**400, "its 'lengths' cannot be [1000"),
+        (6, ("fold",), 0, "line 7 is damaged: it has 'frri' on 'data', fold 0, again; delete that"),
+    ],
+)
+def test_what_is_wrong_is_named_with_the_remedy(whole, tmp_path, line, place, value, sentence):
+    lines = list(whole)
+    lines[line] = changed(lines[line], place, lambda *_: value)
+    file = tmp_path / "results.jsonl"
+    content = "".join(f"{line}\n" for line in lines)
+    file.write_text(content)
+    with pytest.raises(JournalError) as error:
+        go(tmp_path)
+    assert sentence in str(error.value)
+    assert file.read_text() == content
