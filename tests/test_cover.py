@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 import tracemalloc
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,8 +15,9 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 import naive
+from frri import _twins
 from frri._twins import compiled, numba_installed
-from frri.cover import Cover, CoverMatrix, budget, large, minimum_cover
+from frri.cover import Cover, CoverMatrix, budget, large, minimum_cover, small
 from frri.cover._bound import simplex
 from frri.cover._bound.exact import exact_bound
 from frri.cover._reduce import dominance as red
@@ -210,6 +212,100 @@ def test_a_small_problem_never_waits_for_a_compiler(monkeypatch):
     monkeypatch.setattr(budget._Rent, "paid", 0.0)
     matrix, costs = boxes(60, 2)
     assert minimum_cover(CoverMatrix.from_dense(matrix), costs).settled
+
+
+# --- the compiler and the clock
+
+
+class FakeKernel:
+    """A kernel that has, or has not yet, been compiled."""
+
+    def __init__(self, *signatures):
+        self.signatures = signatures
+        self.__name__ = "fake"
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that is set by hand, and a long wait for the compiler that begins at every call."""
+    now = SimpleNamespace(seconds=100.0)
+    monkeypatch.setattr(budget, "time", SimpleNamespace(perf_counter=lambda: now.seconds))
+    monkeypatch.setattr(budget, "cached_on_disk", lambda *_: False)
+    monkeypatch.setattr(budget, "numba_installed", lambda: True)
+    monkeypatch.setattr(budget._Rent, "paid", 1e9)
+    return now
+
+
+def test_a_limit_shorter_than_the_compiler_is_spent_interpreted(clock, monkeypatch):
+    bought = []
+    monkeypatch.setattr(budget, "compiled_before", lambda _: False)
+    monkeypatch.setattr(budget, "compiled", lambda module: bought.append(module) or module)
+    short = budget.Work(10, budget.COLD_SECONDS - 1)
+    assert short.kernels(local_search, ahead=1e9) is local_search
+    assert not bought
+    budget.Work(10, None).kernels(local_search)
+    long = budget.Work(10, budget.COLD_SECONDS + 9)
+    long.kernels(local_search)
+    assert bought == [local_search] * 2
+    clock.seconds += 10
+    long.kernels(local_search)
+    assert bought == [local_search] * 2
+    matrix, costs = boxes(60, 2)
+    cover = minimum_cover(CoverMatrix.from_dense(matrix), costs, time_limit=5)
+    assert cover.settled
+    assert bought == [local_search] * 2
+
+
+@pytest.mark.usefixtures("clock")
+def test_of_a_loaded_twin_a_short_limit_takes_what_is_compiled(monkeypatch):
+    module = SimpleNamespace(fix="interpreted", settle="interpreted")
+    twin = SimpleNamespace(fix=FakeKernel(), settle=FakeKernel("some types"))
+    monkeypatch.setattr(budget, "compiled_before", lambda _: True)
+    monkeypatch.setattr(budget, "compiled", lambda _: twin)
+    name = ModuleType("kernels")
+    name.__dict__.update(vars(module))
+    short = budget.Work(10, budget.COLD_SECONDS - 1).kernels(name)
+    assert (short.fix, short.settle) == ("interpreted", twin.settle)
+    monkeypatch.setattr(budget, "cached_on_disk", lambda *_: True)
+    assert short.fix is twin.fix
+    for limit in (None, budget.COLD_SECONDS + 1):
+        assert budget.Work(10, limit).kernels(name) is twin
+
+
+@pytest.mark.parametrize("end", ["time", "interrupt"])
+def test_the_clock_is_looked_at_between_compilations(clock, monkeypatch, end):
+    compilations = []
+
+    def compile_and_compile(self, work, solver):  # noqa: ARG001
+        for _ in range(3):
+            _twins._questions.asked()
+            compilations.append(1)
+            clock.seconds += 10
+            work.interrupted = end == "interrupt"
+
+    monkeypatch.setattr(small.Problem, "run", compile_and_compile)
+    matrix, costs = boxes(60, 2)
+    limit = 5 if end == "time" else None
+    cover = minimum_cover(CoverMatrix.from_dense(matrix), costs, time_limit=limit)
+    assert (cover.stopped_by, len(compilations)) == (end, 1)
+    assert covers_all(matrix, cover)
+    assert getattr(_twins._questions, "asked", None) is None
+
+
+def test_interpreted_slices_are_short_and_booked_as_a_whole(clock):
+    work = budget.Work(10, 5.0)
+    parts = []
+
+    def run():
+        for part in work.glances(10_000, seconds=0.001):
+            parts.append(part)
+            clock.seconds += part * 0.001
+
+    with pytest.raises(budget.Exhausted):
+        run()
+    assert sum(parts) * 0.001 == pytest.approx(5.0, abs=0.3)
+    assert work.spent == 0
+    assert sum(budget.Work(10, None).glances(1234, 0.001)) == 1234
 
 
 # --- stopped early

@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from sklearn.utils.validation import has_fit_parameter
 import naive
 import worked_example as example
 from frri import ConditionType, FRRIClassifier, RuleSet
+from frri.learners import frri as learner
 from frri.table import to_matrix
 
 quiet = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -429,6 +431,30 @@ def test_without_effort_the_cover_is_complete_and_honest():
 
 
 @quiet
+def test_a_time_limit_is_one_for_the_whole_fit(monkeypatch):
+    """The time that making candidates takes is not there for their selection."""
+    X, y = load_iris(return_X_y=True)
+    now, given = [0.0], []
+    induce, select = learner.induction.induce, learner.minimum_cover
+
+    def slow_induce(*arguments, **options):
+        now[0] += 7.0
+        return induce(*arguments, **options)
+
+    def noting_select(*arguments, time_limit, **options):
+        given.append(time_limit)
+        return select(*arguments, time_limit=time_limit, **options)
+
+    monkeypatch.setattr(learner, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(learner.induction, "induce", slow_induce)
+    monkeypatch.setattr(learner, "minimum_cover", noting_select)
+    for limit in (None, 10, 5):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            FRRIClassifier(time_limit=limit).fit(X, y)
+    assert given == [None, 3.0, 0.0]
+
+
 def test_a_time_limit_of_nothing_still_gives_rules():
     X, y = make_classification(400, 8, flip_y=0.2, random_state=0)
     clf = FRRIClassifier(time_limit=0).fit(X, y)

@@ -354,10 +354,9 @@ def test_threads_do_not_matter(monkeypatch):
     rng = np.random.default_rng(10)
     values, classes = random_table(rng, 2000, 5, 3, "uniform")
     results = []
-    for n_threads, chunk in ((1, 5000), (1, 100), (3, 64)):
-        monkeypatch.setattr(paths, "_n_threads", lambda n=n_threads: n)
+    for n_jobs, chunk in ((1, 5000), (1, 100), (3, 64), (None, 64), (-1, 100)):
         monkeypatch.setattr(paths, "CHUNK", chunk)
-        results.append(induce(values, classes, np.arange(5), compiled=True))
+        results.append(induce(values, classes, np.arange(5), compiled=True, n_jobs=n_jobs))
     for other in results[1:]:
         np.testing.assert_array_equal(other.confidence, results[0].confidence)
         np.testing.assert_array_equal(other.types, results[0].types)

@@ -8,13 +8,16 @@ from contextlib import contextmanager
 from types import FrameType, ModuleType
 from typing import Any
 
-from frri._twins import cached_on_disk, compiled, compiled_before, numba_installed
+from frri._twins import asking, cached_on_disk, compiled, compiled_before, numba_installed
 
 CELLS = 2_000_000
 """Cells of a tableau rewritten per unit of effort: about half a millisecond when compiled."""
 
 COLD_SECONDS, CACHED_SECONDS = 12.0, 0.4
 """What it costs to compile the kernels of a module, or to load them compiled earlier."""
+
+GLANCE_SECONDS = 0.25
+"""How long interpreted kernels may run without a look at the clock."""
 
 
 class Exhausted(Exception):  # noqa: N818 - the end of a search, not an error
@@ -66,23 +69,42 @@ class Work:
             return
         raise Exhausted
 
+    def glances(self, steps: int, seconds: float) -> Iterator[int]:
+        """The parts of a slice of so many steps, each of so many seconds if interpreted.
+
+        Between two parts the clock is looked at; the slice is booked as a whole, so that the work
+        done does not depend on its parts.
+        """
+        part = max(1, int(GLANCE_SECONDS / seconds))
+        for done in range(0, steps, part):
+            if done:
+                self.look_at_the_clock()
+            yield min(part, steps - done)
+
     def kernels(self, module: ModuleType, ahead: float = 0.0) -> Any:
         """The module itself or its compiled twin, whichever promises to be done sooner.
 
         As with skis, rent until the rent paid equals the price, then buy: kernels run interpreted
         until the process has spent as long on searches as compiling takes, unless it is known that
-        there are as many interpreted seconds `ahead`.
+        there are as many interpreted seconds `ahead`. Nothing is bought that comes too late.
         """
         if module in self._twins:
             return self._twins[module]
         if compiled_before(module):
-            self._twins[module] = compiled(module)
-            return self._twins[module]
+            if self.deadline is None:
+                self._twins[module] = compiled(module)
+                return self._twins[module]
+            twin = compiled(module)
+            return twin if self._in_time(COLD_SECONDS) else _Ready(module, twin)
         if not numba_installed():
             return module
         price = CACHED_SECONDS if cached_on_disk(module) else COLD_SECONDS
         paid = _Rent.paid + time.perf_counter() - self.start
-        return compiled(module) if max(paid, ahead) > price else module
+        worth = max(paid, ahead) > price and self._in_time(price)
+        return compiled(module) if worth else module
+
+    def _in_time(self, seconds: float) -> bool:
+        return self.deadline is None or time.perf_counter() + seconds < self.deadline
 
     @property
     def units(self) -> int:
@@ -97,13 +119,17 @@ class Work:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Let Ctrl-C end the search instead of the program; a second one is not held back."""
+        """Let Ctrl-C end the search instead of the program; a second one is not held back.
+
+        The clock is looked at before every compilation as well.
+        """
         usual = signal.getsignal(signal.SIGINT)
         if (
             threading.current_thread() is not threading.main_thread()
             or usual is not signal.default_int_handler
         ):
-            yield
+            with asking(self.look_at_the_clock):
+                yield
             return
 
         def interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
@@ -112,9 +138,23 @@ class Work:
 
         signal.signal(signal.SIGINT, interrupt)
         try:
-            yield
+            with asking(self.look_at_the_clock):
+                yield
         finally:
             signal.signal(signal.SIGINT, usual)
+
+
+class _Ready:
+    """The kernels of a twin that are compiled already, and those of its module for the others."""
+
+    def __init__(self, module: ModuleType, twin: Any) -> None:
+        self._module = module
+        self._twin = twin
+
+    def __getattr__(self, name: str) -> Any:
+        kernel = getattr(self._twin, name)
+        ready = kernel.signatures or cached_on_disk(self._module, kernel.__name__)
+        return kernel if ready else getattr(self._module, name)
 
 
 class _Rent:

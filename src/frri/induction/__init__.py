@@ -223,6 +223,7 @@ def induce(
     initial: ArrayLike | None = None,
     rigid: ArrayLike | None = None,
     compiled: bool | None = None,
+    n_jobs: int | None = None,
 ) -> Candidates:
     """All three steps, with what they have in common done once.
 
@@ -232,6 +233,9 @@ def induce(
         As for `shorten`.
     compiled : bool, optional
         As for `confidences`.
+    n_jobs : int, optional
+        The number of threads for a large table (see `frri._util.threads.n_threads`); without
+        influence on the results.
 
     Returns
     -------
@@ -249,7 +253,7 @@ def induce(
     """
     laps = [perf_counter()]
     layout = Layout(values, classes, initial, rigid)
-    path = _path(layout, "induce", compiled)
+    path = _path(layout, "induce", compiled, n_jobs)
     confidence = path.confidences()
     laps.append(perf_counter())
     limits = _limits(confidence)
@@ -278,7 +282,7 @@ def use_compiled(n_objects: int) -> bool:
 _done_before: set[str] = set()
 
 
-def _path(layout: Layout, step: str, compiled: bool | None) -> Path:
+def _path(layout: Layout, step: str, compiled: bool | None, n_jobs: int | None = None) -> Path:
     """The way to do a step: compiled if that is worth the wait, or if there is none.
 
     There is none where the same step has been done before in this process, and next to none for small
@@ -296,7 +300,7 @@ def _path(layout: Layout, step: str, compiled: bool | None) -> Path:
     if not compiled:
         return Plain(layout)
     _done_before.add(step)
-    return Small(layout) if small else Large(layout)
+    return Small(layout) if small else Large(layout, n_jobs)
 
 
 def _limits(confidence: Floats) -> Floats:

@@ -5,14 +5,13 @@ All give the same results to the last bit, by rows of the layout; covers by obje
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from frri._twins import compiled
+from frri._util.threads import in_threads
 from frri.cover.matrix import CoverMatrix
 from frri.induction import _bitmap_kernels as bitmap
 from frri.induction import _dense_kernels as dense
@@ -150,9 +149,10 @@ class Small:
 class Large:
     """The steps in compiled kernels, with bitmaps for some values, in several threads."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, n_jobs: int | None = None) -> None:
         self.kernels = compiled(bitmap)
         self.layout = layout
+        self.n_jobs = n_jobs
         sides = None if layout.mutual and layout.rigid is None else layout.all_sides
         self.rigid = layout.rigid
         if sides is not None and self.rigid is None:
@@ -227,17 +227,19 @@ class Large:
             part, parts[low // CHUNK] = parts[low // CHUNK], ()  # not needed twice
             self.kernels.arrange(*part, starts, lengths, low, high, words, sets)
 
-        self.run(arrange)
+        in_threads(arrange, self.chunks(), self.n_jobs)
         return CoverMatrix(indptr, words, sets, 64 * self.layout.first_word[-1])
 
     def run(self, work: Callable[[int, int], Any]) -> list[Any]:
         """The work on all rows, chunk by chunk."""
+        # Kernels are compiled on no rows at all, in this thread: only here Ctrl-C finds the compiler.
+        work(0, 0)
+        return in_threads(work, self.chunks(), self.n_jobs)
+
+    def chunks(self) -> list[tuple[int, int]]:
         if self.n_rows < 2 * CHUNK:
-            return [work(0, self.n_rows)]
-        lows = range(0, self.n_rows, CHUNK)
-        highs = [min(low + CHUNK, self.n_rows) for low in lows]
-        with ThreadPoolExecutor(_n_threads()) as pool:
-            return list(pool.map(work, lows, highs))
+            return [(0, self.n_rows)]
+        return [(low, min(low + CHUNK, self.n_rows)) for low in range(0, self.n_rows, CHUNK)]
 
 
 def _with_copies(
@@ -251,10 +253,3 @@ def _with_copies(
     index = np.concatenate([np.tile(np.arange(low, high), 1 + again) for low, high, again in ends])
     starts = np.concatenate((first[:1], np.cumsum(counts + shift, dtype=np.int32)))
     return starts, shift, cuts[index], tops[index]
-
-
-def _n_threads() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1

@@ -6,6 +6,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from itertools import pairwise
 from numbers import Integral, Real
+from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch, check_random_state
 
 from frri import induction
+from frri._util.threads import check_n_jobs
 from frri.cover import DEFAULT_EFFORT, CoverMatrix, minimum_cover
 from frri.fuzzy import Scaling
 from frri.induction import ConditionType
@@ -71,9 +73,14 @@ class FRRIClassifier(RuleClassifier):
         and not of time, so results can be reproduced anywhere. When it is reached the best ruleset
         found is used, and `selection_` and a warning say how far from minimal it can be at most.
     time_limit : float, optional
-        A limit for the selection in seconds, on top.
+        A limit in seconds for the whole of `fit`, on top. Candidate rules are made in any case; their
+        selection has the time that is left, and ends with the best ruleset found until then.
     random_state : int, RandomState or None, default=None
         Decides the order with ``attribute_order="random"``; otherwise without influence.
+    n_jobs : int, optional
+        How many threads make candidate rules of a large table and predict: so many, all cores (-1),
+        all but one (-2), and so on. None is all cores, or one where several models are fitted at a
+        time by joblib. Results are the same in any case.
 
     Attributes
     ----------
@@ -146,6 +153,7 @@ class FRRIClassifier(RuleClassifier):
         effort: int = DEFAULT_EFFORT,
         time_limit: float | None = None,
         random_state: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.attribute_order = attribute_order
         self.conditions = conditions
@@ -153,6 +161,7 @@ class FRRIClassifier(RuleClassifier):
         self.effort = effort
         self.time_limit = time_limit
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, **refused: Any) -> Self:
         """Induce rules from a table and its class labels.
@@ -169,6 +178,7 @@ class FRRIClassifier(RuleClassifier):
         -------
         self
         """
+        start = perf_counter()
         self._refuse(refused)
         self._check_parameters()
         table = self._training_table(X, y)
@@ -177,9 +187,14 @@ class FRRIClassifier(RuleClassifier):
         _warn_if_one_class(table)
 
         values, nominal = _scaled(table)
-        found = induction.induce(values, table.classes, order, initial=initial, rigid=nominal)
+        found = induction.induce(
+            values, table.classes, order, initial=initial, rigid=nominal, n_jobs=self.n_jobs
+        )
         lengths = (found.types != ConditionType.UNUSED).sum(axis=1)
-        cover = minimum_cover(found.covers, lengths, effort=self.effort, time_limit=self.time_limit)
+        left = self.time_limit
+        if left is not None:
+            left = max(0.0, left - (perf_counter() - start))
+        cover = minimum_cover(found.covers, lengths, effort=self.effort, time_limit=left)
 
         self.confidence_, self._types = found.confidence, found.types
         self.uncovered_ = np.flatnonzero(~found.covers.union()[found.positions])
@@ -221,6 +236,7 @@ class FRRIClassifier(RuleClassifier):
         limit: Any = self.time_limit
         if limit is not None and not (isinstance(limit, Real) and float(limit) >= 0):
             raise ValueError(f"time_limit must be a number of seconds, 0 or more, got {limit!r}.")
+        check_n_jobs(self.n_jobs)
         if self.missing not in {"similar", "error"}:
             raise ValueError(f"missing must be 'similar' or 'error', got {self.missing!r}.")
         if self.conditions is not None and not isinstance(self.conditions, Mapping):

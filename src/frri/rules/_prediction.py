@@ -1,13 +1,11 @@
 """Large tables: the same results as in plain numpy, from compiled kernels on all cores."""
 
-import os
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 from numpy.typing import NDArray
 
 from frri import _twins
 from frri._twins import compiled, numba_installed
+from frri._util.threads import in_threads, n_threads
 from frri.rules.matching import Matcher
 
 # Objects x conditions from which a compiled kernel pays: first in a process, and once it is loaded.
@@ -37,6 +35,7 @@ def decide(
     n_classes: int,
     *,
     with_scores: bool,
+    n_jobs: int | None = None,
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """The position of each object's class, and objects x classes scores if they are wanted."""
     from frri.rules import _prediction_kernels as prediction  # noqa: PLC0415 - not needed for small tables
@@ -55,14 +54,13 @@ def decide(
     )
     rules = (conditions, matcher.indptr, matcher.columns, matcher.weights, rule_classes)
 
-    def work(bounds: tuple[int, int]) -> None:
+    def work(start: int, end: int) -> None:
         kernels.best_values(
-            values, *bounds, matcher.lows, matcher.highs, rules, n_classes, decided, scores
+            values, start, end, matcher.lows, matcher.highs, rules, n_classes, decided, scores
         )
 
-    threads = os.cpu_count() or 1
-    step = max(prediction.BLOCK, -(-len(values) // (4 * threads)))
-    ranges = [(start, min(start + step, len(values))) for start in range(0, len(values), step)]
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(work, ranges))
+    step = max(prediction.BLOCK, -(-len(values) // (4 * n_threads(n_jobs))))
+    parts = [(start, min(start + step, len(values))) for start in range(0, len(values), step)]
+    work(0, 0)  # compiles what is not yet compiled in this thread, where Ctrl-C ends it
+    in_threads(work, parts, n_jobs)
     return decided, scores

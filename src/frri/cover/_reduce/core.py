@@ -14,7 +14,7 @@ Flags = NDArray[np.bool_]
 CHUNK = 1 << 20
 """Words looked at between two glances at the clock."""
 
-COMPARED = 1_000_000
+COMPARED = 250_000
 """The same for comparisons of rows."""
 
 COUNT_SECONDS, COMPARE_SECONDS = 3e-7, 2e-6

@@ -231,7 +231,9 @@ class Part:
         try:
             while total > 0 and state.reached > enough:
                 kernels = work.kernels(local_search, ahead=total * STEP_SECONDS)
-                kernels.search(*state.arrays(), min(stride, total), enough)
+                for part in work.glances(min(stride, total), STEP_SECONDS):
+                    if state.reached > enough:
+                        kernels.search(*state.arrays(), part, enough)
                 total -= stride
                 work.steps += stride
                 work.spend(stride * price)

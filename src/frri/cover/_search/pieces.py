@@ -142,7 +142,9 @@ def _search_on(state: local_search.State, cover: Ints, enough: int, work: Work, 
         while steps > 0 and state.reached > enough:
             kernels = work.kernels(local_search, ahead=steps * STEP_SECONDS)
             now = min(stride, steps)
-            kernels.search(*state.arrays(), now, enough)
+            for part in work.glances(now, STEP_SECONDS):
+                if state.reached > enough:
+                    kernels.search(*state.arrays(), part, enough)
             steps -= now
             work.steps += now
             work.spend(now * price)

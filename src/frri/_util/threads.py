@@ -1,0 +1,62 @@
+"""How many threads to use: one rule for whatever has a parameter `n_jobs`."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from numbers import Integral
+from typing import Any
+
+
+def n_threads(n_jobs: int | None = None) -> int:
+    """The number of threads that `n_jobs` asks for.
+
+    Parameters
+    ----------
+    n_jobs : int, optional
+        So many, all cores that the process may use (-1), all but one (-2), and so on, as everywhere in
+        scikit-learn. None is what a surrounding `joblib.parallel_config` says, or else all cores;
+        but one where the caller is itself one of several jobs of joblib, whose cores are taken.
+
+    Examples
+    --------
+    >>> n_threads(3)
+    3
+    >>> n_threads(0)
+    Traceback (most recent call last):
+        ...
+    ValueError: n_jobs must be None or a whole number other than 0, got 0.
+    """
+    from joblib import cpu_count  # noqa: PLC0415 - not needed for small tables
+    from joblib.parallel import get_active_backend  # noqa: PLC0415
+
+    check_n_jobs(n_jobs)
+    if n_jobs is None:
+        backend, n_jobs = get_active_backend()
+        if backend.nesting_level:
+            return 1
+    if n_jobs is None:
+        n_jobs = -1
+    return int(n_jobs) if n_jobs > 0 else max(1, cpu_count() + 1 + int(n_jobs))
+
+
+def check_n_jobs(n_jobs: Any) -> None:
+    """Complain about what is no number of threads."""
+    whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and not (whole and n_jobs != 0):
+        raise ValueError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}.")
+
+
+def in_threads(
+    work: Callable[[int, int], Any], parts: Sequence[tuple[int, int]], n_jobs: int | None = None
+) -> list[Any]:
+    """What comes of the work on all parts, from a start to an end each, in their order.
+
+    Examples
+    --------
+    >>> in_threads(lambda start, end: end - start, [(0, 4), (4, 6)], n_jobs=2)
+    [4, 2]
+    """
+    n = min(n_threads(n_jobs), len(parts))
+    if n < 2:
+        return [work(*part) for part in parts]
+    with ThreadPoolExecutor(n) as pool:
+        return list(pool.map(lambda part: work(*part), parts))
