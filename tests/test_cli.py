@@ -82,7 +82,7 @@ FIT_DATA = ["fit", "data.csv", "--target", "y", "-o", "old.json", "--learner", "
 FIT_NUMBERS = ["fit", "numbers.csv", "--target", "y", "-o", "old.json"]
 PREDICT = ["predict", "model.json", "x.csv", "-o", "old.json"]
 ONE = ["age=31", "colour=red", "born=2021-05-01", "size=M"]
-OTHER_VERSION = MODEL.to_json().replace('"version": 1', '"version": 99')
+OTHER_VERSION = MODEL.to_json().replace('"version": 2', '"version": 99')
 
 
 def rows(column, values):

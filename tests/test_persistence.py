@@ -76,8 +76,8 @@ def test_whatever_is_saved_fits_the_schema_and_comes_back(ruleset):
 def test_the_example_fits_the_schema_and_comes_back(tmp_path):
     content = json.loads(example().to_json())
     VALIDATOR.validate(content)
-    VALIDATOR.validate(content | {"$schema": "urn:frri:ruleset:1"})
-    assert RuleSet.from_dict(content | {"$schema": "urn:frri:ruleset:1"}) == example()
+    VALIDATOR.validate(content | {"$schema": "urn:frri:ruleset:2"})
+    assert RuleSet.from_dict(content | {"$schema": "urn:frri:ruleset:2"}) == example()
     path = tmp_path / "rules.json"
     path.write_text(example().to_json(), encoding="utf-8-sig")
     assert RuleSet.load(path) == example()
@@ -100,15 +100,24 @@ def changed(path, value):
 FAR = {"attribute": "day", "trapezoid": [None, None, 1e14, 1e14]}
 BY_SCHEMA = [
     (["format"], "other", "not a saved ruleset"),
-    (["version"], 2, "format version 2"),
+    (["version"], 3, "format version 3"),
     (["version"], True, "format version True"),
     (["rules"], "abc", "'abc' where a list belongs"),
     (["classes"], "ab", "'ab' where a list belongs"),
     (["classes"], [], "at least one"),
     (["classes", 0], None, "where a class label belongs"),
-    (["clip"], 1, "1 where true or false belongs"),
-    (["missing"], "maybe", "missing must be one of"),
-    (["t_norm"], [], "where a text belongs"),
+    (["semantics", "clip"], 1, "1 where true or false belongs"),
+    (["semantics", "missing"], "maybe", "missing must be one of"),
+    (["semantics", "t_norm"], [], "where a text belongs"),
+    (["semantics", "name"], "worst-rule", "semantics must be one of"),
+    (["semantics", "fallback"], ..., "lacks 'fallback' in the semantics"),
+    (["semantics", "link"], "x", "'link' in the semantics, which is not part"),
+    (["semantics"], "best-rule", "where a semantics belongs"),
+    (["task"], "regression", "'best-rule' is for classification"),
+    (["task"], ..., "lacks 'task'"),
+    (["base"], [None], "where a number belongs"),
+    (["rules", 0, "votes"], ["a"], "where a number belongs"),
+    (["rules", 0, "relation"], "about", "relation 'about'; in best-rule it must be 'is'"),
     (["extra"], 1, "'extra' in the ruleset, which is not part"),
     (["class_counts"], [], "one count per class"),
     (["class_counts", 0], -1, "count of 0 or more"),
@@ -145,6 +154,11 @@ BY_HAND = [
     (["attributes", 0, "name"], "colour", "same name"),
     (["rules", 2, "if"], [FAR], "Rule 3 has a condition on 'day' beyond .* 1e\\+14 days"),
     (["rules", 0, "then"], "perhaps", "not a class"),
+    (["rules", 0, "votes"], [1.0, 2.0], "votes, which have no meaning in best-rule"),
+    (["rules", 0, "relation"], "at least", "must be 'is'"),
+    (["base"], [1.0], "The base of best-rule must be 0 numbers"),
+    (["semantics", "fallback"], "base", "fallback must be one of nearest"),
+    (["task"], "ordinal", "'best-rule' is for classification"),
     (["rules", 0, "if", 0, "attribute"], "weight", "not an attribute"),
     (["rules", 0, "if", 0, "trapezoid", 0], 21, "must ascend"),
     (["rules", 0, "partial_weights"], [0.1] * 3, "2 conditions with 3 partial weights"),

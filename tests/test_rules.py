@@ -30,6 +30,7 @@ from frri import (
 )
 from frri.rules import _prediction as bulk
 from frri.rules import compare
+from frri.rules.decision import Decision
 from frri.rules.measures import importance
 from frri.rules.text import condition_text, ruleset_html
 from frri.table import number_text
@@ -237,8 +238,9 @@ def test_compiled_prediction_is_bit_equal(data, n_objects):
         ruleset._matcher, matrix, ruleset._rule_classes, len(ruleset.classes), with_scores=True
     )
     with patch.object(bulk, "pays", lambda *_: False):
-        assert np.array_equal(ruleset._scores(matrix), scores)
-        assert np.array_equal(ruleset.predict_index(matrix), decided)
+        plain = Decision(ruleset, matrix)
+        assert np.array_equal(plain.scores, scores)
+        assert np.array_equal(plain.index, decided)
 
 
 # ---------------------------------------------------------------- conditions
@@ -569,6 +571,7 @@ def test_save_is_all_or_nothing(tmp_path):
         ("[]", "not a saved ruleset"),
         ('{"format": "frri-ruleset", "version": 99}', "format version 99"),
         ('{"format": "frri-ruleset", "version": 1}', "lacks 'rules'"),
+        ('{"format": "frri-ruleset", "version": 2}', "lacks 'rules'"),
     ],
 )
 def test_strange_files_get_one_sentence(content, message):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
 from frri.rules.measures import quality
 from frri.rules.rule import given_labels
-from frri.rules.text import condition_text
+from frri.rules.text import conclusion_text, condition_text
 from frri.table import Attribute, to_matrix
 
 if TYPE_CHECKING:
@@ -55,9 +55,8 @@ def plot_rule(ruleset: RuleSet, index: int, X: Any = None, y: Any = None) -> "Fi
     across = 2 if len(names) == 4 else min(len(names), 3)
     down = -(-len(names) // across)
     figure = _figure((4.2 * across, 2.9 * down + 1.1))
-    title = (
-        f"Rule {index}: THEN {ruleset.target} = {rule.consequent}   (confidence {rule.weight:.2f})"
-    )
+    said = conclusion_text(ruleset, rule)
+    title = f"Rule {index}: THEN {said}   (confidence {rule.weight:.2f})"
     figure.suptitle(title, fontsize=12)
     for position, name in enumerate(names):
         axes = figure.add_subplot(down, across, position + 1)
@@ -210,7 +209,9 @@ def _figure(size: tuple[float, float]) -> "Figure":
 
 
 def _colour(ruleset: RuleSet, label: Any) -> str:
-    return COLOURS[ruleset.classes.index(label) % len(COLOURS)]
+    # Rules that say numbers share a colour.
+    position = ruleset.classes.index(label) if label in ruleset.classes else 0
+    return COLOURS[position % len(COLOURS)]
 
 
 def _groups(

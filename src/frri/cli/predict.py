@@ -10,7 +10,6 @@ import json
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from frri.cli.console import Progress
 from frri.cli.files import check_inputs, check_output, load_model, write_whole
@@ -18,7 +17,6 @@ from frri.cli.parser import Parser
 from frri.cli.tables import read_for
 from frri.export.csv import csv_text
 from frri.rules import RuleSet
-from frri.rules.rule import label_array
 
 EXAMPLES = """\
 frri predict model.json new.csv > predictions.csv
@@ -54,32 +52,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _columns(ruleset: RuleSet, frame: Any, *, proba: bool, rules: bool) -> dict[str, list[Any]]:
-    predicted = ruleset.predict(frame)
-    columns: dict[str, list[Any]] = {"prediction": predicted.tolist()}
+    decision = ruleset.decide(frame)
+    columns: dict[str, list[Any]] = {"prediction": decision.answers.tolist()}
     if proba:
-        shares = ruleset.predict_proba(frame)
-        for label, share in zip(ruleset.classes, shares.T, strict=True):
+        for label, share in zip(ruleset.classes, decision.probabilities.T, strict=True):
             columns[f"probability_{label}"] = share.tolist()
     if rules:
-        degrees = ruleset.degrees(frame)
-        columns["rule"] = _deciding(ruleset, degrees, predicted)
-        columns["fired"] = [(np.flatnonzero(row > 0.0) + 1).tolist() for row in degrees]
+        # A rule that the fallback went by has not fired.
+        deciding = np.where(decision.silent, -1, decision.deciding)
+        columns["rule"] = [None if r < 0 else r + 1 for r in deciding.tolist()]
+        columns["fired"] = [(np.flatnonzero(row > 0.0) + 1).tolist() for row in decision.degrees]
     return columns
-
-
-def _deciding(
-    ruleset: RuleSet, degrees: NDArray[np.float64], predicted: NDArray[Any]
-) -> list[int | None]:
-    """The rule (from 1) that counted most for the class; None where no rule fires."""
-    if not len(ruleset):
-        return [None] * len(degrees)
-    if ruleset.combination == "first":
-        fires = degrees > 0.0
-        return [int(row.argmax()) + 1 if row.any() else None for row in fires]
-    weighted = degrees * np.array([rule.weight for rule in ruleset])
-    own = label_array([rule.consequent for rule in ruleset])[None, :] == predicted[:, None]
-    counted = np.where(own, weighted, 0.0)
-    return [int(row.argmax()) + 1 if row.max() > 0.0 else None for row in counted]
 
 
 def _csv(columns: dict[str, list[Any]]) -> str:

@@ -5,25 +5,29 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from frri.explain.change.bounds import DecisionBounds
-from frri.explain.change.space import Space
 from frri.explain.explanation import ConditionMatch, Obstacle, Rival, RuleMatch
 from frri.rules import RuleSet
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
+from frri.rules.decision import Decision
+from frri.rules.semantics import CLASS_RULES, Support
 from frri.rules.text import condition_text
+
+SUPPORTED = Support("An explanation", "look at RuleSet.decide and degrees instead", CLASS_RULES)
 
 
 class Facts:
     """What the rules say about one row."""
 
     def __init__(self, ruleset: RuleSet, matrix: NDArray[np.float64], shown: list[str]) -> None:
+        SUPPORTED.require(ruleset.semantics)
         self.ruleset, self.shown = ruleset, shown
-        self.decided = int(ruleset.predict_index(matrix)[0])
-        self.scores = ruleset._scores(matrix)[0]  # noqa: SLF001 - the encoded row is at hand
-        matcher = ruleset._matcher  # noqa: SLF001
+        decision = Decision(ruleset, matrix)
+        self.decided, self.decider = int(decision.index[0]), int(decision.deciding[0])
+        self.scores, self.shares = decision.scores[0], decision.probabilities[0]
+        self.silent = bool(decision.silent[0])
+        matcher = ruleset._matcher  # noqa: SLF001 - the rule model's own arrays
         self.row = matcher.clipped(matrix)[0]
         self.classes = ruleset._rule_classes  # noqa: SLF001
-        self.silent = not self.scores.max(initial=0.0) > 0.0
         self.memberships = np.maximum(matcher.uncut(self.row[None, :])[0], 0.0)
         self.degrees = matcher.matching(self.row[None, :])[0]
         self.weighted = self.degrees * matcher.weights
@@ -58,21 +62,7 @@ class Facts:
 
     def deciding(self) -> RuleMatch | None:
         """The rule that decided."""
-        if not self.silent and self.ruleset.combination == "first":
-            return self.match(self.first)
-        own = np.flatnonzero(self.classes == self.decided)
-        if not len(own) or (self.silent and self.ruleset.fallback == "priors"):
-            return None
-        values = self.weighted if not self.silent else self._fallback_values()
-        if self.silent and self.ruleset.fallback != "nearest" and not values.max() > 0.0:
-            return None
-        return self.match(int(own[values[own].argmax()]))
-
-    def _fallback_values(self) -> NDArray[np.float64]:
-        """What each rule counts where none fires: a box of a single point."""
-        bounds = DecisionBounds(self.ruleset, Space(self.ruleset, self.row, ()), self.decided)
-        uncut = self.ruleset._matcher.uncut(self.row[None, :])  # noqa: SLF001
-        return np.asarray(bounds.fallback_values(uncut, uncut)[0][0])
+        return None if self.decider < 0 else self.match(self.decider)
 
     def rivals(self) -> tuple[Rival, ...]:
         """The other classes with their best rules."""

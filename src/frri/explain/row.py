@@ -72,7 +72,7 @@ def explain(
         decision=ruleset.classes[facts.decided],
         classes=ruleset.classes,
         scores=tuple(facts.scores.tolist()),
-        shares=tuple(ruleset.probabilities(matrix)[0].tolist()),
+        shares=tuple(facts.shares.tolist()),
         fallback=ruleset.fallback if facts.silent else None,
         deciding=facts.deciding(),
         firing=facts.firing(),

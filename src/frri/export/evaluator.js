@@ -1,7 +1,7 @@
 /**
  * Rules applied to one row, in a browser or under Node, without dependencies.
  *
- * A model is the JSON of a saved ruleset (format "frri-ruleset", version 1). The arithmetic is that of
+ * A model is the JSON of a saved ruleset (format "frri-ruleset", version 1 or 2). The arithmetic is that of
  * the Python library, value by value, so the decisions are the same to the last bit. The Python twin
  * of this file is evaluator.py.
  *
@@ -56,14 +56,16 @@ export function degrees(model, row) {
 }
 
 /**
- * What the rules that fire say for each class; all 0 where none does.
+ * What the rules say for each class (all 0 where no rule fires), or the number.
  *
  * @param {Model|Prepared} model
  * @param {Row} row
- * @returns {number[]} one per class
+ * @returns {number[]} one per class; a single one in regression
  */
 export function scores(model, row) {
-  return scoresOf(prepare(model), degrees(model, row));
+  const ready = prepare(model);
+  const values = encode(ready, row);
+  return scoresOf(ready, values, degreesOf(ready, values));
 }
 
 /**
@@ -75,23 +77,23 @@ export function scores(model, row) {
  */
 export function probabilities(model, row) {
   const ready = prepare(model);
-  const values = encode(ready, row);
-  let shares = scoresOf(ready, degreesOf(ready, values));
-  if (!(sum(shares) > 0)) {
-    const votes = fallbackVotes(ready, values);
-    if (votes === null) return [...ready.priors];
-    shares = bestPerClass(ready, votes);
-    if (ready.fallback === "nearest") {
-      const top = largest(shares);
-      shares = shares.map((share) => (share === top ? 1 : Math.exp(share - top)));
-    }
+  if (!ready.classes.length) {
+    throw new TypeError("These rules predict numbers and know no classes; use predict.");
   }
+  const values = encode(ready, row);
+  const held = degreesOf(ready, values);
+  const { decided, shares } = decide(ready, values, held, scoresOf(ready, values, held));
+  if (ready.name === "at-least-class") return shares;
   const total = sum(shares);
-  return shares.map((share) => share / total);
+  const result = shares.map((share) => share / total);
+  const top = largest(result);
+  // Rounding may have made the class decided for level with another one.
+  if (result.indexOf(top) !== decided) result[decided] = top * (1 + 2 ** -52);
+  return result;
 }
 
 /**
- * The label of the class decided for.
+ * The label of the class decided for, or the number.
  *
  * @param {Model|Prepared} model
  * @param {Row} row
@@ -104,6 +106,7 @@ export function predict(model, row) {
 /**
  * The prediction, the rule that decided (numbered from 1), the score of its class, and what fired.
  * Where no rule fires the score is 0, and the rule is the one that the fallback went by, if any.
+ * Where rules answer together, no single one decides; a number is its own score.
  *
  * @param {Model|Prepared} model
  * @param {Row} row
@@ -113,43 +116,49 @@ export function explain(model, row) {
   const ready = prepare(model);
   const values = encode(ready, row);
   const held = degreesOf(ready, values);
-  const perClass = scoresOf(ready, held);
   const fired = held.flatMap((degree, r) => (degree > 0 ? [r + 1] : []));
-  const score = Math.max(largest(perClass), 0);
-  let decided;
-  let rule;
-  if (score > 0) {
-    decided = perClass.indexOf(score);
-    const votes = ready.rules.map((one, r) => one.weight * held[r]);
-    rule = ready.combination === "first" ? fired[0] : strongest(ready, decided, votes);
-  } else {
-    const votes = fallbackVotes(ready, values);
-    const shares = votes === null ? ready.priors : bestPerClass(ready, votes);
-    decided = shares.indexOf(largest(shares));
-    rule = votes === null ? null : strongest(ready, decided, votes);
+  const found = scoresOf(ready, values, held);
+  if (!ready.classes.length) {
+    const nearest = nearestRule(ready, values, held);
+    const rule = nearest === null ? null : nearest + 1;
+    return { prediction: found[0], rule, score: found[0], fired };
   }
-  return { prediction: ready.classes[decided], rule, score, fired };
+  const { decided, rule } = decide(ready, values, held, found);
+  const silent = classRules.has(ready.name) && !(largest(found) > 0);
+  return { prediction: ready.classes[decided], rule, score: silent ? 0 : found[decided], fired };
 }
 
 // ------------------------------------------------------------------ laying out
 
+const oldNames = { best: "best-rule", sum: "added-votes", first: "first-match" };
+const classRules = new Set(Object.values(oldNames));
+const others = ["softmax-votes", "at-least-class", "weighted-mean", "added-contributions"];
+const known = new Set([...classRules, ...others]);
+
 function layOut(model) {
-  const attributes = model.attributes.map((attribute) => layOutAttribute(attribute, model.clip));
+  // In version 1 of the format the settings stand side by side.
+  const meaning = model.semantics ?? { ...model, name: oldNames[model.combination] };
+  if (!known.has(meaning.name)) {
+    const name = JSON.stringify(meaning.name);
+    throw new RangeError(`This evaluator does not know ${name}; export the rules again.`);
+  }
+  const attributes = model.attributes.map((attribute) => layOutAttribute(attribute, meaning.clip));
   const columns = new Map(attributes.map((attribute, j) => [attribute.name, j]));
-  const total = sum(model.class_counts);
   return {
     prepared: true,
     classes: model.classes,
     attributes,
-    combination: model.combination,
-    fallback: model.fallback,
-    missingHolds: model.missing === "holds",
-    join: tNorms[model.t_norm],
-    priors: model.class_counts.map((count) => count / total),
+    name: meaning.name,
+    fallback: meaning.fallback,
+    missingHolds: meaning.missing === "holds",
+    join: tNorms[meaning.t_norm],
+    base: model.base ?? [],
+    counts: model.class_counts,
     rules: model.rules.map((rule) => ({
       weight: rule.weight,
       class: model.classes.indexOf(rule.then),
-      distribution: rule.distribution ?? null,
+      says: layOutSaid(model, meaning.name, rule),
+      rising: rule.relation === "at least",
       partial: (rule.if.length && rule.partial_weights) || [],
       outside: rule.weight > 0 ? Math.min(1 - 1 / rule.weight, 0) : 0,
       conditions: rule.if.map((condition) => {
@@ -158,6 +167,14 @@ function layOut(model) {
       }),
     })),
   };
+}
+
+/** Votes or shares of all classes, all for its own by default; or the number. */
+function layOutSaid(model, name, rule) {
+  if (!model.classes.length) return [rule.then];
+  const given = name === "softmax-votes" ? rule.votes : rule.distribution;
+  const own = model.classes.indexOf(rule.then);
+  return given ?? model.classes.map((_, c) => (c === own ? 1 : 0));
 }
 
 function layOutAttribute(attribute, clip) {
@@ -338,25 +355,106 @@ const tNorms = {
 
 // ------------------------------------------------------------------ combining
 
-function scoresOf(ready, held) {
+/** What each rule counts: its weight times its degree. */
+function countedBy(ready, held) {
+  return ready.rules.map((rule, r) => rule.weight * held[r]);
+}
+
+function scoresOf(ready, values, held) {
+  const counted = countedBy(ready, held);
+  const said = (c) => counted.map((count, r) => count * ready.rules[r].says[c]);
+  if (ready.name === "at-least-class") return atLeast(ready, counted);
+  if (ready.name === "weighted-mean") {
+    const total = sum(counted);
+    if (total > 0) return [sum(said(0)) / total];
+    const nearest = nearestRule(ready, values, held);
+    return [...(nearest === null ? ready.base : ready.rules[nearest].says)];
+  }
+  if (ready.base.length) return ready.base.map((base, c) => sum([base, ...said(c)]));
   const perClass = ready.classes.map(() => 0);
   for (const [r, rule] of ready.rules.entries()) {
-    if (ready.combination === "best") {
-      perClass[rule.class] = Math.max(perClass[rule.class], rule.weight * held[r]);
-    } else if (ready.combination === "sum") {
-      perClass[rule.class] += rule.weight * held[r];
+    if (ready.name === "best-rule") {
+      perClass[rule.class] = Math.max(perClass[rule.class], counted[r]);
+    } else if (ready.name === "added-votes") {
+      perClass[rule.class] += counted[r];
     } else if (held[r] > 0) {
-      if (rule.distribution !== null) return [...rule.distribution];
-      perClass[rule.class] = 1;
-      return perClass;
+      return [...rule.says];
     }
   }
   return perClass;
 }
 
+/** How much of what speaks about "at least this class" speaks for it. */
+function atLeast(ready, counted) {
+  const n = ready.classes.length;
+  const pro = ready.classes.map(() => 0);
+  const contra = ready.classes.map(() => 0);
+  for (const [r, rule] of ready.rules.entries()) {
+    for (let t = 0; t < n; t += 1) {
+      if (rule.rising && rule.class >= t) pro[t] = Math.max(pro[t], counted[r]);
+      if (!rule.rising && rule.class < t) contra[t] = Math.max(contra[t], counted[r]);
+    }
+  }
+  const lowest = pro.slice(1).filter((value) => value > 0).length;
+  const highest = n - 1 - contra.filter((value) => value > 0).length;
+  let before = [0];
+  for (const count of ready.counts) before.push(before[before.length - 1] + count);
+  if (!(before[Math.max(lowest, highest) + 1] - before[lowest] > 0)) before = [...before.keys()];
+  // About what no rule speaks, the shares in training do, of the classes that are left.
+  for (let t = lowest + 1; t <= highest; t += 1) {
+    pro[t] = before[highest + 1] - before[t];
+    contra[t] = before[t] - before[lowest];
+  }
+  return pro.map((value, t) => {
+    if (t === 0) return 1;
+    return value > 0 ? 1 / (1 + contra[t] / value) : 0;
+  });
+}
+
+/** The position of the class, the number of the rule that decided, and what becomes probabilities. */
+function decide(ready, values, held, found) {
+  if (ready.name === "at-least-class") {
+    const decided = found.slice(1).filter((score) => score > 0.5).length;
+    const shares = found.map((score, c) => score - (c + 1 < found.length ? found[c + 1] : 0));
+    return { decided, rule: null, shares };
+  }
+  const top = largest(found);
+  let decided = found.indexOf(top);
+  if (ready.name === "softmax-votes") return { decided, rule: null, shares: exponentials(found) };
+  if (top > 0) {
+    const first = ready.name === "first-match";
+    const rule = first
+      ? held.findIndex((degree) => degree > 0) + 1
+      : strongest(ready, decided, countedBy(ready, held));
+    return { decided, rule, shares: found };
+  }
+  const votes = fallbackVotes(ready, values);
+  if (votes === null) {
+    return { decided: ready.counts.indexOf(largest(ready.counts)), rule: null, shares: ready.counts };
+  }
+  const best = bestPerClass(ready, votes);
+  decided = best.indexOf(largest(best));
+  const shares = ready.fallback === "nearest" ? exponentials(best) : best;
+  return { decided, rule: strongest(ready, decided, votes), shares };
+}
+
+/** Shares of values that may be negative, 1 for the largest, though it be infinite. */
+function exponentials(numbers) {
+  const top = largest(numbers);
+  return numbers.map((number) => (number === top ? 1 : Math.exp(number - top)));
+}
+
+/** The position of the rule that a number comes from where none fires. */
+function nearestRule(ready, values, held) {
+  if (largest(countedBy(ready, held)) > 0 || ready.fallback !== "nearest") return null;
+  const votes = fallbackVotes(ready, values);
+  return votes === null ? null : votes.indexOf(largest(votes));
+}
+
 /** What each rule counts where none fires; null where the shares in training decide. */
 function fallbackVotes(ready, values) {
-  if (ready.fallback === "priors" || !ready.rules.length) return null;
+  const unasked = ready.fallback === "priors" || ready.fallback === "base";
+  if (unasked || !ready.rules.length) return null;
   if (ready.fallback === "nearest") {
     const near = ready.rules.map((rule) => nearness(ready, rule, values));
     return ready.rules.some((rule) => rule.weight > 0) ? near : null;

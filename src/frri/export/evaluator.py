@@ -29,6 +29,10 @@ _TRUTH = {
     "-0.0": "False",
 }
 _FIRST_DAY = dt.date(1970, 1, 1).toordinal()
+_NAMES = {"best": "best-rule", "sum": "added-votes", "first": "first-match"}
+_CLASS_RULES = tuple(_NAMES.values())
+_OTHERS = ("softmax-votes", "at-least-class", "weighted-mean", "added-contributions")
+_SEMANTICS = _CLASS_RULES + _OTHERS
 
 
 class Evaluator:
@@ -58,25 +62,32 @@ class Evaluator:
     def __init__(self, model: Mapping[str, Any]) -> None:
         self.classes: list[Any] = list(model["classes"])
         self.attributes: list[Mapping[str, Any]] = list(model["attributes"])
-        self._combination = model["combination"]
-        self._fallback = model["fallback"]
-        self._missing_holds = model["missing"] == "holds"
-        self._join = _T_NORMS[model["t_norm"]]
-        total = sum(model["class_counts"])
-        self._priors = [count / total for count in model["class_counts"]]
+        # In version 1 of the format the settings stand side by side.
+        meaning = model.get("semantics", model)
+        self._name = meaning["name"] if meaning is not model else _NAMES[model["combination"]]
+        if self._name not in _SEMANTICS:
+            raise ValueError(
+                f"This evaluator does not know {self._name!r}; export the rules again."
+            )
+        self._fallback = meaning["fallback"]
+        self._missing_holds = meaning["missing"] == "holds"
+        self._join = _T_NORMS[meaning["t_norm"]]
+        self._base = model.get("base", [])
+        self._counts = list(model["class_counts"])
         self._codes = [
             {category: float(code) for code, category in enumerate(attribute.get("categories", ()))}
             for attribute in self.attributes
         ]
         self._texts = [_category_texts(codes) for codes in self._codes]
         ranges = [_range(attribute) for attribute in self.attributes]
-        self._clip = ranges if model["clip"] else [(-math.inf, math.inf)] * len(ranges)
+        self._clip = ranges if meaning["clip"] else [(-math.inf, math.inf)] * len(ranges)
         columns = {attribute["name"]: j for j, attribute in enumerate(self.attributes)}
         self._rules = [
             {
                 "weight": rule["weight"],
-                "class": self.classes.index(rule["then"]),
-                "distribution": rule.get("distribution"),
+                "class": self.classes.index(rule["then"]) if self.classes else 0,
+                "says": self._says(rule),
+                "rising": rule.get("relation") == "at least",
                 "partial": rule.get("partial_weights", ()) if rule["if"] else (),
                 "outside": min(1.0 - 1.0 / rule["weight"], 0.0) if rule["weight"] > 0.0 else 0.0,
                 "conditions": [
@@ -95,53 +106,46 @@ class Evaluator:
         """The prediction, the rule that decided (numbered from 1), its class's score, what fired.
 
         Where no rule fires the score is 0, and the rule is the one that the fallback went by, if any.
+        Where rules answer together, no single one decides; a number is its own score.
         """
         values = self.encode(row)
         degrees = self._degrees(values)
-        scores = self._scores(degrees)
         fired = [r + 1 for r, degree in enumerate(degrees) if degree > 0.0]
-        score = max(scores)
-        if score > 0.0:
-            decided = scores.index(score)
-            rule = (
-                fired[0] - 1
-                if self._combination == "first"
-                else self._strongest(
-                    decided,
-                    [rule["weight"] * d for rule, d in zip(self._rules, degrees)],  # noqa: B905
-                )
-            )
+        scores = self._scores(values, degrees)
+        if not self.classes:
+            prediction, rule, score = scores[0], self._nearest(values, degrees), scores[0]
         else:
-            score = 0.0
-            votes = self._fallback_votes(values)
-            shares = self._priors if votes is None else self._best(votes)
-            decided = shares.index(max(shares))
-            rule = None if votes is None else self._strongest(decided, votes)
+            decided, rule, _ = self._decide(values, degrees, scores)
+            prediction, score = self.classes[decided], scores[decided]
+            if self._name in _CLASS_RULES and not max(scores) > 0.0:
+                score = 0.0
         return {
-            "prediction": self.classes[decided],
+            "prediction": prediction,
             "rule": None if rule is None else rule + 1,
             "score": score,
             "fired": fired,
         }
 
     def scores(self, row: Mapping[str, Any] | Sequence[Any]) -> list[float]:
-        """What the rules that fire say for each class; all 0 where none does."""
-        return self._scores(self._degrees(self.encode(row)))
+        """What the rules say for each class, or the number; of classes all 0 where no rule fires."""
+        values = self.encode(row)
+        return self._scores(values, self._degrees(values))
 
     def probabilities(self, row: Mapping[str, Any] | Sequence[Any]) -> list[float]:
         """The scores divided by their sum; where no rule fires, the fallback's shares."""
+        if not self.classes:
+            raise ValueError("These rules predict numbers and know no classes; use predict.")
         values = self.encode(row)
-        shares = self._scores(self._degrees(values))
-        if not sum(shares) > 0.0:
-            votes = self._fallback_votes(values)
-            if votes is None:
-                return list(self._priors)
-            shares = self._best(votes)
-            if self._fallback == "nearest":
-                top = max(shares)
-                shares = [1.0 if share == top else math.exp(share - top) for share in shares]
+        degrees = self._degrees(values)
+        decided, _, shares = self._decide(values, degrees, self._scores(values, degrees))
+        if self._name == "at-least-class":
+            return shares
         total = sum(shares)
-        return [share / total for share in shares]
+        shares = [share / total for share in shares]
+        top = max(shares)
+        if shares.index(top) != decided:  # rounding made it level with another one
+            shares[decided] = top * (1.0 + 2.0**-52)
+        return shares
 
     def degrees(self, row: Mapping[str, Any] | Sequence[Any]) -> list[float]:
         """To which degree the conditions of each rule hold together."""
@@ -225,24 +229,100 @@ class Evaluator:
     def _degrees(self, values: list[float]) -> list[float]:
         return [reduce(self._join, self._memberships(rule, values)) for rule in self._rules]
 
-    def _scores(self, degrees: list[float]) -> list[float]:
+    def _says(self, rule: Mapping[str, Any]) -> list[float]:
+        """Votes or shares of all classes, all for its own by default; or the number."""
+        if not self.classes:
+            return [rule["then"]]
+        given = rule.get("votes" if self._name == "softmax-votes" else "distribution")
+        own = self.classes.index(rule["then"])
+        return given or [float(c == own) for c in range(len(self.classes))]
+
+    def _scores(self, values: list[float], degrees: list[float]) -> list[float]:
+        counted = self._counted(degrees)
+        if self._name == "at-least-class":
+            return self._at_least(counted)
+        if self._name == "weighted-mean":
+            total = _added(0.0, counted)
+            if total > 0.0:
+                return [_added(0.0, self._said(counted, 0)) / total]
+            nearest = self._nearest(values, degrees)
+            return list(self._base if nearest is None else self._rules[nearest]["says"])
+        if self._base:
+            return [_added(base, self._said(counted, c)) for c, base in enumerate(self._base)]
         scores = [0.0] * len(self.classes)
-        for rule, degree in zip(self._rules, degrees):  # noqa: B905
+        for rule, degree, count in zip(self._rules, degrees, counted):  # noqa: B905
             c = rule["class"]
-            if self._combination == "best":
-                scores[c] = max(scores[c], rule["weight"] * degree)
-            elif self._combination == "sum":
-                scores[c] += rule["weight"] * degree
+            if self._name == "best-rule":
+                scores[c] = max(scores[c], count)
+            elif self._name == "added-votes":
+                scores[c] += count
             elif degree > 0.0:
-                if rule["distribution"] is not None:
-                    return list(rule["distribution"])
-                scores[c] = 1.0
-                return scores
+                return list(rule["says"])
         return scores
+
+    def _counted(self, degrees: list[float]) -> list[float]:
+        """What each rule counts: its weight times its degree."""
+        return [rule["weight"] * d for rule, d in zip(self._rules, degrees)]  # noqa: B905
+
+    def _said(self, counted: list[float], c: int) -> list[float]:
+        return [count * rule["says"][c] for rule, count in zip(self._rules, counted)]  # noqa: B905
+
+    def _at_least(self, counted: list[float]) -> list[float]:
+        """How much of what speaks about "at least this class" speaks for it."""
+        n = len(self.classes)
+        pro, contra = [0.0] * n, [0.0] * n
+        for rule, count in zip(self._rules, counted):  # noqa: B905
+            for t in range(n):
+                if rule["rising"] and rule["class"] >= t:
+                    pro[t] = max(pro[t], count)
+                if not rule["rising"] and rule["class"] < t:
+                    contra[t] = max(contra[t], count)
+        lowest = sum(value > 0.0 for value in pro[1:])
+        highest = n - 1 - sum(value > 0.0 for value in contra)
+        before = [0.0]
+        for count in self._counts:
+            before.append(before[-1] + count)
+        if not before[max(lowest, highest) + 1] - before[lowest] > 0.0:
+            before = [float(c) for c in range(n + 1)]
+        # About what no rule speaks, the shares in training do, of the classes that are left.
+        for t in range(lowest + 1, highest + 1):
+            pro[t] = before[highest + 1] - before[t]
+            contra[t] = before[t] - before[lowest]
+        shares = [1.0 / (1.0 + c / p) if p > 0.0 else 0.0 for p, c in zip(pro, contra)]  # noqa: B905
+        return [1.0, *shares[1:]]
+
+    def _decide(
+        self, values: list[float], degrees: list[float], scores: list[float]
+    ) -> tuple[int, int | None, list[float]]:
+        """The position of the class, of the rule that decided, and what becomes its probabilities."""
+        if self._name == "at-least-class":
+            decided = sum(score > 0.5 for score in scores[1:])
+            after = [*scores[1:], 0.0]
+            return decided, None, [a - b for a, b in zip(scores, after)]  # noqa: B905
+        if self._name == "softmax-votes":
+            return scores.index(max(scores)), None, _exponentials(scores)
+        if max(scores) > 0.0:
+            decided = scores.index(max(scores))
+            if self._name == "first-match":
+                return decided, next(r for r, d in enumerate(degrees) if d > 0.0), scores
+            return decided, self._strongest(decided, self._counted(degrees)), scores
+        votes = self._fallback_votes(values)
+        shares = self._counts if votes is None else self._best(votes)
+        decided = shares.index(max(shares))
+        if votes is not None and self._fallback == "nearest":
+            shares = _exponentials(shares)
+        return decided, None if votes is None else self._strongest(decided, votes), list(shares)
+
+    def _nearest(self, values: list[float], degrees: list[float]) -> int | None:
+        """The rule that a number comes from where none fires."""
+        if max(self._counted(degrees), default=0.0) > 0.0 or self._fallback != "nearest":
+            return None
+        votes = self._fallback_votes(values)
+        return None if votes is None else votes.index(max(votes))
 
     def _fallback_votes(self, values: list[float]) -> list[float] | None:
         """What each rule counts where none fires; None where the shares in training decide."""
-        if self._fallback == "priors" or not self._rules:
+        if self._fallback in ("priors", "base") or not self._rules:
             return None
         if self._fallback == "nearest":
             near = [self._nearness(rule, values) for rule in self._rules]
@@ -278,6 +358,17 @@ class Evaluator:
     def _strongest(self, decided: int, votes: list[float]) -> int | None:
         own = [r for r, rule in enumerate(self._rules) if rule["class"] == decided]
         return max(own, key=lambda r: votes[r]) if own else None
+
+
+def _added(start: float, numbers: list[float]) -> float:
+    """The sum from left to right: `sum` rounds otherwise in newer Pythons."""
+    return reduce(lambda total, number: total + number, numbers, start)
+
+
+def _exponentials(values: list[float]) -> list[float]:
+    """Shares of values that may be negative, 1 for the largest, though it be infinite."""
+    top = max(values)
+    return [1.0 if value == top else math.exp(value - top) for value in values]
 
 
 def _minimum(a: float, b: float) -> float:

@@ -4,7 +4,7 @@ from typing import Any
 
 from frri.rules.ruleset import RuleSet
 
-_OF_RULES = ("if", "then", "weight", "distribution", "partial_weights")
+_OF_RULES = ("if", "then", "weight", "distribution", "partial_weights", "votes", "relation")
 
 
 def evaluated_model(ruleset: RuleSet) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from frri.rules.rule import Label
 from frri.rules.ruleset import RuleSet
-from frri.rules.text import condition_texts
+from frri.rules.text import conclusion, condition_texts
 
 Cell = str | Label | None
 
@@ -24,7 +24,7 @@ def table_rows(ruleset: RuleSet) -> tuple[list[str], list[list[Cell]]]:
     rows: list[list[Cell]] = []
     for number, rule in enumerate(ruleset, start=1):
         conditions = " AND ".join(condition_texts(ruleset, rule))
-        row: list[Cell] = [number, conditions, rule.consequent, rule.weight]
+        row: list[Cell] = [number, conditions, conclusion(ruleset, rule), rule.weight]
         found = rule.statistics
         if found is not None:
             row += [found.covered, found.precision, found.lift, found.alone]

@@ -11,6 +11,9 @@ from frri.export.sql_rules import Folding, Query
 from frri.export.text import to_text
 from frri.rules.rule import Label
 from frri.rules.ruleset import RuleSet
+from frri.rules.semantics import CLASS_RULES, Support
+
+SUPPORTED = Support("SQL export", "export to Python instead", CLASS_RULES)
 
 
 def to_sql(
@@ -59,6 +62,7 @@ def to_sql(
     [(25.0, 'no', 1, 0.9), (35.0, 'yes', None, 0.0)]
     >>> database.close()
     """
+    SUPPORTED.require(ruleset.semantics)
     if dialect not in DIALECTS:
         raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}, got {dialect!r}.")
     words = DIALECTS[dialect]
@@ -205,8 +209,7 @@ class _Writer:
         return f"CASE top {label} END", f"CASE top {rule} END"
 
     def _priors(self) -> tuple[str, str, str]:
-        counts = np.array(self.ruleset.class_counts)
-        label = self.labels[int((counts / counts.sum()).argmax())]
+        label = self.labels[int(np.argmax(self.ruleset.class_counts))]
         return label, "CAST(NULL AS INTEGER)", self.dialect.number(0.0)
 
     def _result(self, source: str, label: str, rule: str, score: str, where: str = "") -> str:

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from math import inf
-from typing import Literal
 
 from frri.export.sql_dialect import Dialect
 from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
@@ -28,9 +27,6 @@ from frri.table import Attribute
 
 # Rules at a time: sums of so many terms stay well below the depth that databases allow.
 PORTION = 400
-
-Vote = Literal["score", "degree", "nearest", "stretched", "partial"]
-Fold = Literal["best", "sum", "first"]
 
 
 @dataclass
@@ -81,8 +77,8 @@ class Folding:
     ruleset: RuleSet
     query: Query
     kept: tuple[str, ...]
-    vote: Vote
-    fold: Fold
+    vote: str
+    fold: str
 
     def run(self, source: str) -> tuple[str, dict[int, tuple[str, str]]]:
         """The last table, and per class (by position) the columns of its score and rule number."""

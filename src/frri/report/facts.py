@@ -23,7 +23,10 @@ from frri.rules.measures import (
     importance,
 )
 from frri.rules.rule import label_array
+from frri.rules.semantics import CLASS_RULES, Support
 from frri.table import EncodedTable, to_matrix
+
+SUPPORTED = Support("The report", "print the rules instead", CLASS_RULES)
 
 # Rows embedded in a page, at most, and the characters that they and all else known may take together.
 MAX_ROWS = 5_000
@@ -76,6 +79,7 @@ def facts(
     >>> found["performance"]["accuracy"], found["data"]["sampled"]
     (0.3333333333333333, False)
     """
+    SUPPORTED.require(ruleset.semantics)
     table = _read(ruleset, X, y)
     counts = np.array(ruleset.class_counts)
     coloured = coloured_classes(counts)

@@ -7,20 +7,28 @@ from frri import _twins
 from frri._twins import compiled, numba_installed
 from frri._util.threads import in_threads, n_threads
 from frri.rules.matching import Matcher
+from frri.rules.semantics import Semantics, Support
 
 # Objects x conditions from which a compiled kernel pays: first in a process, and once it is loaded.
 COLD = 50_000_000
 WARM = 500_000
 
 
-def pays(matcher: Matcher, combination: str, fallback: str, matrix: NDArray[np.float64]) -> bool:
+SUPPORTED = Support(
+    "Compiled prediction",
+    "plain numpy does it",
+    names=frozenset({"best-rule"}),
+    t_norms=frozenset({"minimum"}),
+    fallbacks=frozenset({"nearest"}),
+)
+
+
+def pays(semantics: Semantics, matcher: Matcher, matrix: NDArray[np.float64]) -> bool:
     """Whether the kernels can do it (numbers only, the best or nearest rule) and are worth it."""
     work = len(matrix) * len(matcher.columns)
     if work < WARM or matcher.nominal or not matrix.shape[1] or not numba_installed():
         return False
-    if not (matcher.weights > 0.0).all():
-        return False
-    if (matcher.t_norm, combination, fallback) != ("minimum", "best", "nearest"):
+    if not (matcher.weights > 0.0).all() or not SUPPORTED.accepts(semantics):
         return False
     from frri.rules import _prediction_kernels as prediction  # noqa: PLC0415 - not needed for small tables
 

@@ -1,7 +1,7 @@
 """Rules changed by hand: every verb returns a new ruleset and says on the rule where it came from.
 
 A rule that is changed loses what was measured or learned for its old form: its statistics, and with other
-conditions or another class its shares of a decision list and the weights of its parts (without these it
+conditions or another class its shares of a decision list, its votes and the weights of its parts (without these it
 does not count where no rule fires and `fallback` is "stretched" or "partial"). Other rules keep their
 statistics, where `alone` then still speaks of the old ruleset; `RuleSet.with_statistics` renews them all.
 `about` counts the edits and loses the proof that the rules are the fewest: it was about other rules.
@@ -58,7 +58,7 @@ def with_changed_rule(
     if new == old:
         return ruleset
     if (new.conditions, new.consequent) != (old.conditions, old.consequent):
-        new = replace(new, distribution=None, partial_weights=())
+        new = replace(new, distribution=None, partial_weights=(), votes=None)
     if old.origin == "learned":
         new = replace(new, origin="edited")
     new = replace(new, statistics=None)

@@ -9,7 +9,6 @@ run on below 0 and say how far outside an object lies.
 
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from frri import fuzzy
 from frri.rules.condition import NominalCondition, NumericCondition, is_strict
 from frri.rules.rule import Rule
+from frri.rules.semantics import Semantics
 from frri.table import Attribute
 
 # Elements of a block of memberships: about what the second-level cache holds.
@@ -30,28 +30,26 @@ class Matcher:
     ----------
     rules : sequence of Rule
     attributes : sequence of Attribute
-    t_norm : str
-        How the conditions of a rule are joined; a name of `frri.fuzzy.T_NORMS`.
-    clip : bool
-        Whether values are first moved into the attribute's training range.
-    missing : {"fails", "holds"}
-        What a condition says about a missing value.
+    semantics : Semantics
+        Of which the t-norm, and what becomes of missing values and of values outside the range.
     """
 
     def __init__(
         self,
         rules: Sequence[Rule],
         attributes: Sequence[Attribute],
-        t_norm: str,
-        clip: bool,
-        missing: Literal["fails", "holds"],
+        semantics: Semantics,
     ) -> None:
-        self.t_norm = t_norm
-        self.missing_holds = missing == "holds"
+        self.t_norm = semantics.t_norm
+        self.missing_holds = semantics.missing == "holds"
         self.n_rules = len(rules)
         self.weights = np.array([rule.weight for rule in rules], dtype=np.float64)
-        self.lows = np.array([a.low if clip else -np.inf for a in attributes], dtype=np.float64)
-        self.highs = np.array([a.high if clip else np.inf for a in attributes], dtype=np.float64)
+        self.lows = np.array(
+            [a.low if semantics.clip else -np.inf for a in attributes], dtype=np.float64
+        )
+        self.highs = np.array(
+            [a.high if semantics.clip else np.inf for a in attributes], dtype=np.float64
+        )
         column_of = {attribute.name: j for j, attribute in enumerate(attributes)}
 
         # A rule without conditions gets one that always holds: no rule is empty from here on. Where

@@ -10,6 +10,7 @@ import os
 import reprlib
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from math import inf, isfinite
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
@@ -19,13 +20,14 @@ from frri._util.files import write_whole
 from frri.rules.about import DEEPEST, MOST_DIGITS, SURROGATE, About
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
 from frri.rules.rule import Rule, RuleStatistics
+from frri.rules.semantics import SHORTHANDS, Semantics
 from frri.table import KINDS, Attribute
 
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet
 
 FORMAT = "frri-ruleset"
-VERSION = 1
+VERSION = 2
 
 # Bounds on what a file may hold; models made from data stay far below them.
 LARGEST_FILE = 256 * 2**20
@@ -41,15 +43,13 @@ def to_dict(ruleset: "RuleSet") -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
+        "task": ruleset.task,
         "target": ruleset.target,
         "classes": list(ruleset.classes),
         "class_counts": list(ruleset.class_counts),
         "attributes": [_attribute_to_dict(attribute) for attribute in ruleset.attributes],
-        "t_norm": ruleset.t_norm,
-        "combination": ruleset.combination,
-        "fallback": ruleset.fallback,
-        "clip": ruleset.clip,
-        "missing": ruleset.missing,
+        "semantics": asdict(ruleset.semantics),
+        **({"base": list(ruleset.base)} if ruleset.base else {}),
         "rules": [_rule_to_dict(rule) for rule in ruleset],
         "about": About(ruleset.about).plain(),
     }
@@ -60,27 +60,28 @@ def from_dict(content: Mapping[str, Any]) -> "RuleSet":
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
         raise ValueError('This is not a saved ruleset: it lacks "format": "frri-ruleset".')
     version = content.get("version")
-    if isinstance(version, bool) or version != VERSION:
+    if isinstance(version, bool) or version not in (1, VERSION):
         raise ValueError(
-            f"This ruleset has format version {_shown(version)}, this frri reads version "
+            f"This ruleset has format version {_shown(version)}, this frri reads versions 1 and "
             f"{VERSION}; install the frri that wrote it or save it again."
         )
     try:
-        return _ruleset_from_dict(content)
+        return _ruleset_from_dict(_from_version_1(content) if version == 1 else content)
     except ValueError as error:
         # Names and labels are the file's, and may be of any length.
         raise ValueError(str(error)[:500]) from None
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the format (draft 2020-12).
+def schema(version: int = VERSION) -> dict[str, Any]:
+    """The JSON Schema of a version of the format (draft 2020-12).
 
     Examples
     --------
-    >>> schema()["properties"]["format"]
-    {'const': 'frri-ruleset'}
+    >>> schema()["$id"], schema(1)["$id"]
+    ('urn:frri:ruleset:2', 'urn:frri:ruleset:1')
     """
-    path = Path(__file__).with_name("ruleset.schema.json")
+    name = "ruleset.schema.json" if version == VERSION else f"ruleset.v{version}.schema.json"
+    path = Path(__file__).with_name(name)
     return dict(json.loads(path.read_text(encoding="utf-8")))
 
 
@@ -139,21 +140,39 @@ def _attribute_to_dict(attribute: Attribute) -> dict[str, Any]:
     return content | {"low": _bound(attribute.low), "high": _bound(attribute.high)}
 
 
+def _from_version_1(content: Mapping[str, Any]) -> dict[str, Any]:
+    """A ruleset of version 1, which had classes only and the settings side by side, as version 2."""
+    settings = ("t_norm", "fallback", "clip", "missing")
+    _check_keys(content, "the ruleset", (*_PARTS, *settings, "combination"), _ABOUT)
+    name = SHORTHANDS.get(_text(content["combination"]))
+    if name is None:
+        known = ", ".join(SHORTHANDS)
+        raise ValueError(
+            f"combination must be one of {known}, got {_shown(content['combination'])}."
+        )
+    kept = {key: content[key] for key in (*_PARTS, *_ABOUT) if key in content}
+    chosen = {key: content[key] for key in settings}
+    return kept | {"task": "classification", "semantics": {"name": name} | chosen}
+
+
 def _ruleset_from_dict(content: Mapping[str, Any]) -> "RuleSet":
     from frri.rules.ruleset import RuleSet  # noqa: PLC0415 - ruleset imports this module
 
-    _check_keys(content, "the ruleset", _REQUIRED, ("format", "version", "about", "$schema"))
-    fallback = _word(content["fallback"])
+    _check_keys(content, "the ruleset", (*_PARTS, "task", "semantics"), ("base", *_ABOUT))
+    semantics = _semantics_from_dict(content["semantics"])
+    if content["task"] != semantics.meaning.task:
+        raise ValueError(
+            f"The saved ruleset has the task {_shown(content['task'])}, but {semantics.name!r} is "
+            f"for {semantics.meaning.task}."
+        )
+    rules = tuple(_rule_from_dict(rule, semantics.fallback) for rule in _list(content["rules"]))
     ruleset = RuleSet(
-        rules=tuple(_rule_from_dict(rule, fallback) for rule in _list(content["rules"])),
+        rules=rules,
         attributes=tuple(_attribute_from_dict(a) for a in _list(content["attributes"])),
         classes=tuple(_label(label) for label in _list(content["classes"])),
         target=_text(content["target"]),
-        t_norm=_word(content["t_norm"]),
-        combination=_word(content["combination"]),
-        fallback=fallback,
-        clip=_truth(content["clip"]),
-        missing=_word(content["missing"]),
+        semantics=semantics,
+        base=_numbers(content.get("base", [])),
         class_counts=_numbers(content["class_counts"]),
         about=About.saved(_object(content.get("about", {}), "a description")),
     )
@@ -161,6 +180,18 @@ def _ruleset_from_dict(content: Mapping[str, Any]) -> "RuleSet":
     if any(len(counts) != len(ruleset.classes) for counts in [content["class_counts"], *known]):
         raise ValueError("The saved ruleset must have one count per class.")
     return ruleset
+
+
+def _semantics_from_dict(content: Any) -> Semantics:
+    content = _object(content, "a semantics")
+    _check_keys(content, "the semantics", ("name", "t_norm", "fallback", "clip", "missing"))
+    return Semantics(
+        name=_text(content["name"]),
+        t_norm=_text(content["t_norm"]),
+        fallback=_text(content["fallback"]),
+        clip=_truth(content["clip"]),
+        missing=_text(content["missing"]),
+    )
 
 
 def _attribute_from_dict(content: Any) -> Attribute:
@@ -202,15 +233,18 @@ def _rule_to_dict(rule: Rule) -> dict[str, Any]:
         content["distribution"] = list(rule.distribution)
     if rule.partial_weights:
         content["partial_weights"] = list(rule.partial_weights)
+    if rule.votes is not None:
+        content["votes"] = list(rule.votes)
+    if rule.relation != "is":
+        content["relation"] = rule.relation
     return content
 
 
 def _rule_from_dict(content: Any, fallback: str) -> Rule:
     content = _object(content, "a rule")
-    optional = ("origin", "source", "statistics", "distribution", "partial_weights")
-    _check_keys(content, "a rule", ("if", "then", "weight"), optional)
+    _check_keys(content, "a rule", ("if", "then", "weight"), _OF_RULES)
     conditions = tuple(_condition_from_dict(condition) for condition in _list(content["if"]))
-    known, shares = content.get("statistics"), content.get("distribution")
+    known = content.get("statistics")
     return Rule(
         conditions=conditions,
         consequent=_label(content["then"]),
@@ -218,10 +252,12 @@ def _rule_from_dict(content: Any, fallback: str) -> Rule:
         origin=_word(content.get("origin", "learned")),
         source=_optional(content.get("source"), _count),
         statistics=None if known is None else _statistics_from_dict(known),
-        distribution=None if shares is None else _numbers(shares),
+        distribution=_optional(content.get("distribution"), _numbers),
         partial_weights=_partial_weights(
             content.get("partial_weights", []), len(conditions), fallback
         ),
+        votes=_optional(content.get("votes"), _numbers),
+        relation=_word(content.get("relation", "is")),
     )
 
 
@@ -277,7 +313,9 @@ def _condition_from_dict(content: Any) -> Condition:
 
 _Value = TypeVar("_Value")
 _PARTS = ("rules", "attributes", "classes", "class_counts", "target")
-_REQUIRED = (*_PARTS, "t_norm", "combination", "fallback", "clip", "missing")
+_ABOUT = ("format", "version", "about", "$schema")
+_LEARNED = ("origin", "source", "statistics", "distribution", "partial_weights")
+_OF_RULES = (*_LEARNED, "votes", "relation")
 
 
 def _check_keys(

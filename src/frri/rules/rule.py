@@ -110,8 +110,8 @@ class Rule:
     ----------
     conditions : tuple of Condition
         Empty for a rule that always holds.
-    consequent : label
-        The class that the rule speaks for.
+    consequent : label or number
+        The class that the rule speaks for, or in regression the number.
     weight : float, default=1.0
         Its confidence: what a full match counts.
     origin : {"learned", "edited", "written"}, default="learned"
@@ -125,6 +125,11 @@ class Rule:
     partial_weights : tuple of float, optional
         Weights of parts of the rule, for objects that no rule covers (see `RuleSet.fallback`):
         of its first 0, 1, 2, ... conditions, or of every subset of them, numbered by its bits.
+    votes : tuple of float, optional
+        What a full match counts for each class, times the weight, in "softmax-votes"; by default 1 for
+        the consequent.
+    relation : {"is", "at least", "at most"}
+        How what is predicted compares with the consequent; bounds are for ordered classes.
 
     See Also
     --------
@@ -148,13 +153,16 @@ class Rule:
     statistics: RuleStatistics | None = None
     distribution: tuple[float, ...] | None = None
     partial_weights: tuple[float, ...] = ()
+    votes: tuple[float, ...] | None = None
+    relation: Literal["is", "at least", "at most"] = "is"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "consequent", plain_scalar(self.consequent))
         object.__setattr__(self, "conditions", tuple(self.conditions))
         object.__setattr__(self, "partial_weights", tuple(self.partial_weights))
-        if self.distribution is not None:
-            object.__setattr__(self, "distribution", tuple(self.distribution))
+        for name in ("distribution", "votes"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, tuple(getattr(self, name)))
 
     @property
     def attributes(self) -> tuple[str, ...]:

@@ -1,30 +1,23 @@
-"""Rules, the way they are combined, and the table they are about: a classifier that can be read."""
+"""Rules, what they mean together, and the table they are about: a predictor that can be read."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frri.fuzzy import T_NORMS
-from frri.rules import _prediction as bulk
 from frri.rules import editing, measures, persistence, text
-from frri.rules._combination import (
-    Combination,
-    Fallback,
-    PartialWeights,
-    class_scores,
-    fallback_shares,
-    fallback_values,
-)
+from frri.rules._checks import base_length, check_ruleset
 from frri.rules.about import About, plain_scalar
-from frri.rules.condition import Condition, NumericCondition
+from frri.rules.condition import Condition
+from frri.rules.decision import Decision, PartialWeights
 from frri.rules.matching import Matcher
-from frri.rules.rule import Label, Rule, RuleStatistics, label_array
-from frri.table import FARTHEST_DATE, LARGEST, Attribute, to_matrix
+from frri.rules.rule import Label, Rule, RuleStatistics
+from frri.rules.semantics import CLASS_RULES, SHORTHANDS, Semantics, Support
+from frri.table import Attribute, to_matrix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,12 +26,13 @@ if TYPE_CHECKING:
 
 # A rule covers an object when weight x degree exceeds this: the paper's "> 0" in floating point.
 COVERS = 1e-6
-# Sums of weights must stay finite, and so must what they divide.
-HEAVIEST = 1e9
-LIGHTEST = 1e-300
+
+STATISTICS = Support(
+    "The table of what rules cover, class by class,", "look at RuleSet.covers instead", CLASS_RULES
+)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class RuleSet:
     """Rules and all it takes to apply them; immutable, independent of learner and training data.
 
@@ -48,24 +42,29 @@ class RuleSet:
     attributes : tuple of Attribute
         The columns of the training table, in order.
     classes : tuple of labels
-        All classes, in the order in which ties are decided.
+        All classes, in the order in which ties are decided, lowest first if they are ordered; none
+        in regression.
     target : str
         Name of what is predicted.
-    t_norm : str
-        How the conditions of a rule are joined; a name of `frri.fuzzy.T_NORMS`.
-    combination : {"best", "sum", "first"}
-        How rules are combined: see `frri.rules._combination`.
-    fallback : {"nearest", "stretched", "partial", "priors"}
-        What decides where no rule fires.
-    clip : bool
-        Whether values outside the training range count as its nearest end.
-    missing : {"fails", "holds"}
-        What a condition says about a missing value.
+    t_norm, fallback, clip, missing : optional
+        Settings of the semantics, given one by one: see `frri.rules.semantics`.
+    combination : {"best", "sum", "first"}, optional
+        Short for the semantics "best-rule", "added-votes" and "first-match".
     class_counts : tuple of float
         Size of each class in training.
     about : mapping
         Where the rules come from (learner, settings, proof); plain JSON values, not interpreted. The
         ruleset keeps a frozen copy. Equal rulesets decide and read alike, wherever they come from.
+    semantics : Semantics or str
+        What the rules mean together, or its name.
+    base : tuple of float
+        What is there before any rule counts, where the semantics wants it: a number per class, or one
+        number in regression.
+
+    Attributes
+    ----------
+    task : {"classification", "ordinal", "regression"}
+        What is predicted, by the semantics.
 
     Examples
     --------
@@ -91,22 +90,74 @@ class RuleSet:
     rules: tuple[Rule, ...]
     attributes: tuple[Attribute, ...]
     classes: tuple[Label, ...]
-    target: str = "class"
-    t_norm: str = "minimum"
-    combination: Combination = "best"
-    fallback: Fallback = "nearest"
-    clip: bool = False
-    missing: Literal["fails", "holds"] = "fails"
-    class_counts: tuple[float, ...] = ()
-    about: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    target: str
+    semantics: Semantics
+    base: tuple[float, ...]
+    class_counts: tuple[float, ...]
+    about: Mapping[str, Any] = field(compare=False)
 
-    def __post_init__(self) -> None:
-        for name in ("rules", "attributes", "classes", "class_counts"):
-            object.__setattr__(self, name, tuple(map(plain_scalar, getattr(self, name))))
-        object.__setattr__(self, "about", About(self.about))
-        if not self.class_counts:
-            object.__setattr__(self, "class_counts", (1.0,) * len(self.classes))
-        self._check()
+    def __init__(
+        self,
+        rules: tuple[Rule, ...],
+        attributes: tuple[Attribute, ...],
+        classes: tuple[Label, ...] = (),
+        target: str = "class",
+        t_norm: str | None = None,
+        combination: str | None = None,
+        fallback: str | None = None,
+        clip: bool | None = None,
+        missing: str | None = None,
+        class_counts: tuple[float, ...] = (),
+        about: Mapping[str, Any] | None = None,
+        *,
+        semantics: Semantics | str = "best-rule",
+        base: tuple[float, ...] = (),
+    ) -> None:
+        settings = {"t_norm": t_norm, "fallback": fallback, "clip": clip, "missing": missing}
+        chosen = _semantics(semantics, combination, settings)
+        labels = _tuple(classes)
+        for name, value in {
+            "rules": _tuple(rules),
+            "attributes": _tuple(attributes),
+            "classes": labels,
+            "target": target,
+            "semantics": chosen,
+            "base": _tuple(base) or (0.0,) * base_length(chosen, len(labels)),
+            "class_counts": _tuple(class_counts) or (1.0,) * len(labels),
+            "about": About({} if about is None else about),
+        }.items():
+            object.__setattr__(self, name, value)
+        check_ruleset(self)
+
+    @property
+    def task(self) -> str:
+        """What is predicted: "classification", "ordinal" or "regression"."""
+        return self.semantics.meaning.task
+
+    @property
+    def combination(self) -> str:
+        """How what rules count comes together: see `frri.rules.semantics`."""
+        return self.semantics.meaning.combination
+
+    @property
+    def t_norm(self) -> str:
+        """How the conditions of a rule are joined."""
+        return self.semantics.t_norm
+
+    @property
+    def fallback(self) -> str:
+        """What decides where no rule fires."""
+        return self.semantics.fallback
+
+    @property
+    def clip(self) -> bool:
+        """Whether values outside the training range count as its nearest end."""
+        return self.semantics.clip
+
+    @property
+    def missing(self) -> str:
+        """What a condition says about a missing value."""
+        return self.semantics.missing
 
     # ------------------------------------------------------------------ as a collection
 
@@ -122,8 +173,8 @@ class RuleSet:
     # ------------------------------------------------------------------ prediction
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row of a table (a data frame is read by its column names)."""
-        return label_array(self.classes)[self.predict_index(to_matrix(X, self.attributes))]
+        """The class of each row of a table, or its number (a data frame is read by its column names)."""
+        return self.decide(X).answers
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Rows x classes: scores divided by their sum; where no rule fires, the fallback's shares."""
@@ -131,39 +182,27 @@ class RuleSet:
 
     def scores(self, X: Any) -> NDArray[np.float64]:
         """Rows x classes: what the rules that fire say; a row of zeros where none does."""
-        return self._scores(to_matrix(X, self.attributes))
+        return self.decide(X).scores
 
     def degrees(self, X: Any) -> NDArray[np.float64]:
         """Rows x rules: to which degree each rule's conditions hold (without its weight)."""
-        matrix = self._matcher.clipped(to_matrix(X, self.attributes))
-        degrees = np.empty((len(matrix), len(self.rules)))
-        for block in self._matcher.blocks(len(matrix)):
-            degrees[block] = self._matcher.matching(matrix[block])
-        return degrees
+        return self.decide(X).degrees
 
     def covers(self, X: Any) -> NDArray[np.bool_]:
         """Rows x rules: which rules cover which rows."""
         return np.asarray(self.degrees(X) * self._matcher.weights > COVERS)
 
+    def decide(self, X: Any) -> Decision:
+        """Answers, scores, probabilities and deciding rules of all rows, the table read only once."""
+        return Decision(self, to_matrix(X, self.attributes))
+
     def predict_index(self, matrix: NDArray[np.float64]) -> NDArray[np.intp]:
         """Positions in `classes`, for values already encoded by `frri.table.to_matrix`."""
-        if bulk.pays(self._matcher, self.combination, self.fallback, matrix):
-            return self._in_bulk(matrix, with_scores=False)[0]
-        scores = self._scores(matrix)
-        decided: NDArray[np.intp] = scores.argmax(axis=1)
-        silent = np.flatnonzero(~(scores.max(axis=1, initial=0.0) > 0.0))
-        decided[silent] = self._fallback(matrix[silent]).argmax(axis=1)
-        return decided
+        return Decision(self, matrix).index
 
     def probabilities(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
         """The same as `predict_proba`, for encoded values."""
-        scores = self._scores(matrix)
-        total = scores.sum(axis=1, keepdims=True)
-        silent = np.flatnonzero(~(total[:, 0] > 0.0))
-        total[silent] = 1.0
-        scores /= total
-        scores[silent] = fallback_shares(self._last_word, self._fallback(matrix[silent]))
-        return scores
+        return Decision(self, matrix).probabilities
 
     # ------------------------------------------------------------------ statistics
 
@@ -177,6 +216,7 @@ class RuleSet:
         >>> rules.statistics([[1], [2], [3], [2]], [0, 0, 1, 1])
         (RuleStatistics(support=(2, 1), precision=0.666..., lift=1.333..., alone=3),)
         """
+        STATISTICS.require(self.semantics)
         matrix = self._matcher.clipped(to_matrix(X, self.attributes))
         return measures.rule_statistics(self, matrix, y)
 
@@ -292,56 +332,9 @@ class RuleSet:
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
-    def _scores(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-        matcher = self._matcher
-        if bulk.pays(matcher, self.combination, self.fallback, matrix):
-            return self._in_bulk(matrix, with_scores=True)[1]
-        matrix = matcher.clipped(matrix)
-        scores = np.empty((len(matrix), len(self.classes)))
-        for block in matcher.blocks(len(matrix)):
-            scores[block] = class_scores(
-                self.combination,
-                matcher.matching(matrix[block]),
-                matcher.weights,
-                self._rule_classes,
-                self._distributions,
-            )
-        return scores
-
-    def _in_bulk(
-        self, matrix: NDArray[np.float64], *, with_scores: bool
-    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        classes, n_classes = self._rule_classes, len(self.classes)
-        return bulk.decide(self._matcher, matrix, classes, n_classes, with_scores=with_scores)
-
-    def _fallback(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What decides for objects that no rule covers: objects x classes, the largest wins."""
-        matcher = self._matcher
-        matrix = matcher.clipped(matrix)
-        counts = np.array(self.class_counts)
-        priors = counts / counts.sum()
-        result = np.empty((len(matrix), len(self.classes)))
-        for block in matcher.blocks(len(matrix)):
-            result[block] = fallback_values(
-                self._last_word,
-                matcher,
-                matrix[block],
-                rule_classes=self._rule_classes,
-                partial_weights=self._parts,
-                priors=priors,
-            )
-        return result
-
-    @property
-    def _last_word(self) -> Fallback:
-        """The fallback; the priors if it has no rule to go by."""
-        if self.fallback == "nearest":
-            return "nearest" if (self._matcher.weights > 0.0).any() else "priors"
-        return self.fallback if self.rules else "priors"
-
     @cached_property
     def _matcher(self) -> Matcher:
-        return Matcher(self.rules, self.attributes, self.t_norm, self.clip, self.missing)
+        return Matcher(self.rules, self.attributes, self.semantics)
 
     @cached_property
     def _rule_classes(self) -> NDArray[np.intp]:
@@ -349,14 +342,19 @@ class RuleSet:
         return np.array([position[rule.consequent] for rule in self.rules], dtype=np.intp)
 
     @cached_property
-    def _distributions(self) -> NDArray[np.float64]:
-        """Rules x classes: how a rule of a list shares out its vote; all to its own class by default."""
-        shares = np.zeros((len(self.rules), len(self.classes)))
-        for r, rule in enumerate(self.rules):
-            shares[r] = 0.0 if rule.distribution is None else rule.distribution
-            if rule.distribution is None:
-                shares[r, self._rule_classes[r]] = 1.0
-        return shares
+    def _says(self) -> NDArray[np.float64]:
+        """Rules x classes: shares or votes, all for its own class by default; a column of numbers."""
+        if self.task == "regression":
+            numbers = [float(rule.consequent) for rule in self.rules]
+            return np.array(numbers, dtype=np.float64).reshape(-1, 1)
+        says = np.zeros((len(self.rules), len(self.classes)))
+        for r, (rule, own) in enumerate(zip(self.rules, self._rule_classes, strict=True)):
+            given = rule.votes if self.semantics.meaning.says == "votes" else rule.distribution
+            if given is None:
+                says[r, own] = 1.0
+            else:
+                says[r] = given
+        return says
 
     @cached_property
     def _parts(self) -> PartialWeights:
@@ -367,66 +365,21 @@ class RuleSet:
         parts = (rule.partial_weights if rule.conditions else () for rule in self.rules)
         return [np.array(weights, dtype=np.float64) for weights in parts]
 
-    def _check(self) -> None:
-        """One sentence about the first thing that does not fit together."""
-        kinds = {attribute.name: attribute.kind for attribute in self.attributes}
-        if len(kinds) < len(self.attributes):
-            raise ValueError("Two attributes have the same name; rename one of them.")
-        if not self.classes or len(set(self.classes)) < len(self.classes):
-            raise ValueError(
-                f"The classes must be distinct and at least one, got {self.classes!r}."
-            )
-        counts = self.class_counts
-        if len(counts) != len(self.classes) or min(counts) < 0 or not 0 < sum(counts) < np.inf:
-            raise ValueError("There must be one count of 0 or more per class, not all 0.")
-        for name, value, allowed in (
-            ("t_norm", self.t_norm, tuple(T_NORMS)),
-            ("combination", self.combination, get_args(Combination)),
-            ("fallback", self.fallback, get_args(Fallback)),
-            ("missing", self.missing, ("fails", "holds")),
-        ):
-            if value not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}.")
-        labels = set(self.classes)
-        for r, rule in enumerate(self.rules):
-            self._check_rule(f"Rule {r + 1}", rule, kinds, labels)
 
-    def _check_rule(
-        self, name: str, rule: Rule, kinds: Mapping[str, str], labels: set[Label]
-    ) -> None:
-        if rule.consequent not in labels:
-            raise ValueError(f"{name} concludes {rule.consequent!r}, which is not a class.")
-        if rule.weight != 0.0 and not LIGHTEST <= rule.weight <= HEAVIEST:
-            raise ValueError(
-                f"{name} has weight {rule.weight}; it must be 0, or from {LIGHTEST:g} to {HEAVIEST:g}."
-            )
-        if rule.origin not in {"learned", "edited", "written"}:
-            raise ValueError(f"{name} has the unknown origin {rule.origin!r}.")
-        shares = rule.distribution
-        if shares is not None and len(shares) != len(self.classes):
-            raise ValueError(f"{name} must have one share per class in its distribution.")
-        for what, amounts in (
-            ("shares of 0 or more in its distribution", shares),
-            ("partial weights of 0 or more", rule.partial_weights),
-        ):
-            if amounts and not (min(amounts) >= 0.0 and sum(amounts) <= LARGEST):
-                raise ValueError(f"{name} must have {what}, {LARGEST:g} at most in all.")
-        for condition in rule.conditions:
-            _check_condition(name, condition, kinds)
+def _tuple(values: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(map(plain_scalar, values))
 
 
-def _check_condition(name: str, condition: Condition, kinds: Mapping[str, str]) -> None:
-    if condition.attribute not in kinds:
-        raise ValueError(f"{name} uses {condition.attribute!r}, which is not an attribute.")
-    kind = kinds[condition.attribute]
-    ends = condition.trapezoid if isinstance(condition, NumericCondition) else ()
-    if bool(ends) == (kind == "nominal"):
-        raise ValueError(
-            f"{name} has a condition on {condition.attribute!r} that does not fit a {kind} attribute."
-        )
-    farthest = max((abs(end) for end in ends if np.isfinite(end)), default=0.0)
-    if kind == "date" and farthest > FARTHEST_DATE:
-        raise ValueError(
-            f"{name} has a condition on {condition.attribute!r} beyond all dates, {farthest:g} days "
-            f"from 1970; they may be {FARTHEST_DATE:g} days away."
-        )
+def _semantics(
+    given: Semantics | str, combination: str | None, settings: Mapping[str, Any]
+) -> Semantics:
+    """A semantics with the settings that were given one by one."""
+    changes = {name: value for name, value in settings.items() if value is not None}
+    if combination is not None:
+        if combination not in SHORTHANDS:
+            known = ", ".join(SHORTHANDS)
+            raise ValueError(f"combination must be one of {known}, got {combination!r}.")
+        changes["name"] = SHORTHANDS[combination]
+    if isinstance(given, Semantics):
+        return replace(given, **changes) if changes else given
+    return Semantics(**{"name": given} | changes)

@@ -10,8 +10,11 @@ from frri.table import Attribute
 if TYPE_CHECKING:
     import pandas as pd
 
-    from frri.rules.rule import Rule
+    from frri.rules.rule import Label, Rule
     from frri.rules.ruleset import RuleSet
+
+
+_SIGNS = {"is": "=", "at least": ">=", "at most": "<="}
 
 
 def ruleset_text(ruleset: "RuleSet") -> str:
@@ -22,14 +25,43 @@ def ruleset_text(ruleset: "RuleSet") -> str:
 def rule_text(ruleset: "RuleSet", rule: "Rule") -> str:
     """The whole rule as a sentence, with what is known about it in brackets."""
     always = "OTHERWISE" if ruleset.combination == "first" else "ALWAYS"
-    conclusion = f"{ruleset.target} = {rule.consequent}"
-    return _sentence(condition_texts(ruleset, rule), conclusion, facts(ruleset, rule), always)
+    said = conclusion_text(ruleset, rule)
+    return _sentence(condition_texts(ruleset, rule), said, facts(ruleset, rule), always)
+
+
+def conclusion_text(ruleset: "RuleSet", rule: "Rule") -> str:
+    """What a rule says, as a phrase.
+
+    Examples
+    --------
+    >>> from frri import Rule, RuleSet
+    >>> bound = Rule((), "medium", relation="at least")
+    >>> rules = RuleSet((bound,), (), ("low", "medium", "high"), "risk", semantics="at-least-class")
+    >>> conclusion_text(rules, bound)
+    'risk >= medium'
+    """
+    return f"{ruleset.target} {_said(ruleset, rule)}"
+
+
+def _said(ruleset: "RuleSet | None", rule: "Rule") -> str:
+    if rule.votes is not None:
+        names = [f"{label} " for label in ruleset.classes] if ruleset else [""] * len(rule.votes)
+        votes = zip(names, rule.votes, strict=True)
+        return "by votes " + ", ".join(f"{name}{vote:+.3g}" for name, vote in votes)
+    numbers = ruleset is not None and ruleset.task == "regression"
+    said = f"{rule.consequent:.6g}" if numbers else str(rule.consequent)
+    return f"{_SIGNS[rule.relation]} {said}"
+
+
+def conclusion(ruleset: "RuleSet", rule: "Rule") -> "Label":
+    """What a rule says, for a table: the class or number itself where it says just that."""
+    return rule.consequent if rule.relation == "is" and rule.votes is None else _said(ruleset, rule)
 
 
 def lone_rule_text(rule: "Rule") -> str:
     """The same of a rule outside a ruleset: no attribute says how to show its values."""
     phrases = [condition_text(condition) for condition in rule.conditions]
-    return _sentence(phrases, str(rule.consequent), facts(None, rule), "ALWAYS")
+    return _sentence(phrases, _said(None, rule).removeprefix("= "), facts(None, rule), "ALWAYS")
 
 
 def _sentence(phrases: list[str], conclusion: str, known: list[str], always: str) -> str:
@@ -159,7 +191,7 @@ def _rows(ruleset: "RuleSet") -> list[dict[str, Any]]:
         known = rule.statistics
         row: dict[str, Any] = {
             "if": " AND ".join(condition_texts(ruleset, rule)),
-            "then": rule.consequent,
+            "then": conclusion(ruleset, rule),
             "confidence": rule.weight,
             "conditions": len(rule.conditions),
         }

@@ -13,9 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri.explain.change.space import Space
-from frri.rules._combination import class_scores
+from frri.rules.decision import last_resort, scores_of
 from frri.rules.matching import Matcher
 from frri.rules.ruleset import RuleSet
+from frri.rules.semantics import CLASS_RULES, Support
+
+SUPPORTED = Support(
+    "The search for the smallest change", "compare decisions by RuleSet.decide instead", CLASS_RULES
+)
 
 # Fallbacks turn values into shares, where differences of a few last digits can vanish.
 ROUNDING = 1e-15
@@ -61,6 +66,9 @@ class DecisionBounds:
     space: Space
     decision: int
 
+    def __post_init__(self) -> None:
+        SUPPORTED.require(self.ruleset.semantics)
+
     @property
     def matcher(self) -> Matcher:
         """The conditions as arrays."""
@@ -70,13 +78,14 @@ class DecisionBounds:
     def one_function(self) -> bool:
         """Whether one formula, the best uncut value, decides inside and outside the rules' supports."""
         rules = self.ruleset
-        return (rules.combination, rules.t_norm, rules.fallback) == ("best", "minimum", "nearest")
+        nearest = last_resort(rules) == "nearest"
+        return nearest and (rules.combination, rules.t_norm) == ("best", "minimum")
 
     def survey(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> Survey:
         """Look at boxes, given as rows of lower and upper coordinates."""
         matcher = self.matcher
         at_low, at_high, lower, upper = self._uncut(low, high)
-        if self.one_function and matcher.n_rules:
+        if self.one_function:
             sure = self._fallback_sure(lower, upper)
             return Survey(at_low, at_high, lower, upper, sure, np.ones(len(low), dtype=bool))
         degree_low = matcher.join(np.maximum(lower, 0.0))
@@ -84,7 +93,7 @@ class DecisionBounds:
         if self.ruleset.combination == "first":
             sure, silent = self._first_sure(degree_low, degree_high)
         else:
-            least, most = self._scores(degree_low), self._scores(degree_high)
+            least, most = (scores_of(self.ruleset, d) for d in (degree_low, degree_high))
             silent = ~(least.max(axis=1, initial=0.0) > 0.0)
             sure = self._beats(least, most, 0.0) | ~(most.max(axis=1, initial=0.0) > 0.0)
         asked = np.flatnonzero(silent & sure)
@@ -101,26 +110,22 @@ class DecisionBounds:
         everything = np.ones((len(survey.sure), matcher.n_rules), dtype=bool)
         if self.ruleset.combination != "best" or self.ruleset.t_norm != "minimum":
             return everything
-        starts, weights = matcher.indptr[:-1], matcher.weights
-        least = np.minimum.reduceat(survey.lower, starts, axis=1) * weights
-        most = np.minimum.reduceat(survey.upper, starts, axis=1) * weights
+        least, most = self._nearness(survey.lower), self._nearness(survey.upper)
         own = self.ruleset._rule_classes == self.decision  # noqa: SLF001
         standing = np.where(own, least, -np.inf).max(axis=1, keepdims=True)
         rivals = ~own & (most >= standing - ROUNDING)
         threat = np.where(rivals, least, np.inf).min(axis=1, keepdims=True)
-        known = rivals | (own & (most >= threat - ROUNDING))
+        known = (rivals | (own & (most >= threat - ROUNDING))) & (matcher.weights > 0.0)
         return np.where(survey.covered[:, None], known, everything)
 
     def fallback_values(
         self, lower: NDArray[np.float64], upper: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Boxes x rules: bounds on what each rule counts where none fires."""
-        matcher, kind = self.matcher, self.ruleset.fallback
+        matcher, kind = self.matcher, last_resort(self.ruleset)
         starts = matcher.indptr
         if kind == "nearest":
-            least = np.minimum.reduceat(lower, starts[:-1], axis=1)
-            most = np.minimum.reduceat(upper, starts[:-1], axis=1)
-            return least * matcher.weights, most * matcher.weights
+            return self._nearness(lower), self._nearness(upper)
         part = _stretched if kind == "stretched" else _partial
         pairs = [
             part(
@@ -158,16 +163,17 @@ class DecisionBounds:
         upper[core] = 1.0
         return at_low, at_high, lower, upper
 
-    def _scores(self, degrees: NDArray[np.float64]) -> NDArray[np.float64]:
-        rules = self.ruleset
-        classes, shares = rules._rule_classes, rules._distributions  # noqa: SLF001
-        return class_scores(rules.combination, degrees, self.matcher.weights, classes, shares)
+    def _nearness(self, uncut: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Boxes x rules: weight times the worst uncut value; rules without weight are never near."""
+        matcher = self.matcher
+        values = np.minimum.reduceat(uncut, matcher.indptr[:-1], axis=1) * matcher.weights
+        return np.where(matcher.weights > 0.0, values, -np.inf)
 
     def _first_sure(
         self, degree_low: NDArray[np.float64], degree_high: NDArray[np.float64]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Whether every rule of the list that can be the first says the same; whether none may fire."""
-        shares = self.ruleset._distributions  # noqa: SLF001
+        shares = self.ruleset._says  # noqa: SLF001
         speaks = shares.max(axis=1, initial=0.0) > 0.0
         fires = degree_low > 0.0
         before = np.logical_or.accumulate(fires, axis=1)
@@ -181,11 +187,11 @@ class DecisionBounds:
         self, lower: NDArray[np.float64], upper: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
         """Whether the fallback decides alike everywhere."""
-        n_classes = len(self.ruleset.classes)
+        n_classes, kind = len(self.ruleset.classes), last_resort(self.ruleset)
         usual = int(np.argmax(self.ruleset.class_counts)) == self.decision
-        if self.ruleset.fallback == "priors" or not self.matcher.n_rules:
+        if kind == "priors":
             return np.full(len(lower), usual)
-        nothing = -np.inf if self.ruleset.fallback == "nearest" else 0.0
+        nothing = -np.inf if kind == "nearest" else 0.0
         classes = self.ruleset._rule_classes  # noqa: SLF001
         least, most = (
             np.column_stack(
@@ -193,7 +199,7 @@ class DecisionBounds:
             )
             for values in self.fallback_values(lower, upper)
         )
-        if self.ruleset.fallback == "nearest":
+        if kind == "nearest":
             return self._beats(least, most, -np.inf)
         # Where nothing counts at all, the shares of the classes in training decide.
         settled = (least.max(axis=1) > 0.0) | usual

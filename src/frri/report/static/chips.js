@@ -14,7 +14,7 @@ import { attributesByName, conditionParts, shortParts } from "./words.js";
 export function conditionChips(store, rule) {
   const { model } = store.facts;
   if (!rule.if.length)
-    return h("p", { class: "always" }, model.combination === "first" ? "otherwise" : "always");
+    return h("p", { class: "always" }, model.semantics.name === "first-match" ? "otherwise" : "always");
   const attributes = attributesByName(model);
   const scales = scalesOnce(store);
   return h(
@@ -22,7 +22,7 @@ export function conditionChips(store, rule) {
     { class: "chips" },
     rule.if.map((condition) => {
       const attribute = attributes.get(condition.attribute);
-      const full = plain(conditionParts(condition, attribute, model.clip));
+      const full = plain(conditionParts(condition, attribute, model.semantics.clip));
       return h(
         "li",
         { class: "chip", title: full.slice(0, 400) },

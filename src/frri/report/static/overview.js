@@ -12,9 +12,9 @@ const MOST_CONFUSIONS = 15;
 const MOST_ATTRIBUTES = 15;
 
 const HOW = {
-  best: "The rule that covers a row best decides, by degree times confidence.",
-  sum: "The rules that fire add up, class by class; the largest sum decides.",
-  first: "Rules are a list; the first one that holds decides.",
+  "best-rule": "The rule that covers a row best decides, by degree times confidence.",
+  "added-votes": "The rules that fire add up, class by class; the largest sum decides.",
+  "first-match": "Rules are a list; the first one that holds decides.",
   nearest: "Where no rule fires, the nearest one decides.",
   stretched: "Where no rule fires, rules are cut before their first failing condition.",
   partial: "Where no rule fires, rules count by those of their conditions that hold.",
@@ -97,16 +97,19 @@ function modelBlock({ overview, model }) {
         "Conditions",
         `${overview.n_conditions.toLocaleString("en")}${overview.n_rules ? `, ${(overview.n_conditions / overview.n_rules).toFixed(1)} per rule` : ""}`,
       ],
-      ["Conditions joined by", model.t_norm.replace("_", " ")],
-      ["Values beyond the training range", model.clip ? "count as its ends" : "count as they are"],
+      ["Conditions joined by", model.semantics.t_norm.replace("_", " ")],
+      [
+        "Values beyond the training range",
+        model.semantics.clip ? "count as its ends" : "count as they are",
+      ],
       [
         "A missing value",
-        model.missing === "holds" ? "satisfies any condition" : "satisfies no condition",
+        model.semantics.missing === "holds" ? "satisfies any condition" : "satisfies no condition",
       ],
       overview.version && ["Made with", `frri ${overview.version}`],
       ...overview.settings.map(([name, value]) => [named(name), named(value)]),
     ]),
-    h("p", { class: "muted" }, `${HOW[model.combination]} ${HOW[model.fallback]}`),
+    h("p", { class: "muted" }, `${HOW[model.semantics.name]} ${HOW[model.semantics.fallback]}`),
   ];
 }
 
@@ -312,7 +315,7 @@ function curve({ curve: points, model }) {
       points ? "There are too few rules to compare." : "Unknown without labelled rows.",
     );
   const order =
-    model.combination === "first"
+    model.semantics.name === "first-match"
       ? "The list is cut off after so many rules."
       : "Rules are added by how many rows each covers that none before it did.";
   return [

@@ -117,7 +117,6 @@ function valueModel(attribute) {
     rules: [],
     classes: [0],
     class_counts: [1],
-    clip: false,
-    t_norm: "minimum",
+    semantics: { name: "best-rule", t_norm: "minimum", clip: false },
   };
 }

@@ -66,7 +66,11 @@ function conditionsBlock(store, rule) {
       return h(
         "li",
         {},
-        h("p", { class: "phrase" }, sentence(conditionParts(condition, attribute, model.clip))),
+        h(
+          "p",
+          { class: "phrase" },
+          sentence(conditionParts(condition, attribute, model.semantics.clip)),
+        ),
         conditionChart(condition, attribute, scale, 240, 64),
         h("p", { class: "ends" }, h("span", {}, ends[0]), h("span", {}, ends[1])),
       );

@@ -89,7 +89,7 @@ function reasonParts(store, model, values, { prediction, rule, score, fired }, h
   if (!fired.length) return silentParts(model, entry, label);
   const number = `rule ${entry.number}`;
   const reasons = holdingParts(model, entry.rule, values);
-  if (model.combination === "first")
+  if (model.semantics.name === "first-match")
     return [`Because ${number} is the first in the list that holds`, ...reasons, "."];
   const points = shareText(entry.rule.weight * held[rule - 1]);
   const head = [
@@ -97,7 +97,7 @@ function reasonParts(store, model, values, { prediction, rule, score, fired }, h
     ...reasons,
     ".",
   ];
-  if (model.combination === "sum") {
+  if (model.semantics.name === "added-votes") {
     const own = fired.filter((other) => model.rules[other - 1].then === prediction).length;
     if (own > 1)
       head.push(` With it, ${counted(own, "rule")} for `, label, ` add up to ${shareText(score)}.`);
@@ -128,7 +128,7 @@ function silentParts(model, entry, label) {
     stretched: "counts most up to its first condition that fails and decides: ",
     partial: "counts most by the conditions that hold and decides: ",
   };
-  return [`No rule covers this row. Rule ${entry.number} ${how[model.fallback]}`, label, "."];
+  return [`No rule covers this row. Rule ${entry.number} ${how[model.semantics.fallback]}`, label, "."];
 }
 
 /** The weakest condition of a rule that holds, with the row's value. */
@@ -146,7 +146,7 @@ function holdingParts(model, rule, values) {
   const value = values[model.attributes.indexOf(attribute)];
   return [
     ": its weakest condition is ",
-    ...conditionParts(condition, attribute, model.clip),
+    ...conditionParts(condition, attribute, model.semantics.clip),
     `, and the value is `,
     { name: showValue(attribute, value) },
   ];
@@ -212,7 +212,7 @@ function firingList(store, entries, held, values, explained, actions) {
   const { model } = store.state;
   const fired = explained.fired.map((number) => number - 1);
   if (!fired.length) return h("p", { class: "muted" }, "None.");
-  if (model.combination !== "first")
+  if (model.semantics.name !== "first-match")
     fired.sort((a, b) => entries[b].rule.weight * held[b] - entries[a].rule.weight * held[a]);
   const attributes = attributesByName(model);
   const item = (r) => {
@@ -240,7 +240,13 @@ function firingList(store, entries, held, values, explained, actions) {
           h(
             "li",
             {},
-            sentence(conditionParts(condition, attributes.get(condition.attribute), model.clip)),
+            sentence(
+              conditionParts(
+                condition,
+                attributes.get(condition.attribute),
+                model.semantics.clip,
+              ),
+            ),
             memberships[k] < 1
               ? h("span", { class: "muted" }, ` holds to ${shareText(memberships[k])}`)
               : null,

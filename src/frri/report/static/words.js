@@ -229,10 +229,11 @@ export function shortParts(condition, attribute) {
  */
 export function ruleParts(model, rule) {
   const attributes = attributesByName(model);
-  const phrases = rule.if.map((c) => conditionParts(c, attributes.get(c.attribute), model.clip));
+  const { clip } = model.semantics;
+  const phrases = rule.if.map((c) => conditionParts(c, attributes.get(c.attribute), clip));
   const joined = phrases.flatMap((parts, i) => (i ? [" and ", ...parts] : parts));
   let head = ["If ", ...joined, ", then "];
-  if (!rule.if.length) head = [model.combination === "first" ? "Otherwise, " : "Always, "];
+  if (!rule.if.length) head = [model.semantics.name === "first-match" ? "Otherwise, " : "Always, "];
   return [...head, { name: model.target }, " is ", { name: rule.then }, "."];
 }
 

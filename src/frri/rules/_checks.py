@@ -1,0 +1,124 @@
+"""What has to fit together in a ruleset, with one sentence about the first thing that does not."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from frri.rules.condition import Condition, NumericCondition
+from frri.rules.rule import Label, Rule
+from frri.rules.semantics import Semantics
+from frri.table import FARTHEST_DATE, LARGEST
+
+if TYPE_CHECKING:
+    from frri.rules.ruleset import RuleSet
+
+# Sums of weights must stay finite, and so must what they divide and what they are multiplied with.
+HEAVIEST = 1e9
+LIGHTEST = 1e-300
+LARGEST_SAID = 1e100
+
+
+def check_ruleset(ruleset: "RuleSet") -> None:
+    """Names, classes, base and rules."""
+    kinds = {attribute.name: attribute.kind for attribute in ruleset.attributes}
+    if len(kinds) < len(ruleset.attributes):
+        raise ValueError("Two attributes have the same name; rename one of them.")
+    _check_classes(ruleset)
+    n_base, base = base_length(ruleset.semantics, len(ruleset.classes)), ruleset.base
+    if len(base) != n_base or not all(abs(value) <= LARGEST_SAID for value in base):
+        raise ValueError(
+            f"The base of {ruleset.semantics.name} must be {n_base} numbers from "
+            f"{-LARGEST_SAID:g} to {LARGEST_SAID:g}, got {base}."
+        )
+    labels = set(ruleset.classes)
+    for r, rule in enumerate(ruleset.rules):
+        name = f"Rule {r + 1}"
+        _check_conclusion(name, rule, ruleset.semantics, labels)
+        _check_amounts(name, rule, len(labels))
+        for condition in rule.conditions:
+            _check_condition(name, condition, kinds)
+
+
+def base_length(semantics: Semantics, n_classes: int) -> int:
+    """How many numbers are there before any rule counts."""
+    if "base" not in semantics.meaning.fallbacks:
+        return 0
+    return 1 if semantics.meaning.task == "regression" else n_classes
+
+
+def _check_classes(ruleset: "RuleSet") -> None:
+    classes, counts = ruleset.classes, ruleset.class_counts
+    if ruleset.task == "regression":
+        if classes or counts:
+            raise ValueError(
+                f"A ruleset that predicts numbers must have no classes, got {classes or counts}."
+            )
+        return
+    if not classes or len(set(classes)) < len(classes):
+        raise ValueError(f"The classes must be distinct and at least one, got {classes!r}.")
+    if len(counts) != len(classes) or min(counts) < 0 or not 0 < sum(counts) < np.inf:
+        raise ValueError("There must be one count of 0 or more per class, not all 0.")
+
+
+def _check_conclusion(name: str, rule: Rule, semantics: Semantics, labels: set[Label]) -> None:
+    """What a rule says must be what rules of this semantics say."""
+    says, meaning = semantics.meaning.says, semantics.name
+    if says == "number":
+        number = rule.consequent
+        if isinstance(number, str | bool) or not abs(number) <= LARGEST_SAID:
+            raise ValueError(
+                f"{name} concludes {number!r}; in {meaning} it must be a number from "
+                f"{-LARGEST_SAID:g} to {LARGEST_SAID:g}."
+            )
+    elif rule.consequent not in labels:
+        raise ValueError(f"{name} concludes {rule.consequent!r}, which is not a class.")
+    wanted = {"at least", "at most"} if says == "bound" else {"is"}
+    if rule.relation not in wanted:
+        raise ValueError(
+            f"{name} has the relation {rule.relation!r}; in {meaning} it must be "
+            f"{' or '.join(map(repr, sorted(wanted)))}."
+        )
+    if rule.votes is not None and says != "votes":
+        raise ValueError(f"{name} has votes, which have no meaning in {meaning}; remove them.")
+
+
+def _check_amounts(name: str, rule: Rule, n_classes: int) -> None:
+    if rule.weight != 0.0 and not LIGHTEST <= rule.weight <= HEAVIEST:
+        raise ValueError(
+            f"{name} has weight {rule.weight}; it must be 0, or from {LIGHTEST:g} to {HEAVIEST:g}."
+        )
+    if rule.origin not in {"learned", "edited", "written"}:
+        raise ValueError(f"{name} has the unknown origin {rule.origin!r}.")
+    shares, votes = rule.distribution, rule.votes
+    if shares is not None and len(shares) != n_classes:
+        raise ValueError(f"{name} must have one share per class in its distribution.")
+    for what, amounts in (
+        ("shares of 0 or more in its distribution", shares),
+        ("partial weights of 0 or more", rule.partial_weights),
+    ):
+        if amounts and not (min(amounts) >= 0.0 and sum(amounts) <= LARGEST):
+            raise ValueError(f"{name} must have {what}, {LARGEST:g} at most in all.")
+    if votes is not None and not (
+        len(votes) == n_classes and all(abs(vote) <= LARGEST_SAID for vote in votes)
+    ):
+        raise ValueError(
+            f"{name} must have one vote per class, from {-LARGEST_SAID:g} to {LARGEST_SAID:g}."
+        )
+
+
+def _check_condition(name: str, condition: Condition, kinds: Mapping[str, str]) -> None:
+    if condition.attribute not in kinds:
+        raise ValueError(f"{name} uses {condition.attribute!r}, which is not an attribute.")
+    kind = kinds[condition.attribute]
+    ends = condition.trapezoid if isinstance(condition, NumericCondition) else ()
+    if bool(ends) == (kind == "nominal"):
+        raise ValueError(
+            f"{name} has a condition on {condition.attribute!r} that does not fit a {kind} attribute."
+        )
+    farthest = max((abs(end) for end in ends if np.isfinite(end)), default=0.0)
+    if kind == "date" and farthest > FARTHEST_DATE:
+        raise ValueError(
+            f"{name} has a condition on {condition.attribute!r} beyond all dates, {farthest:g} days "
+            f"from 1970; they may be {FARTHEST_DATE:g} days away."
+        )

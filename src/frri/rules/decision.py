@@ -1,0 +1,411 @@
+"""From the degrees of rules to scores, an answer, probabilities, and the rule that decides.
+
+Here `frri.rules.semantics` is carried out in numpy: a function for every name, one for every fallback.
+Sums run from left to right whatever the number of objects, because exports must reproduce them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frri.rules import _prediction as bulk
+from frri.rules.matching import Matcher
+from frri.rules.rule import label_array
+
+if TYPE_CHECKING:
+    from frri.rules.ruleset import RuleSet
+
+# A share times this is the next one, or the one after that.
+A_HAIR_MORE = 1.0 + 2.0**-52
+
+
+class Decision:
+    """What a ruleset says about objects: each part is computed once, when it is first asked for.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    matrix : ndarray of float64, shape (n_objects, n_attributes)
+        Encoded by `frri.table.to_matrix`.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule, RuleSet
+    >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), "low", 0.9), Rule((), "any", 0.5)),
+    ...                 (Attribute("a", 0, 9),), ("any", "low"))
+    >>> decision = rules.decide([[1], [5]])
+    >>> decision.answers.tolist(), decision.deciding.tolist()
+    (['low', 'any'], [0, 1])
+    """
+
+    def __init__(self, ruleset: "RuleSet", matrix: NDArray[np.float64]) -> None:
+        self.ruleset = ruleset
+        self.matrix = matrix
+
+    @cached_property
+    def answers(self) -> NDArray[Any]:
+        """The label decided for, or in regression the number predicted, for each object."""
+        if self.ruleset.task == "regression":
+            return self.scores[:, 0]
+        return label_array(self.ruleset.classes)[self.index]
+
+    @cached_property
+    def index(self) -> NDArray[np.intp]:
+        """The position of each object's class."""
+        self._check_classes()
+        if self._in_bulk:
+            return self._bulk(with_scores=False)[0]
+        if self._link == "steps":
+            return np.asarray((self.scores[:, 1:] > 0.5).sum(axis=1))
+        decided: NDArray[np.intp] = self.scores.argmax(axis=1)
+        if self._link == "shares":
+            decided[self._silent_rows] = self._fallback.argmax(axis=1)
+        return decided
+
+    @cached_property
+    def scores(self) -> NDArray[np.float64]:
+        """Objects x classes: what the rules say, by the table of `frri.rules.semantics`.
+
+        A row of zeros where no rule fires and the fallback decides between classes; in regression one
+        column, the number predicted.
+        """
+        if self._in_bulk:
+            self.index, scores = self._bulk(with_scores=True)
+            return scores
+        ruleset, matcher, clipped = self.ruleset, self._matcher, self._clipped
+        scores = np.empty((len(clipped), max(len(ruleset.classes), 1)))
+        for block in matcher.blocks(len(clipped)):
+            scores[block] = scores_of(ruleset, matcher.matching(clipped[block]))
+        if ruleset.semantics.name == "weighted-mean":
+            for rows in self._silent_blocks():
+                scores[rows, 0] = _nearest_number(ruleset, clipped[rows])
+        return scores
+
+    @cached_property
+    def probabilities(self) -> NDArray[np.float64]:
+        """Objects x classes, each row with sum 1; the class decided for has the largest share.
+
+        In an ordinal task it has the median instead.
+        """
+        self._check_classes()
+        link, scores = self._link, self.scores
+        if link == "steps":
+            return np.asarray(scores - np.column_stack([scores[:, 1:], np.zeros(len(scores))]))
+        if link == "softmax":
+            shares = _exponentials(scores)
+        else:
+            shares = scores.copy()
+            values = self._fallback
+            if last_resort(self.ruleset) == "nearest":
+                values = _exponentials(values)
+            shares[self._silent_rows] = values
+        shares /= shares.sum(axis=1, keepdims=True)
+        # Rounding may bring a class decided for level with, or behind, another one.
+        behind = np.flatnonzero(shares.argmax(axis=1) != self.index)
+        shares[behind, self.index[behind]] = shares[behind].max(axis=1) * A_HAIR_MORE
+        return shares
+
+    @cached_property
+    def deciding(self) -> NDArray[np.intp]:
+        """The position of the rule that decided about each object; -1 where no single one did."""
+        ruleset, matcher, clipped = self.ruleset, self._matcher, self._clipped
+        decides, kind = ruleset.semantics.meaning.decides, last_resort(ruleset)
+        found = np.full(len(clipped), -1, dtype=np.intp)
+        if decides is not None and len(ruleset):
+            for block in matcher.blocks(len(clipped)):
+                degrees = matcher.matching(clipped[block])
+                if decides == "first":
+                    found[block] = (degrees > 0.0).argmax(axis=1)
+                else:
+                    found[block] = self._strongest(degrees * matcher.weights, self.index[block])
+        found[self._silent_rows] = -1
+        if kind in _VOTES:
+            for rows in self._silent_blocks():
+                votes = _VOTES[kind](ruleset, clipped[rows])
+                if ruleset.task == "regression":
+                    found[rows] = votes.argmax(axis=1)
+                else:
+                    voted = (kind == "nearest") | (votes.max(axis=1) > 0.0)
+                    found[rows] = np.where(voted, self._strongest(votes, self.index[rows]), -1)
+        return found
+
+    @cached_property
+    def silent(self) -> NDArray[np.bool_]:
+        """Objects for which no rule fires, or none that says anything: the fallback decides."""
+        if self._link == "shares":
+            return np.asarray(~(self.scores.max(axis=1) > 0.0))
+        matcher, clipped = self._matcher, self._clipped
+        silent = np.empty(len(clipped), dtype=np.bool_)
+        for block in matcher.blocks(len(clipped)):
+            counted = matcher.matching(clipped[block]) * matcher.weights
+            silent[block] = ~(counted > 0.0).any(axis=1)
+        return silent
+
+    @cached_property
+    def degrees(self) -> NDArray[np.float64]:
+        """Objects x rules: to which degree each rule's conditions hold (without its weight)."""
+        degrees = np.empty((len(self.matrix), len(self.ruleset)))
+        for block in self._matcher.blocks(len(degrees)):
+            degrees[block] = self._matcher.matching(self._clipped[block])
+        return degrees
+
+    def _check_classes(self) -> None:
+        if self.ruleset.task == "regression":
+            raise ValueError(
+                f"The rules for {self.ruleset.target!r} predict numbers and know no classes; "
+                "use predict."
+            )
+
+    @property
+    def _matcher(self) -> Matcher:
+        return self.ruleset._matcher  # noqa: SLF001 - the two are one engine
+
+    @property
+    def _link(self) -> str | None:
+        return self.ruleset.semantics.meaning.link
+
+    @cached_property
+    def _clipped(self) -> NDArray[np.float64]:
+        return self._matcher.clipped(self.matrix)
+
+    @cached_property
+    def _in_bulk(self) -> bool:
+        return bulk.pays(self.ruleset.semantics, self._matcher, self.matrix)
+
+    def _bulk(self, *, with_scores: bool) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        classes, n_classes = self.ruleset._rule_classes, len(self.ruleset.classes)  # noqa: SLF001
+        return bulk.decide(self._matcher, self.matrix, classes, n_classes, with_scores=with_scores)
+
+    @cached_property
+    def _silent_rows(self) -> NDArray[np.intp]:
+        return np.flatnonzero(self.silent)
+
+    def _silent_blocks(self) -> Iterator[NDArray[np.intp]]:
+        for block in self._matcher.blocks(len(self._silent_rows)):
+            yield self._silent_rows[block]
+
+    @cached_property
+    def _fallback(self) -> NDArray[np.float64]:
+        """Silent objects x classes: the largest value decides."""
+        values = [fallback_values(self.ruleset, self._clipped[r]) for r in self._silent_blocks()]
+        return np.concatenate([np.empty((0, len(self.ruleset.classes))), *values])
+
+    def _strongest(self, votes: NDArray[np.float64], index: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The first of the rules of a class that count most; -1 where the class has no rules."""
+        own = self.ruleset._rule_classes == index[:, None]  # noqa: SLF001
+        best = np.where(own, votes, -np.inf).argmax(axis=1)
+        # All infinitely far away: the first one still has to be one of its own.
+        best = np.where(own[np.arange(len(own)), best], best, own.argmax(axis=1))
+        return np.where(own.any(axis=1), best, -1)
+
+
+def last_resort(ruleset: "RuleSet") -> str:
+    """The fallback; the priors or the base if it has no rule to go by."""
+    fallback = ruleset.fallback
+    if fallback == "nearest" and (ruleset._matcher.weights > 0.0).any():  # noqa: SLF001
+        return "nearest"
+    if fallback in {"stretched", "partial"} and len(ruleset):
+        return fallback
+    return "base" if "base" in ruleset.semantics.meaning.fallbacks else "priors"
+
+
+# ------------------------------------------------------------------ scores, by the name of the semantics
+
+
+def scores_of(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Objects x classes from objects x rules; in regression one column."""
+    return _SCORES[ruleset.semantics.name](ruleset, degrees)
+
+
+def _best_rule(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+    return _best_per_class(ruleset, degrees * ruleset._matcher.weights, 0.0)  # noqa: SLF001
+
+
+def _added_votes(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+    counted = degrees * ruleset._matcher.weights  # noqa: SLF001
+    scores = np.zeros((len(degrees), len(ruleset.classes)))
+    for c in range(scores.shape[1]):
+        own = counted[:, ruleset._rule_classes == c]  # noqa: SLF001
+        if own.shape[1]:
+            scores[:, c] = _added(own)
+    return scores
+
+
+def _first_match(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+    scores = np.zeros((len(degrees), len(ruleset.classes)))
+    fires = degrees > 0.0
+    rows = np.flatnonzero(fires.any(axis=1))
+    if len(rows):
+        scores[rows] = ruleset._says[fires[rows].argmax(axis=1)]  # noqa: SLF001
+    return scores
+
+
+def _added_to_base(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+    counted = degrees * ruleset._matcher.weights  # noqa: SLF001
+    says = ruleset._says  # noqa: SLF001
+    columns = [
+        _added(np.column_stack([np.full(len(counted), start), counted * says[:, c]]))
+        for c, start in enumerate(ruleset.base)
+    ]
+    return np.column_stack(columns)
+
+
+def _weighted_mean(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+    counted = degrees * ruleset._matcher.weights  # noqa: SLF001
+    if not counted.shape[1]:
+        return np.full((len(degrees), 1), ruleset.base[0])
+    total = _added(counted)
+    with np.errstate(invalid="ignore"):
+        mean = _added(counted * ruleset._says[:, 0]) / total  # noqa: SLF001
+    return np.where(total > 0.0, mean, ruleset.base[0])[:, None]
+
+
+def _at_least_class(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How much of what speaks about "at least class t" speaks for it; 1 for the lowest class.
+
+    A rule "at least k" speaks for all classes up to k, a rule "at most k" against all above it; the
+    strongest one counts. About what no rule speaks, the shares in training do, of the classes that
+    are neither below the highest "at least" nor above the lowest "at most".
+    """
+    counted = degrees * ruleset._matcher.weights  # noqa: SLF001
+    n_classes, k = len(ruleset.classes), ruleset._rule_classes  # noqa: SLF001
+    rising = np.array([rule.relation == "at least" for rule in ruleset], dtype=np.bool_)
+    thresholds = np.arange(n_classes)
+    pro = np.column_stack(
+        [counted[:, rising & (k >= t)].max(axis=1, initial=0.0) for t in thresholds]
+    )
+    contra = np.column_stack(
+        [counted[:, ~rising & (k < t)].max(axis=1, initial=0.0) for t in thresholds]
+    )
+    lowest = (pro[:, 1:] > 0.0).sum(axis=1)[:, None]
+    highest = n_classes - 1 - (contra > 0.0).sum(axis=1)[:, None]
+    before = np.concatenate(([0.0], np.cumsum(ruleset.class_counts)))
+    possible = before[np.maximum(highest, lowest) + 1] - before[lowest] > 0.0
+    open_ = (thresholds > lowest) & (thresholds <= highest)
+    for sums, some in ((before, possible), (np.arange(n_classes + 1.0), ~possible)):
+        asked = open_ & some
+        pro = np.where(asked, sums[highest + 1] - sums[thresholds], pro)
+        contra = np.where(asked, sums[thresholds] - sums[lowest], contra)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # In this form rounding keeps the order of the thresholds.
+        shares = np.where(pro > 0.0, 1.0 / (1.0 + contra / pro), 0.0)
+    shares[:, 0] = 1.0
+    return shares
+
+
+_Scores = Callable[["RuleSet", NDArray[np.float64]], NDArray[np.float64]]
+_SCORES: Mapping[str, _Scores] = {
+    "best-rule": _best_rule,
+    "added-votes": _added_votes,
+    "first-match": _first_match,
+    "softmax-votes": _added_to_base,
+    "at-least-class": _at_least_class,
+    "weighted-mean": _weighted_mean,
+    "added-contributions": _added_to_base,
+}
+
+
+# ------------------------------------------------------------------ where no rule fires
+
+
+def fallback_values(ruleset: "RuleSet", block: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Objects x classes, for (clipped) objects that no rule covers; the largest value decides."""
+    kind = last_resort(ruleset)
+    priors = np.broadcast_to(np.array(ruleset.class_counts), (len(block), len(ruleset.classes)))
+    if kind == "priors":
+        return priors
+    votes = _VOTES[kind](ruleset, block)
+    if kind == "nearest":
+        return _best_per_class(ruleset, votes, -np.inf)
+    values = _best_per_class(ruleset, votes, 0.0)
+    return np.where(values.max(axis=1, keepdims=True) > 0.0, values, priors)
+
+
+def _nearest_number(ruleset: "RuleSet", block: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the nearest rule says; the base where there is none."""
+    if last_resort(ruleset) == "base":
+        return np.full(len(block), ruleset.base[0])
+    return np.asarray(ruleset._says[_nearness(ruleset, block).argmax(axis=1), 0])  # noqa: SLF001
+
+
+def _nearness(ruleset: "RuleSet", block: NDArray[np.float64]) -> NDArray[np.float64]:
+    return ruleset._matcher.nearness(block)  # noqa: SLF001
+
+
+def _stretched(ruleset: "RuleSet", block: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Degree of the longest beginning of a rule that holds, times that beginning's weight."""
+    matcher = ruleset._matcher  # noqa: SLF001
+    memberships = np.maximum(matcher.uncut(block), 0.0)
+    starts, place = matcher.indptr[:-1], _places(matcher)
+    lengths = np.diff(matcher.indptr)[matcher.rule_of]
+    kept = np.minimum.reduceat(np.where(memberships > 0.0, lengths, place), starts, axis=1)
+    degrees = matcher.join(np.where(place < kept[:, matcher.rule_of], memberships, 1.0))
+    return np.where(kept > 0, degrees, 0.0) * ruleset._parts.take(kept)  # noqa: SLF001
+
+
+def _partial(ruleset: "RuleSet", block: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weight of the subset of conditions that hold; 0 where none does."""
+    matcher = ruleset._matcher  # noqa: SLF001
+    # Longer rules have no weights, so their bits do not matter.
+    bits = np.int64(1) << np.minimum(_places(matcher), 62)
+    holds = np.where(matcher.uncut(block) > 0.0, bits, 0)
+    subsets = np.add.reduceat(holds, matcher.indptr[:-1], axis=1)
+    return np.where(subsets > 0, ruleset._parts.take(subsets), 0.0)  # noqa: SLF001
+
+
+_VOTES: Mapping[str, _Scores] = {
+    "nearest": _nearness,
+    "stretched": _stretched,
+    "partial": _partial,
+}
+
+
+class PartialWeights:
+    """The weights of parts of rules, in one row after another.
+
+    Parameters
+    ----------
+    parts : sequence of ndarray of float64
+        For each rule the weights of its parts, or nothing; such a rule does not count.
+    """
+
+    def __init__(self, parts: Sequence[NDArray[np.float64]]) -> None:
+        lengths = np.array([len(part) for part in parts], dtype=np.int64)
+        self._flat = np.concatenate(([0.0], *parts))
+        self._counts = lengths > 0
+        self._starts = np.where(self._counts, 1 + np.cumsum(lengths) - lengths, 0)
+
+    def take(self, index: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Objects x rules: the weight of each rule's part of that index."""
+        return self._flat[self._starts + self._counts * index]
+
+
+def _places(matcher: Matcher) -> NDArray[np.int64]:
+    """The place of every condition in its rule."""
+    return np.arange(len(matcher.columns)) - matcher.indptr[matcher.rule_of]
+
+
+def _best_per_class(
+    ruleset: "RuleSet", values: NDArray[np.float64], nothing: float
+) -> NDArray[np.float64]:
+    best = np.full((len(values), len(ruleset.classes)), nothing)
+    for c in range(best.shape[1]):
+        own = values[:, ruleset._rule_classes == c]  # noqa: SLF001
+        if own.shape[1]:
+            best[:, c] = own.max(axis=1)
+    return best
+
+
+def _exponentials(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Shares of values that may be negative, 1 for the largest in each row, though it be infinite."""
+    top = values.max(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        return np.where(values == top, 1.0, np.exp(values - top))
+
+
+def _added(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Row sums from left to right, whatever the number of rows: numpy's own order depends on it."""
+    return np.cumsum(values, axis=1)[:, -1]

@@ -1,0 +1,219 @@
+"""One table of small rulesets with expected answers, given to everything that applies rules."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import make_conformance
+from frri import RuleSet
+from frri.explain.change import bounds as change_bounds
+from frri.explain.change.bounds import DecisionBounds
+from frri.explain.change.space import Space
+from frri.explain.facts import SUPPORTED as EXPLAINED
+from frri.export import sql, to_javascript, to_python
+from frri.fuzzy import T_NORMS
+from frri.report.facts import SUPPORTED as REPORTED
+from frri.report.facts import facts as report_facts
+from frri.rules import _prediction as bulk
+from frri.rules.decision import Decision
+from frri.rules.ruleset import STATISTICS
+from frri.rules.semantics import MEANINGS, Missing, Semantics
+from frri.table import to_matrix
+from programs import duck_answers, records, sqlite_answers
+
+TABLE = json.loads(make_conformance.PATH.read_text(encoding="utf-8"))
+ROWS = TABLE["rows"]
+FRAME = pd.DataFrame(ROWS)
+RULESETS = [
+    (RuleSet.from_dict(entry["model"] | {"attributes": TABLE["attributes"]}), entry["answers"])
+    for entry in TABLE["rulesets"]
+]
+TITLES = [entry["title"] for entry in TABLE["rulesets"]]
+
+
+# A test of all rulesets of the table.
+every = pytest.mark.parametrize(("ruleset", "expected"), RULESETS, ids=TITLES)
+
+
+def close(found, expected):
+    np.testing.assert_allclose(np.array(found, dtype=float), expected, rtol=0, atol=1e-12)
+
+
+def the(expected, what):
+    return [answer[what] for answer in expected]
+
+
+# ---------------------------------------------------------------- the table itself
+
+
+def test_the_table_is_what_the_twin_says():
+    found = json.loads(make_conformance.written())
+    assert found["rows"] == TABLE["rows"]
+    for mine, known in zip(found["rulesets"], TABLE["rulesets"], strict=True):
+        assert mine["model"] == known["model"]
+        assert the(mine["answers"], "deciding") == the(known["answers"], "deciding")
+        for what in ("answer", "scores", "probabilities"):
+            for a, b in zip(the(mine["answers"], what), the(known["answers"], what), strict=True):
+                assert a == (b if isinstance(b, str) or b is None else pytest.approx(b, abs=1e-12))
+
+
+def test_the_table_has_every_semantics_with_every_setting():
+    kinds = [ruleset.semantics for ruleset, _ in RULESETS]
+    wanted = {(name, fallback) for name, m in MEANINGS.items() for fallback in m.fallbacks}
+    assert {(kind.name, kind.fallback) for kind in kinds} == wanted
+    assert {kind.t_norm for kind in kinds} == set(T_NORMS)
+    for name in MEANINGS:
+        own = {(kind.clip, kind.missing) for kind in kinds if kind.name == name}
+        assert {clip for clip, _ in own} == {False, True}
+        assert {missing for _, missing in own} == set(Missing.__args__)
+
+
+# ---------------------------------------------------------------- engines of the library
+
+
+@every
+def test_numpy(ruleset, expected):
+    decision = ruleset.decide(FRAME)
+    close(decision.scores, the(expected, "scores"))
+    assert decision.deciding.tolist() == [-1 if r is None else r for r in the(expected, "deciding")]
+    if ruleset.task == "regression":
+        close(decision.answers, the(expected, "answer"))
+        with pytest.raises(ValueError, match="predict numbers and know no classes; use predict"):
+            ruleset.predict_proba(FRAME)
+    else:
+        assert decision.answers.tolist() == the(expected, "answer")
+        close(decision.probabilities, the(expected, "probabilities"))
+    assert ruleset.predict(FRAME).tolist() == decision.answers.tolist()
+    one_by_one = [ruleset.decide(FRAME.iloc[[i]]) for i in range(len(FRAME))]
+    assert [one.answers[0] for one in one_by_one] == decision.answers.tolist()
+    assert [one.deciding[0] for one in one_by_one] == decision.deciding.tolist()
+
+
+@every
+def test_compiled_prediction(ruleset, expected, monkeypatch):
+    matrix = to_matrix(FRAME, ruleset.attributes)
+    whole = np.flatnonzero(np.isfinite(matrix).all(axis=1))
+    monkeypatch.setattr(bulk, "WARM", 1)
+    monkeypatch.setattr(bulk, "COLD", 0)
+    pays = bulk.pays(ruleset.semantics, ruleset._matcher, matrix[whole])
+    weighted = len(ruleset) and all(rule.weight > 0 for rule in ruleset)
+    numbers = not ruleset._matcher.nominal
+    assert pays == bool(bulk.SUPPORTED.accepts(ruleset.semantics) and weighted and numbers)
+    if not pays:
+        return
+    decision = Decision(ruleset, matrix[whole])
+    close(decision.scores, np.array(the(expected, "scores"))[whole])
+    assert decision.answers.tolist() == np.array(the(expected, "answer"))[whole].tolist()
+    close(decision.probabilities, np.array(the(expected, "probabilities"))[whole])
+
+
+@every
+def test_explanations(ruleset, expected):
+    if not EXPLAINED.accepts(ruleset.semantics):
+        refused(ruleset, "An explanation", lambda: ruleset.explain(ROWS[0]))
+        return
+    for row, answer in zip(ROWS, expected, strict=True):
+        found = ruleset.explain(row, effort=0)
+        assert found.decision == answer["answer"]
+        assert (found.deciding.index if found.deciding else None) == answer["deciding"]
+        close(found.scores, answer["scores"])
+        close(found.shares, answer["probabilities"])
+
+
+@every
+def test_bounds_of_a_single_point(ruleset, expected):
+    """A box of one point is decided, for the class that is decided for and for no other."""
+    rows = to_matrix(FRAME, ruleset.attributes)
+    if not change_bounds.SUPPORTED.accepts(ruleset.semantics):
+        engine = "The search for the smallest change"
+        space = Space(ruleset, rows[0], ())
+        refused(ruleset, engine, lambda: DecisionBounds(ruleset, space, 0))
+        return
+    for row, answer in zip(rows, expected, strict=True):
+        space = Space(ruleset, row, ())
+        point = space.start[None, :]
+        for c, label in enumerate(ruleset.classes):
+            survey = DecisionBounds(ruleset, space, c).survey(point, point)
+            assert bool(survey.sure[0]) == (label == answer["answer"])
+
+
+# ---------------------------------------------------------------- engines elsewhere
+
+
+@every
+def test_python_module(ruleset, expected, bare_python):
+    programs_agree(bare_python, to_python(ruleset), ruleset, expected)
+
+
+@every
+def test_javascript_module(ruleset, expected, node):
+    programs_agree(node, to_javascript(ruleset), ruleset, expected)
+
+
+def programs_agree(program, source, ruleset, expected):
+    names = ["explain", "predict", "scores"]
+    names += ["probabilities"] if ruleset.classes else []
+    answers = program.run(source, records(FRAME), names)
+    for (explained, predicted, scores, *probabilities), answer in zip(
+        answers, expected, strict=True
+    ):
+        decided = (explained["prediction"], predicted)
+        if ruleset.classes:
+            assert decided == (answer["answer"],) * 2
+            close(probabilities[0], answer["probabilities"])
+        else:
+            close(decided, [answer["answer"]] * 2)
+        assert explained["rule"] == (None if answer["deciding"] is None else answer["deciding"] + 1)
+        close(scores, answer["scores"])
+
+
+@every
+@pytest.mark.parametrize("database", ["sqlite", "duckdb"])
+def test_databases(ruleset, expected, database, duck):
+    if not sql.SUPPORTED.accepts(ruleset.semantics):
+        refused(ruleset, "SQL export", lambda: sql.to_sql(ruleset))
+        return
+    if database == "sqlite":
+        answers = sqlite_answers(ruleset, FRAME)
+    else:
+        answers = duck_answers(duck, ruleset, FRAME)
+    deciding = [None if r is None else r + 1 for r in the(expected, "deciding")]
+    assert [answer[1] for answer in answers] == the(expected, "answer")
+    assert [answer[2] for answer in answers] == deciding
+    close([answer[3] for answer in answers], [max(s) for s in the(expected, "scores")])
+
+
+# ---------------------------------------------------------------- refusals
+
+
+def refused(ruleset, engine, call):
+    """One sentence: who cannot, what, and what to do instead."""
+    head = f"{engine} cannot express the semantics '{ruleset.semantics.name}' yet; "
+    with pytest.raises(ValueError, match=f"^{head}.*[^.][.]$"):
+        call()
+
+
+@pytest.mark.parametrize("support", [STATISTICS, REPORTED], ids=lambda s: s.engine)
+def test_statistics_and_reports_refuse_what_has_no_classes(support):
+    ruleset = next(r for r, _ in RULESETS if r.task == "regression")
+    if support is STATISTICS:
+        refused(ruleset, support.engine, lambda: ruleset.statistics(FRAME, [0.0] * len(FRAME)))
+    else:
+        refused(ruleset, support.engine, lambda: report_facts(ruleset))
+
+
+def test_a_setting_can_be_refused_too():
+    with pytest.raises(ValueError, match="cannot express the t-norm 'product' yet; plain numpy"):
+        bulk.SUPPORTED.require(Semantics(t_norm="product"))
+
+
+@pytest.mark.parametrize("program", ["bare_python", "node"])
+def test_modules_refuse_a_semantics_of_the_future(program, request):
+    export = to_python if program == "bare_python" else to_javascript
+    future = "rule-of-thumb".join(export(RULESETS[0][0]).rsplit("best-rule", 1))
+    with pytest.raises(
+        AssertionError, match=r"does not know .{1,2}rule-of-thumb.*export the rules"
+    ):
+        request.getfixturevalue(program).run(future, ROWS[:1])

@@ -1,0 +1,60 @@
+"""Models saved by earlier versions, with what they said then: they are read, and say it, for ever.
+
+The files are never written again. A new version of the format gets a folder of its own.
+"""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+
+from frri import RuleSet
+from frri.export.evaluator import Evaluator
+from frri.rules import persistence
+
+FOLDER = Path(__file__).with_name("golden")
+MODELS = sorted(
+    path.relative_to(FOLDER).with_suffix("").as_posix()
+    for path in FOLDER.glob("v*/*.json")
+    if not path.name.endswith(".answers.json")
+)
+
+
+def test_every_learner_and_every_semantics_is_kept():
+    learners = {"frri", "furia", "modlem-entropy", "modlem-laplace", "quickrules", "ripper"}
+    for version in ("v1", "v2"):
+        kept = {name.split("/")[1].rpartition("-")[0] for name in MODELS if version in name}
+        assert learners <= kept
+    others = {"softmax-votes", "at-least-class", "weighted-mean", "added-contributions"}
+    assert others <= {name.split("/")[1] for name in MODELS}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_saved_model_still_says_what_it_said(name):
+    path = FOLDER / f"{name}.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    version = int(name[1])
+    jsonschema.Draft202012Validator(persistence.schema(version)).validate(content)
+    assert content["version"] == version
+    ruleset = RuleSet.load(path)
+    answers = json.loads((FOLDER / f"{name}.answers.json").read_text(encoding="utf-8"))
+    frame = pd.DataFrame(answers["rows"])[[a.name for a in ruleset.attributes]]
+    close(ruleset.scores(frame), answers["scores"])
+    if ruleset.task == "regression":
+        close(ruleset.predict(frame), answers["predictions"])
+    else:
+        assert ruleset.predict(frame).tolist() == answers["predictions"]
+        close(ruleset.predict_proba(frame), answers["probabilities"])
+    # The evaluator of exported modules reads the file itself.
+    evaluator = Evaluator(content)
+    close([evaluator.scores(row) for row in answers["rows"]], answers["scores"])
+    again = RuleSet.from_json(ruleset.to_json())
+    assert again == ruleset
+    assert json.loads(ruleset.to_json())["version"] == persistence.VERSION
+
+
+def close(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
