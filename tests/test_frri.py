@@ -430,7 +430,6 @@ def test_without_effort_the_cover_is_complete_and_honest():
     assert clf.ruleset_.covers(X).any(axis=1).all()
 
 
-@quiet
 def test_a_time_limit_is_one_for_the_whole_fit(monkeypatch):
     """The time that making candidates takes is not there for their selection."""
     X, y = load_iris(return_X_y=True)
@@ -455,6 +454,7 @@ def test_a_time_limit_is_one_for_the_whole_fit(monkeypatch):
     assert given == [None, 3.0, 0.0]
 
 
+@quiet
 def test_a_time_limit_of_nothing_still_gives_rules():
     X, y = make_classification(400, 8, flip_y=0.2, random_state=0)
     clf = FRRIClassifier(time_limit=0).fit(X, y)
