@@ -8,6 +8,7 @@ import pkgutil
 import statistics
 import sys
 import warnings
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -427,6 +428,196 @@ def test_edits_take_effect_at_once_can_be_undone_and_downloaded(visit, wine, tmp
     assert not page.is_visible("#edit-bar")
 
 
+def header(page):
+    """The figures at the head: their values and notes."""
+    found = {}
+    for name in ("rules", "conditions", "accuracy"):
+        place = page.locator(f"[data-figure={name}]")
+        found[name] = tuple(place.locator(part).inner_text() for part in (".big", ".note"))
+    return found
+
+
+def table_of(page, card):
+    """The rows of the table in a card of the overview, as texts."""
+    section = page.locator(
+        ".overview .card", has=page.get_by_role("heading", name=card, exact=True)
+    )
+    section.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true; })")
+    rows = section.locator("tbody tr")
+    return [row.locator("th, td").all_inner_texts() for row in rows.all()]
+
+
+def check_overview(page, model, X, y):
+    """Whatever the page shows is what Python computes for the model shown."""
+    page.click("#tab-overview")
+    page.wait_for_selector(".overview:not(:has([aria-busy]))")
+    expected = facts(model, X, y)
+    n_conditions = expected["overview"]["n_conditions"]
+    found = header(page)
+    assert found["rules"][0] == str(len(model))
+    assert found["conditions"][0] == (f"{n_conditions / len(model):.1f}" if len(model) else "0")
+    accuracy = expected["performance"]["accuracy"]
+    assert found["accuracy"][0] == f"{accuracy:.1%}".replace("%", " %")
+    said = page.inner_text("#overview-view")
+    balanced = 100 * expected["performance"]["balanced_accuracy"]
+    assert f"{round(balanced)} %" in said
+    counts = np.zeros((len(model.classes), len(model.classes)), dtype=int)
+    for truth, decided, n in expected["performance"]["confusion"]:
+        counts[truth, decided] = n
+    shown = [[int(cell) for cell in row[1:]] for row in table_of(page, "Confusion matrix")]
+    assert shown == counts.tolist()
+    shown = table_of(page, "Accuracy against the number of rules")
+    if len(expected["curve"]) > 1:
+        assert [int(row[0]) for row in shown] == [point["n_rules"] for point in expected["curve"]]
+        for j, name in enumerate(("accuracy", "coverage"), start=1):
+            known = [point[name] for point in expected["curve"]]
+            np.testing.assert_allclose([float(row[j]) for row in shown], known, atol=0.0051)
+    used = {attribute["name"]: attribute["n_rules"] for attribute in expected["attributes"]}
+    for row in table_of(page, "Attributes"):
+        assert int(row[-1]) == used[row[0]]
+    return found
+
+
+def test_what_is_shown_belongs_to_the_rules_shown(visit, wine, tmp_path):
+    ruleset, X, y = wine
+    page = visit.report(ruleset, X, y)
+    learned = check_overview(page, ruleset, X, y)
+    assert learned["rules"][1] == "proved to be the fewest"
+    assert "No set of fewer than" in page.inner_text("#overview-view")
+    assert not page.is_visible("#edited")
+    as_learned = page.inner_text("#overview-view")
+
+    def edit(*clicks):
+        page.click("#tab-edit")
+        for click in clicks:
+            page.click(click)
+        page.wait_for_selector("body:not([aria-busy])")
+        model = download(page, tmp_path)
+        found = check_overview(page, model, X, y)
+        assert found["rules"][1] == f"edited, was {len(ruleset)}"
+        assert found["accuracy"][1] == f"was {learned['accuracy'][0]}, {learned['accuracy'][1]}"
+        everything = page.inner_text("body")
+        assert "proved" not in everything
+        assert "fewest" not in everything
+        assert page.is_visible("#edited")
+        return model
+
+    removed = edit("text=Remove rule")
+    assert removed == ruleset.without_rule(0)
+    assert removed.about == ruleset.without_rule(0).about
+    again = edit("text=Remove rule", "text=Remove rule")
+    assert again.about["edits"] == 3
+    assert again.rules == ruleset.rules[3:]
+    # A page about the downloaded model says the same.
+    saved = check_overview(visit.report(again, X, y), again, X, y)
+    assert {name: value for name, (value, _) in saved.items()} == {
+        name: value for name, (value, _) in header(page).items()
+    }
+    for _ in range(3):
+        page.locator("#edit-bar").get_by_role("button", name="Undo").click()
+    assert header(page) == learned
+    page.locator(".overview details").evaluate("one => { one.open = true; }")
+    assert page.inner_text("#overview-view") == as_learned
+    for _ in ruleset:
+        edit("text=Remove rule")
+
+
+def test_an_edit_in_python_takes_the_proof_off_the_page(visit, wine):
+    ruleset, X, y = wine
+    edited = ruleset.without_rule(0)
+    page = visit.report(edited, X, y)
+    check_overview(page, edited, X, y)
+    everything = page.inner_text("body")
+    assert "proved" not in everything
+    assert "fewest" not in everything
+    assert page.is_visible("#edited")
+    assert "Edits since" in page.inner_text("#overview-view")
+
+
+# What is done in the page, and the same in Python.
+CHANGES = {
+    "bound": lambda rules: rules.with_changed_rule(
+        0, conditions=(NumericCondition("n", 1.0, 2.5, 4.0, 5.0), *rules[0].conditions[1:])
+    ),
+    "class": lambda rules: rules.with_changed_rule(0, consequent="b"),
+    "weight": lambda rules: rules.with_changed_rule(0, weight=0.25),
+    "condition": lambda rules: rules.without_condition(0, 0),
+    "rule": lambda rules: rules.without_rule(0),
+}
+
+
+def change_in_page(page, what):
+    field = {
+        "bound": page.get_by_label("holds from").first,
+        "weight": page.locator("#edit-weight"),
+    }.get(what)
+    if field is not None:
+        field.fill("2.5" if what == "bound" else "0.25")
+        field.press("Enter")
+    elif what == "class":
+        page.select_option("#edit-then", label="b")
+    elif what == "condition":
+        page.get_by_role("button", name="Drop the condition on n").click()
+    else:
+        page.click("text=Remove rule")
+    page.wait_for_selector("body:not([aria-busy])")
+
+
+@pytest.mark.parametrize("fallback", ["stretched", "partial", "priors"])
+def test_edits_do_what_they_do_in_python(visit, tmp_path, fallback):
+    size = {"stretched": 3, "partial": 4}.get(fallback, 0)
+    parts = tuple(k / 10 for k in range(size))
+    first = (NumericCondition("n", 1.0, 2.0, 4.0, 5.0), NumericCondition("m", 0.0, 1.0, 6.0, 7.0))
+    rules = tuple(
+        Rule(conditions, label, 0.5, partial_weights=parts, distribution=shares)
+        for conditions, label, shares in (
+            (first, "a", (0.75, 0.25) if fallback == "priors" else None),
+            (first[::-1], "b", None),
+        )
+    )
+    ruleset = RuleSet(
+        rules,
+        (Attribute("n", 0, 9), Attribute("m", 0, 9)),
+        ("a", "b"),
+        combination="first" if fallback == "priors" else "sum",
+        fallback=fallback,
+        about={"learner": "somebody", "selection": {"status": "optimal"}, "edits": 4},
+    )
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.uniform(0, 9, (60, 2)), columns=["n", "m"])
+    y = np.where(random.random(60) < 0.5, "a", "b")
+    training = replace(ruleset, class_counts=tuple(float((y == c).sum()) for c in "ab"))
+    training = training.with_statistics(X, y)
+    sizes = {rule.statistics.covered for rule in training}
+    assert min(sizes) > 0
+    for before, table in ((training, (X, y)), (training, (X[:40], y[:40])), (training, ())):
+        page = visit.report(before, *table)
+        for what, change in CHANGES.items():
+            page.click("#tab-edit")
+            change_in_page(page, what)
+            found, expected = download(page, tmp_path), change(before)
+            # Where all training rows are there, the page counts again.
+            if len(table) and len(table[0]) == len(X):
+                expected = expected.with_statistics(X, y)
+            assert found.to_dict() == expected.to_dict(), what
+            assert found.about["edits"] == 5
+            page.get_by_role("button", name="Undo all").click()
+
+
+def test_an_edit_that_changes_nothing_is_none(visit, wine, tmp_path):
+    page = visit.report(*wine)
+    page.click("#tab-edit")
+    page.evaluate("frri.store.apply(1, (rule) => rule, 'nothing')")
+    field = page.get_by_label("holds to").first
+    value = field.input_value()
+    for text in (value + "0", value):
+        field.fill(text)
+        field.press("Enter")
+    page.wait_for_selector("body:not([aria-busy])")
+    assert not page.is_visible("#edit-bar")
+    assert download(page, tmp_path).about == wine[0].about
+
+
 def test_rules_are_edited_from_the_table_too(visit, wine):
     page = visit.report(*wine)
     page.locator("tr.rule .opener").nth(1).click()
@@ -771,6 +962,13 @@ def test_sampled_rows_are_said_to_be(visit, wine, tmp_path):
     assert "40 of 178 rows are embedded" in page.inner_text("footer")
     page.click("#tab-what-if")
     assert "random sample of 40 of 178 rows" in page.inner_text(".starters")
+    page.click("#tab-edit")
+    page.click("text=Remove rule")
+    page.wait_for_selector("#edit-bar:visible")
+    # Of an edited model no more is known than what the embedded rows tell.
+    assert header(page)["accuracy"][1].endswith(" %, of 40 embedded rows")
+    page.click("#tab-overview")
+    assert "of 40 embedded rows are decided rightly. As learned" in page.inner_text(".overview")
 
 
 def test_notebooks_show_the_page_and_cannot_break_it(visit, wine):

@@ -99,6 +99,7 @@ def render(known: Mapping[str, Any], ruleset: RuleSet) -> str:
         version=__version__,
         title=f"Rules for {ruleset.target}",
         learner=known["overview"]["learner"] or "rules",
+        edits=ruleset.about.get("edits"),
         target=ruleset.target,
         figures=_figures(known),
         tabs=TABS,

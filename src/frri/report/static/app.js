@@ -6,6 +6,7 @@ import { distributionSymbols } from "./chart.js";
 import { byId } from "./dom.js";
 import { editView } from "./edit.js";
 import { degrees, explain, predict, probabilities, scores } from "./evaluator.js";
+import { headerView } from "./header.js";
 import { overviewView } from "./overview.js";
 import { createStore } from "./store.js";
 import { rulesView } from "./table.js";
@@ -16,7 +17,6 @@ import { conditionParts, ruleParts } from "./words.js";
 
 const facts = JSON.parse(byId("facts").textContent);
 const store = createStore(facts);
-const ready = new Set();
 /** What the views ask of each other; the editor adds what it can do. */
 const actions = {
   showTab: (name) => showTab(name),
@@ -35,18 +35,15 @@ theme(byId("theme"));
 document.body.prepend(distributionSymbols(facts));
 const rules = rulesView(store, actions);
 editView(store, actions);
+headerView(store);
+const overview = overviewView(store);
 let whatIf = null;
 const showTab = tabs(byId("tabs"), (name) => {
   // These two cost time that the first look at the rules need not wait for.
-  if (ready.has(name)) return;
-  ready.add(name);
-  if (name === "what-if") whatIf = whatIfView(store, actions);
-  if (name === "overview") overviewView(store);
+  if (name === "what-if") whatIf ??= whatIfView(store, actions);
+  if (name === "overview") overview.refresh();
 });
-window.addEventListener("beforeprint", () => {
-  if (!ready.has("overview")) overviewView(store);
-  ready.add("overview");
-});
+window.addEventListener("beforeprint", overview.refresh);
 byId("app").hidden = false;
 byId("plain-rules").hidden = true;
 showTab("rules");

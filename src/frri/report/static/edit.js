@@ -20,10 +20,10 @@ import {
   freshCondition,
   stretched,
   withChanges,
-  withConditions,
   writtenRule,
 } from "./editing.js";
-import { attributesByName, counted, ruleParts } from "./words.js";
+import { metrics } from "./measures.js";
+import { attributesByName, counted, decimal, ruleParts } from "./words.js";
 
 /**
  * @param {object} store
@@ -180,7 +180,7 @@ export function editView(store, actions) {
     bar.hidden = !store.isEdited;
     document.body.classList.toggle("edited", store.isEdited);
     if (!store.isEdited) return;
-    const [before, after] = [store.metrics(store.original), store.metrics(store.state)];
+    const [before, after] = bothMetrics(store);
     const figures = [`${counted(store.history.length, "edit")}`, `${counted(after.rules, "rule")}`];
     if (after.accuracy !== undefined)
       figures.push(`accuracy ${percentOf(before.accuracy)} → ${percentOf(after.accuracy)}`);
@@ -195,7 +195,7 @@ export function editView(store, actions) {
   function ruleEditor(entry) {
     const { number, rule } = entry;
     const change = (conditions, label) =>
-      step(number, (current) => withConditions(current, conditions), label);
+      step(number, (current) => withChanges(current, { if: conditions }), label);
     const then = h(
       "select",
       {
@@ -280,12 +280,17 @@ export function editView(store, actions) {
   }
 }
 
+/** Before and after the edits. */
+function bothMetrics({ original, state, rows }) {
+  return [metrics(original, rows), metrics(state, rows)];
+}
+
 function percentOf(share) {
-  return `${(100 * share).toFixed(1)} %`;
+  return `${decimal(100 * share)} %`;
 }
 
 function effectTable(store) {
-  const [before, after] = [store.metrics(store.original), store.metrics(store.state)];
+  const [before, after] = bothMetrics(store);
   const row = (title, key, text) => {
     if (after[key] === undefined) return null;
     const difference = after[key] - before[key];

@@ -8,35 +8,24 @@ import { boundsOf, isStrict, rangeOf, widthOf } from "./words.js";
 const STEP = 0.05;
 
 /**
- * A rule with its conditions replaced; it is marked as edited unless a person wrote it anyway.
+ * A rule with its conditions, its class or its weight replaced, as `with_changed_rule` does it: a rule
+ * that was learned is marked as edited, and what was measured or learned for its old form goes.
  *
  * @param {object} rule
- * @param {object[]} conditions
- * @returns {object}
- */
-export function withConditions(rule, conditions) {
-  const edited = {
-    ...rule,
-    if: conditions,
-    origin: rule.origin === "written" ? "written" : "edited",
-  };
-  delete edited.statistics;
-  // Weights of parts of a rule belong to the conditions that it had.
-  if (conditions.length !== rule.if.length) delete edited.partial_weights;
-  return edited;
-}
-
-/**
- * A rule with some properties replaced.
- *
- * @param {object} rule
- * @param {object} changes
- * @returns {object}
+ * @param {{if?: object[], then?: *, weight?: number}} changes
+ * @returns {object} the rule itself if nothing differs
  */
 export function withChanges(rule, changes) {
-  const edited = { ...withConditions(rule, rule.if), ...changes };
-  // The shares of a rule in a list stand for the class that it concluded.
-  if ("then" in changes) delete edited.distribution;
+  const edited = { ...rule, ...changes };
+  const same = (key) => JSON.stringify(edited[key]) === JSON.stringify(rule[key]);
+  const decides = same("if") && same("then");
+  if (decides && same("weight")) return rule;
+  if (!decides) {
+    delete edited.distribution;
+    delete edited.partial_weights;
+  }
+  if (rule.origin !== "written") edited.origin = "edited";
+  delete edited.statistics;
   return edited;
 }
 
@@ -61,12 +50,11 @@ export function writtenRule(conditions, then, weight) {
  * @returns {object}
  */
 export function stretched(rule, attributes, direction) {
-  return withConditions(
-    rule,
-    rule.if.map((condition) =>
+  return withChanges(rule, {
+    if: rule.if.map((condition) =>
       stretchedCondition(condition, attributes.get(condition.attribute), direction),
     ),
-  );
+  });
 }
 
 /**
@@ -162,33 +150,43 @@ export function complaint(trapezoid) {
 }
 
 /**
- * The JSON of an edited model, as the library loads it. What the learner proved or counted holds no
- * longer: the proof goes, and so do the statistics unless all training rows are here to count again.
+ * A model with other rules: the edits are counted, and what was proved was proved of the rules before.
+ *
+ * @param {object} model
+ * @param {object[]} rules
+ * @returns {object}
+ */
+export function withRules(model, rules) {
+  const { selection, ...about } = model.about;
+  return { ...model, rules, about: { ...about, edits: editsOf(model) + 1 } };
+}
+
+/**
+ * How often a model was edited, here and before.
+ *
+ * @param {object} model
+ * @returns {number}
+ */
+export function editsOf({ about }) {
+  return Number.isInteger(about.edits) ? Math.max(about.edits, 0) : 0;
+}
+
+/**
+ * The JSON of the model, as the library loads it. Rules that were not edited keep their statistics;
+ * where all training rows are here, those of all rules are counted again.
  *
  * @param {object} store
  * @returns {object}
  */
 export function exported(store) {
-  const { state, facts, original } = store;
-  if (!store.isEdited) return state.model;
-  const { selection, ...about } = state.model.about;
-  const numbers = new Set(state.entries.map((entry) => entry.number));
-  const before = new Map(original.entries.map((entry) => [entry.number, entry.rule]));
-  const edited = {
-    removed: original.entries.filter((entry) => !numbers.has(entry.number)).length,
-    changed: state.entries.filter(
-      ({ number, rule }) => before.has(number) && before.get(number) !== rule,
-    ).length,
-    added: state.entries.filter((entry) => !before.has(entry.number)).length,
-  };
+  const { state, facts } = store;
   const counts = facts.overview.is_training && !facts.data.sampled;
+  if (!store.isEdited || !counts) return state.model;
   const rules = state.entries.map(({ rule, known, cover }) => {
-    const { statistics, ...rest } = rule;
-    if (!counts) return rest;
     const { support, precision, lift } = known;
-    return { ...rest, statistics: { support, precision, lift, alone: alone(state, cover) } };
+    return { ...rule, statistics: { support, precision, lift, alone: alone(state, cover) } };
   });
-  return { ...state.model, rules, about: { ...about, edited } };
+  return { ...state.model, rules };
 }
 
 /**

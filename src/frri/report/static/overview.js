@@ -5,7 +5,9 @@
 
 import { classBar, classLabel, curveChart, shareBar } from "./chart.js";
 import { byId, h, named, put } from "./dom.js";
-import { counted, percentText, shareText } from "./words.js";
+import { editsOf } from "./editing.js";
+import { accuracyBySize, metrics, performanceOf } from "./measures.js";
+import { counted, decimal, percentText, shareText } from "./words.js";
 
 const MOST_CLASSES = 12;
 const MOST_CONFUSIONS = 15;
@@ -23,23 +25,34 @@ const HOW = {
 
 /**
  * @param {object} store
+ * @returns {{refresh: function(): void}} to be called when it is looked at
  */
 export function overviewView(store) {
-  const { facts } = store;
-  put(
-    byId("overview-view"),
-    h(
-      "div",
-      { class: "overview" },
-      card("Data", data(store)),
-      card("Model", modelBlock(facts)),
-      card("Proof of minimality", proof(facts.overview.proof)),
-      card("Accuracy", accuracy(store)),
-      card("Confusion matrix", confusion(store)),
-      card("Attributes", importance(facts)),
-      card("Accuracy against the number of rules", curve(facts)),
-    ),
-  );
+  const place = byId("overview-view");
+  let shown = null;
+  store.subscribe(() => {
+    if (!byId("panel-overview").hidden) refresh();
+  });
+  return { refresh };
+
+  function refresh() {
+    if (shown === store.state) return;
+    shown = store.state;
+    put(
+      place,
+      h(
+        "div",
+        { class: "overview" },
+        card("Data", data(store)),
+        card("Model", modelBlock(store)),
+        card("Proof of minimality", proof(store.state.model)),
+        card("Accuracy", accuracy(store)),
+        card("Confusion matrix", confusion(store)),
+        card("Attributes", importance(store)),
+        card("Accuracy against the number of rules", curveBlock(store)),
+      ),
+    );
+  }
 }
 
 function card(title, ...children) {
@@ -88,14 +101,19 @@ function data(store) {
   ];
 }
 
-function modelBlock({ overview, model }) {
+function modelBlock({ facts, state, rows }) {
+  const { overview } = facts;
+  const { model } = state;
+  const { rules, conditions } = metrics(state, rows);
+  const edits = editsOf(model);
   return [
     pairs([
       ["Learner", overview.learner ?? "unknown"],
-      ["Rules", overview.n_rules.toLocaleString("en")],
+      edits > 0 && ["Edits since", edits.toLocaleString("en")],
+      ["Rules", rules.toLocaleString("en")],
       [
         "Conditions",
-        `${overview.n_conditions.toLocaleString("en")}${overview.n_rules ? `, ${(overview.n_conditions / overview.n_rules).toFixed(1)} per rule` : ""}`,
+        `${conditions.toLocaleString("en")}${rules ? `, ${decimal(conditions / rules)} per rule` : ""}`,
       ],
       ["Conditions joined by", model.semantics.t_norm.replace("_", " ")],
       [
@@ -107,14 +125,20 @@ function modelBlock({ overview, model }) {
         model.semantics.missing === "holds" ? "satisfies any condition" : "satisfies no condition",
       ],
       overview.version && ["Made with", `frri ${overview.version}`],
-      ...overview.settings.map(([name, value]) => [named(name), named(value)]),
+      ...overview.settings
+        .filter(([name]) => name !== "edits")
+        .map(([name, value]) => [named(name), named(value)]),
     ]),
     h("p", { class: "muted" }, `${HOW[model.semantics.name]} ${HOW[model.semantics.fallback]}`),
   ];
 }
 
-function proof(found) {
-  if (!found) return h("p", { class: "muted" }, "This learner gives none.");
+function proof(model) {
+  const found = model.about.selection;
+  if (editsOf(model))
+    return h("p", { class: "muted" }, "None: the rules were edited, and a proof is about those learned.");
+  if (!found || typeof found !== "object")
+    return h("p", { class: "muted" }, "This learner gives none.");
   const isOptimal = found.status === "optimal";
   const { n_rules: n, lower_bound: bound, gap } = found;
   return [
@@ -148,8 +172,10 @@ function proof(found) {
   ];
 }
 
-function accuracy({ facts, original, rows, metrics }) {
-  const { performance, data: given, overview } = facts;
+function accuracy(store) {
+  const { facts, state, original, rows, isEdited } = store;
+  const { data: given, overview } = facts;
+  const performance = performanceOf(store);
   if (!performance)
     return h(
       "p",
@@ -158,7 +184,9 @@ function accuracy({ facts, original, rows, metrics }) {
         ? "Unknown: the rows that were given have no labels."
         : "Unknown: give the report labelled rows to see it.",
     );
-  const { coverage } = metrics(original);
+  const { coverage } = metrics(state, rows);
+  const before = isEdited ? ` As learned, the rules decided ${percentText(metrics(original, rows).accuracy)} rightly.` : "";
+  const basis = performance.n < given.n_rows ? "embedded row" : "row";
   const whose = {
     true: "These are the training rows: new rows will be decided less well.",
     false: "These are not the training rows.",
@@ -166,7 +194,7 @@ function accuracy({ facts, original, rows, metrics }) {
   }[overview.is_training];
   return [
     h("p", { class: "figure" }, percentText(performance.accuracy)),
-    h("p", {}, `of ${counted(given.n_rows, "row")} are decided rightly. ${whose}`),
+    h("p", {}, `of ${counted(performance.n, basis)} are decided rightly.${before} ${whose}`),
     pairs([
       ["Balanced over the classes", percentText(performance.balanced_accuracy)],
       [
@@ -178,10 +206,10 @@ function accuracy({ facts, original, rows, metrics }) {
 }
 
 function confusion(store) {
-  const { performance, model } = store.facts;
+  const { classes } = store.facts.model;
+  const performance = performanceOf(store);
   if (!performance) return h("p", { class: "muted" }, "Unknown without labelled rows.");
-  const { classes } = model;
-  if (classes.length > MOST_CLASSES) return confusionList(store);
+  if (classes.length > MOST_CLASSES) return confusionList(store, performance);
   const counts = classes.map(() => classes.map(() => 0));
   for (const [truth, decided, n] of performance.confusion) counts[truth][decided] = n;
   const totals = counts.map((row) => row.reduce((a, b) => a + b, 0));
@@ -228,11 +256,11 @@ function heat(n, total) {
   return n ? Math.max(1, Math.ceil((5 * n) / total)) : 0;
 }
 
-function confusionList(store) {
-  const { performance, model } = store.facts;
+function confusionList(store, performance) {
+  const { model } = store.facts;
   const wrong = performance.confusion
     .filter(([truth, decided]) => truth !== decided)
-    .sort((a, b) => b[2] - a[2]);
+    .sort((a, b) => b[2] - a[2] || a[0] - b[0] || a[1] - b[1]);
   if (!wrong.length) return h("p", {}, "No class is taken for another.");
   return [
     h(
@@ -259,10 +287,19 @@ function confusionList(store) {
   ];
 }
 
-function importance({ attributes, overview }) {
-  const known = attributes.some((attribute) => attribute.importance !== null);
+/** The loss of accuracy is measured in Python, of the rules as learned; where they are used is counted. */
+function importance({ facts, state, isEdited }) {
+  const used = new Map();
+  for (const { rule } of state.entries)
+    for (const name of new Set(rule.if.map((condition) => condition.attribute)))
+      used.set(name, (used.get(name) ?? 0) + 1);
+  const attributes = facts.attributes.map((attribute) => ({
+    ...attribute,
+    n_rules: used.get(attribute.name) ?? 0,
+  }));
+  const known = !isEdited && attributes.some((attribute) => attribute.importance !== null);
   const size = (attribute) =>
-    known ? attribute.importance : attribute.n_rules / Math.max(overview.n_rules, 1);
+    known ? attribute.importance : attribute.n_rules / Math.max(state.entries.length, 1);
   const order = [...attributes].sort((a, b) => size(b) - size(a) || b.n_rules - a.n_rules);
   const most = Math.max(...order.map(size), 1e-9);
   const rows = order
@@ -307,7 +344,20 @@ function importance({ attributes, overview }) {
   ];
 }
 
-function curve({ curve: points, model }) {
+/** Known of the rules as learned; measured, in a while, of edited ones. */
+function curveBlock(store) {
+  const { facts, state, rows } = store;
+  if (!store.isEdited || !facts.curve) return curve(facts.curve, state.model);
+  const place = h("div", { "aria-busy": "true" }, h("p", { class: "muted" }, "Being measured …"));
+  accuracyBySize(state, rows, () => store.state !== state).then((points) => {
+    if (!points) return;
+    put(place, curve(points, state.model));
+    place.removeAttribute("aria-busy");
+  });
+  return place;
+}
+
+function curve(points, model) {
   if (!points || points.length < 2)
     return h(
       "p",

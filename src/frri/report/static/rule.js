@@ -97,7 +97,9 @@ function coverage(store, entry) {
     ),
     known.support ? classBar(store, known.support) : null,
   ];
-  const byItself = store.rows ? alone(store.state, entry.cover) : known.alone;
+  // What it alone covered among the rules as learned says nothing about the edited ones.
+  const learned = store.isEdited ? null : known.alone;
+  const byItself = store.rows ? alone(store.state, entry.cover) : learned;
   if (byItself !== null && byItself !== undefined) {
     const basis = store.rows && store.facts.data.sampled ? " of the embedded rows" : "";
     parts.push(

@@ -17,6 +17,7 @@
  * @property {string} label            what was done to get here
  */
 
+import { withRules } from "./editing.js";
 import { degrees, explain } from "./evaluator.js";
 import { coverOf, readRows, size, unpackFlags } from "./rows.js";
 import { inSlices } from "./slices.js";
@@ -73,25 +74,9 @@ export function createStore(facts) {
      * @param {function(?object): ?object} change takes the JSON of the rule as it is then; what it
      *   returns takes its place, null removes it
      * @param {string} label
-     * @returns {Promise<number>} the number of the rule
+     * @returns {Promise<number>} the number of the rule; where nothing changes there is no new state
      */
     apply: (number, change, label) => inTurn(() => perform(number, change, label)),
-
-    /** Accuracy and coverage of a state on the embedded rows, and its size. */
-    metrics(state) {
-      const nConditions = state.entries.reduce((sum, { rule }) => sum + rule.if.length, 0);
-      const found = { rules: state.entries.length, conditions: nConditions };
-      if (!rows) return found;
-      let right = 0;
-      let covered = 0;
-      for (let i = 0; i < rows.n; i += 1) {
-        if (state.counts[i]) covered += 1;
-        if (rows.classes && state.decided[i] === rows.classes[i]) right += 1;
-      }
-      found.coverage = covered / rows.n;
-      if (rows.classes) found.accuracy = right / rows.n;
-      return found;
-    },
   };
   return store;
 
@@ -107,10 +92,14 @@ export function createStore(facts) {
     const old = number === null ? null : store.entry(number);
     if (old === undefined) return number;
     const rule = change(old && old.rule);
+    if (old && rule === old.rule) return number;
     const entry = rule && describe(number ?? nextNumber, rule, before.model);
     if (number === null) nextNumber += 1;
     const changed = place(before, old, entry);
-    const model = { ...before.model, rules: changed.map((one) => one.rule) };
+    const model = withRules(
+      before.model,
+      changed.map((one) => one.rule),
+    );
     const decided = rows && (await redecide(before, model, old, entry));
     states.splice(current + 1, Infinity, stateOf(model, changed, decided, label));
     move(current + 1);

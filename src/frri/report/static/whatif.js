@@ -8,7 +8,7 @@ import { scalesOnce } from "./chips.js";
 import { byId, h, named, put } from "./dom.js";
 import { parseRow, parseValue } from "./pasting.js";
 import { verdictView } from "./verdict.js";
-import { rangeOf, showValue, widthOf } from "./words.js";
+import { counted, rangeOf, showValue, widthOf } from "./words.js";
 
 /**
  * @param {object} store
@@ -30,12 +30,9 @@ export function whatIfView(store, actions) {
     },
   });
   const starter = starters(store, { tryRow, paste });
-  const used = new Set(
-    store.facts.model.rules.flatMap((rule) => rule.if.map((condition) => condition.attribute)),
-  );
-  const isUsed = (_, j) => used.has(model.attributes[j].name);
-  const elements = fields.map((field) => field.element);
-  const unused = elements.filter((_, j) => !isUsed(_, j));
+  const form = h("div", {});
+  let order = null;
+  arrange();
   put(
     byId("what-if-view"),
     h(
@@ -45,27 +42,41 @@ export function whatIfView(store, actions) {
         "form",
         { class: "row-form", "aria-label": "The row", onsubmit: (event) => event.preventDefault() },
         starter.element,
-        h("div", { class: "values" }, elements.filter(isUsed)),
-        unused.length
-          ? h(
-              "details",
-              { class: "unused" },
-              h(
-                "summary",
-                {},
-                `${unused.length} attribute${unused.length > 1 ? "s" : ""} that no rule uses`,
-              ),
-              h("div", { class: "values" }, unused),
-            )
-          : null,
+        form,
       ),
       verdict.element,
     ),
   );
-  store.subscribe(() => verdict.update(values, row));
+  store.subscribe(() => {
+    arrange();
+    verdict.update(values, row);
+  });
   if (store.rows) tryRow(0);
   else setValues(values);
   return { tryRow, setValues };
+
+  /** Attributes that no rule uses come last, folded away; edits may change which these are. */
+  function arrange() {
+    const used = new Set(
+      store.state.entries.flatMap(({ rule }) => rule.if.map((condition) => condition.attribute)),
+    );
+    const places = model.attributes.map(({ name }) => used.has(name));
+    if (String(places) === order) return;
+    order = String(places);
+    const unused = fields.filter((_, j) => !places[j]);
+    put(
+      form,
+      h("div", { class: "values" }, fields.filter((_, j) => places[j]).map(elementOf)),
+      unused.length
+        ? h(
+            "details",
+            { class: "unused" },
+            h("summary", {}, `${counted(unused.length, "attribute")} that no rule uses`),
+            h("div", { class: "values" }, unused.map(elementOf)),
+          )
+        : null,
+    );
+  }
 
   function tryRow(i) {
     row = i;
@@ -92,6 +103,10 @@ export function whatIfView(store, actions) {
     row = null;
     setValues(read);
   }
+}
+
+function elementOf(field) {
+  return field.element;
 }
 
 function middle(attribute) {

@@ -276,6 +276,17 @@ export function percentText(value) {
 }
 
 /**
+ * A positive number with one decimal. As in Python, a half goes to the even digit: of all numbers with
+ * two decimals only those with .25 are halves in binary, too, and would be rounded up.
+ *
+ * @param {number} value
+ * @returns {string}
+ */
+export function decimal(value) {
+  return (value % 1 === 0.25 ? value - 0.05 : value).toFixed(1);
+}
+
+/**
  * A number with its noun: "1 row", "1,204 rows".
  *
  * @param {number} count

@@ -1,0 +1,47 @@
+/**
+ * The head of the page: its figures follow the edits.
+ */
+
+import { byId } from "./dom.js";
+import { editsOf } from "./editing.js";
+import { metrics } from "./measures.js";
+import { counted, decimal } from "./words.js";
+
+/**
+ * @param {object} store
+ */
+export function headerView(store) {
+  const { rows, facts } = store;
+  const figures = new Map();
+  for (const element of document.querySelectorAll("[data-figure]")) {
+    const [value, note] = element.querySelectorAll(".big, .note");
+    figures.set(element.dataset.figure, { value, note, learned: [value.textContent, note.textContent] });
+  }
+  const mark = byId("edited");
+  store.subscribe(refresh);
+
+  function refresh() {
+    mark.hidden = !editsOf(store.state.model);
+    for (const { value, note, learned } of figures.values())
+      [value.textContent, note.textContent] = learned;
+    if (!store.isEdited) return;
+    const [before, after] = [metrics(store.original, rows), metrics(store.state, rows)];
+    show("rules", after.rules.toLocaleString("en"), `edited, was ${before.rules.toLocaleString("en")}`);
+    show("conditions", after.rules ? decimal(after.conditions / after.rules) : "0");
+    if (after.accuracy === undefined) return;
+    const basis = facts.data.sampled
+      ? `of ${counted(rows.n, "embedded row")}`
+      : figures.get("accuracy").learned[1];
+    show("accuracy", percent(after), `was ${percent(before)}, ${basis}`);
+  }
+
+  function show(name, text, said) {
+    const { value, note } = figures.get(name);
+    value.textContent = text;
+    if (said !== undefined) note.textContent = said;
+  }
+}
+
+function percent({ accuracy }) {
+  return `${decimal(100 * accuracy)} %`;
+}
