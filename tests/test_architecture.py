@@ -21,6 +21,11 @@ def test_the_rooms_listed_are_those_that_exist():
     assert sorted(ROOMS) == sorted(files - {"__init__", "__main__"})
 
 
+def test_the_picture_of_the_design_shows_every_room():
+    picture = (ROOT / "docs" / "images" / "rooms.svg").read_text("utf-8")
+    assert sorted(re.findall(r'class="room">(\w+)', picture)) == sorted(ROOMS)
+
+
 @pytest.mark.parametrize("room", ROOMS[:-1])  # the last may import everything
 def test_a_room_imports_nothing_that_comes_after_it(room):
     allowed = {*ROOMS[: ROOMS.index(room) + 1], "__version__"}

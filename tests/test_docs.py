@@ -33,7 +33,7 @@ import matplotlib as mpl
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")])
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))
 PICTURES = ROOT / "docs" / "images" / "examples"
 IN_CI = os.environ.get("CI") == "true"
