@@ -37,8 +37,6 @@ MIN_ROWS = 50
 ENOUGH_ROWS = 1_000
 REPEATS = 3
 EFFORT = 3_000_000
-# Overlapping rules that are named for each rule.
-N_OVERLAPS = 5
 
 
 def facts(
@@ -74,8 +72,8 @@ def facts(
     >>> from frri import Attribute, NumericCondition, Rule
     >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a", 0, 9),), (0, 1))
     >>> found = facts(rules, [[1], [2], [4]], [0, 1, 1])
-    >>> found["rules"][0]["support"], found["rules"][0]["precision"], found["rules"][0]["errors"]
-    ([1, 1], 0.5, [1])
+    >>> found["rules"][0]["support"], found["rules"][0]["precision"]
+    ([1, 1], 0.5)
     >>> found["performance"]["accuracy"], found["data"]["sampled"]
     (0.3333333333333333, False)
     """
@@ -227,24 +225,18 @@ def _attributes(
 def _rules(
     ruleset: RuleSet, table: _Table, sample: NDArray[np.intp], covers: NDArray[np.bool_]
 ) -> list[dict[str, Any]]:
-    """Statistics of each rule on all rows; what it covers and where it errs among the embedded ones."""
-    shared = covers.T.astype(np.float32) @ covers.astype(np.float32)
-    sizes = np.diag(shared)
-    position = {label: c for c, label in enumerate(ruleset.classes)}
+    """Statistics of each rule on all rows, and what it covers among the embedded ones."""
+    once = covers.sum(axis=1) == 1
     described = []
-    for r, rule in enumerate(ruleset):
-        known = None if table.statistics is None else table.statistics[r]
-        content = _known(known) | {"n_rows": len(table), "covers": pack_flags(covers[:, r])}
-        if known is None:
+    for r in range(len(ruleset)):
+        covered = covers[:, r]
+        content = _known(None if table.statistics is None else table.statistics[r])
+        content |= {"n_rows": len(table), "covers": pack_flags(covered)}
+        if table.statistics is None:
             # Without labels: coverage in the embedded rows, nothing about classes.
-            content["covered"] = int(sizes[r])
+            content["covered"] = int(covered.sum())
             content["n_rows"] = len(sample)
-            content["alone"] = int((covers[:, r] & (covers.sum(axis=1) == 1)).sum())
-        else:
-            assert table.classes is not None  # noqa: S101 - there are statistics, so there are labels
-            wrong = covers[:, r] & (table.classes[sample] != position[rule.consequent])
-            content["errors"] = np.flatnonzero(wrong).tolist()
-        content["overlaps"] = _overlaps(r, shared[r], sizes)
+            content["alone"] = int((covered & once).sum())
         described.append(content)
     return described
 
@@ -259,21 +251,6 @@ def _known(known: RuleStatistics | None) -> dict[str, Any]:
         "lift": known.lift,
         "alone": known.alone,
     }
-
-
-def _overlaps(
-    r: int, shared: NDArray[np.float32], sizes: NDArray[np.float32]
-) -> list[dict[str, Any]]:
-    """The rules that share most rows with a rule, relative to what either covers."""
-    union = np.maximum(sizes + sizes[r] - shared, 1)
-    share = shared / union
-    share[r] = 0
-    nearest = np.argsort(-share, kind="stable")[:N_OVERLAPS]
-    return [
-        {"rule": int(other), "rows": int(shared[other]), "share": float(share[other])}
-        for other in nearest
-        if share[other] > 0
-    ]
 
 
 def _importances(

@@ -16,8 +16,6 @@ from frri.rules import RuleSet
 from frri.rules.text import rule_text
 
 TABS = (("rules", "Rules"), ("what-if", "What-if"), ("overview", "Overview"), ("edit", "Edit"))
-# What the page works out by itself from the rows and the rules need not be sent along.
-_DERIVED = ("errors", "overlaps")
 
 
 def write_report(
@@ -108,7 +106,7 @@ def render(known: Mapping[str, Any], ruleset: RuleSet) -> str:
         # Checked in: these two are files of this package.
         script=Markup(script),  # noqa: S704
         style=Markup(style),  # noqa: S704
-        facts=Markup(embeddable(_sent(known))),  # noqa: S704 - no character of markup is left in it
+        facts=Markup(embeddable(known)),  # noqa: S704 - no character of markup is left in it
     )
 
 
@@ -122,11 +120,6 @@ def embeddable(content: Any) -> str:
     """
     text = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _sent(known: Mapping[str, Any]) -> dict[str, Any]:
-    rules = [{k: v for k, v in rule.items() if k not in _DERIVED} for rule in known["rules"]]
-    return {**known, "rules": rules}
 
 
 def _policy(script: str, style: str) -> str:

@@ -23,6 +23,7 @@ export function withChanges(rule, changes) {
   if (!decides) {
     delete edited.distribution;
     delete edited.partial_weights;
+    delete edited.votes;
   }
   if (rule.origin !== "written") edited.origin = "edited";
   delete edited.statistics;

@@ -110,7 +110,7 @@ function sizes(n) {
 
 /** The rules in the order in which they are added, and those that are always there. */
 function orderOf({ model, entries }, rows) {
-  if (model.combination === "first") {
+  if (model.semantics.name === "first-match") {
     const last = entries.length && !entries.at(-1).rule.if.length ? 1 : 0;
     const end = entries.length - last;
     return [entries.slice(0, end), entries.slice(end)];
