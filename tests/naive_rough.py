@@ -231,11 +231,14 @@ def add_up(numbers):
 T_NORMS = {
     "minimum": min,
     "product": lambda a, b: a * b,
-    "lukasiewicz": lambda a, b: max(a + b - 1.0, 0.0),
+    "lukasiewicz": lambda a, b: max(min(a, b) - (1.0 - max(a, b)), 0.0),
     "hamacher": lambda a, b: (
         min(a, b) * (max(a, b) / (max(a, b) + min(a, b) * (1 - max(a, b)))) if a or b else 0.0
     ),
 }
+
+# As the originals of QuickRules round it; the difference is in the last bit.
+ORIGINAL_T_NORMS = T_NORMS | {"lukasiewicz": lambda a, b: max(a + b - 1.0, 0.0)}
 
 
 def widths(rows):
@@ -345,7 +348,8 @@ def class_sums(rules, rows, classes, new, t_norm, cut):
             degree = 1.0
             for a in sorted(attributes):
                 similar = 1 - abs(x[a] - rows[i][a]) / width[a]
-                degree = T_NORMS[t_norm](degree, max(similar, 0.0) if cut else similar)
+                similar = max(similar, 0.0) if cut else similar
+                degree = ORIGINAL_T_NORMS[t_norm](degree, similar)
             sums[classes[i]] += degree
         result.append(sums)
     return result

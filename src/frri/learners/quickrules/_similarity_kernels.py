@@ -1,8 +1,8 @@
 """How similar objects are to objects of other classes, for many sets of attributes at once.
 
 Two values of a numeric attribute are similar to the degree `1 - |x - y| / width`, those of a nominal
-one if they are equal; a t-norm joins the degrees on several attributes, in the order given. The
-Lukasiewicz t-norm is computed as `a + b - 1` cut at 0.
+one if they are equal; a t-norm of `frri.fuzzy` joins the degrees on several attributes, in the order
+given, in the very arithmetic in which rules are matched.
 
 Interpreted, relations are computed in blocks of rows; compiled, in loops that leave a pair of objects
 as soon as it cannot matter any more. Both do the same operations in the same order.
@@ -34,10 +34,6 @@ _BLOCK = 1 << 16
 
 
 def _join_arrays(a: Floats, b: Floats, t_norm: int) -> Floats:
-    if t_norm == _LUKASIEWICZ:
-        joined = np.add(a, b)
-        joined -= 1.0
-        return np.maximum(joined, 0.0, out=joined)
     return fuzzy.T_NORMS[T_NORMS[t_norm]](a, b)
 
 
@@ -127,7 +123,7 @@ def _nearest_interpreted(
 def _join(a: float, b: float, t_norm: int) -> float:
     smaller, larger = min(a, b), max(a, b)
     if t_norm == _LUKASIEWICZ:
-        return max(a + b - 1.0, 0.0)
+        return max(smaller - (1.0 - larger), 0.0)
     if t_norm == _PRODUCT:
         return a * b
     if t_norm == _HAMACHER:
