@@ -4,11 +4,16 @@ import json
 import os
 import sqlite3
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from frri.export import to_javascript, to_python, to_sql
+
+# What the library does is tested everywhere; these tests need more of the system around it.
+posix = pytest.mark.skipif(os.name != "posix", reason="needs signals, shells and modes of POSIX")
+device_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 
 
 def required(name, found):

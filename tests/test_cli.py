@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +15,7 @@ from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.cli import COMMANDS, main
 from frri.cli.files import check_output, write_whole
 from frri.readers.training import _weights
+from programs import device_full, posix
 
 HEADER = "age,colour,born,size,weight,y\n"
 ROWS = [
@@ -280,6 +280,9 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_one_sentence_and_writes_nothing(name, folder, monkeypatch, capsys):
     argv, content, sentence = BAD[name]
+    for place in (Path(word) for word in argv if word.startswith(("/dev/", "/proc/"))):
+        if not (place if place.parent.name == "dev" else place.parent).exists():
+            pytest.skip(f"there is no {place} here")
     if callable(content):
         content = content()
     if content is not None:
@@ -578,6 +581,7 @@ def test_every_command_shows_an_example(name, capsys):
 # ------------------------------------------------------------------ files
 
 
+@posix
 def test_a_new_file_keeps_the_mode_of_the_old_one_and_links_stay_links(folder):
     old = folder / "old.json"
     old.chmod(0o640)
@@ -588,6 +592,7 @@ def test_a_new_file_keeps_the_mode_of_the_old_one_and_links_stay_links(folder):
     assert old.stat().st_mode & 0o777 == 0o640
 
 
+@posix
 def test_a_new_file_can_be_read_by_others_as_usual(folder):
     before = os.umask(0o022)
     try:
@@ -621,11 +626,14 @@ def test_folders_without_permission_are_refused_early(monkeypatch):
 def frri(*argv, **options):
     return subprocess.run(
         [sys.executable, "-m", "frri", *argv],
-        capture_output=True, text=True, timeout=60, check=False, **options,
+        capture_output=True, text=True, timeout=600, check=False, **options,
     )  # fmt: skip
 
 
+@posix
 def test_a_file_that_grows_too_large_leaves_the_old_one(folder):
+    import resource
+
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 
@@ -644,40 +652,44 @@ def test_predicting_needs_neither_learners_nor_compilers():
         " & {'numba', 'scipy', 'sklearn', 'highspy', 'matplotlib'}), file=sys.stderr)"
     )
     result = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=True
     )
     assert result.stderr == "0 []\n"
 
 
-def test_help_is_there_at_once():
-    """In processor time, the best of three: the machine may be busy with other things."""
-    seconds = []
-    for _ in range(3):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        assert frri("--help").returncode == 0
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert min(seconds) < 0.3
+def test_help_loads_nothing_that_takes_time():
+    program = (
+        "import sys; from frri.cli import main; code = main(['--help']);"
+        "print(code, sorted(m for m in sys.modules if m.partition('.')[0] in "
+        "{'numpy', 'scipy', 'sklearn', 'pandas', 'pyarrow', 'numba', 'matplotlib', 'jinja2'}"
+        " or m.startswith('frri.') and not m.startswith('frri.cli')), file=sys.stderr)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=True
+    )
+    assert result.stderr == "0 []\n"
 
 
+@posix
 @pytest.mark.usefixtures("folder")
 def test_a_reader_who_has_seen_enough_is_no_error():
     many = tuple(Rule((NumericCondition.below("a", i),), 0) for i in range(20_000))
     RuleSet(many, (Attribute("a"),), (0, 1)).save("many.json")
     command = f"set -o pipefail; {sys.executable} -m frri rules many.json | head -1"
     result = subprocess.run(
-        ["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False
+        ["bash", "-c", command], capture_output=True, text=True, timeout=600, check=False
     )
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.count("\n") == 1
 
 
+@device_full
 @pytest.mark.usefixtures("folder")
 def test_standard_output_that_is_full_is_one_sentence():
     with Path("/dev/full").open("w") as full:
         result = subprocess.run(
             [sys.executable, "-m", "frri", "rules", "model.json"],
-            stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False,
+            stdout=full, stderr=subprocess.PIPE, text=True, timeout=600, check=False,
         )  # fmt: skip
     assert result.returncode == 2
     assert result.stderr == "frri: standard output: No space left on device.\n"
@@ -690,11 +702,12 @@ def test_results_are_utf_8_whatever_the_locale():
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     result = subprocess.run(
         [sys.executable, "-m", "frri", "rules", "m.json"],
-        capture_output=True, timeout=60, check=True, env=environment,
+        capture_output=True, timeout=600, check=True, env=environment,
     )  # fmt: skip
     assert "IF größe < 1 THEN class = Jürgen" in result.stdout.decode("utf-8")
 
 
+@posix
 @pytest.mark.usefixtures("folder")
 def test_interrupting_ends_cleanly():
     program = """
@@ -712,7 +725,7 @@ sys.stdin = Interrupted()
 sys.exit(frri.cli.main(["predict", "model.json", "-"]))
 """
     result = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=False
     )
     assert result.returncode == 130
     assert (result.stdout, result.stderr) == ("", "frri: interrupted; nothing was written.\n")
@@ -730,7 +743,7 @@ from frri.cli import main
 sys.exit(main(["demo"]))
 """
     result = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=False
     )
     assert result.returncode == 0, result.stderr
     assert "THEN cultivar = Barolo" in result.stdout

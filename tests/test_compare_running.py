@@ -20,6 +20,7 @@ from frri.compare import journal, progress, run, running
 from frri.compare.evaluation import Task
 from frri.compare.journal import JournalError, read_journal
 from frri.compare.progress import Progress
+from programs import posix
 
 LEARNERS = {"tree": DecisionTreeClassifier(), "stump": DecisionTreeClassifier(max_depth=1)}
 METRICS = ["balanced_accuracy", "rules"]
@@ -86,7 +87,7 @@ print(ended)
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@posix
 def test_twenty_kills_in_a_row_change_nothing(tmp_path):
     undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
     done = subprocess.run(
@@ -223,6 +224,7 @@ class Troublesome(ClassifierMixin, BaseEstimator):
         return self.model_.predict(X)
 
 
+@posix
 def test_failures_are_recorded_and_the_run_goes_on(tmp_path):
     learners = {how: Troublesome(how) for how in ("raise", "die", "talk")}
     results = run(["wine"], learners, out=tmp_path, n_folds=2, workers=2)
@@ -240,6 +242,7 @@ def test_a_learner_that_takes_too_long_is_ended(tmp_path):
     assert [c["failure"] for c in results.failures] == ["took longer than 0.5 seconds"] * 2
 
 
+@posix
 def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(tmp_path):
     command = [sys.executable, "-m", "frri", "bench", "--datasets", "vowel", "--learners", "forest"]
     command += ["--folds", "8", "--workers", "1", "--out", str(tmp_path)]

@@ -23,6 +23,7 @@ from frri.cover._bound.exact import exact_bound
 from frri.cover._reduce import dominance as red
 from frri.cover._search import branch_and_bound, local_search, parts
 from frri.cover._search.greedy import Lists, greedy_cover
+from programs import posix
 
 
 def boxes(n, seed, *, m=4, noise=0.15):
@@ -386,6 +387,7 @@ def ctrl_c():
     signal.signal(signal.SIGINT, usual)
 
 
+@posix
 @pytest.mark.usefixtures("ctrl_c")
 def test_a_real_signal_ends_the_search_and_nothing_else():
     rng = np.random.default_rng(0)
@@ -562,6 +564,7 @@ def test_an_interrupt_in_any_stage_on_words_gives_a_complete_cover(where, monkey
     assert cover.lower_bound <= len(cover)
 
 
+@posix
 @pytest.mark.usefixtures("never_expanded")
 @pytest.mark.usefixtures("ctrl_c")
 def test_a_real_signal_ends_a_search_on_words():

@@ -32,6 +32,8 @@ from pathlib import Path
 import matplotlib as mpl
 import pytest
 
+from programs import posix
+
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")])
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))
@@ -206,6 +208,7 @@ def named(paths):
     return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in paths]
 
 
+@posix
 @pytest.mark.parametrize("page", named(PAGES))
 def test_code_and_commands_do_what_the_page_says(page, tmp_path, monkeypatch):
     needs_node = "$ node" in page.read_text(encoding="utf-8")

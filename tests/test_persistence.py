@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -342,7 +343,8 @@ def peak_memory():
         import resource
     except ImportError:
         return 0
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak // 2**10 if sys.platform == "darwin" else peak
 
 
 SOURCES = (
