@@ -1,0 +1,1 @@
+"""Additive rules: soft boxes that vote, added one at a time (classification and regression)."""

@@ -1,0 +1,317 @@
+"""A training table laid out for additive rules, and what every possible condition would make of a rule.
+
+A condition "at most t" is a ramp: 1 up to t - 1, 0 from t + 1, linear between, where values are in units
+of the column's half-width; "at least t" is its complement. With degrees mu of the conditions so far,
+gradients g and curvatures h, a rule of degree mu times ramp has
+
+    G = sum g mu ramp,    H = sum h (mu ramp)^2,    M = sum of memberships.
+
+Between two breakpoints the ramp is linear, so G and M are linear and H is quadratic in sums over *bins*,
+the stretches between all breakpoints of a column. One pass over the objects fills the bins; running sums
+over the bins give all thresholds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from frri._twins import cached_on_disk, compiled, compiled_before, numba_installed
+from frri.learners.additive import _bin_kernels as kernels
+from frri.rules import NominalCondition, NumericCondition
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from frri.rules import Condition
+    from frri.table import Attribute
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.integer]
+
+# The most thresholds of a column: with 64 of them the number of a bin is one byte.
+MOST_THRESHOLDS = 64
+
+# From this many values on compiling the kernel pays, or loading it, where an earlier process has left it
+# compiled.
+COMPILED_FROM = 300_000
+LOADED_FROM = 60_000
+
+# What a test says of its attribute; the first two are the sides of a threshold, in the order in which
+# equal gains are decided.
+AT_MOST, AT_LEAST, ONE_OF = range(3)
+
+
+class SoftTest(NamedTuple):
+    """One condition of a rule, in terms of the training table.
+
+    `which` numbers the threshold; a test `ONE_OF` has the codes of its categories instead.
+    """
+
+    attribute: int
+    side: int
+    which: int = 0
+    categories: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class SoftColumns:
+    """The columns of a training table, ready to be scanned for conditions.
+
+    Values of a column with an order are kept in units of its ramp's half-width and counted from its
+    median: sums of squares over a ramp then keep their precision whatever the user's units. Only
+    columns that take two values at least are kept.
+
+    Parameters
+    ----------
+    ordered : ndarray of int, shape (n_ordered,)
+        The attributes with an order, in order.
+    values : ndarray of float, shape (n_ordered, n_objects)
+        0 where missing.
+    bins : ndarray of int, same shape
+        Between which breakpoints (the ends of all ramps) a value lies; missing values in the last.
+    first, last : ndarray of int, shape (n_ordered, n_thresholds)
+        How many bins lie before the beginning and before the end of each ramp.
+    thresholds : ndarray of float, same shape
+        Ascending, in the units of `values`; NaN after a column's last.
+    cuts : ndarray of float, same shape
+        The same in the user's units.
+    halves : ndarray of float, shape (n_ordered,)
+        Half-widths in the user's units.
+    nominal : ndarray of int, shape (n_nominal,)
+        The nominal attributes, in order.
+    n_categories : ndarray of int, shape (n_nominal,)
+    codes : ndarray of int, shape (n_nominal, n_objects)
+        Categories; one past the last where missing.
+    known : ndarray of bool, shape (n_attributes, n_objects)
+        Where there is a value.
+    """
+
+    ordered: Integers
+    values: Floats
+    bins: Integers
+    first: Integers
+    last: Integers
+    thresholds: Floats
+    cuts: Floats
+    halves: Floats
+    nominal: Integers
+    n_categories: Integers
+    codes: Integers
+    known: NDArray[np.bool_]
+    _memberships: dict[SoftTest, Floats] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, table: Floats, attributes: Sequence[Attribute], weights: Floats, width: float
+    ) -> SoftColumns:
+        """Lay out a table.
+
+        Parameters
+        ----------
+        table : ndarray of float, shape (n_objects, n_attributes)
+        attributes : sequence of Attribute
+        weights : ndarray of float, shape (n_objects,)
+        width : float
+            Half-width of ramps, in standard deviations of their column.
+
+        Returns
+        -------
+        SoftColumns
+        """
+        known = ~np.isnan(table.T)
+        varied = [len(np.unique(x[k])) > 1 for x, k in zip(table.T, known, strict=True)]
+        named = [attribute.kind == "nominal" for attribute in attributes]
+        nominal = np.flatnonzero(np.logical_and(varied, named))
+        ordered = np.flatnonzero(np.logical_and(varied, np.logical_not(named)))
+        counts = np.array([len(attributes[j].categories or ()) for j in nominal], dtype=np.intp)
+        codes = np.where(known[nominal], np.nan_to_num(table.T[nominal]), counts[:, None])
+        columns = [
+            _OrderedColumn.of(table[known[j], j], weights[known[j]], width)
+            for j in ordered.tolist()
+        ]
+        longest = max((len(column.cuts) for column in columns), default=1)
+        thresholds, cuts = np.full((2, len(columns), longest), np.nan)
+        first, last = np.zeros((2, len(columns), longest), dtype=np.intp)
+        values = np.zeros((len(columns), len(table)))
+        bins = np.full(values.shape, 2 * longest + 1, dtype=np.uint8)
+        for k, (j, column) in enumerate(zip(ordered.tolist(), columns, strict=True)):
+            n_cuts = len(column.cuts)
+            cuts[k, :n_cuts], thresholds[k, :n_cuts] = column.cuts, column.thresholds
+            values[k, known[j]] = column.values
+            starts, ends = column.thresholds - 1.0, column.thresholds + 1.0
+            breaks = np.sort(np.concatenate((starts, ends)))
+            first[k, :n_cuts] = breaks.searchsorted(starts, side="right")
+            last[k, :n_cuts] = breaks.searchsorted(ends, side="right")
+            bins[k, known[j]] = breaks.searchsorted(column.values)
+        return cls(
+            ordered=ordered,
+            values=values,
+            bins=bins,
+            first=first,
+            last=last,
+            thresholds=thresholds,
+            cuts=cuts,
+            halves=np.array([column.half for column in columns]),
+            nominal=nominal,
+            n_categories=counts,
+            codes=codes.astype(np.intp),
+            known=known,
+        )
+
+    @property
+    def n_objects(self) -> int:
+        """How many objects the table has."""
+        return self.known.shape[1]
+
+    @property
+    def n_bins(self) -> int:
+        """How many bins a column has, the one of missing values counted."""
+        return 2 * self.thresholds.shape[1] + 2
+
+    def scan(self, g: Floats, h: Floats, m: Floats) -> Floats:
+        """G, H and M of a rule with one more condition, for every threshold and side.
+
+        Parameters
+        ----------
+        g, h, m : ndarray of float, shape (n_objects,)
+            Gradients times degree, curvatures times squared degree, memberships of the rule.
+
+        Returns
+        -------
+        ndarray of float, shape (3, n_ordered, n_thresholds, 2)
+            NaN where there is no such threshold.
+        """
+        sums = self._bin_sums(g, h, m)
+        sums[..., -1] = 0.0  # missing values: satisfied by nothing
+        running = sums.cumsum(axis=2).reshape(len(sums), -1)
+        below, upto, total = running.take(self._places, axis=1).swapaxes(0, 1)
+        ramp, above = upto - below, total - upto
+        result = np.empty((3, *self.thresholds.shape, 2))
+        for side, flank, edge, half in (
+            (AT_MOST, below, self.thresholds + 1.0, 0.5),
+            (AT_LEAST, above, self.thresholds - 1.0, -0.5),
+        ):
+            result[0, ..., side] = flank[0] + (edge * ramp[0] - ramp[3]) * half
+            square = edge * (edge * ramp[1] - 2.0 * ramp[4]) + ramp[6]
+            result[1, ..., side] = flank[1] + square * 0.25
+            result[2, ..., side] = flank[2] + (edge * ramp[2] - ramp[5]) * half
+        return result
+
+    def _bin_sums(self, g: Floats, h: Floats, m: Floats) -> Floats:
+        """Sums x columns x bins, compiled for a large table, else by sparse products."""
+        shape = (-1, len(self.ordered), self.n_bins)
+        if self._compiled:
+            sums = compiled(kernels).binned(self.values, self.bins, self.n_bins, g, h, m)
+            return np.moveaxis(sums, 2, 0).copy()
+        plain, squares = self._incidence
+        six = plain @ np.stack((g, h, m), axis=1)
+        half = len(six) // 2
+        return np.concatenate((six[:half].T, six[half:].T, (squares @ h)[None])).reshape(shape)
+
+    @cached_property
+    def _compiled(self) -> bool:
+        if compiled_before(kernels):
+            return True
+        limit = LOADED_FROM if cached_on_disk(kernels) else COMPILED_FROM
+        return self.values.size >= limit and numba_installed()
+
+    @cached_property
+    def _incidence(self) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Which object lies in which bin of which column: as ones above values, and as squares."""
+        n_rows = len(self.ordered) * self.n_bins
+        rows = self.bins + (np.arange(len(self.ordered)) * self.n_bins)[:, None]
+        objects = np.broadcast_to(np.arange(self.n_objects), rows.shape).ravel()
+        x = self.values.ravel()
+        both = np.concatenate((rows.ravel(), rows.ravel() + n_rows)), np.tile(objects, 2)
+        plain = sparse.csr_array(
+            (np.concatenate((np.ones_like(x), x)), both), shape=(2 * n_rows, self.n_objects)
+        )
+        squares = sparse.csr_array(
+            (x * x, (rows.ravel(), objects)), shape=(n_rows, self.n_objects)
+        )
+        return plain, squares
+
+    @cached_property
+    def _places(self) -> Integers:
+        """Where the running sums up to the beginnings and ends of ramps, and of all bins, stand."""
+        offsets = (np.arange(len(self.ordered)) * self.n_bins)[:, None] - 1
+        ends = np.broadcast_to(self.n_bins, self.first.shape)
+        return np.stack((self.first, self.last, ends)) + offsets
+
+    def membership(self, test: SoftTest) -> Floats:
+        """To which degree each object satisfies a test; 0 where the value is missing."""
+        if test not in self._memberships:
+            self._memberships[test] = self._membership(test)
+        return self._memberships[test]
+
+    def _membership(self, test: SoftTest) -> Floats:
+        if test.side == ONE_OF:
+            codes = self.codes[self.nominal.searchsorted(test.attribute)]
+            return np.isin(codes, test.categories).astype(np.float64)
+        k = self.ordered.searchsorted(test.attribute)
+        inside = self.thresholds[k, test.which] - self.values[k]
+        ramp = np.clip(0.5 + (inside if test.side == AT_MOST else -inside) / 2.0, 0.0, 1.0)
+        return np.where(self.known[test.attribute], ramp, 0.0)
+
+    def condition(self, test: SoftTest, attribute: Attribute) -> Condition:
+        """The test in the user's units."""
+        if test.side == ONE_OF:
+            assert attribute.categories is not None  # noqa: S101 - only names are in a set
+            names = frozenset(attribute.categories[code] for code in test.categories)
+            return NominalCondition(attribute.name, names)
+        k = self.ordered.searchsorted(test.attribute)
+        cut, half = float(self.cuts[k, test.which]), float(self.halves[k])
+        if test.side == AT_MOST:
+            return NumericCondition(attribute.name, core_high=cut - half, support_high=cut + half)
+        return NumericCondition(attribute.name, support_low=cut - half, core_low=cut + half)
+
+
+class _OrderedColumn(NamedTuple):
+    """The known values of one column and its thresholds, in units of the half-width."""
+
+    values: Floats
+    cuts: Floats
+    thresholds: Floats
+    half: float
+
+    @classmethod
+    def of(cls, x: Floats, weights: Floats, width: float) -> _OrderedColumn:
+        low, high = x.min(), x.max()
+        scaled = (x - low) / (high - low)
+        mean = np.average(scaled, weights=weights)
+        spread = np.sqrt(np.average((scaled - mean) ** 2, weights=weights))
+        half = float(width * spread * (high - low))
+        middle = np.median(x)
+        cuts = midpoints(x, weights, MOST_THRESHOLDS)
+        return cls((x - middle) / half, cuts, (cuts - middle) / half, half)
+
+
+def midpoints(values: Floats, weights: Floats, most: int) -> Floats:
+    """Midpoints of neighbouring distinct values; of more than `most`, those nearest to equal shares.
+
+    The share of a midpoint is what the objects below it weigh; of two equally near ones the lower
+    is taken.
+
+    Examples
+    --------
+    >>> midpoints(np.array([1.0, 2.0, 2.0, 4.0]), np.ones(4), 64)
+    array([1.5, 3. ])
+    >>> midpoints(np.arange(100.0), np.ones(100), 3)
+    array([24.5, 49.5, 74.5])
+    """
+    distinct, place = np.unique(values, return_inverse=True)
+    middles = distinct[:-1] + (distinct[1:] - distinct[:-1]) / 2.0
+    if len(middles) <= most:
+        return middles
+    below = np.bincount(place, weights).cumsum()
+    wanted = np.arange(1, most + 1) * below[-1] / (most + 1)
+    right = below[:-1].searchsorted(wanted).clip(1, len(middles) - 1)
+    nearest = np.where(wanted - below[right - 1] <= below[right] - wanted, right - 1, right)
+    return np.asarray(middles[np.unique(nearest)])

@@ -1,0 +1,113 @@
+"""Adding rules one at a time, all weights fitted anew after each, and going through them again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from frri.learners.additive._growing import EQUAL
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from frri.learners.additive._growing import Search, SoftRule
+    from frri.learners.additive._losses import Fitted, Loss
+
+# Rules of smaller weight than this say nothing.
+SILENT = 1e-6
+
+
+class Spoken(NamedTuple):
+    """A rule and the score to which it adds."""
+
+    voice: int
+    rule: SoftRule
+
+
+class Additive(NamedTuple):
+    """Rules, their weights, and what they make of the training objects."""
+
+    rules: tuple[Spoken, ...]
+    fitted: Fitted
+
+
+@dataclass(frozen=True, eq=False)
+class Induction:
+    """Stage-wise induction of rules for a loss.
+
+    Parameters
+    ----------
+    search : Search
+    loss : Loss
+    max_rules : int
+        Rules whose weight falls to 0 later count as well.
+    refine : int
+        How often the rules are gone through again.
+    """
+
+    search: Search
+    loss: Loss
+    max_rules: int
+    refine: int = 0
+
+    def run(self) -> Additive:
+        """Rules that have a weight."""
+        model = self._extended(self._model((), np.empty(0)))
+        for _ in range(self.refine):
+            model = self._extended(self._revised(model))
+        heard = np.abs(model.fitted.weights) >= SILENT
+        if heard.all():
+            return model
+        kept = tuple(spoken for spoken, loud in zip(model.rules, heard, strict=True) if loud)
+        return self._model(kept, model.fitted.weights[heard])
+
+    def _model(self, rules: tuple[Spoken, ...], start: NDArray[np.float64]) -> Additive:
+        """The rules with the weights that suit them best."""
+        shape = (len(rules), self.search.columns.n_objects)
+        degrees = np.array([spoken.rule.degree for spoken in rules]).reshape(shape)
+        fitted = self.loss.fitted([spoken.voice for spoken in rules], degrees, start)
+        return Additive(rules, fitted)
+
+    def _extended(self, model: Additive) -> Additive:
+        """Add the best rule while it is worth it.
+
+        Gains fall as rules are added, nearly always: a voice is asked again only if what it promised
+        last time is more than what the best rule found in this round promises.
+        """
+        promised = dict.fromkeys(self.loss.voices, inf)
+        while len(model.rules) < self.max_rules:
+            best: Spoken | None = None
+            for voice in sorted(promised, key=promised.__getitem__, reverse=True):
+                if best is not None and max(promised[voice] * (1.0 - EQUAL), self.loss.least_gain(model.fitted)) <= best.rule.gain:
+                    break
+                found = Spoken(voice, self.search.best_rule(self.loss.pull(model.fitted, voice)))
+                promised[voice] = found.rule.gain
+                if best is None or found.rule.gain * (1.0 - EQUAL) > best.rule.gain:
+                    best = found
+            if best is None or best.rule.gain < self.loss.least_gain(model.fitted):
+                break
+            model = self._model((*model.rules, best), np.append(model.fitted.weights, 0.0))
+        return model
+
+    def _revised(self, model: Additive) -> Additive:
+        """Keep, delete or replace each rule, oldest first, by the loss plus a price for every rule."""
+        price = self.loss.least_gain(model.fitted)
+        place = 0
+        while place < len(model.rules):
+            weights = model.fitted.weights
+            before, after = model.rules[:place], model.rules[place + 1 :]
+            shorter = self._model((*before, *after), np.delete(weights, place))
+            voice = model.rules[place].voice
+            new = Spoken(voice, self.search.best_rule(self.loss.pull(shorter.fitted, voice)))
+            changed = self._model((*before, new, *after), weights)
+            value = min(model.fitted.value, changed.fitted.value)
+            if shorter.fitted.value <= value + price:
+                model = shorter
+                continue
+            if changed.fitted.value < model.fitted.value * (1.0 - EQUAL):
+                model = changed
+            place += 1
+        return model

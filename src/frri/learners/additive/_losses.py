@@ -1,0 +1,191 @@
+"""What additive rules minimise: the loss of their votes, or of their sum, with penalised weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from frri.learners.additive._growing import Pull
+from frri.learners.additive._newton import minimum
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
+
+
+class Fitted(NamedTuple):
+    """Rules with their weights.
+
+    Attributes
+    ----------
+    weights : ndarray of float, shape (n_rules,)
+    scores : ndarray of float, shape (n_scores, n_objects)
+        What the rules make of the training objects.
+    value : float
+        The loss with the penalty of the weights.
+    """
+
+    weights: Floats
+    scores: Floats
+    value: float
+
+
+class Loss(Protocol):
+    """A convex loss of scores to which rules add.
+
+    A rule adds to the score that its *voice* names.
+    """
+
+    penalty: float
+    voices: tuple[int, ...]
+
+    def fitted(self, voices: Sequence[int], degrees: Floats, start: Floats) -> Fitted:
+        """The weights that minimise the loss, from a guess."""
+
+    def pull(self, fitted: Fitted, voice: int) -> Pull:
+        """What one more rule with this voice is to do."""
+
+    def least_gain(self, fitted: Fitted) -> float:
+        """What a rule must promise to be worth adding."""
+
+
+@dataclass(frozen=True, eq=False)
+class SoftmaxLoss:
+    """Logarithmic loss of a softmax of votes: a rule's voice is its class, its weight at least 0.
+
+    Parameters
+    ----------
+    classes : ndarray of int, shape (n_objects,)
+    voices : tuple of int
+        All classes.
+    weights : ndarray of float, shape (n_objects,)
+    penalty : float
+    worth : float
+        What a rule must promise.
+    allowed : tuple of ndarray, optional
+        For each class the sides of attributes that its rules may use.
+    """
+
+    classes: NDArray[np.intp]
+    voices: tuple[int, ...]
+    weights: Floats
+    penalty: float
+    worth: float
+    allowed: tuple[Flags, ...] | None = None
+
+    def fitted(self, voices: Sequence[int], degrees: Floats, start: Floats) -> Fitted:
+        """The votes that minimise the loss, from a guess."""
+        voice, objects = np.asarray(voices, dtype=np.intp), np.arange(len(self.classes))
+        own = np.equal.outer(np.arange(len(self.voices)), voice).astype(np.float64)
+        hits = (self.classes == voice[:, None]).astype(np.float64)
+
+        def scores(votes: Floats) -> Floats:
+            return (own * votes) @ degrees
+
+        def loss(votes: Floats) -> float:
+            F = scores(votes)
+            top = F.max(axis=0)
+            surprise = np.log(np.exp(F - top).sum(axis=0)) + top - F[self.classes, objects]
+            return float(self.weights @ surprise + self.penalty / 2.0 * (votes @ votes))
+
+        def derivatives(votes: Floats) -> tuple[Floats, Floats]:
+            P = softmax(scores(votes))[voice]
+            gradient = self.penalty * votes - ((hits - P) * degrees) @ self.weights
+            weighted = degrees * (self.weights * P)
+            curvature = (own.T @ own) * (weighted @ degrees.T) - weighted @ (degrees * P).T
+            return gradient, curvature + self.penalty * np.eye(len(votes))
+
+        votes = minimum(start, np.ones(len(start), dtype=np.bool_), loss, derivatives)
+        return Fitted(votes, scores(votes), loss(votes))
+
+    def pull(self, fitted: Fitted, voice: int) -> Pull:
+        """Gradient and curvature by the score of a class."""
+        P = softmax(fitted.scores)[voice]
+        return Pull(
+            gradient=self.weights * ((self.classes == voice) - P),
+            curvature=self.weights * (P * (1.0 - P)),
+            allowed=None if self.allowed is None else self.allowed[voice],
+        )
+
+    def least_gain(self, fitted: Fitted) -> float:  # noqa: ARG002 - the same whatever the fit
+        """What a rule must promise to be worth adding."""
+        return self.worth
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredLoss:
+    """Squared error of a constant plus the rules' contributions.
+
+    Parameters
+    ----------
+    target : ndarray of float, shape (n_objects,)
+    weights : ndarray of float, shape (n_objects,)
+    penalty : float
+    voices : tuple of int
+        (0,) for contributions of either sign, (1, -1) for those that are known to go up or down.
+    allowed : mapping of int to ndarray, optional
+        For the voices 1 and -1 the sides of attributes that their rules may use.
+    worth : float
+        What a rule must promise, in variances of what is left over.
+    """
+
+    target: Floats
+    weights: Floats
+    penalty: float
+    voices: tuple[int, ...]
+    worth: float
+    allowed: dict[int, Flags] | None = None
+
+    def fitted(self, voices: Sequence[int], degrees: Floats, start: Floats) -> Fitted:
+        """The contributions that minimise the loss together with the best constant: exact ridge."""
+        voice, share = np.asarray(voices, dtype=np.intp), self.weights / self.weights.sum()
+        sign = np.where(voice < 0, -1.0, 1.0)
+        turned = (degrees - (degrees @ share)[:, None]) * sign[:, None]
+        target = self.target - self.target @ share
+        curvature = (turned * self.weights) @ turned.T + self.penalty * np.eye(len(voice))
+        slope = (turned * self.weights) @ target
+        rest = float(self.weights @ (target * target)) / 2.0
+
+        def loss(sizes: Floats) -> float:
+            return float(sizes @ (curvature @ sizes) / 2.0 - slope @ sizes) + rest
+
+        def derivatives(sizes: Floats) -> tuple[Floats, Floats]:
+            return curvature @ sizes - slope, curvature
+
+        sizes = minimum(sign * start, voice != 0, loss, derivatives)
+        left = (target - sizes @ turned)[None, :]
+        return Fitted(sign * sizes, left, loss(sizes))
+
+    def pull(self, fitted: Fitted, voice: int) -> Pull:
+        """What is left over, turned where a rule is to go down."""
+        left = fitted.scores[0]
+        return Pull(
+            gradient=self.weights * (-left if voice < 0 else left),
+            curvature=self.weights,
+            signed=voice == 0,
+            allowed=None if self.allowed is None else self.allowed[voice],
+        )
+
+    def least_gain(self, fitted: Fitted) -> float:
+        """What a rule must promise to be worth adding."""
+        left = fitted.scores[0]
+        return self.worth * float(self.weights @ (left * left) / self.weights.sum())
+
+
+def softmax(scores: Floats) -> Floats:
+    """Scores of shape (n_classes, n_objects) as probabilities.
+
+    Examples
+    --------
+    >>> softmax(np.array([[0.0, 2.0], [0.0, 2.0]]))
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
+    """
+    powers = np.exp(scores - scores.max(axis=0))
+    return np.asarray(powers / powers.sum(axis=0))
