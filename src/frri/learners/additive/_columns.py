@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from frri._twins import cached_on_disk, compiled, compiled_before, numba_installed
+from frri._twins import compiled, pays
 from frri.learners.additive import _bin_kernels as kernels
 from frri.rules import NominalCondition, NumericCondition
 
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 # The most thresholds of a column: with 64 of them the number of a bin is one byte.
 MOST_THRESHOLDS = 64
 
-# From this many values on compiling the kernel pays, or loading it, where an earlier process has left it
-# compiled.
+# From this many values on the compiled kernel pays: compiled first, left by an earlier process, at hand.
 COMPILED_FROM = 300_000
 LOADED_FROM = 60_000
+USED_FROM = 2_000
 
 # What a test says of its attribute; the first two are the sides of a threshold, in the order in which
 # equal gains are decided.
@@ -206,7 +206,7 @@ class SoftColumns:
 
     def _bin_sums(self, g: Floats, h: Floats, m: Floats) -> Floats:
         """Sums x columns x bins, compiled for a large table, else by sparse products."""
-        shape = (-1, len(self.ordered), self.n_bins)
+        shape = (kernels.SUMS, len(self.ordered), self.n_bins)
         if self._compiled:
             sums = compiled(kernels).binned(self.values, self.bins, self.n_bins, g, h, m)
             return np.moveaxis(sums, 2, 0).copy()
@@ -217,10 +217,13 @@ class SoftColumns:
 
     @cached_property
     def _compiled(self) -> bool:
-        if compiled_before(kernels):
-            return True
-        limit = LOADED_FROM if cached_on_disk(kernels) else COMPILED_FROM
-        return self.values.size >= limit and numba_installed()
+        return pays(
+            kernels,
+            self.values.size,
+            compiled_from=COMPILED_FROM,
+            loaded_from=LOADED_FROM,
+            used_from=USED_FROM,
+        )
 
     @cached_property
     def _incidence(self) -> tuple[sparse.csr_array, sparse.csr_array]:

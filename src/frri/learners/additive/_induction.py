@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -72,25 +71,18 @@ class Induction:
         return Additive(rules, fitted)
 
     def _extended(self, model: Additive) -> Additive:
-        """Add the best rule while it is worth it.
-
-        Gains fall as rules are added, nearly always: a voice is asked again only if what it promised
-        last time is more than what the best rule found in this round promises.
-        """
-        promised = dict.fromkeys(self.loss.voices, inf)
+        """Add the best rule of all voices, of equal ones the first, while it is worth it."""
         while len(model.rules) < self.max_rules:
-            best: Spoken | None = None
-            for voice in sorted(promised, key=promised.__getitem__, reverse=True):
-                if best is not None and max(promised[voice] * (1.0 - EQUAL), self.loss.least_gain(model.fitted)) <= best.rule.gain:
-                    break
-                found = Spoken(voice, self.search.best_rule(self.loss.pull(model.fitted, voice)))
-                promised[voice] = found.rule.gain
-                if best is None or found.rule.gain * (1.0 - EQUAL) > best.rule.gain:
-                    best = found
-            if best is None or best.rule.gain < self.loss.least_gain(model.fitted):
+            found = [self._best(model.fitted, voice) for voice in self.loss.voices]
+            most = max(spoken.rule.gain for spoken in found)
+            if most < self.loss.least_gain(model.fitted):
                 break
+            best = next(s for s in found if s.rule.gain >= most * (1.0 - EQUAL))
             model = self._model((*model.rules, best), np.append(model.fitted.weights, 0.0))
         return model
+
+    def _best(self, fitted: Fitted, voice: int) -> Spoken:
+        return Spoken(voice, self.search.best_rule(self.loss.pull(fitted, voice)))
 
     def _revised(self, model: Additive) -> Additive:
         """Keep, delete or replace each rule, oldest first, by the loss plus a price for every rule."""
@@ -101,7 +93,7 @@ class Induction:
             before, after = model.rules[:place], model.rules[place + 1 :]
             shorter = self._model((*before, *after), np.delete(weights, place))
             voice = model.rules[place].voice
-            new = Spoken(voice, self.search.best_rule(self.loss.pull(shorter.fitted, voice)))
+            new = self._best(shorter.fitted, voice)
             changed = self._model((*before, new, *after), weights)
             value = min(model.fitted.value, changed.fitted.value)
             if shorter.fitted.value <= value + price:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
 
+# Bases of classes are as good as free; this little decides among those that say the same.
+BASE_PENALTY = 1e-3
+
 
 class Fitted(NamedTuple):
     """Rules with their weights.
@@ -25,13 +28,16 @@ class Fitted(NamedTuple):
     Attributes
     ----------
     weights : ndarray of float, shape (n_rules,)
+    base : ndarray of float, shape (n_scores,)
+        What the scores are without any rule.
     scores : ndarray of float, shape (n_scores, n_objects)
-        What the rules make of the training objects.
+        Of the training objects; in regression what is left over.
     value : float
         The loss with the penalty of the weights.
     """
 
     weights: Floats
+    base: Floats
     scores: Floats
     value: float
 
@@ -81,8 +87,12 @@ class SoftmaxLoss:
 
     def fitted(self, voices: Sequence[int], degrees: Floats, start: Floats) -> Fitted:
         """The votes that minimise the loss, from a guess."""
-        voice, objects = np.asarray(voices, dtype=np.intp), np.arange(len(self.classes))
-        own = np.equal.outer(np.arange(len(self.voices)), voice).astype(np.float64)
+        n_classes, objects = len(self.voices), np.arange(len(self.classes))
+        # The base of a class is the weight of a rule that always holds.
+        voice = np.concatenate((voices, self.voices)).astype(np.intp)
+        degrees = np.concatenate((degrees, np.ones((n_classes, len(objects)))))
+        penalties = np.repeat((self.penalty, BASE_PENALTY), (len(voices), n_classes))
+        own = np.equal.outer(np.arange(n_classes), voice).astype(np.float64)
         hits = (self.classes == voice[:, None]).astype(np.float64)
 
         def scores(votes: Floats) -> Floats:
@@ -92,17 +102,19 @@ class SoftmaxLoss:
             F = scores(votes)
             top = F.max(axis=0)
             surprise = np.log(np.exp(F - top).sum(axis=0)) + top - F[self.classes, objects]
-            return float(self.weights @ surprise + self.penalty / 2.0 * (votes @ votes))
+            return float(self.weights @ surprise + penalties @ (votes * votes) / 2.0)
 
         def derivatives(votes: Floats) -> tuple[Floats, Floats]:
             P = softmax(scores(votes))[voice]
-            gradient = self.penalty * votes - ((hits - P) * degrees) @ self.weights
+            gradient = penalties * votes - ((hits - P) * degrees) @ self.weights
             weighted = degrees * (self.weights * P)
             curvature = (own.T @ own) * (weighted @ degrees.T) - weighted @ (degrees * P).T
-            return gradient, curvature + self.penalty * np.eye(len(votes))
+            return gradient, curvature + np.diag(penalties)
 
-        votes = minimum(start, np.ones(len(start), dtype=np.bool_), loss, derivatives)
-        return Fitted(votes, scores(votes), loss(votes))
+        bound = np.repeat((True, False), (len(voices), n_classes))
+        first = np.concatenate((start, np.zeros(n_classes)))
+        votes = minimum(first, bound, loss, derivatives)
+        return Fitted(votes[: len(voices)], votes[len(voices) :], scores(votes), loss(votes))
 
     def pull(self, fitted: Fitted, voice: int) -> Pull:
         """Gradient and curvature by the score of a class."""
@@ -160,7 +172,8 @@ class SquaredLoss:
 
         sizes = minimum(sign * start, voice != 0, loss, derivatives)
         left = (target - sizes @ turned)[None, :]
-        return Fitted(sign * sizes, left, loss(sizes))
+        base = np.array([self.target @ share - (sign * sizes) @ (degrees @ share)])
+        return Fitted(sign * sizes, base, left, loss(sizes))
 
     def pull(self, fitted: Fitted, voice: int) -> Pull:
         """What is left over, turned where a rule is to go down."""
