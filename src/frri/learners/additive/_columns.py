@@ -21,6 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from frri._twins import compiled, pays
+from frri._util.threads import in_threads
 from frri.learners.additive import _bin_kernels as kernels
 from frri.rules import NominalCondition, NumericCondition
 
@@ -42,6 +43,8 @@ MOST_THRESHOLDS = 64
 COMPILED_FROM = 300_000
 LOADED_FROM = 60_000
 USED_FROM = 2_000
+# From this many on columns are worth threads of their own.
+THREADS_FROM = 1_000_000
 
 # What a test says of its attribute; the first two are the sides of a threshold, in the order in which
 # equal gains are decided.
@@ -91,6 +94,8 @@ class SoftColumns:
         Categories; one past the last where missing.
     known : ndarray of bool, shape (n_attributes, n_objects)
         Where there is a value.
+    n_jobs : int, optional
+        How many threads scan a large table.
     """
 
     ordered: Integers
@@ -105,11 +110,17 @@ class SoftColumns:
     n_categories: Integers
     codes: Integers
     known: NDArray[np.bool_]
+    n_jobs: int | None = None
     _memberships: dict[SoftTest, Floats] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, table: Floats, attributes: Sequence[Attribute], weights: Floats, width: float
+        cls,
+        table: Floats,
+        attributes: Sequence[Attribute],
+        weights: Floats,
+        width: float,
+        n_jobs: int | None = None,
     ) -> SoftColumns:
         """Lay out a table.
 
@@ -120,6 +131,7 @@ class SoftColumns:
         weights : ndarray of float, shape (n_objects,)
         width : float
             Half-width of ramps, in standard deviations of their column.
+        n_jobs : int, optional
 
         Returns
         -------
@@ -163,6 +175,7 @@ class SoftColumns:
             n_categories=counts,
             codes=codes.astype(np.intp),
             known=known,
+            n_jobs=n_jobs,
         )
 
     @property
@@ -208,12 +221,25 @@ class SoftColumns:
         """Sums x columns x bins, compiled for a large table, else by sparse products."""
         shape = (kernels.SUMS, len(self.ordered), self.n_bins)
         if self._compiled:
-            sums = compiled(kernels).binned(self.values, self.bins, self.n_bins, g, h, m)
-            return np.moveaxis(sums, 2, 0).copy()
+            binned = compiled(kernels).binned
+
+            def part(start: int, end: int) -> Floats:
+                rows = slice(start, end)
+                sums: Floats = binned(self.values[rows], self.bins[rows], self.n_bins, g, h, m)
+                return sums
+
+            alone = self.values.size < THREADS_FROM
+            parts = in_threads(part, self._parts, 1 if alone else self.n_jobs)
+            return np.moveaxis(np.concatenate(parts), 2, 0).copy()
         plain, squares = self._incidence
         six = plain @ np.stack((g, h, m), axis=1)
         half = len(six) // 2
         return np.concatenate((six[:half].T, six[half:].T, (squares @ h)[None])).reshape(shape)
+
+    @cached_property
+    def _parts(self) -> list[tuple[int, int]]:
+        """The columns one by one."""
+        return [(k, k + 1) for k in range(len(self.ordered))]
 
     @cached_property
     def _compiled(self) -> bool:

@@ -55,7 +55,7 @@ def upward_sides(monotone: Any, attributes: Sequence[Attribute]) -> NDArray[np.b
     allowed = np.ones((len(attributes), 2), dtype=np.bool_)
     names = [attribute.name for attribute in attributes]
     for name, direction in monotone.items():
-        place = names.index(find_name(name, names, "monotone"))
+        place = names.index(find_name(str(name), names, "The table"))
         if attributes[place].kind == "nominal":
             raise ValueError(
                 f"monotone names {name!r}, whose categories have no order; "

@@ -1,0 +1,261 @@
+"""Additive rules for classes: a dozen soft rules whose votes are summed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from frri._util.threads import check_n_jobs
+from frri.learners._base import RuleClassifier
+from frri.learners._weights import weighted_objects
+from frri.learners.additive._columns import SoftColumns
+from frri.learners.additive._growing import Search
+from frri.learners.additive._induction import Induction
+from frri.learners.additive._losses import SoftmaxLoss
+from frri.learners.additive._settings import check_count, upward_sides
+from frri.rules import Rule, RuleSet
+from frri.rules.measures import statistics_of_counts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from frri.learners._base import TrainingTable
+    from frri.learners.additive._induction import Additive
+
+    Floats = NDArray[np.float64]
+
+# Half-width of a ramp, in standard deviations of its attribute.
+WIDTH = 0.48
+# Penalty of a squared vote, divided by the number of classes.
+PENALTY = 8.0
+
+
+class AdditiveRulesClassifier(RuleClassifier):
+    """Additive rules: a dozen soft rules that vote, added one at a time.
+
+    A rule is a box with most sides open and soft edges: "at most t" holds fully up to a little below
+    t and fades out linearly a little above it, by 0.48 standard deviations of the attribute each way.
+    The degree of a rule is the product of its conditions. A rule votes for one class by its degree
+    times its weight; the votes for a class are added to its base score, and a softmax of the sums
+    gives the probabilities.
+
+    Rules are added one at a time. For every class a rule is grown from nothing by the condition that
+    gains most, and polished: each condition is taken out and the best one put in its place. The
+    gain is that of a Newton step on the logarithmic loss, G^2 / (2 (H + lambda)); a condition must
+    multiply it by 1.15, and the best rule of all classes is added. Then the votes of all rules and
+    the bases are fitted together anew: the minimum of the loss plus lambda / 2 times the squared
+    votes, with votes of at least 0 and lambda = 8 / number of classes. There is no randomness.
+
+    Thresholds lie halfway between neighbouring values, at most 64 for an attribute. A nominal
+    attribute (a column of text in a data frame) is tested for a set of categories. A condition on a
+    missing value fails.
+
+    Parameters
+    ----------
+    max_rules : int or "auto", default="auto"
+        The most rules; by default 2 K + 6 for K classes. A rule must promise to lower the loss by 1,
+        or by less in proportion where more rules than by default are allowed.
+    max_conditions : int, default=4
+        The most conditions of a rule.
+    class_weight : "balanced", None or mapping, default="balanced"
+        How much the objects of a class count: all classes the same, every object the same, or as
+        the mapping of classes says (1 for a class that it lacks).
+    monotone : mapping of str to {1, -1}, optional
+        Attributes with which the probability of the second class (in the order of `classes_`) must
+        not fall (1) or not rise (-1). Rules for that class then use only "at least", rules for the
+        other only "at most" (or the other way round), so that no object can be an exception.
+        Only with two classes.
+    refine : int, default=0
+        How often the rules are gone through again, each kept, dropped or replaced.
+    n_jobs : int, optional
+        Threads for large tables and for prediction; all cores by default.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    ruleset_ : RuleSet
+        The rules in the order in which they were added, with the semantics "softmax-votes". A rule's
+        weight is its vote.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if the table has names for its columns.
+
+    See Also
+    --------
+    frri.AdditiveRulesRegressor : The same for numbers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> additive = AdditiveRulesClassifier(max_rules=4).fit(X, y)
+    >>> len(additive.ruleset_)
+    4
+    >>> additive.predict(X[:2])
+    array([0, 0])
+    """
+
+    _takes_nominal = True
+    _takes_missing = True
+
+    def __init__(
+        self,
+        *,
+        max_rules: int | Literal["auto"] = "auto",
+        max_conditions: int = 4,
+        class_weight: Literal["balanced"] | Mapping[Any, float] | None = "balanced",
+        monotone: Mapping[str, int] | None = None,
+        refine: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.max_rules = max_rules
+        self.max_conditions = max_conditions
+        self.class_weight = class_weight
+        self.monotone = monotone
+        self.refine = refine
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdditiveRulesClassifier:
+        """Learn the rules.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            How many objects each object counts for: an object of weight 3 is three equal ones, one
+            of weight 0 is not there. Fractions are allowed.
+
+        Returns
+        -------
+        AdditiveRulesClassifier
+            Itself.
+        """
+        self._check_parameters()
+        table, weights = self._weighted_table(X, y, sample_weight)
+        sizes = np.bincount(table.classes, weights, len(table.labels))
+        columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH, self.n_jobs)
+        model = self._induction(table, columns, weights, sizes).run()
+        self.ruleset_ = RuleSet(
+            rules=tuple(_rules(table, columns, model, weights, sizes)),
+            attributes=table.attributes,
+            classes=table.labels,
+            target=table.target,
+            semantics="softmax-votes",
+            t_norm="product",
+            clip=True,
+            base=tuple(model.fitted.base.tolist()),
+            class_counts=tuple(sizes.tolist()),
+            about=self._about(table),
+        )
+        return self
+
+    def _weighted_table(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[TrainingTable, Floats]:
+        """The training table, and what its objects weigh."""
+        if sample_weight is None:
+            table = self._training_table(X, y)
+            return table, np.ones(len(table.values))
+        weighted = weighted_objects(X, y, sample_weight)
+        try:
+            table = self._training_table(*weighted[:2])
+        except ValueError:  # the same complaint, with rows numbered as in the table that was given
+            self._training_table(X, y)
+            raise
+        return table, np.asarray(weighted[2].units * weighted[2].unit)
+
+    def _induction(
+        self, table: TrainingTable, columns: SoftColumns, weights: Floats, sizes: Floats
+    ) -> Induction:
+        n_classes = len(table.labels)
+        usual = 2 * n_classes + 6
+        max_rules = usual if self.max_rules == "auto" else int(self.max_rules)
+        penalty = PENALTY / n_classes
+        loss = SoftmaxLoss(
+            classes=table.classes,
+            voices=tuple(range(n_classes)),
+            weights=weights * self._class_weights(table, sizes)[table.classes],
+            penalty=penalty,
+            worth=min(1.0, usual / max_rules),
+            allowed=self._allowed(table),
+        )
+        search = Search(columns, weights, penalty, centred=False, max_conditions=self.max_conditions)
+        return Induction(search, loss, max_rules, self.refine)
+
+    def _allowed(self, table: TrainingTable) -> tuple[NDArray[np.bool_], ...] | None:
+        """For each class the sides of attributes that its rules may use."""
+        upward = upward_sides(self.monotone, table.attributes)
+        if upward is None:
+            return None
+        if len(table.labels) > 2:
+            raise ValueError(
+                f"monotone says how one class gets more likely, but {table.target!r} has "
+                f"{len(table.labels)} classes; leave monotone out or predict two classes."
+            )
+        return upward[:, ::-1], upward
+
+    def _class_weights(self, table: TrainingTable, sizes: Floats) -> Floats:
+        """What an object of each class counts for."""
+        if self.class_weight is None:
+            return np.ones(len(sizes))
+        if isinstance(self.class_weight, str):
+            return np.asarray(sizes.sum() / (len(sizes) * sizes))
+        given = dict(self.class_weight)
+        strange = [label for label in given if label not in table.labels]
+        if strange:
+            raise ValueError(
+                f"class_weight names the class {strange[0]!r}, which {table.target!r} does not "
+                f"have; its classes are {', '.join(map(repr, table.labels[:8]))}."
+            )
+        weights = np.array([given.get(label, 1.0) for label in table.labels], dtype=np.float64)
+        wrong = np.flatnonzero(~((weights > 0.0) & (weights < np.inf)))
+        if len(wrong):
+            raise ValueError(
+                f"class_weight of {table.labels[wrong[0]]!r} is {weights[wrong[0]]:g}; "
+                "give it a finite number above 0."
+            )
+        return weights
+
+    def _check_parameters(self) -> None:
+        check_count("max_rules", self.max_rules, 1, auto=True)
+        check_count("max_conditions", self.max_conditions, 1)
+        check_count("refine", self.refine, 0)
+        check_n_jobs(self.n_jobs)
+        given = self.class_weight
+        named = isinstance(given, str) and given == "balanced"
+        if not (named or given is None or isinstance(given, Mapping)):
+            raise ValueError(
+                f'class_weight must be "balanced", None or a mapping of classes, got {given!r}.'
+            )
+
+
+def _rules(
+    table: TrainingTable, columns: SoftColumns, model: Additive, weights: Floats, sizes: Floats
+) -> Iterator[Rule]:
+    """The rules in the user's units, with what they cover."""
+    covers = np.array([spoken.rule.degree > 0.0 for spoken in model.rules], dtype=np.bool_)
+    covers = covers.reshape(len(model.rules), len(weights))
+    once = covers.sum(axis=0) == 1
+    support = np.array([np.bincount(table.classes, weights * c, len(sizes)) for c in covers])
+    statistics = statistics_of_counts(
+        np.array([spoken.voice for spoken in model.rules], dtype=np.intp),
+        support.reshape(len(covers), len(sizes)),
+        (covers & once) @ weights,
+        sizes,
+    )
+    for spoken, vote, known in zip(model.rules, model.fitted.weights, statistics, strict=True):
+        yield Rule(
+            conditions=tuple(
+                columns.condition(test, table.attributes[test.attribute])
+                for test in spoken.rule.tests
+            ),
+            consequent=table.labels[spoken.voice],
+            weight=float(vote),
+            statistics=known,
+        )
