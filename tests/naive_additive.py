@@ -148,7 +148,7 @@ class Search:
 
     def polished(self, rule, pull):
         for _ in range(2):
-            for test in list(rule):
+            for test in rule:
                 place = rule.index(test)
                 rest = rule[:place] + rule[place + 1 :]
                 found = self.best_test(rest, pull)
@@ -264,7 +264,7 @@ class Softmax:
             "sides": self.sides.get(voice, {}),
         }
 
-    def least_gain(self, fitted):
+    def least_gain(self, _):
         return self.worth
 
 
@@ -277,10 +277,8 @@ class Squares:
 
     def fitted(self, voices, degrees):
         signs = [-1.0 if voice < 0 else 1.0 for voice in voices]
-        A = np.array(
-            [*([s * mu for mu in d] for s, d in zip(signs, degrees, strict=True))]
-            + [[1.0] * len(self.target)]
-        )
+        turned = [[s * mu for mu in degree] for s, degree in zip(signs, degrees, strict=True)]
+        A = np.array([*turned, [1.0] * len(self.target)])
         y, w = np.array(self.target), np.array(self.weights)
         penalties = np.array([self.penalty] * len(voices) + [0.0])
 

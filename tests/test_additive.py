@@ -1,22 +1,42 @@
 """Additive rules: naive twins, contract, figures."""
 
+import pickle
+import subprocess
+import sys
+
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_iris, load_wine, make_classification
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_additive as naive
 from frri._twins import compiled
 from frri.learners.additive import _bin_kernels as kernels
-from frri.learners.additive import _columns as columns_module
 from frri.learners.additive._columns import AT_LEAST, AT_MOST, ONE_OF, SoftColumns, midpoints
 from frri.learners.additive._growing import Pull, Search
 from frri.learners.additive._induction import Induction
 from frri.learners.additive._losses import SoftmaxLoss, SquaredLoss
+from frri.learners.additive.classifier import AdditiveRulesClassifier
+from frri.rules import NominalCondition, RuleSet
 from frri.table import Attribute
 
 WIDTH = 0.48
 SIDES = {AT_MOST: "<=", AT_LEAST: ">="}
+
+
+@parametrize_with_checks(
+    [AdditiveRulesClassifier(), AdditiveRulesClassifier(class_weight=None, refine=1)]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
 
 
 # ---------------------------------------------------------------- tables
@@ -42,20 +62,20 @@ def tables(draw, n_max=24):
     return values, nominal, weights, rng
 
 
-def attributes_of(values, nominal):
+def attributes_of(nominal):
     return [
-        Attribute(f"a{j}", categories=tuple(str(c) for c in range(9))) if named else Attribute(f"a{j}")
+        Attribute(f"a{j}", categories=tuple(str(c) for c in range(9)))
+        if named
+        else Attribute(f"a{j}")
         for j, named in enumerate(nominal)
     ]
 
 
 def both_searches(values, nominal, weights, penalty, max_conditions=3, centred=False):
-    columns = SoftColumns.of(values, attributes_of(values, nominal), weights, WIDTH)
+    columns = SoftColumns.of(values, attributes_of(nominal), weights, WIDTH)
     listed = [[None if np.isnan(x) else x for x in column] for column in values.T.tolist()]
     fast = Search(columns, weights, penalty, centred, max_conditions)
-    slow = naive.Search(
-        listed, nominal, weights.tolist(), penalty, WIDTH, max_conditions, centred
-    )
+    slow = naive.Search(listed, nominal, weights.tolist(), penalty, WIDTH, max_conditions, centred)
     return fast, slow
 
 
@@ -99,7 +119,7 @@ def test_the_scan_is_brute_force(table):
 @given(tables(n_max=60))
 def test_the_compiled_kernel_adds_the_same(table):
     values, nominal, weights, rng = table
-    columns = SoftColumns.of(values, attributes_of(values, nominal), weights, WIDTH)
+    columns = SoftColumns.of(values, attributes_of(nominal), weights, WIDTH)
     if not len(columns.ordered):
         return
     g, h, m = rng.normal(size=(3, len(values))) * (rng.random(len(values)) < 0.7)
@@ -180,3 +200,193 @@ def test_sums_of_rules_are_those_of_the_naive_induction(table, refine, directed)
     np.testing.assert_allclose(found.fitted.weights, fitted["weights"], rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(found.fitted.base, fitted["base"], rtol=1e-6, atol=1e-9)
     assert found.fitted.value == pytest.approx(fitted["value"], rel=1e-9, abs=1e-12)
+
+
+# ---------------------------------------------------------------- the classifier
+
+
+def noisy(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(n, 4)), columns=["age", "dose", "noise", "rate"])
+    score = X["age"] + 0.8 * X["dose"] - X["rate"] + rng.normal(size=n)
+    return X, np.where(score > 0.3, "yes", "no")
+
+
+def test_the_ruleset_gives_what_was_fitted():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    fit = AdditiveRulesClassifier().fit(X, y)
+    rules = fit.ruleset_
+    assert len(rules) <= 12
+    assert max(len(rule.conditions) for rule in rules) <= 4
+    assert (rules.semantics.name, rules.t_norm, rules.clip) == ("softmax-votes", "product", True)
+    columns = SoftColumns.of(X.to_numpy(), rules.attributes, np.ones(len(y)), WIDTH)
+    sizes = np.bincount(y)
+    weights = (len(y) / (3 * sizes))[y]
+    search = Search(columns, np.ones(len(y)), 8 / 3, False, 4)
+    model = Induction(search, SoftmaxLoss(y.to_numpy(), (0, 1, 2), weights, 8 / 3, 1.0), 12).run()
+    assert [rule.weight for rule in rules] == model.fitted.weights.tolist()
+    np.testing.assert_allclose(rules.scores(X), model.fitted.scores.T, atol=1e-9)
+    np.testing.assert_allclose(fit.predict_proba(X).sum(axis=1), 1.0)
+    assert (fit.predict(X) == fit.predict_proba(X).argmax(axis=1)).all()
+    for rule, covered in zip(rules, rules.covers(X).T, strict=True):
+        assert rule.statistics.support == tuple(np.bincount(y[covered], minlength=3))
+
+
+def test_balanced_classes_count_the_same_and_bases_are_priors_otherwise():
+    X = np.zeros((10, 1))
+    y = np.repeat([0, 1], [8, 2])
+    balanced = AdditiveRulesClassifier().fit(X, y)
+    assert len(balanced.ruleset_) == 0
+    np.testing.assert_allclose(balanced.predict_proba(X)[0], [0.5, 0.5])
+    plain = AdditiveRulesClassifier(class_weight=None).fit(X, y)
+    np.testing.assert_allclose(plain.predict_proba(X)[0], [0.8, 0.2], atol=1e-3)
+    given = AdditiveRulesClassifier(class_weight={1: 16.0}).fit(X, y)
+    np.testing.assert_allclose(given.predict_proba(X)[0], [0.2, 0.8], atol=1e-3)
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", None])
+def test_weights_are_repetitions(class_weight):
+    X, y = noisy(120)
+    weights = np.random.default_rng(1).integers(0, 4, 120)
+    learner = AdditiveRulesClassifier(class_weight=class_weight, max_rules=5)
+    weighted = learner.fit(X, y, sample_weight=weights).ruleset_
+    repeated = clone(learner).fit(X.loc[X.index.repeat(weights)], y.repeat(weights)).ruleset_
+    assert str(weighted) == str(repeated)
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-9)
+
+
+def test_size_is_the_users():
+    X, y = make_classification(400, 8, n_informative=6, n_classes=3, random_state=0)
+    for max_rules in (1, 3, 30):
+        rules = AdditiveRulesClassifier(max_rules=max_rules, max_conditions=2).fit(X, y).ruleset_
+        assert len(rules) <= max_rules
+        assert all(len(rule.conditions) <= 2 for rule in rules)
+    assert len(rules) > 12
+
+
+def test_refining_lowers_the_loss():
+    X, y = noisy()
+
+    def loss(refine):
+        fit = AdditiveRulesClassifier(refine=refine, max_rules=6).fit(X, y)
+        own = fit.predict_proba(X)[np.arange(len(y)), np.searchsorted(fit.classes_, y)]
+        return -np.log(own).mean()
+
+    assert loss(1) <= loss(0) + 1e-9
+
+
+def test_monotone_models_are_monotone_everywhere():
+    X, y = noisy()
+    free = AdditiveRulesClassifier(max_rules=14).fit(X, y)
+    fit = AdditiveRulesClassifier(monotone={"noise": 1, "rate": -1}, max_rules=14).fit(X, y)
+    rng = np.random.default_rng(2)
+    rows = pd.DataFrame(rng.uniform(-5, 5, (500, 4)), columns=X.columns)
+    for name, direction in (("noise", 1), ("rate", -1)):
+        higher = rows.assign(**{name: rows[name] + rng.exponential(1, 500)})
+        change = direction * (fit.predict_proba(higher) - fit.predict_proba(rows))[:, 1]
+        assert (change >= -1e-12).all()
+    change = free.predict_proba(rows.assign(noise=9.0)) - free.predict_proba(rows.assign(noise=-9))
+    assert change[:, 1].min() < 0  # without the promise it is not kept
+    for rule in fit.ruleset_:
+        for condition in rule.conditions:
+            if condition.attribute == "noise":
+                assert (condition.core_high == np.inf) == (rule.consequent == "yes")
+
+
+def test_categories_and_gaps():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "colour": rng.choice(["red", "green", "blue", "grey"], 200),
+            "size": pd.Categorical(
+                rng.choice(["S", "M", "L"], 200), categories=["S", "M", "L"], ordered=True
+            ),
+            "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, 200), "D"),
+            "dose": rng.normal(size=200),
+        }
+    )
+    y = np.where(frame["colour"].isin(["red", "blue"]) & (frame["size"] > "S"), "yes", "no")
+    frame.loc[rng.random(200) < 0.1, ["colour", "dose"]] = None
+    fit = AdditiveRulesClassifier().fit(frame, y)
+    assert fit.score(frame, y) > 0.9
+    sets = [c.values for r in fit.ruleset_ for c in r.conditions if isinstance(c, NominalCondition)]
+    assert frozenset({"red", "blue"}) in sets
+    assert RuleSet.from_json(fit.ruleset_.to_json()) == fit.ruleset_
+    with pytest.raises(ValueError, match="have no order"):
+        AdditiveRulesClassifier(monotone={"colour": 1}).fit(frame, y)
+
+
+def test_polars_and_pandas_give_the_same_rules():
+    X, y = noisy(100)
+    fit = AdditiveRulesClassifier(max_rules=4).fit(X, y)
+    assert clone(fit).fit(pl.from_pandas(X), y).ruleset_ == fit.ruleset_
+
+
+def test_compiled_and_interpreted_fits_agree(monkeypatch):
+    X, y = make_classification(500, 6, n_informative=4, n_classes=3, random_state=0)
+    rulesets = []
+    for is_compiled in (False, True):
+        monkeypatch.setattr(SoftColumns, "_compiled", is_compiled)
+        rulesets.append(AdditiveRulesClassifier(n_jobs=2).fit(X, y).ruleset_)
+    assert str(rulesets[0]) == str(rulesets[1])
+    np.testing.assert_allclose(*(rules.predict_proba(X) for rules in rulesets), atol=1e-9)
+
+
+def test_small_first_fit_does_not_import_the_compiler():
+    program = (
+        "import sys; from sklearn.datasets import load_iris;"
+        "from frri.learners.additive.classifier import AdditiveRulesClassifier;"
+        "AdditiveRulesClassifier().fit(*load_iris(return_X_y=True));"
+        "sys.exit('numba' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_degenerate_tables():
+    one = AdditiveRulesClassifier().fit([[1.0], [2.0]], ["a", "a"])
+    assert one.predict([[5.0]]).tolist() == ["a"]
+    alone = AdditiveRulesClassifier().fit([[1.0]], [7])
+    assert alone.predict_proba([[0.0]]).tolist() == [[1.0]]
+    tiny = AdditiveRulesClassifier().fit(np.arange(20.0)[:, None] * 1e-300, np.arange(20) > 9)
+    assert tiny.score(np.arange(20.0)[:, None] * 1e-300, np.arange(20) > 9) == 1.0
+    huge = (np.arange(20.0)[:, None] - 10) * 1e299
+    assert (
+        AdditiveRulesClassifier().fit(huge, np.arange(20) > 9).score(huge, np.arange(20) > 9) == 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"max_rules": 0}, 'max_rules must be a whole number of at least 1 or "auto", got 0'),
+        ({"max_rules": "many"}, "max_rules must be"),
+        ({"max_conditions": 1.5}, "max_conditions must be a whole number of at least 1, got 1.5"),
+        ({"refine": -1}, "refine must be"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"class_weight": "even"}, "class_weight must be"),
+        ({"class_weight": {"perhaps": 1.0}}, "names the class 'perhaps', which 'class' does not"),
+        ({"class_weight": {"yes": 0.0}}, "class_weight of 'yes' is 0"),
+        ({"monotone": {"agee": 1}}, "has no column 'agee'; did you mean 'age'"),
+        ({"monotone": {"age": 2}}, "monotone of 'age' must be"),
+        ({"monotone": ["age"]}, "monotone must map"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        AdditiveRulesClassifier(**parameters).fit(*noisy(30))
+
+
+def test_monotone_needs_two_classes():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="'class' has 3 classes; leave monotone out"):
+        AdditiveRulesClassifier(monotone={"x0": 1}).fit(X, y)
+
+
+def test_in_the_company_of_scikit_learn():
+    X, y = noisy(150)
+    search = GridSearchCV(AdditiveRulesClassifier(), {"max_rules": [2, 6]}, cv=3).fit(X, y)
+    assert search.best_score_ > 0.7
+    fit = make_pipeline(StandardScaler(), AdditiveRulesClassifier(max_rules=3)).fit(X, y)
+    assert (pickle.loads(pickle.dumps(fit)).predict_proba(X) == fit.predict_proba(X)).all()
+    scores = cross_val_score(AdditiveRulesClassifier(), *load_wine(return_X_y=True), cv=3)
+    assert scores.mean() > 0.93

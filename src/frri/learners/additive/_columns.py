@@ -262,9 +262,7 @@ class SoftColumns:
         plain = sparse.csr_array(
             (np.concatenate((np.ones_like(x), x)), both), shape=(2 * n_rows, self.n_objects)
         )
-        squares = sparse.csr_array(
-            (x * x, (rows.ravel(), objects)), shape=(n_rows, self.n_objects)
-        )
+        squares = sparse.csr_array((x * x, (rows.ravel(), objects)), shape=(n_rows, self.n_objects))
         return plain, squares
 
     @cached_property

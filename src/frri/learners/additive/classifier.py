@@ -17,6 +17,7 @@ from frri.learners.additive._losses import SoftmaxLoss
 from frri.learners.additive._settings import check_count, upward_sides
 from frri.rules import Rule, RuleSet
 from frri.rules.measures import statistics_of_counts
+from frri.rules.ruleset import COVERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -155,9 +156,7 @@ class AdditiveRulesClassifier(RuleClassifier):
         )
         return self
 
-    def _weighted_table(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[TrainingTable, Floats]:
+    def _weighted_table(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingTable, Floats]:
         """The training table, and what its objects weigh."""
         if sample_weight is None:
             table = self._training_table(X, y)
@@ -185,7 +184,9 @@ class AdditiveRulesClassifier(RuleClassifier):
             worth=min(1.0, usual / max_rules),
             allowed=self._allowed(table),
         )
-        search = Search(columns, weights, penalty, centred=False, max_conditions=self.max_conditions)
+        search = Search(
+            columns, weights, penalty, centred=False, max_conditions=self.max_conditions
+        )
         return Induction(search, loss, max_rules, self.refine)
 
     def _allowed(self, table: TrainingTable) -> tuple[NDArray[np.bool_], ...] | None:
@@ -239,8 +240,10 @@ def _rules(
     table: TrainingTable, columns: SoftColumns, model: Additive, weights: Floats, sizes: Floats
 ) -> Iterator[Rule]:
     """The rules in the user's units, with what they cover."""
-    covers = np.array([spoken.rule.degree > 0.0 for spoken in model.rules], dtype=np.bool_)
-    covers = covers.reshape(len(model.rules), len(weights))
+    votes = model.fitted.weights
+    covers = np.zeros((len(votes), len(weights)), dtype=np.bool_)
+    for r, (spoken, vote) in enumerate(zip(model.rules, votes, strict=True)):
+        covers[r] = spoken.rule.degree * vote > COVERS
     once = covers.sum(axis=0) == 1
     support = np.array([np.bincount(table.classes, weights * c, len(sizes)) for c in covers])
     statistics = statistics_of_counts(
@@ -249,7 +252,7 @@ def _rules(
         (covers & once) @ weights,
         sizes,
     )
-    for spoken, vote, known in zip(model.rules, model.fitted.weights, statistics, strict=True):
+    for spoken, vote, known in zip(model.rules, votes, statistics, strict=True):
         yield Rule(
             conditions=tuple(
                 columns.condition(test, table.attributes[test.attribute])
