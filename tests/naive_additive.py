@@ -5,6 +5,7 @@ numbers of categories. A test is a triple (attribute, "<=" or ">=" or "in", thre
 categories), a rule a list of tests. Everything is computed object by object and threshold by threshold.
 """
 
+from itertools import pairwise
 from math import exp, log, sqrt
 
 import numpy as np
@@ -35,7 +36,7 @@ def half_width(column, weights, width):
 def thresholds(column, weights):
     """Midpoints of neighbouring values; above 64, for i = 1..64 the one whose share is nearest i/65."""
     values = sorted(set(known(column)))
-    middles = [a + (b - a) / 2 for a, b in zip(values, values[1:], strict=False)]
+    middles = [a + (b - a) / 2 for a, b in pairwise(values)]
     if len(middles) <= MOST_THRESHOLDS:
         return middles
     below = [

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from frri.cover import Cover, CoverMatrix, minimum_cover
     from frri.explain import Explanation
     from frri.induction import ConditionType
+    from frri.learners.additive.classifier import AdditiveRulesClassifier
     from frri.learners.frri import FRRIClassifier
     from frri.learners.modlem.modlem import MODLEMClassifier
     from frri.learners.quickrules.quickreduct import QuickReduct
@@ -30,6 +31,7 @@ __version__ = "0.1.0"
 
 # Loaded at first use: applying saved rules needs neither scikit-learn nor scipy, and `frri --help` nothing.
 _HOMES = {
+    "AdditiveRulesClassifier": "learners.additive",
     "Attribute": "table",
     "Condition": "rules",
     "ConditionType": "induction",
@@ -53,6 +55,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AdditiveRulesClassifier",
     "Attribute",
     "Condition",
     "ConditionType",

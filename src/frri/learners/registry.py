@@ -64,6 +64,7 @@ _FRRI = "frri.learners.frri.FRRIClassifier"
 _RIPPER = "frri.learners.ripper.ripper.RIPPERClassifier"
 _FURIA = "frri.learners.ripper.furia.FURIAClassifier"
 _MODLEM = "frri.learners.modlem.modlem.MODLEMClassifier"
+_ADDITIVE = "frri.learners.additive.classifier.AdditiveRulesClassifier"
 _QUICKRULES = "frri.learners.quickrules.quickrules.QuickRulesClassifier"
 
 LEARNERS = {
@@ -76,6 +77,7 @@ LEARNERS = {
         Learner(
             "modlem-entropy", "MODLEM (entropy)", _MODLEM, {"criterion": "entropy"}, weights=True
         ),
+        Learner("additive", "Additive rules", _ADDITIVE, weights=True),
         Learner("quickrules", "QuickRules", _QUICKRULES, missing=False),
         Learner(
             "quickrules-paper",

@@ -142,7 +142,9 @@ class SoftColumns:
         named = [attribute.kind == "nominal" for attribute in attributes]
         nominal = np.flatnonzero(np.logical_and(varied, named))
         ordered = np.flatnonzero(np.logical_and(varied, np.logical_not(named)))
-        counts = np.array([len(attributes[j].categories or ()) for j in nominal], dtype=np.intp)
+        counts = np.array(
+            [len(attributes[j].categories or ()) for j in nominal.tolist()], dtype=np.intp
+        )
         codes = np.where(known[nominal], np.nan_to_num(table.T[nominal]), counts[:, None])
         columns = [
             _OrderedColumn.of(table[known[j], j], weights[known[j]], width)
@@ -181,12 +183,12 @@ class SoftColumns:
     @property
     def n_objects(self) -> int:
         """How many objects the table has."""
-        return self.known.shape[1]
+        return int(self.known.shape[1])
 
     @property
     def n_bins(self) -> int:
         """How many bins a column has, the one of missing values counted."""
-        return 2 * self.thresholds.shape[1] + 2
+        return int(2 * self.thresholds.shape[1] + 2)
 
     def scan(self, g: Floats, h: Floats, m: Floats) -> Floats:
         """G, H and M of a rule with one more condition, for every threshold and side.

@@ -48,8 +48,9 @@ class Loss(Protocol):
     A rule adds to the score that its *voice* names.
     """
 
-    penalty: float
-    voices: tuple[int, ...]
+    @property
+    def voices(self) -> tuple[int, ...]:
+        """All voices, in the order in which equal gains are decided."""
 
     def fitted(self, voices: Sequence[int], degrees: Floats, start: Floats) -> Fitted:
         """The weights that minimise the loss, from a guess."""

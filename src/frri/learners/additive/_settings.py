@@ -31,7 +31,7 @@ def check_count(name: str, value: Any, least: int, *, auto: bool = False) -> Non
     """
     if auto and isinstance(value, str) and value == "auto":
         return
-    if not isinstance(value, Integral) or isinstance(value, bool | np.bool_) or value < least:
+    if not isinstance(value, Integral) or value is True or value < least:
         also = ' or "auto"' if auto else ""
         raise ValueError(f"{name} must be a whole number of at least {least}{also}, got {value!r}.")
 

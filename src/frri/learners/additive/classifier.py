@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 WIDTH = 0.48
 # Penalty of a squared vote, divided by the number of classes.
 PENALTY = 8.0
+# In a table of fewer objects than this a rule may promise less, in proportion.
+SMALL = 50.0
 
 
 class AdditiveRulesClassifier(RuleClassifier):
@@ -58,8 +60,9 @@ class AdditiveRulesClassifier(RuleClassifier):
     Parameters
     ----------
     max_rules : int or "auto", default="auto"
-        The most rules; by default 2 K + 6 for K classes. A rule must promise to lower the loss by 1,
-        or by less in proportion where more rules than by default are allowed.
+        The most rules; by default 2 K + 6 for K classes. A rule must promise to lower the loss by 1;
+        by less in proportion where more rules than by default are allowed, and with fewer than 50
+        objects.
     max_conditions : int, default=4
         The most conditions of a rule.
     class_weight : "balanced", None or mapping, default="balanced"
@@ -139,7 +142,7 @@ class AdditiveRulesClassifier(RuleClassifier):
         """
         self._check_parameters()
         table, weights = self._weighted_table(X, y, sample_weight)
-        sizes = np.bincount(table.classes, weights, len(table.labels))
+        sizes = np.bincount(table.classes, weights, len(table.labels)).astype(np.float64)
         columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH, self.n_jobs)
         model = self._induction(table, columns, weights, sizes).run()
         self.ruleset_ = RuleSet(
@@ -181,7 +184,7 @@ class AdditiveRulesClassifier(RuleClassifier):
             voices=tuple(range(n_classes)),
             weights=weights * self._class_weights(table, sizes)[table.classes],
             penalty=penalty,
-            worth=min(1.0, usual / max_rules),
+            worth=min(1.0, usual / max_rules) * min(1.0, float(sizes.sum()) / SMALL),
             allowed=self._allowed(table),
         )
         search = Search(
@@ -222,6 +225,9 @@ class AdditiveRulesClassifier(RuleClassifier):
                 "give it a finite number above 0."
             )
         return weights
+
+    def _name(self) -> str:
+        return "Additive rules"
 
     def _check_parameters(self) -> None:
         check_count("max_rules", self.max_rules, 1, auto=True)
