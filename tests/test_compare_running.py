@@ -271,20 +271,23 @@ def test_learners_of_a_script_without_a_guard_run_in_processes(tmp_path):
         textwrap.dedent("""
             from sklearn.dummy import DummyClassifier
             import frri.compare as bench
+            from frri._util.threads import n_threads
 
             class Mine(DummyClassifier):
                 def predict(self, X):
                     return ["1"] * len(X)
 
             bench.add_metric("half", lambda outcome: 0.5)
+            bench.add_metric("threads", lambda outcome: n_threads())  # the processes are enough
             results = bench.run(["wine"], {"mine": Mine()}, n_folds=2, workers=2)
             print(results.means("half").loc["wine", "mine"], results.failures)
+            print(results.means("threads").loc["wine", "mine"])
         """)
     )
     done = subprocess.run(
         [sys.executable, script], capture_output=True, text=True, check=True, cwd=tmp_path
     )
-    assert done.stdout == "0.5 []\n"
+    assert done.stdout == "0.5 []\n1.0\n"
 
 
 class Terminal(io.StringIO):

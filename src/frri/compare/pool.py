@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 # One thread each: the processes are the parallelism, and sums come out the same everywhere.
-_ENVIRONMENT = {
-    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
-    "PYTHONHASHSEED": "0",
-}
+_SINGLE = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
+_ENVIRONMENT = {**dict.fromkeys(_SINGLE, "1"), "PYTHONHASHSEED": "0"}
 
 _Finished = queue.SimpleQueue[tuple[Task, "Future[Cell]"]]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from sklearn.base import BaseEstimator
 
 from frri import __version__
+from frri._util.threads import n_threads
 from frri.compare import learners as registry
 from frri.compare.evaluation import Task
 from frri.compare.grid import Grid
@@ -50,7 +51,7 @@ def run(
     n_folds : int, default=10
     seed : int, default=0
     workers : int, optional
-        Processes; by default as many as there are processors. 0 means this process, for debugging:
+        Processes; by default as many as there are cores to use. 0 means this process, for debugging:
         no time limit then. The numbers do not depend on it.
     time_limit : float, default=600
         Seconds after which a cell counts as a failure; 0 is no limit.
@@ -110,7 +111,7 @@ def run_grid(
             journal.define("learner", name, registry.definition(estimator))
         todo = [task for task in grid.tasks() if task not in journal.cells]
         if todo:
-            count = (os.cpu_count() or 1) if workers is None else workers
+            count = n_threads() if workers is None else workers
             _work_off(grid, journal, todo, min(count, len(todo)), time_limit, progress)
         return Results.of(journal, grid)
 
