@@ -35,16 +35,28 @@ def test_a_room_imports_nothing_that_comes_after_it(room):
             assert (name, target) in CONVENIENCES, f"{name} imports frri.{target}"
 
 
+def test_what_has_an_underscore_is_imported_in_its_room_only():
+    for path in SOURCE.rglob("*.py"):
+        here = "frri." + ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+        for name in names_imported(ast.parse(path.read_text("utf-8"))):
+            home = re.match(r"(frri\..+?)\._[a-z]", name)
+            assert home is None or f"{here}.".startswith(f"{home[1]}."), f"{here} imports {name}"
+
+
 def rooms_named(tree):
-    """The rooms a module imports: anywhere, also in functions, for types only, or by a name in a string."""
-    found = set()
+    """The rooms that a module imports."""
+    names = [name for name in names_imported(tree) if re.match(r"frri\b", name)]
+    return {f"{name}.".split(".")[1] for name in names}
+
+
+def names_imported(tree):
+    """What a module imports: anywhere, also in functions, for types only, or by a name in a string."""
     for node in ast.walk(tree):
         match node:
             case ast.Import():
-                found |= {alias.name for alias in node.names}
+                yield from (alias.name for alias in node.names)
             case ast.ImportFrom():
                 assert node.level == 0, f"line {node.lineno}: an import that is not absolute"
-                found |= {f"{node.module}.{alias.name}" for alias in node.names}
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)
             case ast.Constant(str(text)) if re.fullmatch(r"frri(\.\w+)+:?\w*", text):
-                found.add(text)
-    return {(name + ".").split(".")[1] for name in found if re.match(r"frri\b", name)}
+                yield text
