@@ -61,7 +61,7 @@ class Decision:
         if self._link == "steps":
             return np.asarray((self.scores[:, 1:] > 0.5).sum(axis=1))
         decided: NDArray[np.intp] = self.scores.argmax(axis=1)
-        if self._link == "shares":
+        if self._link == "shares" and len(self._silent_rows):
             decided[self._silent_rows] = self._fallback.argmax(axis=1)
         return decided
 
@@ -98,14 +98,16 @@ class Decision:
             shares = _exponentials(scores)
         else:
             shares = scores.copy()
-            values = self._fallback
-            if last_resort(self.ruleset) == "nearest":
-                values = _exponentials(values)
-            shares[self._silent_rows] = values
+            if len(self._silent_rows):
+                near = last_resort(self.ruleset) == "nearest"
+                shares[self._silent_rows] = (
+                    _exponentials(self._fallback) if near else self._fallback
+                )
         shares /= shares.sum(axis=1, keepdims=True)
         # Rounding may bring a class decided for level with, or behind, another one.
         behind = np.flatnonzero(shares.argmax(axis=1) != self.index)
-        shares[behind, self.index[behind]] = shares[behind].max(axis=1) * A_HAIR_MORE
+        if len(behind):
+            shares[behind, self.index[behind]] = shares[behind].max(axis=1) * A_HAIR_MORE
         return shares
 
     @cached_property
@@ -191,7 +193,7 @@ class Decision:
     def _fallback(self) -> NDArray[np.float64]:
         """Silent objects x classes: the largest value decides."""
         values = [fallback_values(self.ruleset, self._clipped[r]) for r in self._silent_blocks()]
-        return np.concatenate([np.empty((0, len(self.ruleset.classes))), *values])
+        return np.concatenate(values)
 
     def _strongest(self, votes: NDArray[np.float64], index: NDArray[np.intp]) -> NDArray[np.intp]:
         """The first of the rules of a class that count most; -1 where the class has no rules."""
@@ -227,10 +229,8 @@ def _best_rule(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[np.f
 def _added_votes(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[np.float64]:
     counted = degrees * ruleset._matcher.weights  # noqa: SLF001
     scores = np.zeros((len(degrees), len(ruleset.classes)))
-    for c in range(scores.shape[1]):
-        own = counted[:, ruleset._rule_classes == c]  # noqa: SLF001
-        if own.shape[1]:
-            scores[:, c] = _added(own)
+    for c, own in ruleset._rules_of_classes:  # noqa: SLF001
+        scores[:, c] = _added(counted.take(own, axis=1))
     return scores
 
 
@@ -392,18 +392,17 @@ def _best_per_class(
     ruleset: "RuleSet", values: NDArray[np.float64], nothing: float
 ) -> NDArray[np.float64]:
     best = np.full((len(values), len(ruleset.classes)), nothing)
-    for c in range(best.shape[1]):
-        own = values[:, ruleset._rule_classes == c]  # noqa: SLF001
-        if own.shape[1]:
-            best[:, c] = own.max(axis=1)
+    for c, own in ruleset._rules_of_classes:  # noqa: SLF001
+        values.take(own, axis=1).max(axis=1, out=best[:, c])
     return best
 
 
 def _exponentials(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Shares of values that may be negative, 1 for the largest in each row, though it be infinite."""
     top = values.max(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore"):
-        return np.where(values == top, 1.0, np.exp(values - top))
+    if top.min() > -np.inf:
+        return np.asarray(np.exp(values - top))
+    return np.where(values == top, 1.0, np.exp(values - np.where(top > -np.inf, top, 0.0)))
 
 
 def _added(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ run on below 0 and say how far outside an object lies.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from functools import reduce
 
 import numpy as np
@@ -62,6 +63,9 @@ class Matcher:
         self.always = np.repeat([not rule.conditions for rule in rules], lengths).astype(np.bool_)
         self.indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
         self.rule_of = np.repeat(np.arange(self.n_rules), lengths)
+        # Uncut value where there is no way to be near: it makes the weighted value weight - 1.
+        weights = np.where(self.weights > 0.0, self.weights, 1.0)[self.rule_of]
+        self.outside = np.minimum(1.0 - 1.0 / weights, 0.0)
         self.columns = np.array([column_of[c.attribute] for c in conditions], dtype=np.int64)
         trapezoids = np.array(
             [
@@ -74,6 +78,7 @@ class Matcher:
         widths = np.array([a.width for a in attributes] or [1.0], dtype=np.float64)[self.columns]
         self.slope_low = _slopes(self.core_low, self.support_low, widths)
         self.slope_high = _slopes(self.core_high, self.support_high, widths)
+        self.steep = bool((np.minimum(self.slope_low, self.slope_high) < 1e-6).any())
         # Nominal conditions: which codes are allowed; the last entry is for a category never seen.
         self.nominal = [
             (
@@ -99,14 +104,16 @@ class Matcher:
     def uncut(self, block: NDArray[np.float64]) -> NDArray[np.float64]:
         """Objects x conditions: 1 inside the core, falling, below 0 outside the support."""
         x = block[:, self.columns] if block.shape[1] else np.zeros((len(block), len(self.columns)))
-        rising = x - self.support_low
-        rising /= self.slope_low
+        # Infinitely far away is far away.
+        with np.errstate(over="ignore") if self.steep else nullcontext():
+            rising = x - self.support_low
+            rising /= self.slope_low
+            falling = self.support_high - x
+            falling /= self.slope_high
         rising[x >= self.core_low] = 1.0
-        falling = self.support_high - x
-        falling /= self.slope_high
         falling[x <= self.core_high] = 1.0
         result = np.minimum(rising, falling, out=rising)
-        outside = self._outside()
+        outside = self.outside
         for k, allowed in self.nominal:
             codes = np.nan_to_num(x[:, k], nan=-1.0).astype(np.intp)
             result[:, k] = np.where(allowed[codes], 1.0, outside[k])
@@ -153,11 +160,6 @@ class Matcher:
             return np.empty((len(block), 0))
         values = np.minimum.reduceat(self.uncut(block), starts, axis=1) * self.weights
         return np.where(self.weights > 0.0, values, -np.inf)
-
-    def _outside(self) -> NDArray[np.float64]:
-        """Uncut value where there is no way to be near: it makes the weighted value weight - 1."""
-        weights = np.where(self.weights > 0.0, self.weights, 1.0)[self.rule_of]
-        return np.minimum(1.0 - 1.0 / weights, 0.0)
 
 
 def _slopes(

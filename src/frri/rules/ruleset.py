@@ -342,6 +342,12 @@ class RuleSet:
         return np.array([position[rule.consequent] for rule in self.rules], dtype=np.intp)
 
     @cached_property
+    def _rules_of_classes(self) -> list[tuple[int, NDArray[np.intp]]]:
+        """The positions of the rules of each class that has any."""
+        classes = np.unique(self._rule_classes).tolist()
+        return [(c, np.flatnonzero(self._rule_classes == c)) for c in classes]
+
+    @cached_property
     def _says(self) -> NDArray[np.float64]:
         """Rules x classes: shares or votes, all for its own class by default; a column of numbers."""
         if self.task == "regression":

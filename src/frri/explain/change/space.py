@@ -80,7 +80,7 @@ class Space:
         self.axes = {j: axis for j, axis in axes.items() if axis.apart()}
         # Of each nominal condition: its uncut value in every place, and how many places before hold.
         self.held = {}
-        outside = matcher._outside()  # noqa: SLF001
+        outside = matcher.outside
         for k, allowed in matcher.nominal:
             holds = _holds(allowed, self.codes[int(matcher.columns[k])], matcher.missing_holds)
             values = np.where(holds, 1.0, outside[k])

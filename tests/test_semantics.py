@@ -1,0 +1,201 @@
+"""Named semantics: what they let rules say, and one rule for decision, probabilities and deciding rule."""
+
+from dataclasses import replace
+from math import inf, nextafter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frri import Attribute, NumericCondition, Rule, RuleSet
+from frri.explain.change import smallest_change
+from frri.export.evaluator import Evaluator
+from frri.rules.semantics import MEANINGS, SHORTHANDS, Semantics
+
+A = Attribute("a", 0, 8)
+BELOW, ABOVE = NumericCondition.below("a", 3), NumericCondition("a", 2, 6)
+
+
+def small(rules, **more):
+    return RuleSet(tuple(rules), (A,), **({"classes": ("no", "maybe", "yes")} | more))
+
+
+# ---------------------------------------------------------------- the carrier
+
+
+def test_settings_one_by_one_are_fields_of_the_semantics():
+    given_at_once = Semantics("added-votes", "product", "priors", clip=True, missing="holds")
+    one_by_one = {"t_norm": "product", "fallback": "priors", "clip": True, "missing": "holds"}
+    ruleset = small([], combination="sum", **one_by_one)
+    assert ruleset == small([], semantics=given_at_once)
+    assert ruleset.semantics == given_at_once
+    for name, value in one_by_one.items():
+        assert getattr(ruleset, name) == value
+        with pytest.raises(AttributeError):
+            setattr(ruleset, name, value)
+    assert (ruleset.combination, ruleset.task) == ("sum", "classification")
+    # As fields of a dataclass they could be replaced, and still can.
+    assert replace(ruleset, fallback="nearest").semantics == replace(
+        given_at_once, fallback="nearest"
+    )
+    assert replace(ruleset, combination="first").semantics.name == "first-match"
+    assert hash(replace(ruleset, clip=True)) == hash(ruleset)
+
+
+def test_by_position_the_settings_come_where_they_always_came():
+    ruleset = RuleSet((), (A,), (0, 1), "target", "product", "sum", "priors", True, "holds")
+    assert ruleset.semantics == Semantics("added-votes", "product", "priors", True, "holds")
+    assert RuleSet((), (A,), (0, 1)).semantics == Semantics()
+
+
+@pytest.mark.parametrize("name", MEANINGS)
+def test_every_name_has_a_usual_fallback_and_what_rules_say_survives_saving(name):
+    meaning = MEANINGS[name]
+    assert Semantics(name).fallback == meaning.fallbacks[0]
+    numbers = meaning.task == "regression"
+    said = {
+        "class": Rule((BELOW,), "yes"),
+        "votes": Rule((BELOW,), "yes", votes=(-1, 0, 0.5)),
+        "bound": Rule((BELOW,), "maybe", relation="at most"),
+        "number": Rule((BELOW,), 2.5),
+    }
+    more = {"classes": ()} if numbers else {}
+    ruleset = small([said[meaning.says]], semantics=name, **more)
+    assert RuleSet.from_json(ruleset.to_json()) == ruleset
+    assert len(ruleset.predict([[1], [5]])) == 2
+    text = {
+        "class": "THEN class = yes",
+        "votes": "THEN class by votes no -1, maybe +0, yes +0.5",
+        "bound": "THEN class <= maybe",
+        "number": "THEN class = 2.5",
+    }
+    assert text[meaning.says] in str(ruleset)
+
+
+def test_a_rule_alone_says_what_it_says():
+    assert "THEN >= yes" in str(Rule((BELOW,), "yes", relation="at least"))
+    assert "THEN by votes -1, +0.5" in str(Rule((BELOW,), "yes", votes=(-1, 0.5)))
+    assert "THEN yes" in str(Rule((BELOW,), "yes"))
+
+
+@pytest.mark.parametrize(
+    ("rules", "more", "message"),
+    [
+        ([Rule((), "yes")], {"semantics": "worst-rule"}, "semantics must be one of best-rule"),
+        ([Rule((), "yes")], {"semantics": "at-least-class"}, "must be 'at least' or 'at most'"),
+        ([Rule((), "yes", relation="at least")], {}, "in best-rule it must be 'is'"),
+        ([Rule((), "yes", votes=(1, 2, 3))], {}, "votes, which have no meaning in best-rule"),
+        ([Rule((), "yes", votes=(1,))], {"semantics": "softmax-votes"}, "one vote per class"),
+        ([Rule((), "yes", votes=(0, 0, inf))], {"semantics": "softmax-votes"}, "one vote per"),
+        ([Rule((), "yes")], {"semantics": "weighted-mean", "classes": ()}, "must be a number"),
+        ([Rule((), True)], {"semantics": "weighted-mean", "classes": ()}, "must be a number"),
+        ([Rule((), inf)], {"semantics": "weighted-mean", "classes": ()}, "must be a number"),
+        ([], {"semantics": "weighted-mean"}, "must have no classes"),
+        ([], {"base": (1.0,)}, "The base of best-rule must be 0 numbers"),
+        ([], {"semantics": "softmax-votes", "base": (1.0,)}, "must be 3 numbers"),
+        ([], {"semantics": "softmax-votes", "fallback": "priors"}, "one of base for softmax-votes"),
+    ],
+)
+def test_rules_that_say_something_else_are_refused(rules, more, message):
+    with pytest.raises(ValueError, match=message):
+        small(rules, **more)
+
+
+# ---------------------------------------------------------------- one rule for both
+
+near = st.sampled_from([0.03, 0.1, 0.7, 1 / 3]).flatmap(
+    lambda x: st.sampled_from([x, nextafter(x, 0), nextafter(x, 1), nextafter(nextafter(x, 1), 1)])
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.data(), st.sampled_from([*SHORTHANDS.values(), "softmax-votes"]))
+def test_the_class_decided_for_has_the_largest_share(data, name):
+    """Scores that differ in their last digits, in every order, with and without a rule that fires."""
+    labels = data.draw(st.permutations(["no", "maybe", "yes"]))
+    condition = data.draw(st.sampled_from([(), (ABOVE,), (BELOW,)]))
+    rules = [
+        Rule(
+            condition,
+            label,
+            data.draw(near),
+            partial_weights=(0, data.draw(near)) if condition else (),
+            distribution=(data.draw(near), data.draw(near), data.draw(near)),
+        )
+        for label in labels
+    ]
+    more = {"class_counts": (data.draw(near), data.draw(near), data.draw(near))}
+    if name == "softmax-votes":
+        rules = [replace(rule, distribution=None) for rule in rules]
+        more["base"] = tuple(data.draw(near) for _ in range(3))
+    fallback = data.draw(st.sampled_from(MEANINGS[name].fallbacks))
+    ruleset = small(rules, semantics=Semantics(name, fallback=fallback), **more)
+    rows = [[1.0], [2.5], [5.0], [-3.0], [np.nan]]
+    shares = ruleset.predict_proba(rows)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    decided = ruleset.predict(rows).tolist()
+    assert decided == [ruleset.classes[c] for c in shares.argmax(axis=1)]
+    evaluator = Evaluator(ruleset.to_dict())
+    for row, label, expected in zip(rows, decided, shares, strict=True):
+        found = evaluator.probabilities(row)
+        assert evaluator.predict(row) == ruleset.classes[found.index(max(found))] == label
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
+
+
+def test_scores_that_division_makes_equal_keep_their_order():
+    more = nextafter(0.03, 1)
+    assert 0.03 / (0.03 + more + 0.02) == more / (0.03 + more + 0.02)
+    rules = [Rule((), "no", 0.03), Rule((), "maybe", more), Rule((), "yes", 0.02)]
+    ruleset = small(rules)
+    assert ruleset.predict([[1]]).tolist() == ["maybe"]
+    assert ruleset.predict_proba([[1]])[0].argmax() == 1
+
+
+def test_the_largest_class_decides_though_shares_be_equal():
+    """Sizes whose shares are equal by rounding only."""
+    ruleset = small([], fallback="priors", class_counts=(0.03, nextafter(0.03, 1), 0.02))
+    assert ruleset.predict([[1]]).tolist() == ["maybe"]
+    assert ruleset.predict_proba([[1]])[0].argmax() == 1
+
+
+def test_infinitely_far_from_every_rule_there_are_still_shares():
+    steep = NumericCondition("a", core_high=1, support_high=1 + 1e-9)
+    ruleset = small([Rule((steep,), "yes")])
+    assert ruleset.predict_proba([[1e300]]).tolist() == [[1 / 3] * 3]
+    assert ruleset.decide([[1e300]]).deciding.tolist() == [-1]
+
+
+# ---------------------------------------------------------------- one place for the deciding rule
+
+
+def test_a_rule_without_weight_is_never_near():
+    """Nothing fires at 8; the only rule with weight is far away, the other one counts for nothing."""
+    ruleset = small([Rule((BELOW,), "yes"), Rule((BELOW,), "yes", 0.0), Rule((ABOVE,), "no", 0.0)])
+    assert ruleset.decide([[8], [4]]).deciding.tolist() == [0, 0]
+    assert ruleset.explain([8], effort=0).deciding.index == 0
+
+
+def test_no_proof_leans_on_a_rule_without_weight():
+    """Far above, "yes" is nearer; a weightless rule for "no" must not hide that change."""
+    low = NumericCondition("a", core_high=2, support_high=3)
+    high = NumericCondition("a", core_low=7, support_low=6)
+    everywhere = NumericCondition("a", core_low=-9, support_low=-10)
+    ruleset = small([Rule((low,), "no"), Rule((high,), "yes"), Rule((everywhere,), "no", 0.0)])
+    found = smallest_change(ruleset, np.array([4.0]), {0})
+    assert ruleset.predict([[4.0], [5.5]]).tolist() == ["no", "yes"]
+    assert found.row is not None
+    assert found.cost == pytest.approx(0.5 / 8)
+
+
+def test_a_list_whose_first_rule_says_nothing_leaves_it_to_the_fallback():
+    ruleset = small(
+        [Rule((), "no", distribution=(0, 0, 0)), Rule((), "yes")],
+        combination="first",
+        fallback="priors",
+        class_counts=(1, 2, 1),
+    )
+    decision = ruleset.decide([[1]])
+    assert decision.answers.tolist() == ["maybe"]
+    assert decision.silent.tolist() == [True]
+    assert decision.deciding.tolist() == [-1]
