@@ -380,6 +380,19 @@ def test_thresholds_decide_their_own_value_alike(duck):
         assert [answer[1] for answer in duck_answers(duck, ruleset, frame)] == ["in", "out"]
 
 
+@pytest.mark.parametrize("dialect", ["duckdb", "ansi"])
+@pytest.mark.parametrize("t_norm", sorted(fuzzy.T_NORMS))
+def test_a_condition_may_be_repeated(t_norm, dialect, duck):
+    """DuckDB refuses to compare a column with itself where it copies an expression."""
+    thrice = (NumericCondition("n", 0.0, 4.0, 5.0, 9.0),) * 3
+    rules = (Rule(thrice, "a", 0.9), Rule((*thrice, NumericCondition.below("n", 3)), "b"))
+    ruleset = RuleSet(rules, (Attribute("n", 0, 9),), ("a", "b"), t_norm=t_norm)
+    frame = pd.DataFrame({"n": np.linspace(-1, 10, 23)})
+    expected = ruleset.predict(frame).tolist()
+    assert [answer[1] for answer in duck_answers(duck, ruleset, frame, dialect)] == expected
+    assert [answer[1] for answer in sqlite_answers(ruleset, frame)] == expected
+
+
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(ruleset=rulesets(), seed=st.integers(0, 2**32))
 def test_standard_sql_agrees_in_a_database_that_speaks_it(ruleset, seed, duck):

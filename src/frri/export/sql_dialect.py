@@ -106,6 +106,8 @@ class Dialect(ABC):
         return f"CAST({column} AS {self.text_type})"
 
     def _nested(self, function: str, values: list[str]) -> str:
+        # Some databases refuse to compare a column with itself.
+        values = list(dict.fromkeys(values))
         while len(values) > 1:
             step = self.most_arguments
             parts = [values[i : i + step] for i in range(0, len(values), step)]
