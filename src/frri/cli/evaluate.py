@@ -19,11 +19,18 @@ from frri.cli.parser import Parser
 from frri.cli.tables import labels_of, read_for
 from frri.rules.drift import RuleDrift, drift, seen_in_training
 from frri.rules.measures import accuracy, balanced_accuracy, class_positions, confusion
+from frri.rules.semantics import MEANINGS, Support
 from frri.table import EncodedTable
 
 EXAMPLES = """\
 frri evaluate model.json test.csv
 frri evaluate model.json this-year.csv --target outcome --json"""
+
+SUPPORTED = Support(
+    "The comparison with true classes",
+    "use frri predict and compare numbers instead",
+    frozenset(name for name, meaning in MEANINGS.items() if meaning.task != "regression"),
+)
 
 # More rules than this are listed only if they have drifted.
 MOST_LISTED = 20
@@ -43,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Measures to standard output."""
     check_inputs(arguments.model, arguments.data)
     ruleset = load_model(arguments.model)
+    SUPPORTED.require(ruleset.semantics)
     target = ruleset.target if arguments.target is None else arguments.target
     frame = read_for(ruleset, arguments.data, target)
     truth = labels_of(frame[target], ruleset)

@@ -12,7 +12,9 @@ from frri.rules.decision import Decision
 from frri.rules.semantics import CLASS_RULES, Support
 from frri.rules.text import condition_text
 
-SUPPORTED = Support("An explanation", "look at RuleSet.decide and degrees instead", CLASS_RULES)
+SUPPORTED = Support(
+    "An explanation", "see by RuleSet.decide or frri predict --rules what fires", CLASS_RULES
+)
 
 
 class Facts:
