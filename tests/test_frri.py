@@ -673,3 +673,50 @@ def test_missing_labels_are_named():
         ValueError, match=r"The target has no value \(NaN\) in row 1 \(1 of 3 rows\)"
     ):
         FRRIClassifier().fit(FRAME, ["a", None, "b"])
+
+
+# ---------------------------------------------------------------- large numbers close together
+
+
+def covered_rows_keep_their_classes(clf, X, y):
+    covered = np.setdiff1d(np.arange(len(X)), clf.uncovered_)
+    assert (clf.predict(X)[covered] == np.asarray(y)[covered]).all()
+    assert clf.ruleset_.covers(X)[covered].any(axis=1).all()
+
+
+@quiet
+@pytest.mark.parametrize("steps", [4, 16, 256, 4096, 2**20, 2**25, 2**30])
+def test_bounds_that_floating_point_cannot_place_are_refused(steps):
+    """So many numbers from 2^60 on, then the same counted from the smallest one."""
+    rng = np.random.default_rng(steps)
+    y = rng.integers(0, 2, 60)
+    counted = np.column_stack([np.round(rng.random(60) * steps), rng.random(60)])
+    X = pd.DataFrame(counted, columns=["time", "other"])
+    X["time"] = 2.0**60 + np.spacing(2.0**60) * X["time"]
+    if steps < 2**24:
+        with pytest.raises(ValueError, match=r"Column 'time' spans only .* count its values from"):
+            FRRIClassifier().fit(X, y)
+    else:
+        covered_rows_keep_their_classes(FRRIClassifier().fit(X, y), X, y)
+    covered_rows_keep_their_classes(FRRIClassifier().fit(counted, y), counted, y)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 12), st.integers(0, 9), st.integers(0, 1)), min_size=2, max_size=25
+    ),
+    st.sampled_from([0, 1, 10**3, 10**6, 10**9, -(10**12), 10**15, 17 * 10**17, -(10**25)]),
+    st.sampled_from([1e-9, 1e-3, 1.0, 256.0, 1e9, 1e15]),
+)
+def test_covered_rows_keep_their_classes_at_any_distance_from_zero(rows, offset, unit):
+    X = np.array([[offset + unit * a, b] for a, b, _ in rows], dtype=float)
+    y = np.array([c for _, _, c in rows])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            clf = FRRIClassifier().fit(X, y)
+        except ValueError as error:
+            assert "spans only" in str(error)  # noqa: PT017
+            return
+    covered_rows_keep_their_classes(clf, X, y)

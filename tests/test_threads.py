@@ -1,10 +1,21 @@
 """One rule for numbers of threads."""
 
 import joblib
+import numpy as np
 import pytest
 from joblib import Parallel, delayed, parallel_config
+from sklearn.base import clone
+from sklearn.datasets import load_iris
 
+from frri import (
+    FRRIClassifier,
+    FURIAClassifier,
+    MODLEMClassifier,
+    QuickRulesClassifier,
+    RIPPERClassifier,
+)
 from frri._util.threads import in_threads, n_threads
+from frri.rules import _prediction, decision, matching
 
 
 @pytest.fixture
@@ -52,3 +63,60 @@ def test_results_come_in_order(n_jobs):
 def test_an_error_in_a_thread_is_raised():
     with pytest.raises(ZeroDivisionError):
         in_threads(lambda start, end: end // start, [(1, 1), (0, 1), (1, 1)], 2)
+
+
+LEARNERS = [
+    FRRIClassifier(),
+    FURIAClassifier(random_state=0),
+    MODLEMClassifier(),
+    QuickRulesClassifier(),
+    RIPPERClassifier(random_state=0),
+]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+def test_results_do_not_depend_on_the_number_of_threads(learner, monkeypatch):
+    monkeypatch.setattr(decision, "MANY_BLOCKS", 1)
+    monkeypatch.setattr(matching, "BLOCK", 1 << 6)
+    X, y = load_iris(return_X_y=True)
+    expected = clone(learner).set_params(n_jobs=1).fit(X, y)
+    for n_jobs in (None, -1, 3):
+        found = clone(learner).set_params(n_jobs=n_jobs).fit(X, y)
+        assert found.ruleset_.rules == expected.ruleset_.rules
+        np.testing.assert_array_equal(found.predict(X), expected.predict(X))
+        np.testing.assert_array_equal(found.predict_proba(X), expected.predict_proba(X))
+        rules = found.ruleset_
+        for answer in ("predict", "predict_proba", "scores"):
+            one, many = (getattr(rules, answer)(X, n_jobs=jobs) for jobs in (1, n_jobs))
+            np.testing.assert_array_equal(one, many)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+def test_every_learner_refuses_what_is_no_number_of_threads(learner):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="n_jobs must be None or a whole number other than 0"):
+        clone(learner).set_params(n_jobs=0).fit(X, y)
+
+
+def test_predictions_ask_for_the_threads_of_their_learner(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    asked = []
+    monkeypatch.setattr(decision, "MANY_BLOCKS", 1)
+    monkeypatch.setattr(decision, "in_threads", lambda *arguments: asked.append(arguments[2]))
+    model = MODLEMClassifier(n_jobs=2).fit(X, y)
+    asked.clear()
+    model.predict(X)
+    model.ruleset_.predict(X, n_jobs=5)
+    assert asked == [2, 5]
+
+
+def test_compiled_predictions_do_not_depend_on_the_number_of_threads(monkeypatch):
+    pytest.importorskip("numba")
+    monkeypatch.setattr(_prediction, "WARM", 0)
+    monkeypatch.setattr(_prediction, "COLD", 0)
+    X, y = load_iris(return_X_y=True)
+    rules = FRRIClassifier().fit(X, y).ruleset_
+    many = np.tile(X, (100, 1))
+    expected = rules.predict_proba(many, n_jobs=1)
+    for n_jobs in (None, 3):
+        np.testing.assert_array_equal(rules.predict_proba(many, n_jobs=n_jobs), expected)

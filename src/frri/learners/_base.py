@@ -47,6 +47,9 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Why it takes no sample weights, to be said where it is given some.
     _no_weights = ""
 
+    # Threads for prediction: a parameter of learners that have it.
+    n_jobs: int | None = None
+
     classes_: NDArray[Any]
     ruleset_: RuleSet
 
@@ -62,7 +65,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples,)
         """
         matrix = self._new_values(X)
-        return self.classes_[self.ruleset_.predict_index(matrix)]
+        return self.classes_[self.ruleset_.predict_index(matrix, n_jobs=self.n_jobs)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Predict a share for every class, in the order of `classes_`; rows sum to 1.
@@ -76,7 +79,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples, n_classes)
         """
         matrix = self._new_values(X)
-        return self.ruleset_.probabilities(matrix)
+        return self.ruleset_.probabilities(matrix, n_jobs=self.n_jobs)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -22,6 +22,7 @@ from frri.learners._base import RuleClassifier, TrainingTable
 from frri.rules import Condition, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.rules.measures import statistics_of_counts
 from frri.table import Attribute
+from frri.table.resolution import check_resolution
 
 # What `conditions` may say about an attribute, and the type from which it then starts.
 RESTRICTIONS = {
@@ -182,6 +183,7 @@ class FRRIClassifier(RuleClassifier):
         self._refuse(refused)
         self._check_parameters()
         table = self._training_table(X, y)
+        check_resolution(table.attributes)
         order = _orders(self.attribute_order, table.values.shape, self.random_state)
         initial = _initial_types(self.conditions or {}, table.attributes)
         _warn_if_one_class(table)

@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.threads import in_threads
 from frri.rules import _prediction as bulk
 from frri.rules.matching import Matcher
 from frri.rules.rule import label_array
 
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet
+
+# Fewer blocks of objects stay in one thread.
+MANY_BLOCKS = 16
 
 # A share times this is the next one, or the one after that.
 A_HAIR_MORE = 1.0 + 2.0**-52
@@ -30,6 +34,9 @@ class Decision:
     ruleset : RuleSet
     matrix : ndarray of float64, shape (n_objects, n_attributes)
         Encoded by `frri.table.to_matrix`.
+    n_jobs : int, optional
+        The number of threads for many objects (see `frri._util.threads.n_threads`); without influence
+        on what is computed.
 
     Examples
     --------
@@ -41,9 +48,12 @@ class Decision:
     (['low', 'any'], [0, 1])
     """
 
-    def __init__(self, ruleset: "RuleSet", matrix: NDArray[np.float64]) -> None:
+    def __init__(
+        self, ruleset: "RuleSet", matrix: NDArray[np.float64], n_jobs: int | None = None
+    ) -> None:
         self.ruleset = ruleset
         self.matrix = matrix
+        self.n_jobs = n_jobs
 
     @cached_property
     def answers(self) -> NDArray[Any]:
@@ -77,8 +87,11 @@ class Decision:
             return scores
         ruleset, matcher, clipped = self.ruleset, self._matcher, self._clipped
         scores = np.empty((len(clipped), max(len(ruleset.classes), 1)))
-        for block in matcher.blocks(len(clipped)):
-            scores[block] = scores_of(ruleset, matcher.matching(clipped[block]))
+
+        def fill(start: int, end: int) -> None:
+            scores[start:end] = scores_of(ruleset, matcher.matching(clipped[start:end]))
+
+        self._in_blocks(fill)
         if ruleset.semantics.name == "weighted-mean":
             for rows in self._silent_blocks():
                 scores[rows, 0] = _nearest_number(ruleset, clipped[rows])
@@ -150,8 +163,12 @@ class Decision:
     def degrees(self) -> NDArray[np.float64]:
         """Objects x rules: to which degree each rule's conditions hold (without its weight)."""
         degrees = np.empty((len(self.matrix), len(self.ruleset)))
-        for block in self._matcher.blocks(len(degrees)):
-            degrees[block] = self._matcher.matching(self._clipped[block])
+        clipped = self._clipped
+
+        def fill(start: int, end: int) -> None:
+            degrees[start:end] = self._matcher.matching(clipped[start:end])
+
+        self._in_blocks(fill)
         return degrees
 
     def _check_classes(self) -> None:
@@ -179,7 +196,19 @@ class Decision:
 
     def _bulk(self, *, with_scores: bool) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         classes, n_classes = self.ruleset._rule_classes, len(self.ruleset.classes)  # noqa: SLF001
-        return bulk.decide(self._matcher, self.matrix, classes, n_classes, with_scores=with_scores)
+        return bulk.decide(
+            self._matcher,
+            self.matrix,
+            classes,
+            n_classes,
+            with_scores=with_scores,
+            n_jobs=self.n_jobs,
+        )
+
+    def _in_blocks(self, work: Callable[[int, int], None]) -> None:
+        """Do what is to be done for all objects, in several threads if they are many."""
+        blocks = [(block.start, block.stop) for block in self._matcher.blocks(len(self.matrix))]
+        in_threads(work, blocks, self.n_jobs if len(blocks) >= MANY_BLOCKS else 1)
 
     @cached_property
     def _silent_rows(self) -> NDArray[np.intp]:

@@ -172,17 +172,21 @@ class RuleSet:
 
     # ------------------------------------------------------------------ prediction
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row of a table, or its number (a data frame is read by its column names)."""
-        return self.decide(X).answers
+    def predict(self, X: Any, *, n_jobs: int | None = None) -> NDArray[Any]:
+        """The class of each row of a table, or its number (a data frame is read by its column names).
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        Many rows are divided among `n_jobs` threads, by default all cores: see
+        `frri._util.threads.n_threads`.
+        """
+        return self.decide(X, n_jobs=n_jobs).answers
+
+    def predict_proba(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Rows x classes: scores divided by their sum; where no rule fires, the fallback's shares."""
-        return self.probabilities(to_matrix(X, self.attributes))
+        return self.decide(X, n_jobs=n_jobs).probabilities
 
-    def scores(self, X: Any) -> NDArray[np.float64]:
+    def scores(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Rows x classes: what the rules that fire say; a row of zeros where none does."""
-        return self.decide(X).scores
+        return self.decide(X, n_jobs=n_jobs).scores
 
     def degrees(self, X: Any) -> NDArray[np.float64]:
         """Rows x rules: to which degree each rule's conditions hold (without its weight)."""
@@ -192,17 +196,21 @@ class RuleSet:
         """Rows x rules: which rules cover which rows."""
         return np.asarray(self.degrees(X) * self._matcher.weights > COVERS)
 
-    def decide(self, X: Any) -> Decision:
+    def decide(self, X: Any, *, n_jobs: int | None = None) -> Decision:
         """Answers, scores, probabilities and deciding rules of all rows, the table read only once."""
-        return Decision(self, to_matrix(X, self.attributes))
+        return Decision(self, to_matrix(X, self.attributes), n_jobs)
 
-    def predict_index(self, matrix: NDArray[np.float64]) -> NDArray[np.intp]:
+    def predict_index(
+        self, matrix: NDArray[np.float64], *, n_jobs: int | None = None
+    ) -> NDArray[np.intp]:
         """Positions in `classes`, for values already encoded by `frri.table.to_matrix`."""
-        return Decision(self, matrix).index
+        return Decision(self, matrix, n_jobs).index
 
-    def probabilities(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    def probabilities(
+        self, matrix: NDArray[np.float64], *, n_jobs: int | None = None
+    ) -> NDArray[np.float64]:
         """The same as `predict_proba`, for encoded values."""
-        return Decision(self, matrix).probabilities
+        return Decision(self, matrix, n_jobs).probabilities
 
     # ------------------------------------------------------------------ statistics
 

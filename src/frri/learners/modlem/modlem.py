@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
 from frri.learners._weights import Weights, sums_by_key, weighted_objects
 from frri.learners.modlem import _sequential_covering as covering
@@ -54,6 +55,10 @@ class MODLEMClassifier(RuleClassifier):
         What the rules of a class have to cover: the objects that certainly belong to it (no object of
         another class has the same values), those that possibly belong to it (an object of the class
         has the same values), or simply its objects.
+    n_jobs : int, optional
+        How many threads predict: so many, all cores (-1), all but one (-2), and so on. None is all
+        cores, or one where several models are fitted at a time by joblib. Learning takes one thread,
+        and results are the same in any case.
 
     Attributes
     ----------
@@ -91,9 +96,11 @@ class MODLEMClassifier(RuleClassifier):
         *,
         criterion: Literal["laplace", "entropy"] = "laplace",
         approximation: Literal["lower", "upper", "none"] = "lower",
+        n_jobs: int | None = None,
     ) -> None:
         self.criterion = criterion
         self.approximation = approximation
+        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MODLEMClassifier:
         """Learn the rules.
@@ -138,6 +145,7 @@ class MODLEMClassifier(RuleClassifier):
         return self
 
     def _check_parameters(self) -> None:
+        check_n_jobs(self.n_jobs)
         for name, allowed in (
             ("criterion", ("laplace", "entropy")),
             ("approximation", ("lower", "upper", "none")),

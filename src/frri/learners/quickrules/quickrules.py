@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from frri import fuzzy
+from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
 from frri.learners.quickrules._positive_region import (
     TIES,
@@ -65,6 +66,10 @@ class QuickRulesClassifier(RuleClassifier):
         it goes on making rules, in the end more of them than there are objects.
     ties : {"first", "last"}, default="last"
         Which of several equally good attributes is added.
+    n_jobs : int, optional
+        How many threads predict: so many, all cores (-1), all but one (-2), and so on. None is all
+        cores, or one where several models are fitted at a time by joblib. Learning takes one thread,
+        and results are the same in any case.
 
     Attributes
     ----------
@@ -118,11 +123,13 @@ class QuickRulesClassifier(RuleClassifier):
         implicator: str = "kleene_dienes",
         coverage_test: Literal["at_least", "close"] = "at_least",
         ties: Literal["first", "last"] = "last",
+        n_jobs: int | None = None,
     ) -> None:
         self.t_norm = t_norm
         self.implicator = implicator
         self.coverage_test = coverage_test
         self.ties = ties
+        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, **refused: Any) -> QuickRulesClassifier:
         """Learn the rules.
@@ -144,6 +151,7 @@ class QuickRulesClassifier(RuleClassifier):
         check_choice("implicator", self.implicator, tuple(fuzzy.IMPLICATORS))
         check_choice("coverage_test", self.coverage_test, ("at_least", "close"))
         check_choice("ties", self.ties, TIES)
+        check_n_jobs(self.n_jobs)
         table = self._training_table(X, y)
         region = PositiveRegion(
             table.values, table.classes, table.attributes, self.t_norm, self.implicator

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
+from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
 from frri.learners.ripper._class_rules import ClassProblem, Strategy
 from frri.learners.ripper._fuzzification import FuzzyTests, certainties, stretched_weights
@@ -53,6 +54,10 @@ class FURIAClassifier(RuleClassifier):
         What decides about an object that no rule covers: stretched rules, or the most frequent class.
     random_state : int, RandomState or None, default=None
         For the random division of objects.
+    n_jobs : int, optional
+        How many threads predict: so many, all cores (-1), all but one (-2), and so on. None is all
+        cores, or one where several models are fitted at a time by joblib. Learning takes one thread,
+        and results are the same in any case.
 
     Attributes
     ----------
@@ -98,6 +103,7 @@ class FURIAClassifier(RuleClassifier):
         t_norm: Literal["product", "minimum"] = "product",
         uncovered: Literal["stretch", "priors"] = "stretch",
         random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.folds = folds
         self.min_weight = min_weight
@@ -105,6 +111,7 @@ class FURIAClassifier(RuleClassifier):
         self.t_norm = t_norm
         self.uncovered = uncovered
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, **refused: Any) -> Self:
         """Learn rules from a table and its class labels.
@@ -139,6 +146,7 @@ class FURIAClassifier(RuleClassifier):
         return self
 
     def _strategy(self) -> Strategy:
+        check_n_jobs(self.n_jobs)
         for name, allowed in (("t_norm", ("product", "minimum")), ("uncovered", tuple(FALLBACKS))):
             value = getattr(self, name)
             if value not in allowed:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
+from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
 from frri.learners.ripper._class_rules import ClassProblem, CrispRule, Strategy
 from frri.learners.ripper._sorted_columns import NO_TESTS, SortedColumns, without_redundant
@@ -48,6 +49,10 @@ class RIPPERClassifier(RuleClassifier):
         from when they are gone through again, so they are not.
     random_state : int, RandomState or None, default=None
         For the random division of objects and the order of equally frequent classes.
+    n_jobs : int, optional
+        How many threads predict: so many, all cores (-1), all but one (-2), and so on. None is all
+        cores, or one where several models are fitted at a time by joblib. Learning takes one thread,
+        and results are the same in any case.
 
     Attributes
     ----------
@@ -93,12 +98,14 @@ class RIPPERClassifier(RuleClassifier):
         optimizations: int = 2,
         prune: bool = True,
         random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.folds = folds
         self.min_weight = min_weight
         self.optimizations = optimizations
         self.prune = prune
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, **refused: Any) -> Self:
         """Learn rules from a table and its class labels.
@@ -132,6 +139,7 @@ class RIPPERClassifier(RuleClassifier):
         return self
 
     def _strategy(self) -> Strategy:
+        check_n_jobs(self.n_jobs)
         if not isinstance(self.prune, bool | np.bool_):
             raise ValueError(f"prune must be True or False, got {self.prune!r}.")  # noqa: TRY004
         strategy = Strategy(
