@@ -14,7 +14,11 @@ import { attributesByName, conditionParts, shortParts } from "./words.js";
 export function conditionChips(store, rule) {
   const { model } = store.facts;
   if (!rule.if.length)
-    return h("p", { class: "always" }, model.semantics.name === "first-match" ? "otherwise" : "always");
+    return h(
+      "p",
+      { class: "always" },
+      model.semantics.name === "first-match" ? "otherwise" : "always",
+    );
   const attributes = attributesByName(model);
   const scales = scalesOnce(store);
   return h(

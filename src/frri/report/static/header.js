@@ -15,7 +15,8 @@ export function headerView(store) {
   const figures = new Map();
   for (const element of document.querySelectorAll("[data-figure]")) {
     const [value, note] = element.querySelectorAll(".big, .note");
-    figures.set(element.dataset.figure, { value, note, learned: [value.textContent, note.textContent] });
+    const learned = [value.textContent, note.textContent];
+    figures.set(element.dataset.figure, { value, note, learned });
   }
   const mark = byId("edited");
   store.subscribe(refresh);
@@ -26,7 +27,8 @@ export function headerView(store) {
       [value.textContent, note.textContent] = learned;
     if (!store.isEdited) return;
     const [before, after] = [metrics(store.original, rows), metrics(store.state, rows)];
-    show("rules", after.rules.toLocaleString("en"), `edited, was ${before.rules.toLocaleString("en")}`);
+    const [nBefore, nAfter] = [before, after].map(({ rules }) => rules.toLocaleString("en"));
+    show("rules", nAfter, `edited, was ${nBefore}`);
     show("conditions", after.rules ? decimal(after.conditions / after.rules) : "0");
     if (after.accuracy === undefined) return;
     const basis = facts.data.sampled

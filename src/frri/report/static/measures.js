@@ -4,6 +4,7 @@
  */
 
 import { predict } from "./evaluator.js";
+import { shared } from "./rows.js";
 import { inSlices } from "./slices.js";
 
 /** Sizes at which the accuracy is measured, and rows that are enough for it. */
@@ -119,7 +120,7 @@ function orderOf({ model, entries }, rows) {
   const order = [];
   const uncovered = new Uint8Array(rows.n).fill(1);
   while (left.length) {
-    const gains = left.map(({ cover }) => cover.reduce((sum, flag, i) => sum + (flag & uncovered[i]), 0));
+    const gains = left.map(({ cover }) => shared(cover, uncovered));
     const most = Math.max(...gains);
     if (!most) break;
     const [next] = left.splice(gains.indexOf(most), 1);

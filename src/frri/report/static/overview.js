@@ -136,7 +136,11 @@ function modelBlock({ facts, state, rows }) {
 function proof(model) {
   const found = model.about.selection;
   if (editsOf(model))
-    return h("p", { class: "muted" }, "None: the rules were edited, and a proof is about those learned.");
+    return h(
+      "p",
+      { class: "muted" },
+      "None: the rules were edited, and a proof is about those learned.",
+    );
   if (!found || typeof found !== "object")
     return h("p", { class: "muted" }, "This learner gives none.");
   const isOptimal = found.status === "optimal";
@@ -185,7 +189,8 @@ function accuracy(store) {
         : "Unknown: give the report labelled rows to see it.",
     );
   const { coverage } = metrics(state, rows);
-  const before = isEdited ? ` As learned, the rules decided ${percentText(metrics(original, rows).accuracy)} rightly.` : "";
+  const learned = percentText(metrics(original, rows).accuracy);
+  const before = isEdited ? ` As learned, the rules decided ${learned} rightly.` : "";
   const basis = performance.n < given.n_rows ? "embedded row" : "row";
   const whose = {
     true: "These are the training rows: new rows will be decided less well.",

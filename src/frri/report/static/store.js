@@ -179,6 +179,7 @@ function place({ entries, model }, old, entry) {
   if (old && entry) return entries.map((one) => (one === old ? entry : one));
   if (old) return entries.filter((one) => one !== old);
   let end = entries.length;
-  if (model.semantics.name === "first-match") while (end && !entries[end - 1].rule.if.length) end -= 1;
+  if (model.semantics.name === "first-match")
+    while (end && !entries[end - 1].rule.if.length) end -= 1;
   return [...entries.slice(0, end), entry, ...entries.slice(end)];
 }

@@ -128,7 +128,8 @@ function silentParts(model, entry, label) {
     stretched: "counts most up to its first condition that fails and decides: ",
     partial: "counts most by the conditions that hold and decides: ",
   };
-  return [`No rule covers this row. Rule ${entry.number} ${how[model.semantics.fallback]}`, label, "."];
+  const decides = `Rule ${entry.number} ${how[model.semantics.fallback]}`;
+  return [`No rule covers this row. ${decides}`, label, "."];
 }
 
 /** The weakest condition of a rule that holds, with the row's value. */
