@@ -26,11 +26,10 @@ types: $(VENV)/installed-dev
 tests: browser
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-# The same tests with the oldest version of everything that pyproject.toml allows. What was not yet deprecated
-# in their time may be so in that of their own dependencies.
+# The same tests with the oldest version of everything that pyproject.toml allows.
 test-oldest:
 	$(PYTHON) .ci/oldest.py >.oldest.txt
-	PIP_CONSTRAINT=.oldest.txt PYTEST_ADDOPTS="-W default::DeprecationWarning" $(MAKE) VENV=.venv-oldest tests
+	PIP_CONSTRAINT=.oldest.txt $(MAKE) VENV=.venv-oldest tests
 
 # Lines and branches that the tests run through, also in the processes they start; htmlcov/ shows the rest.
 coverage: browser

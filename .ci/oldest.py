@@ -16,3 +16,5 @@ for name in extras.keys() - {"dev", "docs"}:
     needed += extras[name]
 bounds = {re.match(r"([\w.-]+)(?:\[.*\])?>=([\w.]+)", line).groups() for line in needed}
 print("\n".join(sorted(f"{name}=={version}" for name, version in bounds)))
+# Later ones warn of how the oldest matplotlib uses them.
+print("pyparsing<3.3")

@@ -424,7 +424,7 @@ def test_a_large_sparse_problem_stays_sparse():
         (np.ones(len(rows), dtype=bool), (rows, (rows + offsets) % n)), (n, n)
     )
     covers = covers_of(matrix)
-    cover = minimum_cover(covers, rng.integers(1, 5, n), effort=1000, time_limit=15)
+    cover = minimum_cover(covers, rng.integers(1, 5, n), effort=1000, time_limit=600)
     covered = np.zeros(n, dtype=bool)
     covered[matrix[cover.selected].indices] = True
     assert (covered == (matrix.sum(axis=0) > 0)).all()
