@@ -4,16 +4,19 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
+from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.cli import COMMANDS, main
 from frri.cli.files import check_output, write_whole
+from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.readers.training import _weights
 from programs import device_full, posix
 
@@ -760,3 +763,75 @@ def test_colours_only_on_a_terminal_that_wants_them(monkeypatch, capsys):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b" not in run(["rules", "model.json"], capsys)
+
+
+def test_evaluation_keeps_classes_apart_that_are_the_same_number(folder, capsys):
+    rules = (
+        Rule((NumericCondition.below("a", 2),), "1"),
+        Rule((NumericCondition("a", 2, 2),), "01"),
+    )
+    RuleSet(rules, (Attribute("a", 0, 3),), ("01", "1"), target="y").save("codes.json")
+    (folder / "codes.csv").write_text("a,y\n0,1\n1,1\n2,01\n3,01\n")
+    assert main(["evaluate", "--json", "codes.json", "codes.csv"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["accuracy"] == 1.0
+    assert found["confusion"] == [[2, 0], [0, 2]]
+
+
+@pytest.mark.parametrize(
+    ("classes", "written"),
+    [((1, 2), "1.0 01 2"), ((0.5, 1.5), "0.50 .5 1.5"), ((True, False), "1 TRUE 0")],
+)
+def test_evaluation_knows_classes_that_are_numbers_in_any_form(folder, capsys, classes, written):
+    rules = (Rule((NumericCondition.below("a", 2),), classes[0]),)
+    rules += (Rule((NumericCondition("a", 2, 2),), classes[1]),)
+    RuleSet(rules, (Attribute("a", 0, 3),), classes, target="y").save("numbers.json")
+    lines = [f"{row},{label}" for row, label in enumerate(written.split())]
+    (folder / "some.csv").write_text("\n".join(["a,y", *lines]))
+    assert main(["evaluate", "--json", "numbers.json", "some.csv"]) == 0
+    assert json.loads(capsys.readouterr().out)["confusion"] == [[2, 0], [0, 1]]
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_column_of_numbers_with_many_texts_is_refused_as_in_a_data_frame(capsys):
+    mixed = [*range(6), "low", "high", "low", "high"]
+    frame = pd.DataFrame({"a": mixed, "y": list("nnnnnyyyyy")})
+    sentence = r"Column 'a' holds 'low' in row 6 among numbers; correct or empty it, or "
+    with pytest.raises(ValueError, match=sentence + "turn the whole column into texts"):
+        FRRIClassifier().fit(frame[["a"]], frame["y"])
+    frame.to_csv("mixed.csv", index=False)
+    fit = ["fit", "mixed.csv", "--target", "y", "-o", "new.json"]
+    assert main(fit) == 2
+    assert re.search(sentence + r"declare .*\(--nominal a\)", capsys.readouterr().err)
+    assert main([*fit, "--nominal", "a"]) == 0
+    assert RuleSet.load("new.json").attributes[0].kind == "nominal"
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_option_whose_value_is_lost_gets_a_sentence(capsys):
+    assert main(["fit", "numbers.csv", "--target=--", "-o", "new.json"]) == 2
+    assert capsys.readouterr().err == (
+        "frri: argument --target: expected a value, got '--'; see frri fit --help.\n"
+    )
+
+
+MONSTERS = [
+    "[]", "{}", "text", "-1", "1.5", f"1{'0' * 21}", f"1{'0' * 400}", "9" * 5000, "true", "none",
+    "[1, 'a']", "{'a': 1}", "{0: []}", "1e999", "nan", "[[]]", "b'x'", "{1}", "1j", "''",
+    "10**21", "[[0, 1], [1]]", f"{'[' * 50}{']' * 50}", "4294967296",
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("learner", RULE_LEARNERS)
+def test_any_value_of_any_parameter_is_taken_or_gets_one_sentence(learner, folder, capsys):
+    (folder / "few.csv").write_text("a,b,y\n1,2,no\n2,1,no\n3,4,yes\n4,3,yes\n5,5,yes\n")
+    fit = ["fit", "few.csv", "--target", "y", "-o", "new.json", "--learner", learner]
+    for parameter in LEARNERS[learner].make().get_params():
+        for value in MONSTERS:
+            code = main([*fit, "--set", f"{parameter}={value}"])
+            *_, said = capsys.readouterr().err.splitlines()
+            assert code in {0, 2}, (parameter, value)
+            if code == 2:
+                assert re.fullmatch(rf"frri: .*{parameter}.*[.?]", said), (parameter, value, said)
+                assert len(said) < 250, (parameter, value, said)

@@ -7,8 +7,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 from frri.compare import dataset
-from frri.readers.kinds import kind_of
 from frri.readers.training import read_training
+from frri.table.columns import kind_of
 
 FRAME = pd.DataFrame(
     {

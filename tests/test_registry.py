@@ -25,7 +25,7 @@ def test_abilities_are_those_of_the_estimator(name):
     assert learner.missing == get_tags(estimator).input_tags.allow_nan
     assert learner.weights == ("sample_weight" in inspect.signature(estimator.fit).parameters)
     assert learner.rules == isinstance(estimator, RuleClassifier)
-    assert learner.nominal == getattr(estimator, "_takes_nominal", False)
+    assert learner.nominal == learner.rules
     assert estimator.fit(np.array([[0.0, 0.0], [1.0, 1.0]] * 5), [0, 1] * 5).predict([[1, 1]]) == [
         1
     ]

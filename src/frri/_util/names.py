@@ -1,7 +1,8 @@
-"""Names that people type: found, or answered with the nearest that exist."""
+"""Names and values that people type: found, answered with the nearest that exist, or shown."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 
 def find_name(name: str, names: Iterable[str], where: str, what: str = "column") -> str:
@@ -19,13 +20,41 @@ def find_name(name: str, names: Iterable[str], where: str, what: str = "column")
     known = [str(one) for one in names]
     if name in known:
         return name
-    nearest = get_close_matches(name.lower(), [one.lower() for one in known], n=1)
-    if nearest:
-        meant = next(one for one in known if one.lower() == nearest[0])
-        raise ValueError(f"{where} has no {what} {name!r}; did you mean {meant!r}?")
-    raise ValueError(f"{where} has no {what} {name!r}; it has {_listing(known)}.")
+    raise ValueError(f"{where} has no {what} {name!r}; {nearest(name, known)}")
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """What might be meant by a name that does not exist, as the end of a sentence.
+
+    Examples
+    --------
+    >>> nearest("Color", ["age", "colour"]), nearest("height", ["age", "colour"])
+    ("did you mean 'colour'?", 'it has age, colour.')
+    """
+    known = list(names)
+    close = get_close_matches(name.lower(), [one.lower() for one in known], n=1)
+    if close:
+        return f"did you mean {next(one for one in known if one.lower() == close[0])!r}?"
+    return f"it has {_listing(known)}."
 
 
 def _listing(names: list[str], most: int = 8) -> str:
     shown = ", ".join(names[:most]) or "none"
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def shown(value: Any) -> str:
+    """A value in a few characters, whatever it is.
+
+    Examples
+    --------
+    >>> shown("a" * 1000), shown(10**9999)
+    ("'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...", 'a whole number of 33216 bits')
+    """
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"a whole number of {value.bit_length()} bits"
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a monster somewhere inside
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 60 else f"{text[:40]}..."

@@ -1,21 +1,37 @@
-"""The libraries behind the readers: optional, and imported only when a table is read."""
+"""Packages that are not needed by everybody: imported when they are, or the remedy is said."""
 
+from importlib import import_module
 from typing import Any
 
 
+def optional(module: str, what: str, extra: str) -> Any:
+    """An optional module, or an ImportError that says what needs it and how it is installed.
+
+    Parameters
+    ----------
+    module : str
+        Its full name.
+    what : str
+        What needs it, as the beginning of a sentence.
+    extra : str
+        The extra of this package that brings it.
+
+    Examples
+    --------
+    >>> optional("json", "Saving", "tables").dumps([1])
+    '[1]'
+    >>> optional("no_such.package", "Flying", "wings")
+    Traceback (most recent call last):
+        ...
+    ImportError: Flying needs no_such: pip install 'frri[wings]'.
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise ImportError(f"{what} needs {package}: pip install 'frri[{extra}]'.") from None
+
+
 def import_pandas() -> Any:
-    """The library that parses tables, or the remedy for its absence."""
-    try:
-        import pandas as pd  # noqa: PLC0415 - slow to import, and only readers need it
-    except ImportError:
-        raise ImportError("Reading tables needs pandas: pip install 'frri[tables]'.") from None
-    return pd
-
-
-def import_parquet() -> Any:
-    """The library that reads Parquet files, or the remedy for its absence."""
-    try:
-        from pyarrow import parquet  # noqa: PLC0415 - slow to import, and only readers need it
-    except ImportError:
-        raise ImportError("Reading Parquet needs pyarrow: pip install 'frri[tables]'.") from None
-    return parquet
+    """The library that parses tables."""
+    return optional("pandas", "Reading tables", "tables")

@@ -5,6 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral
 from typing import Any
 
+from frri._util.names import shown
+
+# Beyond this a number of threads is a slip of the pen.
+MOST_THREADS = 10_000
+
 
 def n_threads(n_jobs: int | None = None) -> int:
     """The number of threads that `n_jobs` asks for.
@@ -23,7 +28,7 @@ def n_threads(n_jobs: int | None = None) -> int:
     >>> n_threads(0)
     Traceback (most recent call last):
         ...
-    ValueError: n_jobs must be None or a whole number other than 0, got 0.
+    ValueError: n_jobs must be None or a whole number other than 0 up to 10000, got 0.
     """
     from joblib import cpu_count  # noqa: PLC0415 - not needed for small tables
     from joblib.parallel import get_active_backend  # noqa: PLC0415
@@ -41,8 +46,11 @@ def n_threads(n_jobs: int | None = None) -> int:
 def check_n_jobs(n_jobs: Any) -> None:
     """Complain about what is no number of threads."""
     whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and not (whole and n_jobs != 0):
-        raise ValueError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}.")
+    if n_jobs is not None and not (whole and 0 < abs(int(n_jobs)) <= MOST_THREADS):
+        raise ValueError(
+            f"n_jobs must be None or a whole number other than 0 up to {MOST_THREADS}, "
+            f"got {shown(n_jobs)}."
+        )
 
 
 def in_threads(

@@ -15,9 +15,10 @@ from frri.cli.learners import make_learner
 from frri.cli.parser import Parser, positive_number, whole_number
 from frri.cli.tables import add_column_options, declared_columns
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
-from frri.readers.kinds import summary
 from frri.readers.training import read_training
 from frri.rules import RuleSet
+from frri.table import encode_frame
+from frri.table.kinds import summary
 
 EXAMPLES = """\
 frri fit patients.csv --target risk -o model.json
@@ -70,9 +71,11 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.data, arguments.target, weights=arguments.weights, **kinds
         )
     extra = {} if weights is None else {"sample_weight": weights}
-    say(one_line_each(summary(X)))
+    table = encode_frame(X)
+    say(one_line_each(summary(table)))
 
-    ruleset, proof = _learned(learner, X, y, extra)
+    # Rows without weight do not count, and what is left of the columns is described anew.
+    ruleset, proof = _learned(learner, X if extra else table, y, extra)
     write_whole(arguments.output, ruleset.to_json() + "\n")
     conditions = sum(len(rule.conditions) for rule in ruleset)
     place = "" if arguments.output == "-" else f"; saved in {arguments.output}"

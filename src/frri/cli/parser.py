@@ -1,7 +1,7 @@
 """How arguments are described and refused."""
 
 import argparse
-from typing import NoReturn
+from typing import Any, NoReturn
 
 
 class Parser(argparse.ArgumentParser):
@@ -24,6 +24,13 @@ class Parser(argparse.ArgumentParser):
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """The same, with a sentence about an option whose value is `--`: argparse would lose it."""
+        for text in args or ():
+            if text.startswith("--") and text.endswith("=--"):
+                self.error(f"argument {text[:-3]}: expected a value, got '--'")
+        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Leave the complaint to whoever runs the command."""

@@ -3,13 +3,15 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from frri._util.names import find_name
 from frri.cli.parser import Parser
 from frri.readers import read_table
-from frri.rules import Label, RuleSet
+from frri.rules import RuleSet
 from frri.rules.rule import label_array
+from frri.table.categories import category_codes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,27 +86,36 @@ def labels_of(column: "pd.Series[Any]", ruleset: RuleSet) -> NDArray[Any]:
     >>> import pandas as pd
     >>> labels_of(pd.Series(["1.0", "0"]), RuleSet((), (), (0, 1))).tolist()
     [1, 0]
+    >>> labels_of(pd.Series(["1", "01"]), RuleSet((), (), ("01", "1"))).tolist()
+    ['1', '01']
     """
-    known: dict[str, Label] = {_canonical(str(label)): label for label in ruleset.classes}
-    labels: list[Label] = []
-    for row, value in enumerate(column):
-        if value is None or value != value:  # noqa: PLR0124 - NaN
-            raise ValueError(f"Column {column.name!r} has no class in row {row}; drop this row.")
-        text = _canonical(str(value))
-        if text not in known:
-            shown = ", ".join(map(str, ruleset.classes[:8]))
+    texts = [str(label) for label in ruleset.classes]
+    values = column.to_numpy(dtype=object)
+    codes = category_codes(values, texts)
+    absent = np.flatnonzero(np.isnan(codes))
+    if len(absent):
+        raise ValueError(f"Column {column.name!r} has no class in row {absent[0]}; drop this row.")
+    numbers = {label: c for c, label in enumerate(ruleset.classes) if not isinstance(label, str)}
+    for row in np.flatnonzero(codes < 0):
+        number = _number(str(values[row]))
+        code = None if number is None else numbers.get(number)
+        if code is None:
+            shown = ", ".join(texts[:8])
             raise ValueError(
-                f"Column {column.name!r} holds {str(value)!r} in row {row}, which is none of the "
-                f"model's classes ({shown}{', ...' if len(ruleset.classes) > 8 else ''})."
+                f"Column {column.name!r} holds {str(values[row])!r} in row {row}, which is none of the "
+                f"model's classes ({shown}{', ...' if len(texts) > 8 else ''})."
             )
-        labels.append(known[text])
-    return label_array(labels)
+        codes[row] = code
+    return label_array(ruleset.classes)[codes.astype(np.intp)]
 
 
-def _canonical(text: str) -> str:
-    """Whole numbers are the same with and without decimals."""
+def _number(text: str) -> float | None:
+    """The number that a text is, None if it is none."""
     try:
-        number = float(text)
+        return int(text)
     except ValueError:
-        return text.strip()
-    return str(int(number)) if number.is_integer() else str(number)
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from frri._util.names import find_name
 from frri.compare.optional import not_installed
 from frri.readers.keel import KeelTable, read_keel
-from frri.readers.kinds import kind_of
+from frri.table.columns import kind_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,10 +1,7 @@
 """What all learners share: from any table to a matrix of numbers, from a ruleset to predictions."""
 
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,12 +11,27 @@ from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from frri import table as data
 from frri.learners._provenance import provenance
 from frri.rules import Label, RuleSet
 from frri.rules.rule import given_labels, label_array
-from frri.table import Attribute
+from frri.table import (
+    Attribute,
+    EncodedTable,
+    check_numbers,
+    column_names,
+    describe_columns,
+    encode_frame,
+    to_matrix,
+)
+from frri.table.checks import (
+    check_classes,
+    check_complete,
+    check_labels,
+    check_names,
+    warn_about_columns,
+)
 from frri.table.columns import is_missing, plain_table
+from frri.table.encoding import encode_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +45,11 @@ class TrainingTable:
     target: str
 
     @property
+    def encoded(self) -> EncodedTable:
+        """The rows, for whoever takes a table."""
+        return EncodedTable(self.values, self.attributes)
+
+    @property
     def class_counts(self) -> tuple[float, ...]:
         """Size of each class."""
         return tuple(np.bincount(self.classes, minlength=len(self.labels)).astype(float).tolist())
@@ -41,8 +58,7 @@ class TrainingTable:
 class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the learners: `fit` ends in `ruleset_`, which does the rest."""
 
-    # What a learner can take; the checks, the messages and the tags follow from it.
-    _takes_nominal = False
+    # Whether missing values are taken; the checks, the messages and the tags follow from it.
     _takes_missing = False
     # Why it takes no sample weights, to be said where it is given some.
     _no_weights = ""
@@ -104,94 +120,99 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return provenance(self._name(), self.get_params(), table.attributes, len(table.values))
 
     def _training_table(self, X: Any, y: Any) -> TrainingTable:
-        """Check the training data and remember the columns."""
+        """Check the training data, encode them and remember the columns."""
         target, y = _named_labels(y)
-        _check_labels_are_there(y)
-        X = plain_table(X)
-        names = data.column_names(X)
-        _check_names(names)
-        attributes = data.describe_frame(X) if names and self._takes_nominal else ()
-        if any(attribute.kind != "numeric" for attribute in attributes):
-            _check_kinds(X, attributes)
-            validate_data(self, X, y, skip_check_array=True)
-            values = self._mixed_values(X, attributes)
-            if not len(values):
-                raise ValueError("The table has 0 samples: give it at least one row.")
-            y = column_or_1d(y, warn=True)
-            assert_all_finite(y, input_name="y")
-            if len(y) != len(values):
-                raise ValueError(f"The table has {len(values)} rows but there are {len(y)} labels.")
-        else:
-            data.check_numbers(X, allow_missing=self._allows_missing())
-            values, y = validate_data(
-                self, X, y, dtype=np.float64, ensure_all_finite=self._finite_or_nan()
-            )
-            attributes = data.describe_columns(
-                values, names or self._default_names(values.shape[1])
-            )
+        check_labels(y)
+        table, y = self._encoded(X, y)
         y = plain_labels(y)
-        _check_target(y)
-        _warn_about_columns(attributes, target, len(y))
+        check_classes(y)
+        check_classification_targets(y)
+        warn_about_columns(table.attributes, target, len(y), stacklevel=4)
         self.classes_, codes = np.unique(y, return_inverse=True)
         labels = tuple(self.classes_.tolist())
-        return TrainingTable(values, codes.astype(np.intp), labels, attributes, target)
+        return TrainingTable(table.matrix, codes.astype(np.intp), labels, table.attributes, target)
+
+    def _encoded(self, X: Any, y: Any) -> tuple[EncodedTable, NDArray[Any]]:
+        """A table of any form to learn from, and its labels."""
+        X = plain_table(X)
+        names = column_names(X)
+        if names is None and not isinstance(X, EncodedTable):
+            X = _without_marks(X)
+            check_numbers(X, allow_missing=self._allows_missing())
+            values, y = validate_data(
+                self, X, y, dtype=np.float64, ensure_all_finite=self._finite()
+            )
+            made_up = [f"x{j}" for j in range(values.shape[1])]
+            return EncodedTable(values, describe_columns(values, made_up)), y
+        if names is not None:
+            check_names(names)
+        validate_data(self, X, y, skip_check_array=True)
+        table = X if isinstance(X, EncodedTable) else encode_frame(X)
+        if isinstance(X, EncodedTable):
+            self.feature_names_in_ = np.array([a.name for a in X.attributes], dtype=object)
+        if not len(table):
+            raise ValueError("The table has 0 samples: give it at least one row.")
+        if not self._allows_missing():
+            check_complete(table.matrix, table.attributes)
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        if len(y) != len(table):
+            raise ValueError(
+                f"The table has {len(table)} rows but there are {len(y)} labels: "
+                "inconsistent numbers of samples."
+            )
+        return table, y
 
     def _new_values(self, X: Any) -> NDArray[np.float64]:
         """Check new data against the training columns and encode them."""
         check_is_fitted(self)
-        X = plain_table(X)
         attributes = self.ruleset_.attributes
-        if any(attribute.kind != "numeric" for attribute in attributes):
+        X = plain_table(X)
+        names = column_names(X)
+        numeric = all(attribute.kind == "numeric" for attribute in attributes)
+        if names is None and numeric and not isinstance(X, EncodedTable):
+            X = _without_marks(X)
+            check_numbers(X, allow_missing=self._allows_missing())
+            values: NDArray[np.float64] = validate_data(
+                self, X, reset=False, dtype=np.float64, ensure_all_finite=self._finite()
+            )
+            return values
+        if isinstance(X, EncodedTable):
+            matrix = to_matrix(X, attributes)
+        elif {attribute.name for attribute in attributes} <= set(names or ()):
+            # What is wrong in a column is said before its place is found to be wrong.
+            matrix = to_matrix(X, attributes)
             validate_data(self, X, skip_check_array=True, reset=False)
-            return self._mixed_values(X, attributes)
-        data.check_numbers(X, allow_missing=self._allows_missing())
-        matrix: NDArray[np.float64] = validate_data(
-            self, X, reset=False, dtype=np.float64, ensure_all_finite=self._finite_or_nan()
-        )
+        else:
+            validate_data(self, X, skip_check_array=True, reset=False)
+            columns = None if names is None else [X[name] for name in X.columns]
+            matrix = (
+                to_matrix(X, attributes) if columns is None else encode_columns(columns, attributes)
+            )
+        if not self._allows_missing():
+            check_complete(matrix, attributes)
         return matrix
-
-    def _mixed_values(self, X: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64]:
-        """Columns of several kinds as one matrix."""
-        allowed = self._allows_missing()
-        if data.column_names(X) is not None:
-            numeric = {a.name for a in attributes if a.kind == "numeric"}
-            data.check_numbers(_select(X, numeric), allow_missing=allowed)
-        values = data.to_matrix(X, attributes)
-        if not allowed:
-            _check_complete(values, attributes)
-        return values
 
     def _allows_missing(self) -> bool:
         """Whether missing values are taken, for learners where parameters have a say in it."""
         return self._takes_missing
 
-    def _finite_or_nan(self) -> bool | str:
+    def _finite(self) -> bool | str:
         return "allow-nan" if self._allows_missing() else True
 
-    @staticmethod
-    def _default_names(n_columns: int) -> list[str]:
-        return [f"x{j}" for j in range(n_columns)]
 
-
-def _warn_about_columns(attributes: Sequence[Attribute], target: str, n_objects: int) -> None:
-    """Say which columns make rules that tell nothing about new objects."""
-    for attribute in attributes:
-        many = attribute.kind == "nominal" and len(attribute.categories or ()) > max(
-            10, n_objects / 2
-        )
-        if attribute.name == target:
-            warnings.warn(
-                f"The table still has the target {target!r} as a column; drop it from the table.",
-                UserWarning,
-                stacklevel=4,
-            )
-        elif many:
-            warnings.warn(
-                f"Column {attribute.name!r} has {len(attribute.categories or ())} different texts in "
-                f"{n_objects} rows: drop it if it is an identifier, convert it if it holds dates.",
-                UserWarning,
-                stacklevel=4,
-            )
+def _without_marks(X: Any) -> Any:
+    """A bare table in which every kind of missing value is NaN: scikit-learn does not know them all."""
+    if not isinstance(X, np.ndarray | list | tuple):
+        return X
+    try:
+        array = np.asarray(X)
+    except ValueError:  # ragged
+        return X
+    if array.dtype.kind != "O" or array.ndim != 2:
+        return array if array.ndim == 2 else X
+    marks = np.frompyfunc(is_missing, 1, 1)(array).astype(bool)
+    return np.where(marks, np.nan, array)
 
 
 def _named_labels(y: Any) -> tuple[str, Any]:
@@ -199,7 +220,7 @@ def _named_labels(y: Any) -> tuple[str, Any]:
     if y is None:
         return "class", None
     y = plain_table(y)
-    columns = data.column_names(y)
+    columns = column_names(y)
     if columns is not None and len(columns) == 1:
         y = y[y.columns[0]]
     return str(getattr(y, "name", None) or "class"), given_labels(y)
@@ -227,80 +248,3 @@ def plain_labels(y: NDArray[Any]) -> NDArray[Any]:
             f"The target holds {labels[0]!r}; turn the classes into texts or moderate whole numbers."
         )
     return plain
-
-
-def _check_labels_are_there(y: Any) -> None:
-    """Texts may be missing among texts, where scikit-learn would not say so."""
-    labels = np.asarray(y) if y is not None else np.empty(0)
-    if labels.dtype.kind in "mM":
-        raise ValueError(
-            "The target holds dates or times: turn them into texts to use them as classes."
-        )
-    if labels.dtype.kind == "O" and labels.ndim == 1:
-        absent = [row for row, label in enumerate(labels) if is_missing(label)]
-        if absent:
-            raise ValueError(
-                f"The target has no value (NaN) in row {absent[0]} "
-                f"({len(absent)} of {len(labels)} rows); drop these rows."
-            )
-
-
-def _check_target(y: NDArray[Any]) -> None:
-    """Classes, not quantities."""
-    if y.dtype.kind == "f" and len(y) and not np.all(y == np.floor(y)):
-        example = y[np.flatnonzero(y != np.floor(y))[0]]
-        raise ValueError(
-            f"The target holds quantities such as {example:g}: Unknown label type 'continuous'. "
-            "A classifier needs classes; bin the target into a few labels first."
-        )
-    check_classification_targets(y)
-
-
-def _check_names(names: list[str] | None) -> None:
-    if names == []:
-        raise ValueError("The table has 0 features: give it at least one column.")
-    seen: set[str] = set()
-    for name in names or ():
-        if name in seen:
-            raise ValueError(f"The table has more than one column {name!r}; rename one of them.")
-        seen.add(name)
-
-
-def _check_kinds(frame: Any, attributes: Sequence[Attribute]) -> None:
-    """Complain about a column of numbers with a few others: neither kind would be meant."""
-    for label, attribute in zip(frame.columns, attributes, strict=True):
-        if attribute.kind != "nominal":
-            continue
-        column = frame[label]
-        array = np.asarray(column)
-        declared = getattr(getattr(column, "cat", None), "codes", None) is not None
-        if declared or array.dtype.kind != "O":
-            continue
-        others = [
-            row
-            for row, value in enumerate(array)
-            if isinstance(value, bool | np.bool_) or not isinstance(value, Real | Decimal)
-        ]
-        strangers = [row for row in others if not is_missing(array[row])]
-        if strangers and len(array) - len(others) > len(strangers):
-            row = strangers[0]
-            raise ValueError(
-                f"Column {attribute.name!r} holds {array[row]!r} in row {row} among numbers; "
-                "correct or empty it, or turn the whole column into texts if these are categories."
-            )
-
-
-def _check_complete(values: NDArray[np.float64], attributes: Sequence[Attribute]) -> None:
-    counts = np.isnan(values).sum(axis=0)
-    for attribute, count in zip(attributes, counts, strict=True):
-        if count:
-            raise ValueError(
-                f"Missing values in column {attribute.name!r} ({count} of {len(values)} rows): "
-                "fill them in or drop these rows first."
-            )
-
-
-def _select(frame: Any, names: set[str]) -> Any:
-    """Some columns of a data frame, whatever its columns are called by type."""
-    chosen = [column for column in frame.columns if str(column) in names]
-    return frame[chosen]

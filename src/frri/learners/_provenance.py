@@ -83,8 +83,6 @@ def _plain(value: Any) -> Any:
         return [*map(_plain, value)] if len(value) <= MOST_VALUES else f"{len(value)} values"
     if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, int) and value.bit_length() > 64:
-        return f"a whole number of {value.bit_length()} bits"
     if isinstance(value, int | float):
         return value if isfinite(value) else str(value)
     shown = value if isinstance(value, str) else type(value).__name__

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from frri.table.columns import is_missing, plain_table
+from frri.table import EncodedTable
+from frri.table.columns import is_missing, number, plain_table
 
 # Binary logarithm of the most units that all weights together may have: sums then fit in 64 bits.
 MOST_UNITS = 62
@@ -87,7 +88,8 @@ def weighted_objects(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Weig
     weights = _checked(sample_weight, _num_samples(X))
     kept = np.flatnonzero(weights)
     if len(kept) < len(weights):
-        X, y = _safe_indexing(X, kept), y if y is None else _safe_indexing(y, kept)
+        X = X.take(kept) if isinstance(X, EncodedTable) else _safe_indexing(X, kept)
+        y = y if y is None else _safe_indexing(y, kept)
     return X, y, Weights.of(weights[kept])
 
 
@@ -128,4 +130,4 @@ def _numbers(array: NDArray[Any]) -> NDArray[np.float64]:
                 f"sample_weight holds {value!r} in row {row}, which is not a number; "
                 "give one number per row."
             )
-    return np.array([np.nan if is_missing(value) else float(value) for value in values])
+    return np.array([number(value, "sample_weight", row) for row, value in enumerate(values)])

@@ -3,22 +3,24 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from itertools import pairwise
+from math import inf
 from numbers import Integral, Real
 from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch
 
 from frri import induction
+from frri._util.names import nearest, shown
 from frri._util.threads import check_n_jobs
 from frri.cover import DEFAULT_EFFORT, CoverMatrix, minimum_cover
 from frri.fuzzy import Scaling
 from frri.induction import ConditionType
 from frri.learners._base import RuleClassifier, TrainingTable
+from frri.learners._parameters import LARGEST_AMOUNT, check_count, random_numbers
 from frri.rules import Condition, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.rules.measures import statistics_of_counts
 from frri.table import Attribute
@@ -31,6 +33,9 @@ RESTRICTIONS = {
     "at least": ConditionType.AT_LEAST,
     "never": ConditionType.UNUSED,
 }
+
+# More steps than any search takes in a year.
+MOST_EFFORT = 10**18
 
 
 class FRRIClassifier(RuleClassifier):
@@ -134,7 +139,6 @@ class FRRIClassifier(RuleClassifier):
     IF colour = blue THEN class = yes   [confidence 1.00, covers 2 of 4, precision 1.00]
     """
 
-    _takes_nominal = True
     _takes_missing = True
     _no_weights = (
         "the smallest set of rules that covers every object is the same whatever the objects weigh"
@@ -231,20 +235,21 @@ class FRRIClassifier(RuleClassifier):
         return members[self._types]
 
     def _check_parameters(self) -> None:
-        effort: Any = self.effort
-        whole = isinstance(effort, Integral) and not isinstance(effort, bool)
-        if not whole or effort < 0:
-            raise ValueError(f"effort must be a whole number, 0 or more, got {effort!r}.")
+        check_count("effort", self.effort, most=MOST_EFFORT)
+        random_numbers(self.random_state)
         limit: Any = self.time_limit
-        if limit is not None and not (isinstance(limit, Real) and float(limit) >= 0):
-            raise ValueError(f"time_limit must be a number of seconds, 0 or more, got {limit!r}.")
+        number = isinstance(limit, Real) and not isinstance(limit, bool)
+        if limit is not None and not (number and (0 <= limit <= LARGEST_AMOUNT or limit == inf)):
+            raise ValueError(
+                f"time_limit must be a number of seconds, 0 or more, got {shown(limit)}."
+            )
         check_n_jobs(self.n_jobs)
-        if self.missing not in {"similar", "error"}:
-            raise ValueError(f"missing must be 'similar' or 'error', got {self.missing!r}.")
+        if not isinstance(self.missing, str) or self.missing not in {"similar", "error"}:
+            raise ValueError(f"missing must be 'similar' or 'error', got {shown(self.missing)}.")
         if self.conditions is not None and not isinstance(self.conditions, Mapping):
             raise ValueError(
                 "conditions must be a mapping from columns to 'any', 'at most', 'at least' or 'never', "
-                f"got {self.conditions!r}."
+                f"got {shown(self.conditions)}."
             )
 
     def _package(self, table: TrainingTable, covers: CoverMatrix) -> RuleSet:
@@ -374,14 +379,14 @@ def _initial_types(
     initial = np.full(len(attributes), ConditionType.SIMILAR, dtype=np.int8)
     for key, restriction in conditions.items():
         j = _position(key, positions)
-        shown = f"conditions[{key!r}]"
+        place = f"conditions[{shown(key)}]"
         if not isinstance(restriction, str) or restriction not in RESTRICTIONS:
             raise ValueError(
-                f"{shown} must be 'any', 'at most', 'at least' or 'never', got {restriction!r}."
+                f"{place} must be 'any', 'at most', 'at least' or 'never', got {shown(restriction)}."
             )
         if attributes[j].kind == "nominal" and restriction in {"at most", "at least"}:
             raise ValueError(
-                f"{shown} must be 'any' or 'never', got {restriction!r}: "
+                f"{place} must be 'any' or 'never', got {restriction!r}: "
                 "the categories of this column have no order."
             )
         initial[j] = RESTRICTIONS[restriction]
@@ -394,9 +399,10 @@ def _position(key: Any, positions: Mapping[str, int]) -> int:
         return positions[str(key)]
     if isinstance(key, Integral) and str(key).isdecimal() and int(key) < len(positions):
         return int(key)
-    near = get_close_matches(str(key), positions, n=1, cutoff=0.4)
-    hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join([*positions][:8])}."
-    raise ValueError(f"conditions names {key!r}, but the table has no such column; {hint}")
+    raise ValueError(
+        f"conditions names {shown(key)}, but the table has no such column; "
+        f"{nearest(shown(key), positions)}"
+    )
 
 
 def _orders(order: Any, shape: tuple[int, ...], random_state: Any) -> NDArray[np.intp]:
@@ -406,23 +412,29 @@ def _orders(order: Any, shape: tuple[int, ...], random_state: Any) -> NDArray[np
         if order == "given":
             return np.arange(n_attributes)
         if order == "random":
-            shuffled: NDArray[np.intp] = check_random_state(random_state).permutation(n_attributes)
+            shuffled: NDArray[np.intp] = random_numbers(random_state).permutation(n_attributes)
             return shuffled
         raise ValueError(
-            f"attribute_order must be 'given', 'random', a permutation or one per object, got {order!r}."
+            "attribute_order must be 'given', 'random', a permutation or one per object, "
+            f"got {shown(order)}."
         )
-    array = np.asarray(order)
+    try:
+        array = np.asarray(order)
+    except ValueError:  # rows of different lengths
+        array = np.empty(0)
     if array.shape not in {(n_attributes,), (n_objects, n_attributes)}:
         raise ValueError(
             f"attribute_order must have shape ({n_attributes},) or ({n_objects}, {n_attributes}), "
-            f"got {array.shape}."
+            f"got {shown(array.shape)}."
         )
     rows = np.atleast_2d(array)
-    wrong = np.flatnonzero((np.sort(rows, axis=1) != np.arange(n_attributes)).any(axis=1))
-    if len(wrong) or array.dtype.kind not in "iu":
-        row = rows[wrong[0] if len(wrong) else 0].tolist()
+    wrong = np.zeros(1, dtype=np.intp)
+    if array.dtype.kind in "iu":
+        wrong = np.flatnonzero((np.sort(rows, axis=1) != np.arange(n_attributes)).any(axis=1))
+    if len(wrong):
         raise ValueError(
-            f"attribute_order must be a permutation of 0 to {n_attributes - 1}, got {row}."
+            f"attribute_order must be a permutation of 0 to {n_attributes - 1}, "
+            f"got {shown(rows[wrong[0]].tolist())}."
         )
     return array.astype(np.intp)
 

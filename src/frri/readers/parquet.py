@@ -4,7 +4,7 @@ import io
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from frri._util.optional import import_pandas, import_parquet
+from frri._util.optional import import_pandas, optional
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ def read_parquet(content: bytes, name: str) -> "pd.DataFrame":
         ...
     ValueError: example.parquet is not a Parquet file, or a damaged one.
     """
-    pd, parquet = import_pandas(), import_parquet()
+    pd, parquet = import_pandas(), optional("pyarrow.parquet", "Reading Parquet", "tables")
     if not content:
         raise ValueError(f"{name} is empty.")
     try:

@@ -5,8 +5,10 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from frri._util.names import find_name
-from frri.readers.kinds import check_kinds, declare, kind_of, texts
 from frri.readers.tables import read_table
+from frri.table.checks import check_kinds
+from frri.table.columns import kind_of
+from frri.table.kinds import declare, texts
 
 if TYPE_CHECKING:
     import pandas as pd

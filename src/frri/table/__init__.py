@@ -1,13 +1,13 @@
 """Tables: named, typed columns on the way in, one float64 matrix on the way through."""
 
 from frri.table.attribute import FARTHEST_DATE, KINDS, Attribute, number_text
+from frri.table.checks import LARGEST, check_numbers
+from frri.table.columns import column_names
 from frri.table.encoding import (
-    LARGEST,
     EncodedTable,
-    check_numbers,
-    column_names,
     describe_columns,
     describe_frame,
+    encode_frame,
     to_matrix,
 )
 
@@ -21,6 +21,7 @@ __all__ = [
     "column_names",
     "describe_columns",
     "describe_frame",
+    "encode_frame",
     "number_text",
     "to_matrix",
 ]

@@ -1,6 +1,7 @@
 """One column of any data frame (numpy, pandas, polars, Arrow) as a plain array, and its kind."""
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from numbers import Real
@@ -40,6 +41,64 @@ def _with_gaps(array: Any) -> NDArray[Any]:
         values = values.astype(np.float64 if values.dtype.kind in "iu" else object)
     values[mask] = {"f": np.nan, "M": np.datetime64("NaT")}.get(values.dtype.kind)
     return values
+
+
+def column_names(table: Any) -> list[str] | None:
+    """The column names of a data frame, None for a bare array."""
+    columns = getattr(table, "column_names", None)  # of an Arrow table
+    if not isinstance(columns, list):
+        columns = getattr(table, "columns", None)
+    return None if columns is None else [str(name) for name in columns]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column as it is: what kind its type tells, and its values as a plain array.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        One of `frri.table.KINDS`: numbers are numeric and dates dates; ordered categories (pandas,
+        Arrow; `Enum` in polars) are ordinal; other categories, truth values and texts are nominal.
+    values : ndarray
+        See `plain_column`.
+    order : tuple of str or None
+        The categories of an ordinal column from low to high.
+    declared : bool
+        Whether the type says that these are categories.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> Column.of(pd.Series([True, False]), "ok").kind, Column.of([1, 2], "age").kind
+    ('nominal', 'numeric')
+    """
+
+    name: str
+    kind: str
+    values: NDArray[Any]
+    order: tuple[str, ...] | None
+    declared: bool
+
+    @classmethod
+    def of(cls, column: Any, name: str) -> "Column":
+        """A column of any data frame; it is converted here and nowhere else."""
+        values, order = plain_column(column, name), ordered_categories(column)
+        kind = {"O": "nominal", "M": "date"}.get(values.dtype.kind, "numeric")
+        declared = getattr(getattr(column, "cat", None), "codes", None) is not None
+        return cls(name, kind if order is None else "ordinal", values, order, declared)
+
+
+def kind_of(column: Any, name: str = "") -> str:
+    """The kind of attribute that a column becomes.
+
+    Examples
+    --------
+    >>> kind_of(np.array(["2024-05-17"], dtype="datetime64[D]"))
+    'date'
+    """
+    return Column.of(column, name).kind
 
 
 def ordered_categories(column: Any) -> tuple[str, ...] | None:
@@ -88,7 +147,7 @@ def plain_column(column: Any, name: str = "") -> NDArray[Any]:
             f"Column {name!r} holds values of the type {array.dtype}; turn them into numbers or texts."
         )
     values = array.astype("U").astype(object) if array.dtype.kind == "S" else array.astype(object)
-    return _resolved(values)
+    return _resolved(values, name)
 
 
 def _array(column: Any) -> NDArray[Any]:
@@ -96,18 +155,48 @@ def _array(column: Any) -> NDArray[Any]:
     return array if array.ndim == 1 else np.asarray(column, dtype=object)
 
 
-def _resolved(values: NDArray[np.object_]) -> NDArray[Any]:
+def _resolved(values: NDArray[np.object_], name: str) -> NDArray[Any]:
     """Objects that are all numbers, or all dates, as such."""
     first = next((value for value in values if not is_missing(value)), None)
-    if _is_number(first) and all(_is_number(v) or is_missing(v) for v in values):
-        return np.array([np.nan if is_missing(v) else float(v) for v in values])
+    if is_number_type(type(first)) and all(
+        is_number_type(type(v)) or is_missing(v) for v in values
+    ):
+        return np.array([number(v, f"Column {name!r}", row) for row, v in enumerate(values)])
     if isinstance(first, date) and all(isinstance(v, date) or is_missing(v) for v in values):
         return np.array([_moment(v) for v in values], dtype="datetime64[us]")
     return values
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real | Decimal) and not isinstance(value, bool | np.bool_)
+def is_number_type(kind: type) -> bool:
+    """Whether values of a type are numbers; truth values are none.
+
+    Examples
+    --------
+    >>> is_number_type(float), is_number_type(bool), is_number_type(str)
+    (True, False, False)
+    """
+    return issubclass(kind, Real | Decimal) and not issubclass(kind, bool | np.bool_)
+
+
+def number(value: Any, label: str, row: int) -> float:
+    """A value as a float, NaN for a missing one, or the complaint about one too large for that.
+
+    Examples
+    --------
+    >>> number("1.5", "Column 'age'", 0), number(None, "Column 'age'", 1)
+    (1.5, nan)
+    >>> number(10**400, "Column 'age'", 2)
+    Traceback (most recent call last):
+        ...
+    ValueError: Column 'age' holds 1e+400 in row 2; replace it by a finite number or drop the row.
+    """
+    try:
+        return np.nan if is_missing(value) else float(value)
+    except OverflowError:
+        raise ValueError(
+            f"{label} holds {Decimal(int(value)):.0e} in row {row}; "
+            "replace it by a finite number or drop the row."
+        ) from None
 
 
 def _moment(value: Any) -> Any:

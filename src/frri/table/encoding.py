@@ -1,8 +1,7 @@
 """Tables: named, typed columns on the way in, one float64 matrix on the way through.
 
 Numeric values stay as they are, nominal values become the position of their category (-1 for one never
-seen in training) and missing values become NaN. Everything that computes works on that matrix; every
-complaint about the data is made here, in one sentence that names the column, the value and the remedy.
+seen in training) and missing values become NaN. Everything that computes works on that matrix.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,16 +13,15 @@ from numpy.typing import NDArray
 
 from frri.table.attribute import Attribute
 from frri.table.categories import category_codes
+from frri.table.checks import all_moderate, check_mixture, check_moderate, listing, numbers
 from frri.table.columns import (
+    Column,
+    column_names,
     days_since_1970,
     is_missing,
-    ordered_categories,
     plain_column,
     plain_table,
 )
-
-# Beyond this the width of a range overflows; no measured quantity comes near it.
-LARGEST = 1e300
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,14 +64,6 @@ class EncodedTable:
         return EncodedTable(self.matrix[rows], self.attributes)
 
 
-def column_names(table: Any) -> list[str] | None:
-    """The column names of a data frame, None for a bare array."""
-    columns = getattr(table, "column_names", None)  # of an Arrow table
-    if not isinstance(columns, list):
-        columns = getattr(table, "columns", None)
-    return None if columns is None else [str(name) for name in columns]
-
-
 def describe_columns(matrix: NDArray[np.float64], names: Iterable[str]) -> tuple[Attribute, ...]:
     """Numeric attributes with the ranges found in a matrix; missing values (NaN) do not count.
 
@@ -90,10 +80,7 @@ def describe_columns(matrix: NDArray[np.float64], names: Iterable[str]) -> tuple
 
 
 def describe_frame(frame: Any) -> tuple[Attribute, ...]:
-    """The attributes of a data frame, by the types of its columns.
-
-    Numbers are numeric and dates dates. Ordered categories (pandas, Arrow; `Enum` in polars) are
-    ordinal. Other categories, truth values and texts are nominal.
+    """The attributes of a data frame, by the types of its columns: see `frri.table.columns.Column`.
 
     Examples
     --------
@@ -105,23 +92,46 @@ def describe_frame(frame: Any) -> tuple[Attribute, ...]:
     >>> describe_frame(table)[3].categories
     ('False', 'True')
     """
+    return encode_frame(frame).attributes
+
+
+def encode_frame(frame: Any) -> EncodedTable:
+    """A data frame to learn from: every column is looked at once, described and encoded.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> encode_frame(pd.DataFrame({"a": [1, 3], "b": ["red", None]})).matrix
+    array([[ 1.,  0.],
+           [ 3., nan]])
+    """
     frame = plain_table(frame)
-    return tuple(_describe(str(name), frame[name]) for name in frame.columns)
+    matrix = np.empty((len(frame), len(frame.columns)))
+    attributes = []
+    for j, name in enumerate(frame.columns):
+        column = Column.of(frame[name], str(name))
+        attribute, matrix[:, j] = _described(column)
+        attributes.append(attribute)
+    return EncodedTable(matrix, tuple(attributes))
 
 
-def _describe(name: str, column: Any) -> Attribute:
-    ordered = ordered_categories(column)
-    if ordered is not None:
-        return Attribute(name, categories=ordered, kind="ordinal")
-    values = plain_column(column, name)
-    if values.dtype.kind == "O":
-        texts = {str(value) for value in values if not is_missing(value)}
-        return Attribute(name, categories=tuple(sorted(texts)))
-    kind = "date" if values.dtype.kind == "M" else "numeric"
-    numbers = days_since_1970(values) if kind == "date" else values.astype(np.float64)
-    known = numbers[~np.isnan(numbers)]
-    low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
-    return Attribute(name, float(low), float(high), kind=kind)
+def _described(column: Column) -> tuple[Attribute, NDArray[np.float64]]:
+    """What a column is in training, and its values as numbers."""
+    if column.kind == "nominal":
+        if not column.declared:
+            remedy = "turn the whole column into texts if these are categories"
+            check_mixture(column.name, column.values, remedy)
+        texts = {str(value) for value in column.values if not is_missing(value)}
+        attribute = Attribute(column.name, categories=tuple(sorted(texts)))
+    elif column.kind == "ordinal":
+        attribute = Attribute(column.name, categories=column.order, kind="ordinal")
+    else:
+        days = column.kind == "date"
+        numbers = days_since_1970(column.values) if days else column.values.astype(np.float64)
+        check_moderate(numbers, f"Column {column.name!r}")
+        low, high = _nan_range(numbers[:, None])
+        return Attribute(column.name, float(low[0]), float(high[0]), kind=column.kind), numbers
+    return attribute, _coded(column.values, attribute)
 
 
 def to_matrix(table: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64]:
@@ -155,7 +165,7 @@ def to_matrix(table: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64
             raise ValueError(
                 f"The table has no column {absent[0]!r}"
                 + (f" (and {len(absent) - 1} more of the model's columns)" if absent[1:] else "")
-                + f"; it has {_listing(names)}. Rename or add it."
+                + f"; it has {listing(names)}. Rename or add it."
             )
         twice = (
             [a.name for a in attributes if names.count(a.name) > 1]
@@ -167,125 +177,42 @@ def to_matrix(table: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64
                 f"The table has more than one column {twice[0]!r}; rename one of them."
             )
         columns = [table[table.columns[places[a.name]]] for a in attributes]
-        n_rows = len(table)
-    else:
-        array = np.asarray(table)
-        if array.ndim != 2 or array.shape[1] != len(attributes):
-            raise ValueError(
-                f"Expected a table of {len(attributes)} columns ({_listing(a.name for a in attributes)}), "
-                f"got an array of shape {array.shape}."
-            )
-        if array.dtype.kind in "fiub" and all(a.kind == "numeric" for a in attributes):
-            return _numeric_matrix(array, attributes)
-        columns = list(array.T)
-        n_rows = len(array)
-    matrix = np.empty((n_rows, len(attributes)))
+        return encode_columns(columns, attributes, len(table))
+    array = np.asarray(table)
+    if array.ndim != 2 or array.shape[1] != len(attributes):
+        raise ValueError(
+            f"Expected a table of {len(attributes)} columns ({listing(a.name for a in attributes)}), "
+            f"got an array of shape {array.shape}."
+        )
+    if array.dtype.kind in "fiub" and all(a.kind == "numeric" for a in attributes):
+        return _numeric_matrix(array, attributes)
+    return encode_columns(list(array.T), attributes, len(array))
+
+
+def encode_columns(
+    columns: Sequence[Any], attributes: Sequence[Attribute], n_rows: int | None = None
+) -> NDArray[np.float64]:
+    """Columns in the order of the attributes as one matrix; rows are counted where there is no column.
+
+    Examples
+    --------
+    >>> encode_columns([[1, 2], ["red", None]], [Attribute("a"), Attribute("b", categories=("red",))])
+    array([[ 1.,  0.],
+           [ 2., nan]])
+    """
+    matrix = np.empty((len(columns[0]) if n_rows is None else n_rows, len(attributes)))
     for j, (attribute, column) in enumerate(zip(attributes, columns, strict=True)):
         matrix[:, j] = _encode(column, attribute)
     return matrix
 
 
-def check_numbers(
-    table: Any, names: Sequence[str] | None = None, *, allow_missing: bool = False
-) -> None:
-    """Complain about the first value of a table that is not a finite, moderate number.
-
-    Whatever else may be wrong with the table (its shape, its type) is left to the caller.
-
-    Examples
-    --------
-    >>> check_numbers([[1.0, 2.0], [3.0, float("inf")]])
-    Traceback (most recent call last):
-        ...
-    ValueError: Column 1 holds inf (infinity) in row 1; replace it by a finite number or drop the row.
-    """
-    columns = _columns(table)
-    labels = names if names is not None else column_names(table)
-    missing: list[str] = []
-    for j, column in enumerate(columns):
-        name = repr(labels[j]) if labels is not None else str(j)
-        label = f"Column {name}"
-        values = _numbers(column, label)
-        if values is None:
-            return
-        absent = np.isnan(values)
-        if absent.any() and not allow_missing:
-            missing.append(f"column {name} ({int(absent.sum())} of {len(values)} rows)")
-            continue
-        _check_moderate(values, label)
-    if missing:
-        raise ValueError(
-            f"Missing values (NaN) in {_listing(missing)}: fill them in or drop these rows first."
-        )
-
-
-def _check_moderate(values: NDArray[np.float64], label: str) -> None:
-    huge = np.flatnonzero(np.abs(values) > LARGEST)
-    if len(huge):
-        value = values[huge[0]]
-        what = "infinity" if np.isinf(value) else f"beyond {LARGEST:g}"
-        raise ValueError(
-            f"{label} holds {value:g} ({what}) in row {huge[0]}; "
-            "replace it by a finite number or drop the row."
-        )
-
-
-def _columns(table: Any) -> Iterable[Any]:
-    """The columns of a table that are worth a look; none if all is well or nothing can be said."""
-    table = plain_table(table)
-    if column_names(table) is not None:
-        return (table[name] for name in table.columns)
-    try:
-        array = np.asarray(table)
-    except ValueError:  # ragged: the caller's check explains
-        return ()
-    if array.ndim != 2 or array.dtype.kind in "iub":
-        return ()
-    if array.dtype.kind == "f" and (not array.size or _all_moderate(array)):
-        return ()
-    return array.T
-
-
-def _all_moderate(array: NDArray[np.floating]) -> bool:
-    """Whether no value is NaN, infinite or huge; NaN fails every comparison."""
-    return float(array.max()) <= LARGEST and float(array.min()) >= -LARGEST
-
-
 def _nan_range(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Smallest and largest known value of each column, 0 where all are missing."""
     unknown = np.isnan(matrix)
-    lows = np.where(unknown, np.inf, matrix).min(axis=0)
-    highs = np.where(unknown, -np.inf, matrix).max(axis=0)
+    lows = np.where(unknown, np.inf, matrix).min(axis=0, initial=np.inf)
+    highs = np.where(unknown, -np.inf, matrix).max(axis=0, initial=-np.inf)
     empty = unknown.all(axis=0)
     return np.where(empty, 0.0, lows), np.where(empty, 0.0, highs)
-
-
-def _numbers(column: Any, label: str) -> NDArray[np.float64] | None:
-    """A column as floats, or the complaint about the value that is not a number."""
-    array = np.asarray(column)
-    if array.dtype.kind in "fiub":
-        return array.astype(np.float64, copy=False)
-    if array.dtype.kind in "Mm":
-        raise ValueError(
-            f"{label} holds dates or durations, which are not numbers; encode or drop this column."
-        )
-    if array.dtype.kind not in "OUS":
-        return None
-    values = np.empty(len(array))
-    for row, value in enumerate(array):
-        if is_missing(value):
-            values[row] = np.nan
-            continue
-        try:
-            values[row] = float(value)
-        except ValueError:
-            raise ValueError(
-                f"{label} holds {str(value)!r} in row {row}, which is not a number; "
-                "encode or drop this column."
-            ) from None
-        except TypeError:
-            return None
-    return values
 
 
 def _passed_through(table: EncodedTable, attributes: Sequence[Attribute]) -> NDArray[np.float64]:
@@ -295,7 +222,7 @@ def _passed_through(table: EncodedTable, attributes: Sequence[Attribute]) -> NDA
         (a.name, a.kind, a.categories) for a in table.attributes
     ]:
         raise ValueError(
-            f"The table is encoded for other columns ({_listing(a.name for a in table.attributes)}); "
+            f"The table is encoded for other columns ({listing(a.name for a in table.attributes)}); "
             "give the table itself."
         )
     return table.matrix
@@ -304,9 +231,9 @@ def _passed_through(table: EncodedTable, attributes: Sequence[Attribute]) -> NDA
 def _numeric_matrix(array: NDArray[Any], attributes: Sequence[Attribute]) -> NDArray[np.float64]:
     """Nothing but numbers: no column needs a look of its own unless there is something to see."""
     matrix = np.ascontiguousarray(array, dtype=np.float64)
-    if matrix.size and not _all_moderate(matrix):
+    if matrix.size and not all_moderate(matrix):
         for attribute, column in zip(attributes, matrix.T, strict=True):
-            _check_moderate(column, f"Column {attribute.name!r}")
+            check_moderate(column, f"Column {attribute.name!r}")
     return matrix
 
 
@@ -317,18 +244,16 @@ def _encode(column: Any, attribute: Attribute) -> NDArray[np.float64]:
         except (ValueError, TypeError):
             raise ValueError(f"Column {attribute.name!r} does not hold dates.") from None
     if attribute.categories is None:
-        values = _numbers(column, f"Column {attribute.name!r}")
+        values = numbers(column, f"Column {attribute.name!r}")
         if values is None:
             raise ValueError(f"Column {attribute.name!r} does not hold numbers.")
-        _check_moderate(values, f"Column {attribute.name!r}")
+        check_moderate(values, f"Column {attribute.name!r}")
         return values
-    coded = category_codes(plain_column(column, attribute.name), attribute.categories)
+    return _coded(plain_column(column, attribute.name), attribute)
+
+
+def _coded(values: NDArray[Any], attribute: Attribute) -> NDArray[np.float64]:
+    coded = category_codes(values, attribute.categories or ())
     if attribute.kind == "ordinal":
         coded[coded < 0.0] = np.nan  # it has no place in the order
     return coded
-
-
-def _listing(items: Iterable[str], most: int = 8) -> str:
-    names = list(items)
-    shown = ", ".join(names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

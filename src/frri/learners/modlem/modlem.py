@@ -9,6 +9,7 @@ import numpy as np
 
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
+from frri.learners._parameters import check_choice
 from frri.learners._weights import Weights, sums_by_key, weighted_objects
 from frri.learners.modlem import _sequential_covering as covering
 from frri.learners.modlem._bins import SlottedTable
@@ -88,7 +89,6 @@ class MODLEMClassifier(RuleClassifier):
     array([0, 0])
     """
 
-    _takes_nominal = True
     _takes_missing = True
 
     def __init__(
@@ -146,13 +146,8 @@ class MODLEMClassifier(RuleClassifier):
 
     def _check_parameters(self) -> None:
         check_n_jobs(self.n_jobs)
-        for name, allowed in (
-            ("criterion", ("laplace", "entropy")),
-            ("approximation", ("lower", "upper", "none")),
-        ):
-            value = getattr(self, name)
-            if value not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}.")
+        check_choice("criterion", self.criterion, ("laplace", "entropy"))
+        check_choice("approximation", self.approximation, ("lower", "upper", "none"))
 
 
 def _rules(

@@ -166,9 +166,3 @@ def greedy_reduct(region: PositiveRegion, ties: str, visitor: Visitor | None = N
         chosen.append(equal[0] if ties == "first" else equal[-1])
         if best >= enough or (visitor is not None and visitor.satisfied()):
             return chosen
-
-
-def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
-    """Complain about a parameter that is none of the allowed names."""
-    if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}.")

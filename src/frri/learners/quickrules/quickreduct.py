@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from frri import fuzzy
 from frri import table as data
 from frri.learners._base import plain_labels
+from frri.learners._parameters import check_choice
 from frri.learners.quickrules._positive_region import (
     TIES,
     PositiveRegion,
-    check_choice,
     greedy_reduct,
     total,
 )

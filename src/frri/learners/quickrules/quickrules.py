@@ -10,11 +10,11 @@ import numpy as np
 from frri import fuzzy
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
+from frri.learners._parameters import check_choice
 from frri.learners.quickrules._positive_region import (
     TIES,
     TOLERANCE,
     PositiveRegion,
-    check_choice,
     greedy_reduct,
     total,
 )
@@ -108,7 +108,6 @@ class QuickRulesClassifier(RuleClassifier):
     array([0, 0])
     """
 
-    _takes_nominal = True
     _no_weights = (
         "sums over objects are compared to the last digit, and a heavy object would be rounded "
         "otherwise than several equal ones"
@@ -169,7 +168,7 @@ class QuickRulesClassifier(RuleClassifier):
             class_counts=table.class_counts,
             about=self._about(table),
         )
-        self.ruleset_ = ruleset.with_statistics(X, self.classes_[table.classes])
+        self.ruleset_ = ruleset.with_statistics(table.encoded, self.classes_[table.classes])
         return self
 
     def __sklearn_tags__(self) -> Tags:

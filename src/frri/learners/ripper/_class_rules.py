@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from frri.learners._parameters import check_amount, check_count
 from frri.learners.ripper import _growing as growing
 from frri.learners.ripper._description_length import Budget, Counted, Counts, DescriptionLength
 from frri.learners.ripper._description_length_kernels import TOLERANCE
@@ -26,6 +25,9 @@ if TYPE_CHECKING:
     from frri.learners.ripper._sorted_columns import Part, SortedColumns, Tests
 
     Flags = NDArray[np.bool_]
+
+# Rules change in the first few rounds only; more than this is a slip of the pen.
+MOST_OPTIMIZATIONS = 10_000
 
 
 @dataclass(frozen=True)
@@ -54,13 +56,9 @@ class Strategy:
 
     def __post_init__(self) -> None:
         """One sentence about the first parameter that makes no sense."""
-        for name, least in (("folds", 2), ("optimizations", 0)):
-            value: Any = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-                raise ValueError(f"{name} must be a whole number from {least} on, got {value!r}.")
-        weight: Any = self.min_weight
-        if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 <= float(weight) < inf:
-            raise ValueError(f"min_weight must be a number from 0 on, got {weight!r}.")
+        check_count("folds", self.folds, least=2)
+        check_count("optimizations", self.optimizations, most=MOST_OPTIMIZATIONS)
+        check_amount("min_weight", self.min_weight)
 
 
 class CrispRule(NamedTuple):

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
+from frri.learners._parameters import check_choice, random_numbers
 from frri.learners.ripper._class_rules import ClassProblem, Strategy
 from frri.learners.ripper._fuzzification import FuzzyTests, certainties, stretched_weights
 from frri.learners.ripper._sorted_columns import SortedColumns, without_redundant
@@ -87,7 +87,6 @@ class FURIAClassifier(RuleClassifier):
     array([0, 0])
     """
 
-    _takes_nominal = True
     _takes_missing = True
     _no_weights = (
         "objects are drawn at random to grow rules and to prune them, and a heavy object would be drawn "
@@ -131,7 +130,7 @@ class FURIAClassifier(RuleClassifier):
         self._refuse(refused)
         strategy = self._strategy()
         table = self._training_table(X, y)
-        random = check_random_state(self.random_state)
+        random = random_numbers(self.random_state)
         self.ruleset_ = RuleSet(
             rules=tuple(_rules(table, strategy, self.t_norm, random)),
             attributes=table.attributes,
@@ -147,10 +146,8 @@ class FURIAClassifier(RuleClassifier):
 
     def _strategy(self) -> Strategy:
         check_n_jobs(self.n_jobs)
-        for name, allowed in (("t_norm", ("product", "minimum")), ("uncovered", tuple(FALLBACKS))):
-            value = getattr(self, name)
-            if value not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}.")
+        check_choice("t_norm", self.t_norm, ("product", "minimum"))
+        check_choice("uncovered", self.uncovered, tuple(FALLBACKS))
         return Strategy(
             folds=self.folds,
             min_weight=self.min_weight,

@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
+from frri._util.names import shown
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
+from frri.learners._parameters import random_numbers
 from frri.learners.ripper._class_rules import ClassProblem, CrispRule, Strategy
 from frri.learners.ripper._sorted_columns import NO_TESTS, SortedColumns, without_redundant
 from frri.rules import Rule, RuleSet
@@ -83,7 +84,6 @@ class RIPPERClassifier(RuleClassifier):
     array([0, 0])
     """
 
-    _takes_nominal = True
     _takes_missing = True
     _no_weights = (
         "objects are drawn at random to grow rules and to prune them, and a heavy object would be drawn "
@@ -125,7 +125,7 @@ class RIPPERClassifier(RuleClassifier):
         self._refuse(refused)
         strategy = self._strategy()
         table = self._training_table(X, y)
-        random = check_random_state(self.random_state)
+        random = random_numbers(self.random_state)
         self.ruleset_ = RuleSet(
             rules=tuple(_rules(_decision_list(table, strategy, random), table)),
             attributes=table.attributes,
@@ -141,7 +141,7 @@ class RIPPERClassifier(RuleClassifier):
     def _strategy(self) -> Strategy:
         check_n_jobs(self.n_jobs)
         if not isinstance(self.prune, bool | np.bool_):
-            raise ValueError(f"prune must be True or False, got {self.prune!r}.")  # noqa: TRY004
+            raise ValueError(f"prune must be True or False, got {shown(self.prune)}.")  # noqa: TRY004
         strategy = Strategy(
             folds=self.folds,
             min_weight=self.min_weight,

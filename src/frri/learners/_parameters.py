@@ -1,0 +1,83 @@
+"""What is wrong with a parameter of a learner, in one sentence."""
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from frri._util.names import shown
+
+# No count of anything is larger; sums and products of such numbers still fit in 64 bits.
+LARGEST_COUNT = 2**31 - 1
+
+
+# Nor is any quantity.
+LARGEST_AMOUNT = 1e300
+
+
+def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
+    """Complain about a parameter that is none of the allowed names.
+
+    Examples
+    --------
+    >>> check_choice("missing", [], ("similar", "error"))
+    Traceback (most recent call last):
+        ...
+    ValueError: missing must be one of similar, error, got [].
+    """
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {shown(value)}.")
+
+
+def check_count(name: str, value: Any, least: int = 0, most: int = LARGEST_COUNT) -> None:
+    """Complain about a parameter that is no whole number, or one too small or too large.
+
+    Examples
+    --------
+    >>> check_count("folds", 10**21, 2)
+    Traceback (most recent call last):
+        ...
+    ValueError: folds must be 2147483647 at most, got 1000000000000000000000.
+    """
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or int(value) < least:
+        raise ValueError(f"{name} must be a whole number from {least} on, got {shown(value)}.")
+    if int(value) > most:
+        raise ValueError(f"{name} must be {most} at most, got {shown(value)}.")
+
+
+def check_amount(name: str, value: Any) -> None:
+    """Complain about a parameter that is no moderate number of 0 or more.
+
+    Examples
+    --------
+    >>> check_amount("min_weight", -1)
+    Traceback (most recent call last):
+        ...
+    ValueError: min_weight must be a number from 0 on, got -1.
+    """
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not 0 <= value <= LARGEST_AMOUNT:
+        raise ValueError(f"{name} must be a number from 0 on, got {shown(value)}.")
+
+
+def random_numbers(random_state: Any) -> np.random.RandomState:
+    """The source of random numbers that a `random_state` stands for.
+
+    Examples
+    --------
+    >>> random_numbers(-1)
+    Traceback (most recent call last):
+        ...
+    ValueError: random_state must be a whole number from 0 to 4294967295, a RandomState or None, got -1.
+    """
+    try:
+        source: np.random.RandomState = check_random_state(random_state)
+    except (ValueError, TypeError):
+        raise ValueError(
+            f"random_state must be a whole number from 0 to {2**32 - 1}, a RandomState or None, "
+            f"got {shown(random_state)}."
+        ) from None
+    return source

@@ -1,0 +1,340 @@
+"""What is wrong with a table: all complaints about numbers, kinds, labels and names of columns.
+
+Each is one sentence that names the column, the value and the remedy.
+"""
+
+import warnings
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frri._util.optional import optional
+from frri.table.attribute import Attribute
+from frri.table.columns import (
+    column_names,
+    is_missing,
+    is_number_type,
+    kind_of,
+    number,
+    plain_table,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Beyond this the width of a range overflows; no measured quantity comes near it.
+LARGEST = 1e300
+
+# A column of a file with more different texts than this is taken for an identifier.
+MOST_CATEGORIES = 1000
+
+# A column of which more than this share are numbers is taken for one of numbers with mistakes in it.
+MOSTLY = 0.5
+
+
+def listing(items: Iterable[str], most: int = 8) -> str:
+    """Names for people, not too many.
+
+    Examples
+    --------
+    >>> listing("abc", most=2)
+    'a, b and 1 more'
+    """
+    names = list(items)
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+# ---------------------------------------------------------------------- numbers
+
+
+def check_numbers(
+    table: Any, names: Sequence[str] | None = None, *, allow_missing: bool = False
+) -> None:
+    """Complain about the first value of a table that is not a finite, moderate number.
+
+    Whatever else may be wrong with the table (its shape, its type) is left to the caller.
+
+    Examples
+    --------
+    >>> check_numbers([[1.0, 2.0], [3.0, float("inf")]])
+    Traceback (most recent call last):
+        ...
+    ValueError: Column 1 holds inf (infinity) in row 1; replace it by a finite number or drop the row.
+    """
+    labels = names if names is not None else column_names(table)
+    missing: list[tuple[str, int, int]] = []
+    for j, column in enumerate(_columns(table)):
+        name = repr(labels[j]) if labels is not None else str(j)
+        values = numbers(column, f"Column {name}")
+        if values is None:
+            return
+        absent = np.isnan(values)
+        if absent.any() and not allow_missing:
+            missing.append((name, int(absent.sum()), len(values)))
+            continue
+        check_moderate(values, f"Column {name}")
+    _refuse_missing(missing)
+
+
+def check_complete(matrix: NDArray[np.float64], attributes: Sequence[Attribute]) -> None:
+    """Complain about missing values of an encoded table.
+
+    Examples
+    --------
+    >>> check_complete(np.array([[np.nan], [1.0]]), [Attribute("age")])
+    Traceback (most recent call last):
+        ...
+    ValueError: Missing values (NaN) in column 'age' (1 of 2 rows): fill them in or drop these rows first.
+    """
+    counts = np.isnan(matrix).sum(axis=0).tolist()
+    _refuse_missing(
+        [(repr(a.name), count, len(matrix)) for a, count in zip(attributes, counts, strict=True)]
+    )
+
+
+def _refuse_missing(counts: Sequence[tuple[str, int, int]]) -> None:
+    """Names of columns, their missing values and their rows."""
+    shown = [f"column {name} ({n} of {rows} rows)" for name, n, rows in counts if n]
+    if shown:
+        raise ValueError(
+            f"Missing values (NaN) in {listing(shown)}: fill them in or drop these rows first."
+        )
+
+
+def check_moderate(values: NDArray[np.float64], label: str) -> None:
+    """Complain about a number that is infinite or too large to compute with."""
+    if not values.size or all_moderate(values):
+        return
+    huge = np.flatnonzero(np.abs(values) > LARGEST)
+    if len(huge):
+        value = values[huge[0]]
+        what = "infinity" if np.isinf(value) else f"beyond {LARGEST:g}"
+        raise ValueError(
+            f"{label} holds {value:g} ({what}) in row {huge[0]}; "
+            "replace it by a finite number or drop the row."
+        )
+
+
+def all_moderate(array: NDArray[Any]) -> bool:
+    """Whether no value is NaN, infinite or huge; NaN fails every comparison."""
+    return float(array.max()) <= LARGEST and float(array.min()) >= -LARGEST
+
+
+def numbers(column: Any, label: str) -> NDArray[np.float64] | None:
+    """A column as floats, or the complaint about the value that is not a number.
+
+    None where a value is neither a number nor a text.
+
+    Examples
+    --------
+    >>> numbers(np.array(["1.5", None], dtype=object), "Column 'age'")
+    array([1.5, nan])
+    """
+    array = np.asarray(column)
+    if array.dtype.kind in "fiub":
+        return array.astype(np.float64, copy=False)
+    if array.dtype.kind in "Mm":
+        raise ValueError(
+            f"{label} holds dates or durations, which are not numbers; encode or drop this column."
+        )
+    if array.dtype.kind not in "OUS":
+        return None
+    values = np.empty(len(array))
+    for row, value in enumerate(array):
+        try:
+            values[row] = number(value, label, row)
+        except ValueError as error:
+            if not isinstance(value, str | bytes):
+                raise error from None
+            raise ValueError(
+                f"{label} holds {str(value)!r} in row {row}, which is not a number; "
+                "encode or drop this column."
+            ) from None
+        except TypeError:
+            return None
+    return values
+
+
+def _columns(table: Any) -> Iterable[Any]:
+    """The columns of a table that are worth a look; none if all is well or nothing can be said."""
+    table = plain_table(table)
+    if column_names(table) is not None:
+        return (table[name] for name in table.columns)
+    try:
+        array = np.asarray(table)
+    except ValueError:  # ragged: the caller's check explains
+        return ()
+    if array.ndim != 2 or array.dtype.kind in "iub":
+        return ()
+    if array.dtype.kind == "f" and (not array.size or all_moderate(array)):
+        return ()
+    return array.T
+
+
+# ---------------------------------------------------------------------- kinds and names
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Complain about a table without columns, and about two of the same name.
+
+    Examples
+    --------
+    >>> check_names(["a", "a"])
+    Traceback (most recent call last):
+        ...
+    ValueError: The table has more than one column 'a'; rename one of them.
+    """
+    if not names:
+        raise ValueError("The table has 0 features: give it at least one column.")
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"The table has more than one column {name!r}; rename one of them.")
+        seen.add(name)
+
+
+def check_mixture(name: str, values: NDArray[np.object_], remedy: str) -> None:
+    """Complain about a column of numbers with others among them: neither kind would be meant.
+
+    Parameters
+    ----------
+    name : str
+    values : array of objects
+    remedy : str
+        How to say that the values are categories.
+
+    Examples
+    --------
+    >>> check_mixture("age", np.array([31, 42, "4o"], dtype=object), "turn all into texts")
+    Traceback (most recent call last):
+        ...
+    ValueError: Column 'age' holds '4o' in row 2 among numbers; correct or empty it, or turn all into ...
+    """
+    numeric = {kind: is_number_type(kind) for kind in {type(value) for value in values}}
+    if any(numeric.values()):
+        fitting = [numeric[type(value)] for value in values]
+        _check_mixture(name, values, fitting, "numbers", remedy)
+
+
+def _check_mixture(
+    name: str, values: NDArray[np.object_], fitting: Sequence[bool], kind: str, remedy: str
+) -> None:
+    known = [row for row, value in enumerate(values) if not is_missing(value)]
+    strange = [row for row in known if not fitting[row]]
+    if strange and len(known) - len(strange) > MOSTLY * len(known):
+        raise ValueError(
+            f"Column {name!r} holds {values[strange[0]]!r} in row {strange[0]} among {kind}; "
+            f"correct or empty it, or {remedy}."
+        )
+
+
+def check_kinds(
+    frame: "pd.DataFrame", *, declared: Collection[str] = (), limit: int = MOST_CATEGORIES
+) -> None:
+    """Complain about columns of a file whose kind the user had better decide.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        As it was read from a file, where numbers with mistakes among them are texts.
+    declared : collection of str
+        Columns that the user has spoken about.
+    limit : int
+        The most different texts of a column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> check_kinds(pd.DataFrame({"age": ["31", "42", "33", "28", "19", "4o"]}))
+    Traceback (most recent call last):
+        ...
+    ValueError: Column 'age' holds '4o' in row 5 among numbers; correct or empty it, or declare the column as nominal (--nominal age).
+    """
+    pd = optional("pandas", "Reading tables", "tables")
+    for column in frame.columns:
+        if column in declared or frame[column].dtype.kind != "O":
+            continue
+        values = frame[column].to_numpy(dtype=object)
+        different = frame[column].nunique()
+        if different > limit and kind_of(frame[column]) == "nominal":
+            raise ValueError(
+                f"Column {column!r} has {different} different texts, as names and numbers of things "
+                f"have; leave it out (--ignore {column}), or insist on it (--nominal {column})."
+            )
+        texts = frame[column].astype(str)
+        for kind, parsed in (
+            ("numbers", pd.to_numeric(texts, errors="coerce")),
+            ("dates", pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)),
+        ):
+            fitting = parsed.notna().tolist()
+            remedy = f"declare the column as nominal (--nominal {column})"
+            _check_mixture(column, values, fitting, kind, remedy)
+
+
+def warn_about_columns(
+    attributes: Sequence[Attribute], target: str, n_objects: int, stacklevel: int
+) -> None:
+    """Say which columns make rules that tell nothing about new objects."""
+    for attribute in attributes:
+        n_categories = len(attribute.categories or ())
+        if attribute.name == target:
+            warnings.warn(
+                f"The table still has the target {target!r} as a column; drop it from the table.",
+                UserWarning,
+                stacklevel=stacklevel,
+            )
+        elif attribute.kind == "nominal" and n_categories > max(10, n_objects / 2):
+            warnings.warn(
+                f"Column {attribute.name!r} has {n_categories} different texts in "
+                f"{n_objects} rows: drop it if it is an identifier, convert it if it holds dates.",
+                UserWarning,
+                stacklevel=stacklevel,
+            )
+
+
+# ---------------------------------------------------------------------- labels
+
+
+def check_labels(y: Any) -> None:
+    """Complain about classes that are missing, or dates.
+
+    Examples
+    --------
+    >>> check_labels(np.array(["yes", None], dtype=object))
+    Traceback (most recent call last):
+        ...
+    ValueError: The target has no value (NaN) in row 1 (1 of 2 rows); drop these rows.
+    """
+    labels = np.asarray(y) if y is not None else np.empty(0)
+    if labels.dtype.kind in "mM":
+        raise ValueError(
+            "The target holds dates or times: turn them into texts to use them as classes."
+        )
+    if labels.dtype.kind == "O" and labels.ndim == 1:
+        absent = [row for row, label in enumerate(labels) if is_missing(label)]
+        if absent:
+            raise ValueError(
+                f"The target has no value (NaN) in row {absent[0]} "
+                f"({len(absent)} of {len(labels)} rows); drop these rows."
+            )
+
+
+def check_classes(y: NDArray[Any]) -> None:
+    """Complain about quantities where classes belong.
+
+    Examples
+    --------
+    >>> check_classes(np.array([1.5, 2.0]))
+    Traceback (most recent call last):
+        ...
+    ValueError: The target holds quantities such as 1.5: Unknown label type 'continuous'. A classifier ...
+    """
+    if y.dtype.kind == "f" and len(y) and not np.all(y == np.floor(y)):
+        example = y[np.flatnonzero(y != np.floor(y))[0]]
+        raise ValueError(
+            f"The target holds quantities such as {example:g}: Unknown label type 'continuous'. "
+            "A classifier needs classes; bin the target into a few labels first."
+        )

@@ -1,0 +1,117 @@
+"""What the user says that columns are, and what they then are, in words."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frri._util.names import find_name
+from frri._util.optional import import_pandas
+from frri.table.attribute import KINDS, Attribute
+from frri.table.checks import listing
+from frri.table.encoding import EncodedTable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def declare(
+    frame: "pd.DataFrame",
+    name: str,
+    *,
+    nominal: Collection[str] = (),
+    ordinal: Mapping[str, Sequence[str]] | None = None,
+    ignore: Collection[str] = (),
+) -> "pd.DataFrame":
+    """A table without some columns, and with some as categories, ordered or not.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    name : str
+        What to call the table in messages.
+    nominal, ignore : collections of column names
+    ordinal : mapping
+        Column names and their values from low to high.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"id": [7, 8], "size": ["S", "L"]})
+    >>> declare(table, "table", ordinal={"size": ["S", "M", "L"]}, ignore=["id"]).dtypes.tolist()
+    [CategoricalDtype(categories=['S', 'M', 'L'], ordered=True, categories_dtype=object)]
+    """
+    pd = import_pandas()
+    ordinal = ordinal or {}
+    for column in (*nominal, *ordinal, *ignore):
+        find_name(column, frame.columns, name)
+    changed = {column: texts(frame[column]) for column in nominal}
+    for column, values in ordinal.items():
+        changed[column] = _ordered(texts(frame[column]), list(values), column, pd)
+    return frame.assign(**changed).drop(columns=list(ignore))
+
+
+def texts(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """The values of a column as texts, missing ones as None; whole numbers without decimals.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> texts(pd.Series([1.0, None, 2.5])).tolist()
+    ['1', None, '2.5']
+    """
+    known = column.dropna()
+    shown = {
+        value: str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+        for value in known.unique()
+    }
+    return column.astype(object).map(shown).astype(object).where(column.notna(), None)
+
+
+def summary(table: EncodedTable) -> str:
+    """The kinds of columns and the missing values in a sentence; others than numbers by name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from frri.table import encode_frame
+    >>> frame = pd.DataFrame({"age": [31, None], "sex": ["f", "m"], "ok": [True, True]})
+    >>> print(summary(encode_frame(frame)))
+    2 rows, 3 columns: 1 numeric, 2 nominal; 1 missing value
+      nominal: sex (2 values), ok (1 value)
+    """
+    columns = {kind: [a for a in table.attributes if a.kind == kind] for kind in KINDS}
+    counts = ", ".join(f"{len(found)} {kind}" for kind, found in columns.items() if found)
+    missing = int(np.isnan(table.matrix).sum())
+    head = (
+        f"{_number(len(table), 'row')}, {_number(len(table.attributes), 'column')}: {counts}; "
+        f"{_number(missing, 'missing value') if missing else 'no missing values'}"
+    )
+    named = [
+        f"  {kind}: {listing(map(_described, columns[kind]))}"
+        for kind in ("date", "ordinal", "nominal")
+        if columns[kind]
+    ]
+    return "\n".join([head, *named])
+
+
+def _described(attribute: Attribute) -> str:
+    if attribute.kind == "ordinal":
+        return f"{attribute.name} ({' < '.join(attribute.categories or ())})"
+    if attribute.kind == "nominal":
+        return f"{attribute.name} ({_number(len(attribute.categories or ()), 'value')})"
+    return attribute.name
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _ordered(column: "pd.Series[Any]", values: list[str], name: str, pd: Any) -> "pd.Series[Any]":
+    strange = column[column.notna() & ~column.isin(values)]
+    if len(strange):
+        raise ValueError(
+            f"Column {name!r} holds {strange.iloc[0]!r} in row {strange.index[0]}, "
+            f"which is not in the order {' < '.join(values)}."
+        )
+    return pd.Series(pd.Categorical(column, categories=values, ordered=True), index=column.index)
