@@ -1,6 +1,5 @@
 """Pictures of rules."""
 
-import builtins
 import sys
 from dataclasses import replace
 
@@ -109,15 +108,8 @@ def test_pictures_that_cannot_be_drawn(draw, message):
 
 
 def test_without_matplotlib_the_remedy_is_named(monkeypatch):
-    original = builtins.__import__
-
-    def refuse(name, *arguments, **keywords):
-        if name.split(".")[0] == "matplotlib":
-            raise ImportError(name)
-        return original(name, *arguments, **keywords)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
-    with pytest.raises(ImportError, match=r"pip install frri\[plot\]"):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"pip install 'frri\[plot\]'"):
         plots.plot_rules(RULES)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.optional import optional
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
 from frri.rules.measures import quality
 from frri.rules.rule import given_labels
@@ -192,10 +193,7 @@ def plot_map(
 
 
 def _matplotlib() -> None:
-    try:
-        import matplotlib as mpl  # noqa: F401, PLC0415 - optional
-    except ImportError:
-        raise ImportError("Plots need matplotlib: pip install frri[plot].") from None
+    optional("matplotlib", "Drawing rules", "plot")
 
 
 def _figure(size: tuple[float, float]) -> "Figure":

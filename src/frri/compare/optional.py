@@ -2,14 +2,12 @@
 
 from typing import Any
 
+from frri._util.optional import optional
+
 
 def import_pandas() -> Any:
     """The package pandas, or the remedy for its absence."""
-    try:
-        import pandas as pd  # noqa: PLC0415 - optional, and slow to import
-    except ImportError as missing:
-        raise not_installed("pandas") from missing
-    return pd
+    return optional("pandas", "A comparison", "bench")
 
 
 def not_installed(distribution: str) -> ImportError:

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from frri._util.optional import optional
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -30,10 +32,7 @@ def sentences(explanation: "Explanation") -> str:
 
 def frame(explanation: "Explanation") -> "pd.DataFrame":
     """One row per condition of the rules that fire, decide (also after the change) or rival."""
-    try:
-        import pandas as pd  # noqa: PLC0415 - optional
-    except ImportError:
-        raise ImportError("A table of an explanation needs pandas: pip install pandas.") from None
+    pd = optional("pandas", "A table of an explanation", "tables")
     roles: dict[int, tuple[str, RuleMatch]] = {}
     for rival in explanation.rivals:
         if rival.rule is not None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from frri import __version__
 from frri._util.files import write_whole
+from frri._util.optional import optional
 from frri.report.facts import MAX_ROWS, facts
 from frri.report.scripts import page_script, page_style
 from frri.rules import RuleSet
@@ -84,12 +85,10 @@ def render(known: Mapping[str, Any], ruleset: RuleSet) -> str:
         What `facts` returned.
     ruleset : RuleSet
     """
-    try:
-        from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - optional
-        from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
-    except ImportError:
-        raise ImportError("The page needs jinja2: pip install 'frri[report]'.") from None
-    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    jinja2 = optional("jinja2", "The page", "report")
+    from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
+
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     source = files("frri").joinpath("report/template.html").read_text(encoding="utf-8")
     script, style = page_script(), page_style()
     return environment.from_string(source).render(

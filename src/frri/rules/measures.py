@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.optional import optional
 from frri.rules.rule import RuleStatistics, given_labels, label_array
 from frri.table import to_matrix
 
@@ -419,11 +420,9 @@ def statistics_of_covers(
 
 def to_frame(rows: tuple[Any, ...]) -> "pd.DataFrame":
     """Any of these results as a table, a row for each (needs pandas)."""
-    try:
-        import pandas as pd  # noqa: PLC0415 - optional
-    except ImportError:
-        raise ImportError("A table of statistics needs pandas: pip install pandas.") from None
-    return pd.DataFrame([asdict(row) for row in rows])
+    pd = optional("pandas", "A table of statistics", "tables")
+    frame: pd.DataFrame = pd.DataFrame([asdict(row) for row in rows])
+    return frame
 
 
 def _count(

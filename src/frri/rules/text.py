@@ -4,6 +4,7 @@ from html import escape
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from frri._util.optional import optional
 from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
 from frri.table import Attribute
 
@@ -161,10 +162,7 @@ def share_text(value: float) -> str:
 
 def ruleset_frame(ruleset: "RuleSet") -> "pd.DataFrame":
     """One row per rule."""
-    try:
-        import pandas as pd  # noqa: PLC0415 - optional
-    except ImportError:
-        raise ImportError("A table of rules needs pandas: pip install pandas.") from None
+    pd = optional("pandas", "A table of rules", "tables")
     return pd.DataFrame(_rows(ruleset))
 
 
