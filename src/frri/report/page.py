@@ -91,7 +91,7 @@ def render(known: Mapping[str, Any], ruleset: RuleSet) -> str:
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     source = files("frri").joinpath("report/template.html").read_text(encoding="utf-8")
     script, style = page_script(), page_style()
-    return environment.from_string(source).render(
+    page: str = environment.from_string(source).render(
         policy=_policy(script, style),
         version=__version__,
         title=f"Rules for {ruleset.target}",
@@ -107,6 +107,7 @@ def render(known: Mapping[str, Any], ruleset: RuleSet) -> str:
         style=Markup(style),  # noqa: S704
         facts=Markup(embeddable(known)),  # noqa: S704 - no character of markup is left in it
     )
+    return page
 
 
 def embeddable(content: Any) -> str:

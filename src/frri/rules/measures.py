@@ -421,8 +421,7 @@ def statistics_of_covers(
 def to_frame(rows: tuple[Any, ...]) -> "pd.DataFrame":
     """Any of these results as a table, a row for each (needs pandas)."""
     pd = optional("pandas", "A table of statistics", "tables")
-    frame: pd.DataFrame = pd.DataFrame([asdict(row) for row in rows])
-    return frame
+    return pd.DataFrame([asdict(row) for row in rows])
 
 
 def _count(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util.names import find_name
+from frri._util.names import find_name, shown
 from frri.learners.additive._columns import AT_LEAST, AT_MOST
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri.table import Attribute
+
+# More rules or conditions than this nobody reads.
+MOST = 10_000
 
 
 def check_count(name: str, value: Any, least: int, *, auto: bool = False) -> None:
@@ -33,7 +36,11 @@ def check_count(name: str, value: Any, least: int, *, auto: bool = False) -> Non
         return
     if not isinstance(value, Integral) or value is True or value < least:
         also = ' or "auto"' if auto else ""
-        raise ValueError(f"{name} must be a whole number of at least {least}{also}, got {value!r}.")
+        raise ValueError(
+            f"{name} must be a whole number of at least {least}{also}, got {shown(value)}."
+        )
+    if int(value) > MOST:
+        raise ValueError(f"{name} must be {MOST} at most, got {shown(value)}.")
 
 
 def upward_sides(monotone: Any, attributes: Sequence[Attribute]) -> NDArray[np.bool_] | None:
@@ -50,7 +57,7 @@ def upward_sides(monotone: Any, attributes: Sequence[Attribute]) -> NDArray[np.b
         return None
     if not isinstance(monotone, Mapping):
         raise ValueError(  # noqa: TRY004 - scikit-learn's convention for parameters
-            f"monotone must map attributes to +1 or -1, such as {{'age': 1}}, got {monotone!r}."
+            f"monotone must map attributes to +1 or -1, such as {{'age': 1}}, got {shown(monotone)}."
         )
     allowed = np.ones((len(attributes), 2), dtype=np.bool_)
     names = [attribute.name for attribute in attributes]
@@ -61,7 +68,7 @@ def upward_sides(monotone: Any, attributes: Sequence[Attribute]) -> NDArray[np.b
                 f"monotone names {name!r}, whose categories have no order; "
                 "make it an ordered column or leave it out."
             )
-        if isinstance(direction, bool | np.bool_) or direction not in {1, -1}:
-            raise ValueError(f"monotone of {name!r} must be +1 or -1, got {direction!r}.")
+        if isinstance(direction, bool | np.bool_) or direction not in (1, -1):
+            raise ValueError(f"monotone of {name!r} must be +1 or -1, got {shown(direction)}.")
         allowed[place, AT_MOST if direction > 0 else AT_LEAST] = False
     return allowed if monotone else None

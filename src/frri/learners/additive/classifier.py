@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from frri._util.names import shown
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
 from frri.learners._weights import weighted_objects
@@ -104,7 +105,6 @@ class AdditiveRulesClassifier(RuleClassifier):
     array([0, 0])
     """
 
-    _takes_nominal = True
     _takes_missing = True
 
     def __init__(
@@ -238,7 +238,7 @@ class AdditiveRulesClassifier(RuleClassifier):
         named = isinstance(given, str) and given == "balanced"
         if not (named or given is None or isinstance(given, Mapping)):
             raise ValueError(
-                f'class_weight must be "balanced", None or a mapping of classes, got {given!r}.'
+                f'class_weight must be "balanced", None or a mapping of classes, got {shown(given)}.'
             )
 
 
