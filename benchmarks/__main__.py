@@ -28,6 +28,7 @@ BENCHMARKS = (
     "prediction",
     "mixed",
     "rivals",
+    "small_rulesets",
     "reference_rivals",
     "reference_rough",
 )

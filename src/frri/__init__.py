@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from frri.explain import Explanation
     from frri.induction import ConditionType
     from frri.learners.additive.classifier import AdditiveRulesClassifier
+    from frri.learners.compact import CompactFRRIClassifier
     from frri.learners.frri import FRRIClassifier
     from frri.learners.modlem.modlem import MODLEMClassifier
     from frri.learners.quickrules.quickreduct import QuickReduct
@@ -33,6 +34,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "AdditiveRulesClassifier": "learners.additive",
     "Attribute": "table",
+    "CompactFRRIClassifier": "learners.compact",
     "Condition": "rules",
     "ConditionType": "induction",
     "Cover": "cover",
@@ -57,6 +59,7 @@ _HOMES = {
 __all__ = [
     "AdditiveRulesClassifier",
     "Attribute",
+    "CompactFRRIClassifier",
     "Condition",
     "ConditionType",
     "Cover",

@@ -17,11 +17,11 @@ from frri import induction
 from frri._util.names import nearest, shown
 from frri._util.threads import check_n_jobs
 from frri.cover import DEFAULT_EFFORT, CoverMatrix, minimum_cover
-from frri.fuzzy import Scaling
 from frri.induction import ConditionType
 from frri.learners._base import RuleClassifier, TrainingTable
+from frri.learners._boxes import box_conditions, scaled_values
 from frri.learners._parameters import LARGEST_AMOUNT, check_count, random_numbers
-from frri.rules import Condition, NominalCondition, NumericCondition, Rule, RuleSet
+from frri.rules import Rule, RuleSet
 from frri.rules.measures import statistics_of_counts
 from frri.table import Attribute
 from frri.table.resolution import check_resolution
@@ -192,7 +192,7 @@ class FRRIClassifier(RuleClassifier):
         initial = _initial_types(self.conditions or {}, table.attributes)
         _warn_if_one_class(table)
 
-        values, nominal = _scaled(table)
+        values, nominal = scaled_values(table)
         found = induction.induce(
             values, table.classes, order, initial=initial, rigid=nominal, n_jobs=self.n_jobs
         )
@@ -256,7 +256,7 @@ class FRRIClassifier(RuleClassifier):
         """The chosen rules in the table's names and units, with what they cover."""
         rules = tuple(
             Rule(
-                conditions=_conditions(table, int(u), self._types[u], self.confidence_[u]),
+                conditions=box_conditions(table, int(u), self._types[u], self.confidence_[u]),
                 consequent=table.labels[table.classes[u]],
                 weight=float(self.confidence_[u]),
                 source=int(u),
@@ -328,45 +328,6 @@ def _alone(covers: CoverMatrix) -> NDArray[np.int64]:
         once[words] |= bits
     only = np.bitwise_count(covers.bits & ~twice[covers.words])
     return np.array([only[row].sum() for row in rows], dtype=np.int64)
-
-
-def _conditions(
-    table: TrainingTable, u: int, types: NDArray[np.int8], confidence: float
-) -> tuple[Condition, ...]:
-    """The used attributes as trapezoids: full at the object, over where the rule stops covering.
-
-    Nominal ones as the object's category.
-    """
-    conditions: list[Condition] = []
-    for j in np.flatnonzero(types):
-        attribute, value, kind = table.attributes[j], table.values[u, j], types[j]
-        if attribute.kind == "nominal":
-            category = (attribute.categories or ())[int(value)]
-            conditions.append(NominalCondition(attribute.name, frozenset({category})))
-            continue
-        x, reach = float(value), float(confidence) * (attribute.high - attribute.low)
-        if kind == ConditionType.SIMILAR:
-            conditions.append(NumericCondition(attribute.name, x - reach, x, x, x + reach))
-        elif kind == ConditionType.AT_MOST:
-            conditions.append(NumericCondition(attribute.name, core_high=x, support_high=x + reach))
-        elif kind == ConditionType.AT_LEAST:
-            conditions.append(NumericCondition(attribute.name, support_low=x - reach, core_low=x))
-    return tuple(conditions)
-
-
-def _scaled(
-    table: TrainingTable,
-) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
-    """Values scaled to [0, 1] by the attributes' ranges, codes of nominal ones; which ones those are."""
-    nominal = np.array([attribute.kind == "nominal" for attribute in table.attributes])
-    low = np.array([attribute.low for attribute in table.attributes])
-    high = np.array([attribute.high for attribute in table.attributes])
-    if not nominal.any():
-        return Scaling(low, high).transform(table.values), None
-    low[nominal] = high[nominal] = 0.0
-    values = Scaling(low, high).transform(table.values)
-    values[:, nominal] = table.values[:, nominal]
-    return values, nominal
 
 
 def _initial_types(

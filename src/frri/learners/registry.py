@@ -61,6 +61,7 @@ class Learner:
 
 
 _FRRI = "frri.learners.frri.FRRIClassifier"
+_COMPACT = "frri.learners.compact.compact.CompactFRRIClassifier"
 _RIPPER = "frri.learners.ripper.ripper.RIPPERClassifier"
 _FURIA = "frri.learners.ripper.furia.FURIAClassifier"
 _MODLEM = "frri.learners.modlem.modlem.MODLEMClassifier"
@@ -71,6 +72,7 @@ LEARNERS = {
     learner.name: learner
     for learner in (
         Learner("frri", "FRRI", _FRRI),
+        Learner("compact", "CompactFRRI", _COMPACT, weights=True),
         Learner("ripper", "RIPPER", _RIPPER),
         Learner("furia", "FURIA", _FURIA),
         Learner("modlem", "MODLEM", _MODLEM, weights=True),

@@ -1,0 +1,48 @@
+"""Boxes around objects: a table scaled for them, and their sides as conditions in the table's units."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frri.fuzzy import Scaling
+from frri.induction import ConditionType
+from frri.learners._base import TrainingTable
+from frri.rules import Condition, NominalCondition, NumericCondition
+
+
+def box_conditions(
+    table: TrainingTable, u: int, types: NDArray[np.int8], radius: float
+) -> tuple[Condition, ...]:
+    """The used attributes as trapezoids: full at the object, over where the rule stops covering.
+
+    Nominal ones as the object's category.
+    """
+    conditions: list[Condition] = []
+    for j in np.flatnonzero(types):
+        attribute, value, kind = table.attributes[j], table.values[u, j], types[j]
+        if attribute.kind == "nominal":
+            category = (attribute.categories or ())[int(value)]
+            conditions.append(NominalCondition(attribute.name, frozenset({category})))
+            continue
+        x, reach = float(value), float(radius) * (attribute.high - attribute.low)
+        if kind == ConditionType.SIMILAR:
+            conditions.append(NumericCondition(attribute.name, x - reach, x, x, x + reach))
+        elif kind == ConditionType.AT_MOST:
+            conditions.append(NumericCondition(attribute.name, core_high=x, support_high=x + reach))
+        elif kind == ConditionType.AT_LEAST:
+            conditions.append(NumericCondition(attribute.name, support_low=x - reach, core_low=x))
+    return tuple(conditions)
+
+
+def scaled_values(
+    table: TrainingTable,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
+    """Values scaled to [0, 1] by the attributes' ranges, codes of nominal ones; which ones those are."""
+    nominal = np.array([attribute.kind == "nominal" for attribute in table.attributes])
+    low = np.array([attribute.low for attribute in table.attributes])
+    high = np.array([attribute.high for attribute in table.attributes])
+    if not nominal.any():
+        return Scaling(low, high).transform(table.values), None
+    low[nominal] = high[nominal] = 0.0
+    values = Scaling(low, high).transform(table.values)
+    values[:, nominal] = table.values[:, nominal]
+    return values, nominal

@@ -1,0 +1,151 @@
+"""The rules to choose from: boxes around objects, opened where few enemies are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frri.learners.compact._pool_kernels import TOLERANCE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Types = NDArray[np.int8]
+
+# What a precision is drawn towards equal shares by, in mean weights of objects.
+PRIOR_OBJECTS = 2.0
+
+
+class Pool:
+    """Rules around objects: anchors, how far they reach, sides, precision, and scores on all objects.
+
+    Parameters
+    ----------
+    values : array of shape (n_objects, n_attributes)
+        Scaled to [0, 1]; codes in rigid columns.
+    objects : array of shape (n_objects,)
+        The class of each object.
+    n_classes : int
+    weights : array of shape (n_objects,)
+        Whole numbers.
+    rigid : array of bool, shape (n_attributes,)
+    count : float
+        How many objects there are, a repeated one counted as often.
+    kernels : module
+        `_winner_kernels`, interpreted or compiled.
+    """
+
+    def __init__(
+        self,
+        values: Floats,
+        objects: NDArray[np.intp],
+        n_classes: int,
+        weights: Floats,
+        rigid: NDArray[np.bool_],
+        count: float,
+        kernels: Any,
+    ) -> None:
+        self.values, self.objects, self.n_classes = values, objects, n_classes
+        self.weights, self.rigid, self.kernels = weights, rigid, kernels
+        self.count = count
+        self.total = float(weights.sum())
+        self.class_weights = np.bincount(objects, weights, n_classes)
+        self.anchors = np.empty(0, dtype=np.intp)
+        self.reach = np.empty(0)
+        self.types: Types = np.empty((0, values.shape[1]), dtype=np.int8)
+        self.classes = np.empty(0, dtype=np.intp)
+        self.precision = np.empty(0)
+        self.balance = np.empty(0)
+        self.scores = np.empty((0, len(values)))
+
+    def __len__(self) -> int:
+        return len(self.anchors)
+
+    @property
+    def used(self) -> NDArray[np.int64]:
+        """How many attributes each rule uses."""
+        return np.asarray(np.count_nonzero(self.types, axis=1))
+
+    def add(
+        self, anchors: NDArray[np.intp], reach: Floats, types: Types, *, smallest: float = 0.0
+    ) -> None:
+        """Rules that cover at least a share of their class, or are the best there is of it."""
+        own, other = self._weigh(anchors, reach, types)
+        classes = self.objects[anchors]
+        kept = own >= smallest * self.class_weights[classes]
+        for c in range(self.n_classes):
+            mine = np.flatnonzero(classes == c)
+            if len(mine) and not kept[mine].any():
+                kept[mine[(own - other)[mine].argmax()]] = True
+        anchors, reach, types = anchors[kept], reach[kept], types[kept]
+        precision = self._precision(own[kept], other[kept])
+        scores = np.empty((len(anchors), len(self.values)))
+        for r, u in enumerate(anchors):
+            self.kernels.scores(
+                self.values, self.rigid, self.values[u], reach[r], types[r], precision[r], scores[r]
+            )
+        self.anchors = np.concatenate([self.anchors, anchors])
+        self.reach = np.concatenate([self.reach, reach])
+        self.types = np.concatenate([self.types, types])
+        self.classes = np.concatenate([self.classes, classes[kept]])
+        self.precision = np.concatenate([self.precision, precision])
+        self.balance = np.concatenate([self.balance, (own - other)[kept]])
+        self.scores = np.concatenate([self.scores, scores])
+
+    def best_of_each_class(self) -> list[int]:
+        """The rule of each class that covers most of its own beyond what it covers of others."""
+        found = []
+        for c in range(self.n_classes):
+            mine = np.flatnonzero(self.classes == c)
+            if len(mine):
+                found.append(int(mine[self.balance[mine].argmax()]))
+        return found
+
+    def variants(self, rule: int) -> list[Types]:
+        """The rule without one of its sides, for each of them."""
+        found = []
+        for a in np.flatnonzero(self.types[rule]):
+            for side in (3,) if self.rigid[a] else (1, 2):
+                if self.types[rule, a] & side:
+                    shorter = self.types[rule].copy()
+                    shorter[a] &= ~side
+                    found.append(shorter)
+        return found
+
+    def extend(self, rule: int, variants: list[Types]) -> None:
+        """Rules around the same object with other sides."""
+        count = len(variants)
+        anchors = np.full(count, self.anchors[rule])
+        self.add(anchors, np.full(count, self.reach[rule]), np.array(variants, dtype=np.int8))
+
+    def keep_only(self, first: int, rule: int | None) -> None:
+        """Of the rules from `first` on one, or none."""
+        rows = [*range(first), *([] if rule is None else [rule])]
+        for name in ("anchors", "reach", "types", "classes", "precision", "balance", "scores"):
+            setattr(self, name, getattr(self, name)[rows])
+
+    def inside(self, anchor: int, reach: float, types: Types) -> NDArray[np.bool_]:
+        """Which objects a box contains."""
+        degree = np.empty(len(self.values))
+        self.kernels.scores(self.values, self.rigid, self.values[anchor], reach, types, 1.0, degree)
+        return np.asarray(degree > TOLERANCE / reach)
+
+    def _weigh(
+        self, anchors: NDArray[np.intp], reach: Floats, types: Types
+    ) -> tuple[Floats, Floats]:
+        """What the objects inside weigh: those of the rule's own class, and the others."""
+        own, other = np.empty(len(anchors)), np.empty(len(anchors))
+        for r, u in enumerate(anchors):
+            inside = self.inside(u, reach[r], types[r])
+            mine = inside & (self.objects == self.objects[u])
+            own[r] = self.weights[mine].sum()
+            other[r] = self.weights[inside].sum() - own[r]
+        return own, other
+
+    def _precision(self, own: Floats, other: Floats) -> Floats:
+        """Share of its own class inside, drawn a little towards equal shares (m-estimate)."""
+        prior = PRIOR_OBJECTS * self.total / self.count
+        found: Floats = (own + prior / self.n_classes) / (own + other + prior)
+        return found

@@ -1,0 +1,142 @@
+"""Few rules out of many, chosen by what they are worth when the best rule alone decides.
+
+Rules are added, swapped, dropped and trimmed one at a time, each time the change that is worth most. What a
+choice is worth: every object counts its weight times (1 for a hit + half its margin, cut to -1 and 1), and
+every attribute used costs a little.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frri.learners.compact._winner_kernels import NONE, STEPS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from frri.learners.compact._pool import Pool
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(eq=False)
+class Choice:
+    """Rules chosen from a pool, and what they are worth.
+
+    Parameters
+    ----------
+    pool : Pool
+        Trimmed rules are added to it at the end.
+    price : float
+        What an attribute used costs, as a share of all weights.
+    kernels : module
+        Interpreted or compiled.
+    """
+
+    pool: Pool
+    price: float
+    kernels: Any
+
+    def __post_init__(self) -> None:
+        self.rules: list[int] = []
+        self._price = self.price * STEPS * self.pool.total
+
+    def search(self, most: int) -> None:
+        """At least one rule of each class, at most so many in all; added, then gone through once."""
+        self.rules = self.pool.best_of_each_class()
+        self._add(most)
+        self._swap()
+        self._trim()
+        self._add(most)
+
+    @property
+    def worth(self) -> float:
+        """What the choice is worth, as a share of the weights, without what attributes cost."""
+        return self._now(self._ahead()) / (STEPS * self.pool.total)
+
+    def _add(self, most: int) -> None:
+        """The rule that is worth most, as long as that is more than nothing."""
+        while len(self.rules) < min(most, len(self.pool)):
+            ahead = self._ahead()
+            now = self._now(ahead)
+            values = self._worths(*ahead)
+            best = int(values.argmax())
+            if not values[best] > now:
+                return
+            self.rules.append(best)
+
+    def _swap(self) -> None:
+        """For each rule the best replacement, or none if nothing is lost without it."""
+        place = 0
+        while place < len(self.rules):
+            rule = self.rules[place]
+            ahead = self._ahead(without=place)
+            values = self._worths(*ahead)
+            now = values[rule]
+            if self._last_of_class(rule):
+                gone = -np.inf
+                values = np.where(self.pool.classes == self.pool.classes[rule], values, -np.inf)
+            else:
+                gone = self._now(ahead)
+            best = int(values.argmax())
+            if gone >= now and gone >= values[best]:
+                self.rules.pop(place)
+                continue
+            if values[best] > now:
+                self.rules[place] = best
+            place += 1
+
+    def _trim(self) -> None:
+        """From each rule the side that harms least, as long as nothing is lost without it."""
+        for place in range(len(self.rules)):
+            while (shorter := self._shorter(place)) is not None:
+                self.rules[place] = shorter
+
+    def _shorter(self, place: int) -> int | None:
+        """The rule with one side less, if that is worth no less; it joins the pool."""
+        rule = self.rules[place]
+        variants = self.pool.variants(rule)
+        if not variants:
+            return None
+        ahead = self._ahead(without=place)
+        first = len(self.pool)
+        self.pool.extend(rule, variants)
+        values = self._worths(*ahead, np.array([rule, *range(first, len(self.pool))]))
+        best = int(values[1:].argmax())
+        kept = values[1 + best] >= values[0]
+        self.pool.keep_only(first, first + best if kept else None)
+        return first if kept else None
+
+    def _now(self, ahead: tuple[Floats, Floats]) -> float:
+        """What the choice is worth, in steps."""
+        return float(self.kernels.worth(ahead[0] - ahead[1]) @ self.pool.weights)
+
+    def _ahead(self, without: int = -1) -> tuple[Floats, Floats]:
+        """The best score of each object's own class, and of the others."""
+        pool = self.pool
+        own = np.full(len(pool.objects), NONE)
+        other = np.full(len(pool.objects), NONE)
+        for place, rule in enumerate(self.rules):
+            if place != without:
+                mine = pool.objects == pool.classes[rule]
+                np.maximum(own, pool.scores[rule], out=own, where=mine)
+                np.maximum(other, pool.scores[rule], out=other, where=~mine)
+        return own, other
+
+    def _worths(self, own: Floats, other: Floats, rules: NDArray[np.intp] | None = None) -> Floats:
+        """What the choice would be worth with each of the rules, less what its attributes cost."""
+        pool = self.pool
+        scores, classes = pool.scores, pool.classes
+        used = pool.used
+        if rules is not None:
+            scores, classes, used = scores[rules], classes[rules], used[rules]
+        found = np.empty(len(scores))
+        self.kernels.worths(scores, classes, pool.objects, pool.weights, own, other, found)
+        return found - self._price * used
+
+    def _last_of_class(self, rule: int) -> bool:
+        classes = self.pool.classes
+        return bool((classes[self.rules] == classes[rule]).sum() == 1)

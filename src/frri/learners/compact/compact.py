@@ -1,0 +1,270 @@
+"""Compact FRRI: boxes around objects that tolerate some enemies, few enough to be read."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils import Bunch
+from sklearn.utils.class_weight import compute_class_weight
+
+from frri._twins import compiled, pays
+from frri._util.threads import check_n_jobs
+from frri.learners._base import RuleClassifier
+from frri.learners._boxes import box_conditions, scaled_values
+from frri.learners._parameters import check_amount, check_count
+from frri.learners._weights import weighted_objects
+from frri.learners.compact import _pool_kernels, _winner_kernels
+from frri.learners.compact._pool import Pool
+from frri.learners.compact._winner import Choice
+from frri.rules import Rule, RuleSet
+from frri.rules.measures import statistics_of_covers
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from numpy.typing import NDArray
+
+    from frri.learners._base import TrainingTable
+
+# All weights together: sums of weights times `STEPS` stay whole numbers that a float holds exactly.
+TOTAL_WEIGHT = 2.0**30
+# Pairs of objects x attributes from which compiling the kernels pays, or loading compiled ones.
+COMPILED_FROM = 400_000_000
+LOADED_FROM = 2_000_000
+# Objects that rules are made around; of more, evenly many of each class.
+MOST_ANCHORS = 2_000
+
+
+class CompactFRRIClassifier(RuleClassifier):
+    """Compact FRRI, a dozen rules for tables with noise.
+
+    The picture is FRRI's: every object owns a box around itself, sides of the box are opened, and new
+    objects go to the class of the one rule that covers them best. Three strict things become lenient. A
+    box reaches half-way to the fifth nearest enemy (object of another class) instead of to the first. It
+    gets only the sides that keep enemies out, best first, until few are left inside. And of all boxes
+    those are chosen that the prediction gains most by, one at a time, instead of a cover of all objects.
+
+    Parameters
+    ----------
+    max_rules : int or "auto", default="auto"
+        The most rules there may be; "auto" is twice the number of classes and 6 more.
+    max_conditions : int, optional
+        The most sides that a box may get.
+    min_support : float, default=0.03
+        The share of its class that a rule must cover to be considered.
+    noise_neighbours : int, default=5
+        Which of the nearest enemies sets how far a box reaches; 1 as in FRRI.
+    noise_share : float, default=0.3
+        A box gets no further sides when the enemies inside weigh at most this share of the others.
+    radius : float, default=0.5
+        How far a box reaches, as a share of the distance to that enemy.
+    class_weight : "balanced", None or dict, default="balanced"
+        "balanced" lets every class count the same, None every object.
+    n_jobs : int, optional
+        Threads for prediction; the rules are learned in one.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The class labels, sorted.
+    ruleset_ : RuleSet
+        The rules; a rule's weight is its precision in training.
+    selection_ : Bunch
+        `candidates` (how many boxes there were to choose from), `n_rules`, `n_conditions`, and `worth`:
+        the share of right training objects plus half their mean margin, by weight.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if the table had column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> clf = CompactFRRIClassifier(max_rules=4).fit(X, y)
+    >>> len(clf.ruleset_), clf.score(X, y) > 0.9
+    (4, True)
+    """
+
+    _takes_nominal = True
+    _takes_missing = True
+
+    selection_: Bunch
+
+    def __init__(
+        self,
+        *,
+        max_rules: int | str = "auto",
+        max_conditions: int | None = None,
+        min_support: float = 0.03,
+        noise_neighbours: int = 5,
+        noise_share: float = 0.3,
+        radius: float = 0.5,
+        class_weight: Any = "balanced",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.max_rules = max_rules
+        self.max_conditions = max_conditions
+        self.min_support = min_support
+        self.noise_neighbours = noise_neighbours
+        self.noise_share = noise_share
+        self.radius = radius
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose a few rules for a table and its class labels.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_objects, n_attributes)
+        y : array-like of shape (n_objects,)
+            Class labels of any type; the name of a series becomes the name of the target.
+        sample_weight : array-like of shape (n_objects,), optional
+            What each object counts.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        given = None
+        if sample_weight is not None:
+            X, y, known = weighted_objects(X, y, sample_weight)
+            given = np.asarray(known.worth(known.units), dtype=np.float64)
+        table = self._training_table(X, y)
+        counts = np.ones(len(table.classes)) if given is None else given
+        pool, n_candidates = self._pool(table, counts, repeated=given is not None)
+        choice = Choice(pool, PRICE, pool.kernels)
+        choice.search(self._most_rules(len(table.labels)))
+        order = sorted(choice.rules, key=lambda r: (pool.classes[r], -pool.balance[r], r))
+        self.selection_ = Bunch(
+            candidates=n_candidates,
+            n_rules=len(order),
+            n_conditions=int(pool.used[order].sum()),
+            worth=choice.worth,
+        )
+        self.ruleset_ = self._package(table, pool, order)
+        return self
+
+    def _pool(
+        self, table: TrainingTable, counts: NDArray[np.float64], *, repeated: bool
+    ) -> tuple[Pool, int]:
+        """Boxes around objects, with the sides that keep enemies out."""
+        weights = self._weights(table, counts)
+        values, nominal = scaled_values(table)
+        rigid = np.zeros(values.shape[1], dtype=np.bool_) if nominal is None else nominal
+        classes = table.classes
+        anchors = _anchors(classes, len(table.labels))
+        work = len(anchors) * values.size
+        kernels = _kernels(_pool_kernels, work)
+        nearest = (values, classes, rigid, anchors, self.noise_neighbours)
+        if repeated:
+            reach = self.radius * kernels.weighted_radii(*nearest, counts)
+        else:
+            reach = self.radius * kernels.radii(*nearest)
+        apart = reach > _pool_kernels.TOLERANCE
+        anchors, reach = anchors[apart], reach[apart]
+        types = np.zeros((len(anchors), values.shape[1]), dtype=np.int8)
+        most = 2 * values.shape[1] if self.max_conditions is None else self.max_conditions
+        kernels.grow(values, classes, weights, rigid, anchors, reach, self.noise_share, most, types)
+        pool = Pool(
+            values,
+            classes,
+            len(table.labels),
+            weights,
+            rigid,
+            float(counts.sum()),
+            _kernels(_winner_kernels, work),
+        )
+        pool.add(anchors, reach, types, smallest=self.min_support)
+        return pool, len(pool)
+
+    def _weights(self, table: TrainingTable, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What objects weigh, as whole numbers: one that counts twice weighs twice as much."""
+        sizes = np.bincount(table.classes, counts, len(table.labels))
+        if self.class_weight == "balanced":
+            factors = 1.0 / sizes
+        else:
+            labels = self.classes_[table.classes]
+            factors = compute_class_weight(self.class_weight, classes=self.classes_, y=labels)
+        factors = factors * (TOTAL_WEIGHT / (factors * sizes).sum())
+        if (counts == np.floor(counts)).all():
+            return np.asarray(counts * np.maximum(np.rint(factors), 1.0)[table.classes])
+        return np.asarray(np.maximum(np.rint(counts * factors[table.classes]), 1.0))
+
+    def _most_rules(self, n_classes: int) -> int:
+        most = 2 * n_classes + 6 if self.max_rules == "auto" else int(self.max_rules)
+        if most < n_classes:
+            warnings.warn(
+                f"max_rules is {most}, but there is at least one rule for each of the {n_classes} classes.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return max(most, n_classes)
+
+    def _package(self, table: TrainingTable, pool: Pool, order: list[int]) -> RuleSet:
+        """The chosen rules in the table's names and units, with what they cover."""
+        ruleset = RuleSet(
+            rules=tuple(
+                Rule(
+                    conditions=box_conditions(
+                        table, int(pool.anchors[r]), pool.types[r], float(pool.reach[r])
+                    ),
+                    consequent=table.labels[pool.classes[r]],
+                    weight=float(pool.precision[r]),
+                    source=int(pool.anchors[r]),
+                )
+                for r in order
+            ),
+            attributes=table.attributes,
+            classes=table.labels,
+            target=table.target,
+            clip=True,
+            class_counts=table.class_counts,
+            about=self._about(table) | {"selection": dict(self.selection_)},
+        )
+        covers = [pool.inside(pool.anchors[r], pool.reach[r], pool.types[r]) for r in order]
+        own = [int(pool.classes[r]) for r in order]
+        found = statistics_of_covers(own, covers, table.classes, len(table.labels))
+        known = (replace(rule, statistics=s) for rule, s in zip(ruleset, found, strict=True))
+        return replace(ruleset, rules=tuple(known))
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.max_rules, str) or self.max_rules != "auto":
+            check_count("max_rules", self.max_rules, 1)
+        if self.max_conditions is not None:
+            check_count("max_conditions", self.max_conditions, 1)
+        check_count("noise_neighbours", self.noise_neighbours, 1)
+        for name in ("min_support", "noise_share", "radius"):
+            check_amount(name, getattr(self, name))
+        for name in ("min_support", "radius"):
+            if getattr(self, name) > 1:
+                raise ValueError(f"{name} must be a share from 0 to 1, got {getattr(self, name)}.")
+        check_n_jobs(self.n_jobs)
+
+
+# What an attribute used by a rule costs, as a share of all weights.
+PRICE = 0.002
+
+
+def _anchors(classes: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:
+    """The objects to make rules around: all, or evenly spaced ones of each class."""
+    if len(classes) <= MOST_ANCHORS:
+        return np.arange(len(classes))
+    each = MOST_ANCHORS // n_classes
+    found = []
+    for c in range(n_classes):
+        mine = np.flatnonzero(classes == c)
+        if len(mine) > each:
+            mine = mine[np.linspace(0, len(mine) - 1, each).round().astype(np.intp)]
+        found.append(mine)
+    return np.sort(np.concatenate(found))
+
+
+def _kernels(module: ModuleType, work: int) -> Any:
+    """Interpreted kernels for a small table, which must not wait for a compiler; else compiled ones."""
+    worth_it = pays(module, work, compiled_from=COMPILED_FROM, loaded_from=LOADED_FROM)
+    return compiled(module) if worth_it else module

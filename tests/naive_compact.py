@@ -1,0 +1,186 @@
+"""Compact FRRI from its definition, in plain loops: boxes, their sides, and the choice among them.
+
+Values are scaled lists of lists, None where missing; ``rigid`` has the columns of categories; weights are
+whole numbers. A rule is (anchor, reach, sides), sides a frozenset of (column, side) with the sides "at
+most", "at least" and "equal".
+"""
+
+from math import inf, log
+
+TOLERANCE = 1e-6
+STEPS = 2**20
+
+
+def difference(a, b, is_rigid):
+    if a is None or b is None:
+        return 0.0
+    return float(a != b) if is_rigid else abs(a - b)
+
+
+def reach(values, classes, rigid, u, k, radius):
+    """A share of the distance to the k-th nearest enemy; to the farthest of fewer; of 1 without any."""
+    distances = sorted(
+        max(
+            (
+                difference(x, y, a in rigid)
+                for a, (x, y) in enumerate(zip(values[u], row, strict=True))
+            ),
+            default=0.0,
+        )
+        for row, c in zip(values, classes, strict=True)
+        if c != classes[u]
+    )
+    return radius * (distances[min(k, len(distances)) - 1] if distances else 1.0)
+
+
+def holds(value, anchor, side, limit):
+    if value is None or anchor is None:
+        return False
+    if side == "equal":
+        return value == anchor
+    return (value - anchor if side == "at most" else anchor - value) < limit
+
+
+def grown(values, classes, weights, rigid, u, far, share, most):
+    """Sides by FOIL's gain until enemies inside weigh at most a share of the others."""
+    sides, inside = [], list(range(len(values)))
+
+    def weigh(rows):
+        own = sum(weights[v] for v in rows if classes[v] == classes[u])
+        return own, sum(weights[v] for v in rows) - own
+
+    while len(sides) < most:
+        own, other = weigh(inside)
+        if other <= share * own:
+            break
+        best, chosen = 0.0, None
+        for a in range(len(values[u])):
+            for side in ("equal",) if a in rigid else ("at most", "at least"):
+                if (a, side) in sides:
+                    continue
+                rows = [
+                    v for v in inside if holds(values[v][a], values[u][a], side, far - TOLERANCE)
+                ]
+                own_1, other_1 = weigh(rows)
+                if own_1 > 0:
+                    gain = own_1 * (log(own_1 / (own_1 + other_1)) - log(own / (own + other)))
+                    if gain > best:
+                        best, chosen = gain, (a, side, rows)
+        if chosen is None:
+            break
+        sides.append(chosen[:2])
+        inside = chosen[2]
+    return frozenset(sides)
+
+
+def uncut(values, rule, v, outside):
+    """1 at the anchor, falling to 0 at the reach, further outside; a set value where there is no way."""
+    u, far, sides = rule
+    worst = 1.0
+    for a, side in sides:
+        x, anchor = values[v][a], values[u][a]
+        if x is None or anchor is None or (side == "equal" and x != anchor):
+            degree = outside
+        elif side == "equal":
+            degree = 1.0
+        else:
+            degree = 1.0 - max(x - anchor if side == "at most" else anchor - x, 0.0) / far
+        worst = min(worst, degree)
+    return worst
+
+
+def precision(values, classes, weights, rule):
+    """(own + prior / classes) / (all + prior), the prior being two mean weights; and own - others."""
+    inside = [v for v in range(len(values)) if uncut(values, rule, v, 0.0) > TOLERANCE / rule[1]]
+    own = sum(weights[v] for v in inside if classes[v] == classes[rule[0]])
+    total = sum(weights[v] for v in inside)
+    prior = 2.0 * sum(weights) / len(values)
+    return (own + prior / len(set(classes))) / (total + prior), own, total - own
+
+
+class Chooser:
+    """Adds, swaps, trims and adds again, each time what is worth most; the first of equals."""
+
+    def __init__(self, values, classes, weights, rules, smallest, price):
+        self.values, self.classes, self.weights = values, classes, weights
+        self.price = price * STEPS * sum(weights)
+        known = [(rule, precision(values, classes, weights, rule)) for rule in rules]
+        kept = []
+        for c in sorted(set(classes)):
+            size = sum(w for w, k in zip(weights, classes, strict=True) if k == c)
+            own = [i for i, (rule, _) in enumerate(known) if classes[rule[0]] == c]
+            large = [i for i in own if known[i][1][1] >= smallest * size]
+            if not large and own:
+                large = [max(own, key=lambda i: (known[i][1][1] - known[i][1][2], -i))]
+            kept += large
+        self.pool = [self.scored(known[i][0]) for i in sorted(kept)]
+
+    def scored(self, rule):
+        share, own, other = precision(self.values, self.classes, self.weights, rule)
+        outside = min(1.0 - 1.0 / share, 0.0)
+        scores = [share * uncut(self.values, rule, v, outside) for v in range(len(self.values))]
+        return rule, self.classes[rule[0]], scores, own - other
+
+    def worth(self, chosen):
+        total = 0.0
+        for v, own_class in enumerate(self.classes):
+            own = max((s[v] for _, c, s, _ in chosen if c == own_class), default=-1e9)
+            other = max((s[v] for _, c, s, _ in chosen if c != own_class), default=-1e9)
+            margin = min(max(own - other, -1.0), 1.0)
+            total += self.weights[v] * ((STEPS if margin > 0 else 0) + round(margin * STEPS / 2))
+        return total
+
+    def cost(self, rule):
+        return self.price * len({a for a, _ in rule[0][2]})
+
+    def add(self, chosen, most):
+        while len(chosen) < min(most, len(self.pool)):
+            values = [self.worth([*chosen, rule]) - self.cost(rule) for rule in self.pool]
+            best = values.index(max(values))
+            if values[best] <= self.worth(chosen):
+                break
+            chosen.append(self.pool[best])
+
+    def search(self, most):
+        chosen = []
+        for c in sorted(set(self.classes)):
+            own = [rule for rule in self.pool if rule[1] == c]
+            if own:
+                chosen.append(max(own, key=lambda rule: rule[3]))
+        self.add(chosen, most)
+        place = 0
+        while place < len(chosen):
+            rule = chosen[place]
+            others = chosen[:place] + chosen[place + 1 :]
+            last = all(other[1] != rule[1] for other in others)
+            now = self.worth([*others, rule]) - self.cost(rule)
+            values = [
+                self.worth([*others, one]) - self.cost(one)
+                if not last or one[1] == rule[1]
+                else -inf
+                for one in self.pool
+            ]
+            gone = -inf if last else self.worth(others)
+            best = values.index(max(values))
+            if gone >= now and gone >= values[best]:
+                chosen.pop(place)
+                continue
+            if values[best] > now:
+                chosen[place] = self.pool[best]
+            place += 1
+        for place in range(len(chosen)):
+            while True:
+                u, far, sides = chosen[place][0]
+                others = chosen[:place] + chosen[place + 1 :]
+                order = sorted(sides, key=lambda s: (s[0], s[1] == "at least"))
+                variants = [self.scored((u, far, sides - {side})) for side in order]
+                if not variants:
+                    break
+                values = [self.worth([*others, one]) - self.cost(one) for one in variants]
+                best = values.index(max(values))
+                if values[best] < self.worth([*others, chosen[place]]) - self.cost(chosen[place]):
+                    break
+                chosen[place] = variants[best]
+                self.pool.append(chosen[place])
+        self.add(chosen, most)
+        return chosen

@@ -1,0 +1,147 @@
+"""Compact FRRI: the fast paths against the definition, and the learner as people use it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris, load_wine
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import naive_compact
+from frri import CompactFRRIClassifier, RuleSet
+from frri._twins import compiled
+from frri.learners.compact import _pool_kernels, _winner_kernels
+from frri.learners.compact._pool import Pool
+from frri.learners.compact._winner import Choice
+
+SIDES = {"at most": 1, "at least": 2, "equal": 3}
+
+
+@parametrize_with_checks([CompactFRRIClassifier()])
+def test_scikit_learn_accepts_it(estimator, check):
+    check(estimator)
+
+
+@st.composite
+def tables(draw):
+    """Few distinct values, so that there are ties, duplicates, contradictions and constant columns."""
+    n, m = draw(st.integers(1, 14)), draw(st.integers(1, 3))
+    rigid = [draw(st.booleans()) for _ in range(m)]
+    cell = [
+        st.sampled_from([0.0, 1.0, 2.0]) if r else st.sampled_from([0.0, 0.1, 0.35, 0.8, 1.0])
+        for r in rigid
+    ]
+    values = [[draw(st.one_of(cell[a], st.just(np.nan))) for a in range(m)] for _ in range(n)]
+    classes = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    weights = draw(st.lists(st.integers(1, 9), min_size=n, max_size=n))
+    codes = np.unique(classes, return_inverse=True)[1]
+    return np.array(values), codes, np.array(weights, dtype=float), np.array(rigid)
+
+
+def chosen(table, share, most, twin):
+    values, classes, weights, rigid = table
+    pools = compiled(_pool_kernels) if twin else _pool_kernels
+    winners = compiled(_winner_kernels) if twin else _winner_kernels
+    anchors = np.arange(len(values))
+    reach = 0.5 * pools.radii(values, classes, rigid, anchors, 2)
+    apart = reach > _pool_kernels.TOLERANCE
+    anchors, reach = anchors[apart], reach[apart]
+    types = np.zeros((len(anchors), values.shape[1]), dtype=np.int8)
+    pools.grow(values, classes, weights, rigid, anchors, reach, share, 4, types)
+    pool = Pool(values, classes, int(classes.max()) + 1, weights, rigid, len(values), winners)
+    pool.add(anchors, reach, types, smallest=0.1)
+    choice = Choice(pool, 0.002, winners)
+    choice.search(most)
+    found = [(int(pool.anchors[r]), pool.reach[r], tuple(pool.types[r])) for r in choice.rules]
+    return reach.tolist(), types.tolist(), found
+
+
+@pytest.mark.parametrize("twin", [False, True], ids=["interpreted", "compiled"])
+@settings(max_examples=60, deadline=None)
+@given(tables(), st.sampled_from([0.0, 0.3]), st.integers(3, 6))
+def test_boxes_and_choice_are_those_of_the_definition(twin, table, share, most):
+    reach, types, found = chosen(table, share, most, twin)
+    values, classes, weights, rigid = table
+    rows = [[None if np.isnan(x) else float(x) for x in row] for row in values]
+    columns = {int(a) for a in np.flatnonzero(rigid)}
+    labels, units = classes.tolist(), weights.tolist()
+    rules = []
+    for u in range(len(rows)):
+        far = naive_compact.reach(rows, labels, columns, u, 2, 0.5)
+        if far > naive_compact.TOLERANCE:
+            sides = naive_compact.grown(rows, labels, units, columns, u, far, share, 4)
+            rules.append((u, far, sides))
+    assert reach == [far for _, far, _ in rules]
+    assert types == [list(as_types(sides, len(rigid))) for _, _, sides in rules]
+    expected = naive_compact.Chooser(rows, labels, units, rules, 0.1, 0.002).search(most)
+    assert found == [(u, far, as_types(sides, len(rigid))) for (u, far, sides), *_ in expected]
+
+
+def as_types(sides, n_attributes):
+    types = [0] * n_attributes
+    for a, side in sides:
+        types[a] |= SIDES[side]
+    return tuple(types)
+
+
+def test_the_ruleset_predicts_by_itself_what_the_choice_was_made_for():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    clf = CompactFRRIClassifier().fit(X, y)
+    loaded = RuleSet.from_json(clf.ruleset_.to_json())
+    assert (loaded.predict(X) == clf.predict(X)).all()
+    right = (clf.predict(X) == y).to_numpy()
+    sizes = y.map(y.value_counts()).to_numpy()
+    balanced = (right / (3 * sizes)).sum()
+    assert balanced <= clf.selection_.worth <= balanced + 0.5
+
+
+def test_the_size_is_the_users():
+    X, y = load_wine(return_X_y=True)
+    for most in (3, 5, 9):
+        clf = CompactFRRIClassifier(max_rules=most, max_conditions=2).fit(X, y)
+        assert len(clf.ruleset_) <= most
+        assert all(len(rule.conditions) <= 2 for rule in clf.ruleset_)
+    with pytest.warns(UserWarning, match="at least one rule for each of the 3 classes"):
+        assert len(CompactFRRIClassifier(max_rules=1).fit(X, y).ruleset_) == 3
+
+
+def test_whole_weights_are_repeated_rows():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50::3], y[50::3]
+    weights = np.arange(len(y)) % 3
+    repeated = np.repeat(np.arange(len(y)), weights)
+    one = CompactFRRIClassifier().fit(X, y, sample_weight=weights).ruleset_
+    other = CompactFRRIClassifier().fit(X[repeated], y[repeated]).ruleset_
+    assert [(rule.conditions, rule.weight) for rule in one] == [
+        (rule.conditions, rule.weight) for rule in other
+    ]
+
+
+def test_categories_gaps_and_dates():
+    rng = np.random.default_rng(0)
+    n = 120
+    X = pd.DataFrame(
+        {
+            "colour": rng.choice(["red", "blue", None], n),
+            "size": np.where(rng.random(n) < 0.2, np.nan, rng.random(n)),
+            "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, n), "D"),
+        }
+    )
+    y = np.where(X["colour"].eq("red") & (X["day"] > "2024-05-01"), "yes", "no")
+    clf = CompactFRRIClassifier().fit(X, y)
+    assert clf.score(X, y) > 0.9
+    assert "colour = red" in str(clf.ruleset_)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"max_rules": 0}, "max_rules must be a whole number from 1 on, got 0."),
+        ({"radius": 2}, "radius must be a share from 0 to 1, got 2."),
+        ({"noise_neighbours": 1.5}, "noise_neighbours must be a whole number from 1 on, got 1.5."),
+    ],
+)
+def test_wrong_parameters_get_one_sentence(parameters, sentence):
+    with pytest.raises(ValueError, match=sentence.replace(".", r"\.")):
+        CompactFRRIClassifier(**parameters).fit([[1.0], [2.0]], [0, 1])
