@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     )
     from frri.table import Attribute
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Loaded at first use: applying saved rules needs neither scikit-learn nor scipy, and `frri --help` nothing.
 _HOMES = {

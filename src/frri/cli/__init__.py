@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Examples
     --------
     >>> main(["--version"])
-    frri 0.1.0
+    frri 0.2.0
     0
     """
     prepare_stdout()

@@ -14,6 +14,7 @@ from frri.compare.optional import import_pandas
 from frri.readers import read_table
 from frri.readers.keel import read_keel
 from frri.readers.training import read_training, split_training
+from frri.rules.rule import given_labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,7 +117,7 @@ def _from_pair(X: Any, y: Any, *, name: str, target: str | None) -> Dataset:
     label = target or str(getattr(y, "name", None) or "class")
     while label in frame.columns:
         label += "_"
-    classes = np.asarray(y).ravel()
+    classes = given_labels(y).ravel()
     if len(classes) != len(frame):
         raise ValueError(
             f"{name}: the table has {len(frame)} rows but there are {len(classes)} labels"

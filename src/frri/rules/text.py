@@ -178,7 +178,7 @@ def ruleset_html(ruleset: "RuleSet") -> str:
         for row in rows
     )
     return (
-        f"<p>{len(ruleset)} rules for <b>{escape(ruleset.target)}</b></p>"
+        f"<p>{len(ruleset)} {'rule' if len(ruleset) == 1 else 'rules'} for <b>{escape(ruleset.target)}</b></p>"
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
 
