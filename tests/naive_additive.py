@@ -220,11 +220,11 @@ class Softmax:
         powers = [[exp(f - max(row)) for f in row] for row in F]
         return [[power / sum(row) for power in row] for row in powers]
 
-    def fitted(self, voices, degrees):
+    def fitted(self, voices, degrees, times):
         K = len(self.voices)
         speakers = [*voices, *self.voices]
         A = np.array([*degrees, *([[1.0] * len(self.classes)] * K)])
-        penalties = np.array([self.penalty] * len(voices) + [1e-3] * K)
+        penalties = np.array([self.penalty / k for k in times] + [1e-3] * K)
 
         def derivatives(x):
             F = self.scores(voices, degrees, x[: len(voices)], x[len(voices) :])
@@ -276,12 +276,12 @@ class Squares:
         self.target, self.weights, self.penalty = target, weights, penalty
         self.worth, self.voices, self.sides = worth, voices, sides or {}
 
-    def fitted(self, voices, degrees):
+    def fitted(self, voices, degrees, times):
         signs = [-1.0 if voice < 0 else 1.0 for voice in voices]
         turned = [[s * mu for mu in degree] for s, degree in zip(signs, degrees, strict=True)]
         A = np.array([*turned, [1.0] * len(self.target)])
         y, w = np.array(self.target), np.array(self.weights)
-        penalties = np.array([self.penalty] * len(voices) + [0.0])
+        penalties = np.array([self.penalty / k for k in times] + [0.0])
 
         def derivatives(x):
             left = y - x @ A
@@ -314,34 +314,50 @@ class Squares:
 
 
 def induce(search, loss, max_rules, refine=0):
-    """Pairs (voice, rule), and the fit of those that have a weight."""
+    """Triples (voice, rule, how often it was added), and the fit of those that have a weight.
+
+    A rule added k times is like k equal rules: its weight v costs k times penalty / 2 (v / k)^2. All
+    additions together are at most twice the number of rules allowed.
+    """
 
     def fit(rules):
-        degrees = [search.degree(rule) for _, rule in rules]
-        return loss.fitted([voice for voice, _ in rules], degrees)
+        degrees = [search.degree(rule) for _, rule, _ in rules]
+        return loss.fitted([r[0] for r in rules], degrees, [r[2] for r in rules])
 
     def best(fitted, voice):
         pull = loss.pull(fitted, voice)
         rule = search.best_rule(pull)
-        return (voice, rule), search.gain(rule, pull)
+        return voice, rule, search.gain(rule, pull)
+
+    def place_of(voice, rule, rules):
+        places = [k for k, r in enumerate(rules) if r[0] == voice and set(r[1]) == set(rule)]
+        return places[0] if places else None
 
     def extended(rules):
-        while len(rules) < max_rules:
+        while len(rules) < max_rules and sum(times for _, _, times in rules) < 2 * max_rules:
             fitted = fit(rules)
             found = [best(fitted, voice) for voice in loss.voices]
-            most = max(gain for _, gain in found)
-            if most < loss.least_gain(fitted):
+            most = max(gain for _, _, gain in found)
+            if most <= 0 or most < loss.least_gain(fitted):
                 break
-            rules = [*rules, next(rule for rule, gain in found if gain >= most * (1 - EQUAL))]
+            voice, rule, _ = next(f for f in found if f[2] >= most * (1 - EQUAL))
+            k = place_of(voice, rule, rules)
+            if k is None:
+                rules = [*rules, (voice, rule, 1)]
+            else:
+                rules = [*rules[:k], (voice, rules[k][1], rules[k][2] + 1), *rules[k + 1 :]]
         return rules
 
     def revised(rules):
         price, place = loss.least_gain(fit(rules)), 0
         while place < len(rules):
+            voice, _, times = rules[place]
             without = rules[:place] + rules[place + 1 :]
             shorter = fit(without)
-            new, _ = best(shorter, rules[place][0])
-            replaced = [*rules[:place], new, *rules[place + 1 :]]
+            _, new, _ = best(shorter, voice)
+            replaced = [*rules[:place], (voice, new, times), *rules[place + 1 :]]
+            if place_of(voice, new, without) is not None:
+                replaced = rules
             now, then = fit(rules)["value"], fit(replaced)["value"]
             if shorter["value"] <= min(now, then) + price:
                 rules = without

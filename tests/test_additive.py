@@ -173,7 +173,9 @@ def test_voting_rulesets_are_those_of_the_naive_induction(table, refine):
     values, nominal, weights, rng = table
     classes = rng.integers(0, 3, len(values))
     fast, found, (rules, fitted) = both_votes(values, nominal, weights, classes, refine)
-    listed = [(s.voice, [as_naive(fast.columns, t) for t in s.rule.tests]) for s in found.rules]
+    listed = [
+        (s.voice, [as_naive(fast.columns, t) for t in s.rule.tests], s.times) for s in found.rules
+    ]
     assert listed == rules
     np.testing.assert_allclose(found.fitted.weights, fitted["weights"], rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(found.fitted.base, fitted["base"], rtol=1e-5, atol=1e-5)
@@ -195,7 +197,9 @@ def test_sums_of_rules_are_those_of_the_naive_induction(table, refine, directed)
     found = Induction(fast, loss, 5, refine).run()
     twin = naive.Squares(target.tolist(), weights.tolist(), 1.0, 0.05, voices, sides)
     rules, fitted = naive.induce(slow, twin, 5, refine)
-    listed = [(s.voice, [as_naive(fast.columns, t) for t in s.rule.tests]) for s in found.rules]
+    listed = [
+        (s.voice, [as_naive(fast.columns, t) for t in s.rule.tests], s.times) for s in found.rules
+    ]
     assert listed == rules
     np.testing.assert_allclose(found.fitted.weights, fitted["weights"], rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(found.fitted.base, fitted["base"], rtol=1e-6, atol=1e-9)
@@ -262,6 +266,12 @@ def test_size_is_the_users():
         assert len(rules) <= max_rules
         assert all(len(rule.conditions) <= 2 for rule in rules)
     assert len(rules) > 12
+
+
+def test_no_rule_is_there_twice():
+    X, y = load_iris(return_X_y=True)
+    rules = AdditiveRulesClassifier(max_rules=20).fit(X, y).ruleset_.rules
+    assert len({(frozenset(rule.conditions), rule.consequent) for rule in rules}) == len(rules)
 
 
 def test_refining_lowers_the_loss():

@@ -17,13 +17,20 @@ if TYPE_CHECKING:
 
 # Rules of smaller weight than this say nothing.
 SILENT = 1e-6
+# How many additions there are for every rule allowed, those of rules that are there already counted.
+AGAIN = 2
 
 
 class Spoken(NamedTuple):
-    """A rule and the score to which it adds."""
+    """A rule, the score to which it adds, and how often it was added."""
 
     voice: int
     rule: SoftRule
+    times: int = 1
+
+    def same(self, other: Spoken) -> bool:
+        """Whether two rules say the same."""
+        return self.voice == other.voice and set(self.rule.tests) == set(other.rule.tests)
 
 
 class Additive(NamedTuple):
@@ -36,6 +43,9 @@ class Additive(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Induction:
     """Stage-wise induction of rules for a loss.
+
+    A rule that is added again is not a further rule: its weight gets cheaper, as if it were shared
+    among so many equal rules.
 
     Parameters
     ----------
@@ -67,18 +77,24 @@ class Induction:
         """The rules with the weights that suit them best."""
         shape = (len(rules), self.search.columns.n_objects)
         degrees = np.array([spoken.rule.degree for spoken in rules]).reshape(shape)
-        fitted = self.loss.fitted([spoken.voice for spoken in rules], degrees, start)
-        return Additive(rules, fitted)
+        voices, times = [spoken.voice for spoken in rules], [spoken.times for spoken in rules]
+        return Additive(rules, self.loss.fitted(voices, degrees, times, start))
 
     def _extended(self, model: Additive) -> Additive:
         """Add the best rule of all voices, of equal ones the first, while it is worth it."""
-        while len(model.rules) < self.max_rules:
+        while len(model.rules) < self.max_rules and _additions(model) < AGAIN * self.max_rules:
             found = [self._best(model.fitted, voice) for voice in self.loss.voices]
             most = max(spoken.rule.gain for spoken in found)
-            if most < self.loss.least_gain(model.fitted):
+            if most <= 0.0 or most < self.loss.least_gain(model.fitted):
                 break
             best = next(s for s in found if s.rule.gain >= most * (1.0 - EQUAL))
-            model = self._model((*model.rules, best), np.append(model.fitted.weights, 0.0))
+            rules, weights = list(model.rules), model.fitted.weights
+            old = next((k for k, spoken in enumerate(rules) if spoken.same(best)), None)
+            if old is None:
+                rules, weights = [*rules, best], np.append(weights, 0.0)
+            else:
+                rules[old] = rules[old]._replace(times=rules[old].times + 1)
+            model = self._model(tuple(rules), weights)
         return model
 
     def _best(self, fitted: Fitted, voice: int) -> Spoken:
@@ -92,9 +108,10 @@ class Induction:
             weights = model.fitted.weights
             before, after = model.rules[:place], model.rules[place + 1 :]
             shorter = self._model((*before, *after), np.delete(weights, place))
-            voice = model.rules[place].voice
-            new = self._best(shorter.fitted, voice)
-            changed = self._model((*before, new, *after), weights)
+            old = model.rules[place]
+            new = self._best(shorter.fitted, old.voice)._replace(times=old.times)
+            known = any(spoken.same(new) for spoken in shorter.rules)
+            changed = model if known else self._model((*before, new, *after), weights)
             value = min(model.fitted.value, changed.fitted.value)
             if shorter.fitted.value <= value + price:
                 model = shorter
@@ -103,3 +120,7 @@ class Induction:
                 model = changed
             place += 1
         return model
+
+
+def _additions(model: Additive) -> int:
+    return sum(spoken.times for spoken in model.rules)

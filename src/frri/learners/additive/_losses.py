@@ -52,7 +52,9 @@ class Loss(Protocol):
     def voices(self) -> tuple[int, ...]:
         """All voices, in the order in which equal gains are decided."""
 
-    def fitted(self, voices: Sequence[int], degrees: Floats, start: Floats) -> Fitted:
+    def fitted(
+        self, voices: Sequence[int], degrees: Floats, times: Sequence[int], start: Floats
+    ) -> Fitted:
         """The weights that minimise the loss, from a guess."""
 
     def pull(self, fitted: Fitted, voice: int) -> Pull:
@@ -86,13 +88,17 @@ class SoftmaxLoss:
     worth: float
     allowed: tuple[Flags, ...] | None = None
 
-    def fitted(self, voices: Sequence[int], degrees: Floats, start: Floats) -> Fitted:
+    def fitted(
+        self, voices: Sequence[int], degrees: Floats, times: Sequence[int], start: Floats
+    ) -> Fitted:
         """The votes that minimise the loss, from a guess."""
         n_classes, objects = len(self.voices), np.arange(len(self.classes))
         # The base of a class is the weight of a rule that always holds.
         voice = np.concatenate((voices, self.voices)).astype(np.intp)
         degrees = np.concatenate((degrees, np.ones((n_classes, len(objects)))))
-        penalties = np.repeat((self.penalty, BASE_PENALTY), (len(voices), n_classes))
+        penalties = np.append(
+            self.penalty / np.asarray(times, dtype=np.float64), np.full(n_classes, BASE_PENALTY)
+        )
         own = np.equal.outer(np.arange(n_classes), voice).astype(np.float64)
         hits = (self.classes == voice[:, None]).astype(np.float64)
 
@@ -155,13 +161,16 @@ class SquaredLoss:
     worth: float
     allowed: dict[int, Flags] | None = None
 
-    def fitted(self, voices: Sequence[int], degrees: Floats, start: Floats) -> Fitted:
+    def fitted(
+        self, voices: Sequence[int], degrees: Floats, times: Sequence[int], start: Floats
+    ) -> Fitted:
         """The contributions that minimise the loss together with the best constant: exact ridge."""
         voice, share = np.asarray(voices, dtype=np.intp), self.weights / self.weights.sum()
         sign = np.where(voice < 0, -1.0, 1.0)
         turned = (degrees - (degrees @ share)[:, None]) * sign[:, None]
         target = self.target - self.target @ share
-        curvature = (turned * self.weights) @ turned.T + self.penalty * np.eye(len(voice))
+        penalties = np.diag(self.penalty / np.asarray(times, dtype=np.float64))
+        curvature = (turned * self.weights) @ turned.T + penalties
         slope = (turned * self.weights) @ target
         rest = float(self.weights @ (target * target)) / 2.0
 
