@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import naive_additive as naive
 from frri._twins import compiled
 from frri.learners.additive import _bin_kernels as kernels
+from frri.learners.additive import _columns as columns_module
 from frri.learners.additive._columns import AT_LEAST, AT_MOST, ONE_OF, SoftColumns, midpoints
 from frri.learners.additive._growing import Pull, Search
 from frri.learners.additive._induction import Induction
@@ -123,14 +125,14 @@ def test_the_compiled_kernel_adds_the_same(table):
     if not len(columns.ordered):
         return
     g, h, m = rng.normal(size=(3, len(values))) * (rng.random(len(values)) < 0.7)
-    h, m = np.abs(h), np.abs(m)
-    arguments = columns.values, columns.bins, columns.n_bins, g, h, m
-    loops = kernels.binned(*arguments)
-    np.testing.assert_array_equal(compiled(kernels).binned(*arguments), loops)
-    object.__setattr__(columns, "_compiled", False)
-    np.testing.assert_allclose(
-        columns._bin_sums(g, h, m), np.moveaxis(loops, 2, 0), rtol=1e-13, atol=1e-12
-    )
+    g, h, m = g + 1e-300, np.abs(h) + 1e-300, np.abs(m) + 1e-300
+    layout = columns.values, columns.bins, columns.first, columns.last, columns.thresholds
+    loops = kernels.scan(*layout, g, h, m)
+    np.testing.assert_array_equal(compiled(kernels).scan(*layout, g, h, m), loops)
+    with patch.object(columns_module, "THREADS_FROM", 0):
+        np.testing.assert_array_equal(columns._scan_compiled(g, h, m), loops)
+    scale = np.abs([g, h, m]).sum(axis=1)[:, None, None, None]
+    np.testing.assert_allclose(columns._scan_sparse(g, h, m) / scale, loops / scale, atol=1e-11)
 
 
 @pytest.mark.parametrize("n", [2, 65, 66, 300])

@@ -47,3 +47,45 @@ def binned(values, bins, n_bins, g, h, m):
                 s[5] += z * m[i]
                 s[6] += z * z * h[i]
     return result
+
+
+@kernel
+def scan(values, bins, first, last, thresholds, g, h, m):
+    """G, H and M for every threshold and side: see `frri.learners.additive._columns`.
+
+    Parameters
+    ----------
+    values, bins, g, h, m
+        As for `binned`.
+    first, last : ndarray of int, shape (n_columns, n_thresholds)
+        How many bins lie before the beginning and before the end of each ramp.
+    thresholds : ndarray of float, same shape
+
+    Returns
+    -------
+    ndarray of float, shape (3, n_columns, n_thresholds, 2)
+    """
+    n_columns, n_thresholds = thresholds.shape
+    n_bins = 2 * n_thresholds + 2
+    sums = binned(values, bins, n_bins, g, h, m)
+    result = np.empty((3, n_columns, n_thresholds, 2))
+    running = np.zeros((n_bins, SUMS))  # before each bin; the last one is of missing values
+    for j in range(n_columns):
+        for b in range(n_bins - 1):
+            for k in range(SUMS):
+                running[b + 1, k] = running[b, k] + sums[j, b, k]
+        total = running[n_bins - 1]
+        for t in range(n_thresholds):
+            below, upto = running[first[j, t]], running[last[j, t]]
+            for side in range(2):
+                edge = thresholds[j, t] + (1.0 - 2.0 * side)
+                half = 0.5 - side
+                for k in range(3):
+                    flank = below[k] if side == 0 else total[k] - upto[k]
+                    ramp, tilted = upto[k] - below[k], upto[3 + k] - below[3 + k]
+                    if k == 1:
+                        bent = edge * (edge * ramp - 2.0 * tilted) + (upto[6] - below[6])
+                        result[k, j, t, side] = flank + bent * 0.25
+                    else:
+                        result[k, j, t, side] = flank + (edge * ramp - tilted) * half
+    return result

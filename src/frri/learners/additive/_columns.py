@@ -203,9 +203,31 @@ class SoftColumns:
         ndarray of float, shape (3, n_ordered, n_thresholds, 2)
             NaN where there is no such threshold.
         """
-        sums = self._bin_sums(g, h, m)
+        return self._scan_compiled(g, h, m) if self._compiled else self._scan_sparse(g, h, m)
+
+    def _scan_compiled(self, g: Floats, h: Floats, m: Floats) -> Floats:
+        scan = compiled(kernels).scan
+
+        def part(start: int, end: int) -> Floats:
+            rows = slice(start, end)
+            columns = self.values[rows], self.bins[rows], self.first[rows], self.last[rows]
+            found: Floats = scan(*columns, self.thresholds[rows], g, h, m)
+            return found
+
+        n_columns = len(self.ordered)
+        if self.values.size < THREADS_FROM:
+            return part(0, n_columns)
+        parts = [(k, k + 1) for k in range(n_columns)]
+        return np.concatenate(in_threads(part, parts, self.n_jobs), axis=1)
+
+    def _scan_sparse(self, g: Floats, h: Floats, m: Floats) -> Floats:
+        """The same by sparse products: quick enough for small tables."""
+        plain, squares = self._incidence
+        six = (plain @ np.stack((g, h, m), axis=1)).reshape(2, -1, 3)
+        sums = np.concatenate((six[0].T, six[1].T, (squares @ h)[None]))
+        sums = sums.reshape(kernels.SUMS, len(self.ordered), self.n_bins)
         sums[..., -1] = 0.0  # missing values: satisfied by nothing
-        running = sums.cumsum(axis=2).reshape(len(sums), -1)
+        running = sums.cumsum(axis=2).reshape(kernels.SUMS, -1)
         below, upto, total = running.take(self._places, axis=1).swapaxes(0, 1)
         ramp, above = upto - below, total - upto
         result = np.empty((3, *self.thresholds.shape, 2))
@@ -214,34 +236,10 @@ class SoftColumns:
             (AT_LEAST, above, self.thresholds - 1.0, -0.5),
         ):
             result[0, ..., side] = flank[0] + (edge * ramp[0] - ramp[3]) * half
-            square = edge * (edge * ramp[1] - 2.0 * ramp[4]) + ramp[6]
-            result[1, ..., side] = flank[1] + square * 0.25
+            bent = edge * (edge * ramp[1] - 2.0 * ramp[4]) + ramp[6]
+            result[1, ..., side] = flank[1] + bent * 0.25
             result[2, ..., side] = flank[2] + (edge * ramp[2] - ramp[5]) * half
         return result
-
-    def _bin_sums(self, g: Floats, h: Floats, m: Floats) -> Floats:
-        """Sums x columns x bins, compiled for a large table, else by sparse products."""
-        shape = (kernels.SUMS, len(self.ordered), self.n_bins)
-        if self._compiled:
-            binned = compiled(kernels).binned
-
-            def part(start: int, end: int) -> Floats:
-                rows = slice(start, end)
-                sums: Floats = binned(self.values[rows], self.bins[rows], self.n_bins, g, h, m)
-                return sums
-
-            alone = self.values.size < THREADS_FROM
-            parts = in_threads(part, self._parts, 1 if alone else self.n_jobs)
-            return np.moveaxis(np.concatenate(parts), 2, 0).copy()
-        plain, squares = self._incidence
-        six = plain @ np.stack((g, h, m), axis=1)
-        half = len(six) // 2
-        return np.concatenate((six[:half].T, six[half:].T, (squares @ h)[None])).reshape(shape)
-
-    @cached_property
-    def _parts(self) -> list[tuple[int, int]]:
-        """The columns one by one."""
-        return [(k, k + 1) for k in range(len(self.ordered))]
 
     @cached_property
     def _compiled(self) -> bool:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from frri.learners.additive._growing import EQUAL
+from frri.learners.additive._losses import Start
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from frri.learners.additive._growing import Search, SoftRule
     from frri.learners.additive._losses import Fitted, Loss
 
@@ -64,16 +63,16 @@ class Induction:
 
     def run(self) -> Additive:
         """Rules that have a weight."""
-        model = self._extended(self._model((), np.empty(0)))
+        model = self._extended(self._model((), self.loss.start))
         for _ in range(self.refine):
             model = self._extended(self._revised(model))
         heard = np.abs(model.fitted.weights) >= SILENT
         if heard.all():
             return model
         kept = tuple(spoken for spoken, loud in zip(model.rules, heard, strict=True) if loud)
-        return self._model(kept, model.fitted.weights[heard])
+        return self._model(kept, Start(model.fitted.weights[heard], model.fitted.base))
 
-    def _model(self, rules: tuple[Spoken, ...], start: NDArray[np.float64]) -> Additive:
+    def _model(self, rules: tuple[Spoken, ...], start: Start) -> Additive:
         """The rules with the weights that suit them best."""
         shape = (len(rules), self.search.columns.n_objects)
         degrees = np.array([spoken.rule.degree for spoken in rules]).reshape(shape)
@@ -94,7 +93,7 @@ class Induction:
                 rules, weights = [*rules, best], np.append(weights, 0.0)
             else:
                 rules[old] = rules[old]._replace(times=rules[old].times + 1)
-            model = self._model(tuple(rules), weights)
+            model = self._model(tuple(rules), Start(weights, model.fitted.base))
         return model
 
     def _best(self, fitted: Fitted, voice: int) -> Spoken:
@@ -105,13 +104,15 @@ class Induction:
         price = self.loss.least_gain(model.fitted)
         place = 0
         while place < len(model.rules):
-            weights = model.fitted.weights
+            weights, base = model.fitted.weights, model.fitted.base
             before, after = model.rules[:place], model.rules[place + 1 :]
-            shorter = self._model((*before, *after), np.delete(weights, place))
+            shorter = self._model((*before, *after), Start(np.delete(weights, place), base))
             old = model.rules[place]
             new = self._best(shorter.fitted, old.voice)._replace(times=old.times)
             known = any(spoken.same(new) for spoken in shorter.rules)
-            changed = model if known else self._model((*before, new, *after), weights)
+            changed = model
+            if not known:
+                changed = self._model((*before, new, *after), Start(weights, base))
             value = min(model.fitted.value, changed.fitted.value)
             if shorter.fitted.value <= value + price:
                 model = shorter

@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 BASE_PENALTY = 1e-3
 
 
+class Start(NamedTuple):
+    """A guess of weights and bases."""
+
+    weights: Floats
+    base: Floats
+
+
 class Fitted(NamedTuple):
     """Rules with their weights.
 
@@ -49,11 +56,15 @@ class Loss(Protocol):
     """
 
     @property
+    def start(self) -> Start:
+        """Where to begin, without any rule."""
+
+    @property
     def voices(self) -> tuple[int, ...]:
         """All voices, in the order in which equal gains are decided."""
 
     def fitted(
-        self, voices: Sequence[int], degrees: Floats, times: Sequence[int], start: Floats
+        self, voices: Sequence[int], degrees: Floats, times: Sequence[int], start: Start
     ) -> Fitted:
         """The weights that minimise the loss, from a guess."""
 
@@ -88,8 +99,13 @@ class SoftmaxLoss:
     worth: float
     allowed: tuple[Flags, ...] | None = None
 
+    @property
+    def start(self) -> Start:
+        """Where to begin, without any rule."""
+        return Start(np.empty(0), np.zeros(len(self.voices)))
+
     def fitted(
-        self, voices: Sequence[int], degrees: Floats, times: Sequence[int], start: Floats
+        self, voices: Sequence[int], degrees: Floats, times: Sequence[int], start: Start
     ) -> Fitted:
         """The votes that minimise the loss, from a guess."""
         n_classes, objects = len(self.voices), np.arange(len(self.classes))
@@ -119,8 +135,7 @@ class SoftmaxLoss:
             return gradient, curvature + np.diag(penalties)
 
         bound = np.repeat((True, False), (len(voices), n_classes))
-        first = np.concatenate((start, np.zeros(n_classes)))
-        votes = minimum(first, bound, loss, derivatives)
+        votes = minimum(np.concatenate(start), bound, loss, derivatives)
         return Fitted(votes[: len(voices)], votes[len(voices) :], scores(votes), loss(votes))
 
     def pull(self, fitted: Fitted, voice: int) -> Pull:
@@ -161,8 +176,13 @@ class SquaredLoss:
     worth: float
     allowed: dict[int, Flags] | None = None
 
+    @property
+    def start(self) -> Start:
+        """Where to begin, without any rule."""
+        return Start(np.empty(0), np.zeros(1))
+
     def fitted(
-        self, voices: Sequence[int], degrees: Floats, times: Sequence[int], start: Floats
+        self, voices: Sequence[int], degrees: Floats, times: Sequence[int], start: Start
     ) -> Fitted:
         """The contributions that minimise the loss together with the best constant: exact ridge."""
         voice, share = np.asarray(voices, dtype=np.intp), self.weights / self.weights.sum()
@@ -180,7 +200,7 @@ class SquaredLoss:
         def derivatives(sizes: Floats) -> tuple[Floats, Floats]:
             return curvature @ sizes - slope, curvature
 
-        sizes = minimum(sign * start, voice != 0, loss, derivatives)
+        sizes = minimum(sign * start.weights, voice != 0, loss, derivatives)
         left = (target - sizes @ turned)[None, :]
         base = np.array([self.target @ share - (sign * sizes) @ (degrees @ share)])
         return Fitted(sign * sizes, base, left, loss(sizes))
