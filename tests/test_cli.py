@@ -545,6 +545,34 @@ def test_evaluation_points_out_rules_that_drift(folder, capsys):
     assert lines[-1].endswith("errs more")
 
 
+def test_evaluation_shows_every_class_beside_the_majority_and_an_interval(folder, capsys):
+    rule = Rule((NumericCondition.below("a", 10),), "no")
+    others = Rule((NumericCondition("a", 10, 10),), "yes")
+    RuleSet((rule, others), (Attribute("a", 0, 19),), ("no", "yes"), target="y").save("m.json")
+    (folder / "x.csv").write_text("a,y\n" + "1,no\n" * 6 + "15,no\n" * 2 + "15,yes\n" * 2)
+    lines = run(["evaluate", "m.json", "x.csv"], capsys).splitlines()
+    assert lines[:9] == [
+        "rows               10",
+        "accuracy           0.800  (95% interval 0.490 to 0.943)",
+        "majority class     0.800  (always answering no)",
+        "balanced accuracy  0.875",
+        "Brier score        0.200",
+        "",
+        "class  rows  precision  recall     F1    AUC",
+        "no        8      1.000   0.750  0.857  0.875",
+        "yes       2      0.500   1.000  0.667  0.875",
+    ]
+    facts = json.loads(run(["evaluate", "m.json", "x.csv", "--json"], capsys))
+    assert facts["majority_class"] == "no"
+    assert facts["majority_accuracy"] == 0.8
+    assert facts["accuracy_interval"] == pytest.approx([0.490, 0.943], abs=1e-3)
+    assert facts["brier_score"] == pytest.approx(0.2)
+    assert facts["class_measures"][1] == {
+        "class": "yes", "rows": 2, "decided": 4, "precision": 0.5, "recall": 1.0,
+        "f1": pytest.approx(2 / 3), "auc": 0.875,
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("learner", ["frri", "ripper", "furia", "modlem", "quickrules"])
 def test_evaluation_on_the_training_table_is_pointed_out(learner, folder, capsys):
     assert main([*FIT_NUMBERS[:-1], "m.json", "--learner", learner]) == 0

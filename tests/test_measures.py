@@ -9,12 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, fisher_exact
 from sklearn.datasets import load_wine
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, confusion_matrix
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    brier_score_loss,
+    confusion_matrix,
+    precision_recall_fscore_support,
+    roc_auc_score,
+)
 
 from frri import Attribute, MODLEMClassifier, NumericCondition, Rule, RuleSet
 from frri.cli import main
 from frri.report.facts import facts
 from frri.rules import compare
+from frri.rules.class_measures import brier_score, class_qualities, majority
 from frri.rules.drift import drift, fewer
 from frri.rules.measures import (
     accuracy,
@@ -140,3 +148,30 @@ def test_everybody_shows_the_same_figures(tmp_path, capsys):
     effect = compare(ruleset, ruleset, X, y)
     for name in ("accuracy", "balanced_accuracy"):
         assert evaluated[name] == shown[name] == getattr(effect, name)[0]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_measures_of_classes_are_those_of_scikit_learn(n_classes):
+    generator = np.random.default_rng(n_classes)
+    classes = generator.integers(0, n_classes, 200)
+    # Few different shares, so that there are ties.
+    shares = generator.integers(1, 4, (200, n_classes)).astype(float)
+    shares /= shares.sum(axis=1, keepdims=True)
+    decided = shares.argmax(axis=1)
+    found = class_qualities(classes, decided, shares)
+    expected = precision_recall_fscore_support(classes, decided, labels=range(n_classes))
+    figures = [[one.precision, one.recall, one.f1, one.rows] for one in found]
+    np.testing.assert_allclose(figures, np.column_stack(expected))
+    for c, one in enumerate(found):
+        assert one.auc == pytest.approx(roc_auc_score(classes == c, shares[:, c]))
+    truth = shares[:, 1] if n_classes == 2 else shares
+    assert brier_score(classes, shares) == pytest.approx(brier_score_loss(classes, truth))
+    assert majority(classes)[1] == np.bincount(classes).max() / 200
+
+
+def test_measures_of_classes_that_do_not_occur_are_none():
+    shares = np.array([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+    first, second, third = class_qualities(np.array([0, 0]), np.array([0, 1]), shares)
+    assert (first.precision, first.recall, first.auc) == (1.0, 0.5, None)
+    assert (second.precision, second.recall, second.f1) == (0.0, None, 0.0)
+    assert (third.precision, third.recall, third.f1, third.auc) == (None, None, None, None)

@@ -1,5 +1,9 @@
 """Compare a saved model with a table that has the true classes.
 
+Shown are the accuracy with a 95% interval (Wilson), next to it what always answering the commonest class of
+the table would reach, the Brier score of the probabilities (0 is perfect), precision, recall, F1 and AUC of
+every class, and who is taken for whom.
+
 Rules that fire less, or err more, than in training (beyond what chance explains) are pointed out. Keep rows
 apart from learning and evaluate on those: on the rows that rules were learned from, accuracy flatters. A note
 says so if the rules do exactly what they did in training.
@@ -17,8 +21,9 @@ from frri.cli.console import one_line, say
 from frri.cli.files import check_inputs, load_model
 from frri.cli.parser import Parser
 from frri.cli.tables import labels_of, read_for
+from frri.rules.class_measures import brier_score, class_qualities, majority
 from frri.rules.drift import RuleDrift, drift, seen_in_training
-from frri.rules.measures import accuracy, balanced_accuracy, class_positions, confusion
+from frri.rules.measures import accuracy, balanced_accuracy, class_positions, confusion, wilson
 from frri.rules.semantics import MEANINGS, Support
 from frri.table import EncodedTable
 
@@ -57,6 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
     table = EncodedTable.of(frame, ruleset.attributes)
     classes = class_positions(ruleset, truth, len(table))
     decided = ruleset.predict_index(table.matrix)
+    probabilities = ruleset.probabilities(table.matrix)
+    common, baseline = majority(classes)
     cells = np.zeros((len(ruleset.classes), len(ruleset.classes)), dtype=np.int64)
     for true, taken_for, rows in confusion(classes, decided):
         cells[true, taken_for] = rows
@@ -73,8 +80,18 @@ def run(arguments: argparse.Namespace) -> int:
     facts = {
         "rows": len(table),
         "accuracy": accuracy(classes, decided),
+        "accuracy_interval": wilson(int((classes == decided).sum()), len(table)),
+        "majority_class": ruleset.classes[common],
+        "majority_accuracy": baseline,
         "balanced_accuracy": balanced_accuracy(classes, decided),
+        "brier_score": brier_score(classes, probabilities),
         "classes": list(ruleset.classes),
+        "class_measures": [
+            {"class": label, **asdict(one)}
+            for label, one in zip(
+                ruleset.classes, class_qualities(classes, decided, probabilities), strict=True
+            )
+        ],
         "confusion": cells.tolist(),
         "rules": [asdict(rule) | {"rule": rule.rule + 1} for rule in drifted],
     }
@@ -86,13 +103,27 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _text(facts: dict[str, Any], drifted: tuple[RuleDrift, ...]) -> str:
+    low, high = facts["accuracy_interval"]
+    always = one_line(str(facts["majority_class"]))
     lines = [
         f"rows               {facts['rows']}",
-        f"accuracy           {facts['accuracy']:.3f}",
+        f"accuracy           {facts['accuracy']:.3f}  (95% interval {low:.3f} to {high:.3f})",
+        f"majority class     {facts['majority_accuracy']:.3f}  (always answering {always})",
         f"balanced accuracy  {facts['balanced_accuracy']:.3f}",
+        f"Brier score        {facts['brier_score']:.3f}",
         "",
     ]
     labels = [one_line(str(label)) for label in facts["classes"]]
+    table = [["class", "rows", "precision", "recall", "F1", "AUC"]]
+    table += [
+        [
+            label,
+            str(one["rows"]),
+            *(_decimals(one[k]) for k in ("precision", "recall", "f1", "auc")),
+        ]
+        for label, one in zip(labels, facts["class_measures"], strict=True)
+    ]
+    lines += [*_aligned(table), ""]
     table = [["actual \\ predicted", *labels]]
     table += [
         [label, *map(str, row)] for label, row in zip(labels, facts["confusion"], strict=True)
@@ -118,6 +149,10 @@ def _text(facts: dict[str, Any], drifted: tuple[RuleDrift, ...]) -> str:
         ]
         lines += ["", *_aligned(table)]
     return "\n".join(lines) + "\n"
+
+
+def _decimals(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
 
 
 def _share(value: float | None) -> str:
