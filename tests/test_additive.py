@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.datasets import load_iris, load_wine, make_classification
+from sklearn.datasets import load_diabetes, load_iris, load_wine, make_classification
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -27,6 +27,7 @@ from frri.learners.additive._growing import Pull, Search
 from frri.learners.additive._induction import Induction
 from frri.learners.additive._losses import SoftmaxLoss, SquaredLoss
 from frri.learners.additive.classifier import AdditiveRulesClassifier
+from frri.learners.additive.regressor import AdditiveRulesRegressor
 from frri.rules import NominalCondition, RuleSet
 from frri.table import Attribute
 
@@ -35,7 +36,11 @@ SIDES = {AT_MOST: "<=", AT_LEAST: ">="}
 
 
 @parametrize_with_checks(
-    [AdditiveRulesClassifier(), AdditiveRulesClassifier(class_weight=None, refine=1)]
+    [
+        AdditiveRulesClassifier(),
+        AdditiveRulesClassifier(class_weight=None, refine=1),
+        AdditiveRulesRegressor(),
+    ]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -402,3 +407,71 @@ def test_in_the_company_of_scikit_learn():
     assert (pickle.loads(pickle.dumps(fit)).predict_proba(X) == fit.predict_proba(X)).all()
     scores = cross_val_score(AdditiveRulesClassifier(), *load_wine(return_X_y=True), cv=3)
     assert scores.mean() > 0.93
+
+
+# ---------------------------------------------------------------- the regressor
+
+
+def test_the_sum_of_contributions_is_what_was_fitted():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    fit = AdditiveRulesRegressor().fit(X, y)
+    rules = fit.ruleset_
+    assert len(rules) <= 14
+    assert (rules.semantics.name, rules.task) == ("added-contributions", "regression")
+    columns = SoftColumns.of(X.to_numpy(), rules.attributes, np.ones(len(y)), 1.0)
+    scaled = ((y - y.mean()) / y.std(ddof=0)).to_numpy()
+    search = Search(columns, np.ones(len(y)), 4.0, centred=True, max_conditions=4)
+    model = Induction(search, SquaredLoss(scaled, np.ones(len(y)), 4.0, (0,), 2.0), 14).run()
+    expected = (scaled - model.fitted.scores[0]) * y.std(ddof=0) + y.mean()
+    np.testing.assert_allclose(fit.predict(X), expected, rtol=1e-9)
+    np.testing.assert_allclose(rules.predict(X), expected, rtol=1e-9)
+    assert RuleSet.from_json(rules.to_json()) == rules
+    assert 0.4 < cross_val_score(AdditiveRulesRegressor(), X, y, cv=5).mean() < fit.score(X, y)
+
+
+def test_predictions_follow_the_units_of_the_target():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    fit = AdditiveRulesRegressor(max_rules=3).fit(X, y)
+    for scale, shift in ((1e-200, 0.0), (1e90, -5e92), (1e-3, 7.0)):
+        again = clone(fit).fit(X, y * scale + shift)
+        np.testing.assert_allclose(
+            (again.predict(X) - shift) / scale, fit.predict(X), rtol=1e-6, atol=1e-6
+        )
+
+
+def test_weights_are_repetitions_for_numbers_too():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    weights = np.random.default_rng(1).integers(0, 4, len(y))
+    weighted = AdditiveRulesRegressor().fit(X, y, sample_weight=weights)
+    repeated = AdditiveRulesRegressor().fit(X.loc[X.index.repeat(weights)], y.repeat(weights))
+    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-9)
+
+
+def test_monotone_numbers():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    fit = AdditiveRulesRegressor(monotone={"bmi": 1, "s3": -1, "age": 1}).fit(X, y)
+    assert fit.score(X, y) > 0.4
+    for name, direction in (("bmi", 1), ("s3", -1), ("age", 1)):
+        change = fit.predict(X.assign(**{name: X[name] + 0.02})) - fit.predict(X)
+        assert (direction * change >= -1e-9).all()
+
+
+def test_constant_and_single_numbers():
+    assert AdditiveRulesRegressor().fit([[1.0], [2.0]], [3.0, 3.0]).predict([[9.0]]) == [3.0]
+    assert AdditiveRulesRegressor().fit([[1.0]], [-2]).predict([[0.0]]) == [-2.0]
+    steps = np.arange(20.0)
+    exact = AdditiveRulesRegressor().fit(steps[:, None], (steps > 9) * 1.0)
+    assert exact.score(steps[:, None], (steps > 9) * 1.0) > 0.6
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        (["1", "many"], "'target' holds 'many' in row 1, which is not a number"),
+        ([1.0, 1e305], "holds 1e\\+305 in row 1"),
+        ([1.0, None], "has no value"),
+    ],
+)
+def test_targets_that_are_no_numbers(numbers, message):
+    with pytest.raises(ValueError, match=message):
+        AdditiveRulesRegressor().fit([[1.0], [2.0]], np.array(numbers, dtype=object))

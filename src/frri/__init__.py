@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from frri.explain import Explanation
     from frri.induction import ConditionType
     from frri.learners.additive.classifier import AdditiveRulesClassifier
+    from frri.learners.additive.regressor import AdditiveRulesRegressor
     from frri.learners.compact import CompactFRRIClassifier
     from frri.learners.frri import FRRIClassifier
     from frri.learners.modlem.modlem import MODLEMClassifier
@@ -33,6 +34,7 @@ __version__ = "0.2.0"
 # Loaded at first use: applying saved rules needs neither scikit-learn nor scipy, and `frri --help` nothing.
 _HOMES = {
     "AdditiveRulesClassifier": "learners.additive",
+    "AdditiveRulesRegressor": "learners.additive",
     "Attribute": "table",
     "CompactFRRIClassifier": "learners.compact",
     "Condition": "rules",
@@ -58,6 +60,7 @@ _HOMES = {
 
 __all__ = [
     "AdditiveRulesClassifier",
+    "AdditiveRulesRegressor",
     "Attribute",
     "CompactFRRIClassifier",
     "Condition",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
@@ -28,6 +28,7 @@ from frri.table.checks import (
     check_complete,
     check_labels,
     check_names,
+    check_quantities,
     warn_about_columns,
 )
 from frri.table.columns import is_missing, plain_table
@@ -55,7 +56,17 @@ class TrainingTable:
         return tuple(np.bincount(self.classes, minlength=len(self.labels)).astype(float).tolist())
 
 
-class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(frozen=True, eq=False)
+class NumberTable:
+    """A checked training table with a number for every object."""
+
+    values: NDArray[np.float64]
+    numbers: NDArray[np.float64]
+    attributes: tuple[Attribute, ...]
+    target: str
+
+
+class RuleLearner(BaseEstimator):  # type: ignore[misc]
     """Base of the learners: `fit` ends in `ruleset_`, which does the rest."""
 
     # Whether missing values are taken; the checks, the messages and the tags follow from it.
@@ -66,36 +77,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Threads for prediction: a parameter of learners that have it.
     n_jobs: int | None = None
 
-    classes_: NDArray[Any]
     ruleset_: RuleSet
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of each row.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        matrix = self._new_values(X)
-        return self.classes_[self.ruleset_.predict_index(matrix, n_jobs=self.n_jobs)]
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Predict a share for every class, in the order of `classes_`; rows sum to 1.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        matrix = self._new_values(X)
-        return self.ruleset_.probabilities(matrix, n_jobs=self.n_jobs)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -113,24 +95,11 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise TypeError(f"fit() got an unexpected keyword argument {name!r}.")
 
     def _name(self) -> str:
-        return type(self).__name__.removesuffix("Classifier")
+        return type(self).__name__.removesuffix("Classifier").removesuffix("Regressor")
 
-    def _about(self, table: TrainingTable) -> dict[str, Any]:
+    def _about(self, table: TrainingTable | NumberTable) -> dict[str, Any]:
         """What the rules learned from a table say about themselves."""
         return provenance(self._name(), self.get_params(), table.attributes, len(table.values))
-
-    def _training_table(self, X: Any, y: Any) -> TrainingTable:
-        """Check the training data, encode them and remember the columns."""
-        target, y = _named_labels(y)
-        check_labels(y)
-        table, y = self._encoded(X, y)
-        y = plain_labels(y)
-        check_classes(y)
-        check_classification_targets(y)
-        warn_about_columns(table.attributes, target, len(y), stacklevel=4)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        labels = tuple(self.classes_.tolist())
-        return TrainingTable(table.matrix, codes.astype(np.intp), labels, table.attributes, target)
 
     def _encoded(self, X: Any, y: Any) -> tuple[EncodedTable, NDArray[Any]]:
         """A table of any form to learn from, and its labels."""
@@ -201,6 +170,80 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return "allow-nan" if self._allows_missing() else True
 
 
+class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
+    """Base of the learners of classes."""
+
+    classes_: NDArray[Any]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        matrix = self._new_values(X)
+        return self.classes_[self.ruleset_.predict_index(matrix, n_jobs=self.n_jobs)]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Predict a share for every class, in the order of `classes_`; rows sum to 1.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        matrix = self._new_values(X)
+        return self.ruleset_.probabilities(matrix, n_jobs=self.n_jobs)
+
+    def _training_table(self, X: Any, y: Any) -> TrainingTable:
+        """Check the training data, encode them and remember the columns."""
+        target, y = _named_labels(y)
+        check_labels(y)
+        table, y = self._encoded(X, y)
+        y = plain_labels(y)
+        check_classes(y)
+        check_classification_targets(y)
+        warn_about_columns(table.attributes, target, len(y), stacklevel=4)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        labels = tuple(self.classes_.tolist())
+        return TrainingTable(table.matrix, codes.astype(np.intp), labels, table.attributes, target)
+
+
+class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
+    """Base of the learners of numbers."""
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predict the number of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        table = EncodedTable(self._new_values(X), self.ruleset_.attributes)
+        return np.asarray(self.ruleset_.predict(table, n_jobs=self.n_jobs))
+
+    def _number_table(self, X: Any, y: Any) -> NumberTable:
+        """Check the training data, encode them and remember the columns."""
+        target, y = _named_labels(y, "target")
+        check_labels(y)
+        table, y = self._encoded(X, y)
+        numbers = check_quantities(y, target)
+        warn_about_columns(table.attributes, target, len(numbers), stacklevel=4)
+        return NumberTable(table.matrix, numbers, table.attributes, target)
+
+
 def _without_marks(X: Any) -> Any:
     """A bare table in which every kind of missing value is NaN: scikit-learn does not know them all."""
     if not isinstance(X, np.ndarray | list | tuple):
@@ -215,15 +258,15 @@ def _without_marks(X: Any) -> Any:
     return np.where(marks, np.nan, array)
 
 
-def _named_labels(y: Any) -> tuple[str, Any]:
+def _named_labels(y: Any, name: str = "class") -> tuple[str, Any]:
     """The target's name, and its values as an array; a table of one column is that column."""
     if y is None:
-        return "class", None
+        return name, None
     y = plain_table(y)
     columns = column_names(y)
     if columns is not None and len(columns) == 1:
         y = y[y.columns[0]]
-    return str(getattr(y, "name", None) or "class"), given_labels(y)
+    return str(getattr(y, "name", None) or name), given_labels(y)
 
 
 def plain_labels(y: NDArray[Any]) -> NDArray[Any]:

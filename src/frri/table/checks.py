@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 # Beyond this the width of a range overflows; no measured quantity comes near it.
 LARGEST = 1e300
 
+# Sums of what rules contribute to a target must stay within what a ruleset may say.
+LARGEST_TARGET = 1e99
+
 # A column of a file with more different texts than this is taken for an identifier.
 MOST_CATEGORIES = 1000
 
@@ -320,6 +323,37 @@ def check_labels(y: Any) -> None:
                 f"The target has no value (NaN) in row {absent[0]} "
                 f"({len(absent)} of {len(labels)} rows); drop these rows."
             )
+
+
+def check_quantities(y: NDArray[Any], target: str) -> NDArray[np.float64]:
+    """The target as finite numbers, or a complaint about the first value that is none.
+
+    Examples
+    --------
+    >>> check_quantities(np.array(["1.5", "many"], dtype=object), "price")
+    Traceback (most recent call last):
+        ...
+    ValueError: The target 'price' holds 'many' in row 1, which is not a number; correct the row or drop it.
+    """
+    if y.dtype.kind in "biuf":
+        numbers = y.astype(np.float64)
+    else:
+        numbers = np.empty(len(y))
+        for row, value in enumerate(y.tolist()):
+            try:
+                numbers[row] = float(value)
+            except (TypeError, ValueError, OverflowError):
+                raise ValueError(
+                    f"The target {target!r} holds {value!r} in row {row}, which is not a number; "
+                    "correct the row or drop it."
+                ) from None
+    huge = np.flatnonzero(~(np.abs(numbers) <= LARGEST_TARGET))
+    if len(huge):
+        raise ValueError(
+            f"The target {target!r} holds {numbers[huge[0]]:g} in row {huge[0]}; "
+            f"correct the row or drop it, or divide the target until it is below {LARGEST_TARGET:g}."
+        )
+    return numbers
 
 
 def check_classes(y: NDArray[Any]) -> None:

@@ -1,5 +1,6 @@
-"""Additive rules: soft boxes that vote, added one at a time."""
+"""Additive rules: soft boxes that vote for classes or add up to numbers, added one at a time."""
 
 from frri.learners.additive.classifier import AdditiveRulesClassifier
+from frri.learners.additive.regressor import AdditiveRulesRegressor
 
-__all__ = ["AdditiveRulesClassifier"]
+__all__ = ["AdditiveRulesClassifier", "AdditiveRulesRegressor"]

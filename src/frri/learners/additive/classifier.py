@@ -10,12 +10,11 @@ import numpy as np
 from frri._util.names import shown
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
-from frri.learners._weights import weighted_objects
 from frri.learners.additive._columns import SoftColumns
 from frri.learners.additive._growing import Search
 from frri.learners.additive._induction import Induction
 from frri.learners.additive._losses import SoftmaxLoss
-from frri.learners.additive._settings import check_count, upward_sides
+from frri.learners.additive._settings import check_count, upward_sides, with_weights
 from frri.rules import Rule, RuleSet
 from frri.rules.measures import statistics_of_counts
 from frri.rules.ruleset import COVERS
@@ -141,7 +140,7 @@ class AdditiveRulesClassifier(RuleClassifier):
             Itself.
         """
         self._check_parameters()
-        table, weights = self._weighted_table(X, y, sample_weight)
+        table, weights = with_weights(self._training_table, X, y, sample_weight)
         sizes = np.bincount(table.classes, weights, len(table.labels)).astype(np.float64)
         columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH, self.n_jobs)
         model = self._induction(table, columns, weights, sizes).run()
@@ -158,19 +157,6 @@ class AdditiveRulesClassifier(RuleClassifier):
             about=self._about(table),
         )
         return self
-
-    def _weighted_table(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingTable, Floats]:
-        """The training table, and what its objects weigh."""
-        if sample_weight is None:
-            table = self._training_table(X, y)
-            return table, np.ones(len(table.values))
-        weighted = weighted_objects(X, y, sample_weight)
-        try:
-            table = self._training_table(*weighted[:2])
-        except ValueError:  # the same complaint, with rows numbered as in the table that was given
-            self._training_table(X, y)
-            raise
-        return table, np.asarray(weighted[2].units * weighted[2].unit)
 
     def _induction(
         self, table: TrainingTable, columns: SoftColumns, weights: Floats, sizes: Floats
