@@ -134,7 +134,7 @@ def best_test(rows, at_hand, positives, pairs, n_classes, criterion, weights):
     return best and best[1]
 
 
-def cover_class(rows, target, pairs, n_classes, criterion, weights=EQUAL):
+def rules_of_class(rows, target, pairs, n_classes, criterion, weights=EQUAL):
     """Rules (lists of tests) that cover the target, an approximation of a class."""
     everything = set(range(len(rows)))
     done, rules = set(), []
@@ -187,7 +187,7 @@ def modlem(rows, classes, n_classes, nominal, criterion="laplace", kind="lower",
     return [
         (c, merged(tests))
         for c in range(n_classes)
-        for tests in cover_class(
+        for tests in rules_of_class(
             rows, approximation(rows, classes, c, kind), pairs, n_classes, criterion, weights
         )
     ]

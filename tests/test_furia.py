@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import naive_rivals as naive
 from frri._twins import compiled
 from frri.learners.ripper import _fuzzification as fuzzifying
-from frri.learners.ripper import _fuzzification_kernels as supports
+from frri.learners.ripper import _fuzzification_kernels as fuzzification
 from frri.learners.ripper import _growing as growing
 from frri.learners.ripper import _sorted_columns as sorted_columns
 from frri.learners.ripper._fuzzification import FuzzyTests
@@ -65,7 +65,7 @@ class Case:
 
 
 @pytest.mark.parametrize("seed", range(60))
-@pytest.mark.parametrize("kernels", [supports, compiled(supports)])
+@pytest.mark.parametrize("kernels", [fuzzification, compiled(fuzzification)])
 def test_purest_support_of_a_test(seed, kernels):
     case = Case(seed)
     relevant = np.random.default_rng(seed).random(len(case.X)) < 0.8
@@ -73,7 +73,7 @@ def test_purest_support_of_a_test(seed, kernels):
         for test in rule:
             ((j, side, value),) = as_tests([test])
             column, order = case.columns.values[int(j)], case.columns.order[int(j)]
-            failed = np.where(relevant, ~supports.satisfies(column, side, value), 2)
+            failed = np.where(relevant, ~fuzzification.satisfies(column, side, value), 2)
             outward = kernels.beyond(column, order, side, value)
             purity, support = kernels.purest_support(column, value, outward, failed, case.own)
             expected, widest = naive.purest_support(
@@ -107,7 +107,7 @@ def test_certainty_factors_of_all_beginnings(seed, t_norm):
 
 @pytest.mark.parametrize("seed", range(60))
 def test_compiled_supports_agree_with_interpreted_ones(seed):
-    slow, fast = supports, compiled(supports)
+    slow, fast = fuzzification, compiled(fuzzification)
     case = Case(seed)
     values, order = case.columns.values, case.columns.order
     for rule in case.rules:
@@ -166,13 +166,13 @@ def as_naive_rule(rule, attributes):
         if isinstance(c, NominalCondition):
             (value,) = c.values
             tests.append((j, "=", float(attributes[j].categories.index(value))))
-            supports.append(None)
+            fuzzification.append(None)
         elif c.core_high < np.inf:
             tests.append((j, "<=", c.core_high))
-            supports.append(c.support_high if c.support_high > c.core_high else None)
+            fuzzification.append(c.support_high if c.support_high > c.core_high else None)
         else:
             tests.append((j, ">=", c.core_low))
-            supports.append(c.support_low if c.support_low < c.core_low else None)
+            fuzzification.append(c.support_low if c.support_low < c.core_low else None)
     return rule.consequent, tests, supports
 
 

@@ -26,11 +26,11 @@ from frri import RuleSet
 from frri._twins import compiled, numba_installed
 from frri.compare.datasets import load
 from frri.learners._weights import Weights
-from frri.learners.modlem import _bins as slots
-from frri.learners.modlem import _sequential_covering as covering
+from frri.learners.modlem import _bins as bins
+from frri.learners.modlem import _sequential_covering as sequential_covering
 from frri.learners.modlem import _sequential_covering_kernels as loops
-from frri.learners.modlem import _split_search_kernels as choosing
-from frri.learners.modlem._bins import SlottedTable
+from frri.learners.modlem import _split_search_kernels as split_search
+from frri.learners.modlem._bins import BinnedTable
 from frri.learners.modlem.modlem import MODLEMClassifier, approximations
 from frri.rules import NominalCondition
 from frri.table import Attribute
@@ -73,14 +73,14 @@ def attributes_of(nominal):
     ]
 
 
-def slotted(rows, classes, nominal):
-    return SlottedTable.of(np.array(rows), np.array(classes), attributes_of(nominal))
+def binned(rows, classes, nominal):
+    return BinnedTable.of(np.array(rows), np.array(classes), attributes_of(nominal))
 
 
 @given(tables(), st.sampled_from(["lower", "upper", "none"]))
 def test_approximations_follow_the_definition(table, kind):
     rows, classes, nominal = table
-    found = approximations(slotted(rows, classes, nominal).ranks, np.array(classes), 3, kind)
+    found = approximations(binned(rows, classes, nominal).ranks, np.array(classes), 3, kind)
     for c in range(3):
         assert set(np.flatnonzero(found[c])) == naive.approximation(rows, classes, c, kind)
 
@@ -97,7 +97,7 @@ def test_many_columns_tell_objects_apart():
 @given(tables())
 def test_cut_points_follow_the_definition(table):
     rows, classes, nominal = table
-    found = slotted(rows, classes, nominal)
+    found = binned(rows, classes, nominal)
     for j, is_nominal in enumerate(nominal):
         column = [row[j] for row in rows]
         bounds = found.bounds[found.grid[2][j] : found.grid[2][j + 1]].tolist()
@@ -106,26 +106,26 @@ def test_cut_points_follow_the_definition(table):
 
 def test_cut_between_neighbouring_numbers_separates_them():
     low, high = 1.0, np.nextafter(1.0, 2.0)
-    cut = SlottedTable.of(np.array([[low], [high]]), np.array([0, 1]), [Attribute("a")]).bounds
+    cut = BinnedTable.of(np.array([[low], [high]]), np.array([0, 1]), [Attribute("a")]).bounds
     assert low < cut[0] <= high
 
 
 @given(tables())
-def test_objects_are_listed_by_slot(table):
-    found = slotted(*table)
-    starts, by_slot = found.places
-    for slot in range(len(starts) - 1):
-        here = by_slot[starts[slot] : starts[slot + 1]]
-        assert sorted(here) == np.flatnonzero((found.slots == slot).any(axis=1)).tolist()
+def test_objects_are_listed_by_bin(table):
+    found = binned(*table)
+    starts, by_bin = found.places
+    for k in range(len(starts) - 1):
+        here = by_bin[starts[k] : starts[k + 1]]
+        assert sorted(here) == np.flatnonzero((found.bins == k).any(axis=1)).tolist()
 
 
 @contextmanager
 def shaped(group, most_buckets, few):
     """Loops that treat small tables as they treat large ones."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (choosing, loops, slots):
+        for module in (split_search, loops, bins):
             patch.setattr(module, "GROUP", group)
-        patch.setattr(slots, "MOST_BUCKETS", most_buckets)
+        patch.setattr(bins, "MOST_BUCKETS", most_buckets)
         patch.setattr(loops, "FEW", few)
         yield
 
@@ -135,11 +135,11 @@ SHAPES = [(16, 1024, 4), (16, 1024, 0), (2, 1024, 0), (2, 2, 0), (16, 1, 0)]
 
 def loops_of(table, targets, weights, *, entropy):
     """The loops without a compiler."""
-    criterion = covering._criterion(len(targets), weights, entropy=entropy)
+    criterion = sequential_covering._criterion(len(targets), weights, entropy=entropy)
     layout, codes = table.layout
     return [
-        loops.cover_class(
-            table.slots, codes, layout, table.places, positive, weights.units, criterion
+        loops.rules_of_class(
+            table.bins, codes, layout, table.places, positive, weights.units, criterion
         )
         for positive in targets
     ]
@@ -191,17 +191,17 @@ def test_covering_follows_the_definition(table, given_weights, criterion, kind, 
     expected = [
         (c, naive.merged(tests))
         for c, target in enumerate(targets)
-        for tests in naive.cover_class(rows, target, pairs, 3, criterion, plain)
+        for tests in naive.rules_of_class(rows, target, pairs, 3, criterion, plain)
     ]
     flags = np.array([[i in target for i in range(len(rows))] for target in targets])
     entropy = criterion == "entropy"
-    data = slotted(rows, classes, nominal)
+    data = binned(rows, classes, nominal)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(covering, "_compiled_pays", lambda _: False)
-        found = covering.cover(data, flags, weights, entropy=entropy)
+        patch.setattr(sequential_covering, "_compiled_pays", lambda _: False)
+        found = sequential_covering.induce(data, flags, weights, entropy=entropy)
     assert conditions_of(data, found, nominal) == expected
     with shaped(*shape):
-        again = loops_of(slotted(rows, classes, nominal), flags, weights, entropy=entropy)
+        again = loops_of(binned(rows, classes, nominal), flags, weights, entropy=entropy)
     assert_same(again, found)
 
 
@@ -220,17 +220,17 @@ def assert_same(by_class, rules):
 def test_counts_follow_the_definition(table, given_weights, kind):
     rows, classes, nominal = table
     weights, plain = weights_of(given_weights, len(rows))
-    data, codes = slotted(rows, classes, nominal), np.array(classes)
+    data, codes = binned(rows, classes, nominal), np.array(classes)
     targets = approximations(data.ranks, codes, 3, kind)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(covering, "_compiled_pays", lambda _: False)
-        rules = covering.cover(data, targets, weights, entropy=False)
-        subsets = covering.subset_counts(data, rules, targets, weights)
-        support, alone = covering.coverage_counts(data, rules, codes, 3, weights)
+        patch.setattr(sequential_covering, "_compiled_pays", lambda _: False)
+        rules = sequential_covering.induce(data, targets, weights, entropy=False)
+        subsets = sequential_covering.subset_counts(data, rules, targets, weights)
+        support, alone = sequential_covering.coverage_counts(data, rules, codes, 3, weights)
     arrays = (rules.start, rules.conditions)
     if len(rules.classes):
         again = loops.subset_counts(
-            data.slots,
+            data.bins,
             data.layout[0],
             data.places,
             targets,
@@ -239,7 +239,7 @@ def test_counts_follow_the_definition(table, given_weights, kind):
             *arrays,
         )
         assert again.tolist() == subsets.tolist()
-    again = loops.coverage_counts(data.slots, data.places, codes, 3, weights.units, *arrays)
+    again = loops.coverage_counts(data.bins, data.places, codes, 3, weights.units, *arrays)
     assert [part.tolist() for part in again] == [support.tolist(), alone.tolist()]
 
     named = conditions_of(data, rules, nominal)
@@ -284,13 +284,15 @@ def noisy(n, seed, *, gaps=False):
 @pytest.mark.parametrize("shape", [*SHAPES, (16, 8, 4)])
 def test_loops_and_array_operations_agree_on_larger_tables(gaps, entropy, shape, monkeypatch):
     X, y = noisy(150, 3, gaps=gaps)
-    monkeypatch.setattr(covering, "_compiled_pays", lambda _: False)
+    monkeypatch.setattr(sequential_covering, "_compiled_pays", lambda _: False)
     weights = Weights.of(np.random.default_rng(0).integers(1, 9, len(X)) / 4)
     targets = y == np.arange(4)[:, None]
     attributes = [Attribute(f"a{j}") for j in range(4)]
-    expected = covering.cover(SlottedTable.of(X, y, attributes), targets, weights, entropy=entropy)
+    expected = sequential_covering.induce(
+        BinnedTable.of(X, y, attributes), targets, weights, entropy=entropy
+    )
     with shaped(*shape):
-        found = loops_of(SlottedTable.of(X, y, attributes), targets, weights, entropy=entropy)
+        found = loops_of(BinnedTable.of(X, y, attributes), targets, weights, entropy=entropy)
     assert_same(found, expected)
 
 
@@ -300,9 +302,9 @@ def test_loops_and_array_operations_agree_on_larger_tables(gaps, entropy, shape,
 def test_compiled_rules_are_the_same(criterion, weighted, monkeypatch):
     X, y = noisy(1500, 5, gaps=True)
     extra = {"sample_weight": np.random.default_rng(0).random(len(X))} if weighted else {}
-    monkeypatch.setattr(covering, "_compiled_pays", lambda _: False)
+    monkeypatch.setattr(sequential_covering, "_compiled_pays", lambda _: False)
     expected = MODLEMClassifier(criterion=criterion).fit(X, y, **extra).ruleset_
-    monkeypatch.setattr(covering, "_compiled_pays", lambda _: True)
+    monkeypatch.setattr(sequential_covering, "_compiled_pays", lambda _: True)
     assert MODLEMClassifier(criterion=criterion).fit(X, y, **extra).ruleset_ == expected
     assert compiled(loops) is not loops
 

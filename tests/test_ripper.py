@@ -22,7 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_rivals as naive
 from frri._twins import compiled
-from frri.learners.ripper import _description_length_kernels as rule_lists
+from frri.learners.ripper import _description_length_kernels as description_length
 from frri.learners.ripper import _growing as growing
 from frri.learners.ripper import _sorted_columns as sorted_columns
 from frri.learners.ripper import _threshold_kernels as thresholds
@@ -173,7 +173,7 @@ def test_compiled_kernels_agree_with_interpreted_ones(seed, n_max, among):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_compiled_lists_agree_with_interpreted_ones(seed):
-    slow, fast = rule_lists, compiled(rule_lists)
+    slow, fast = description_length, compiled(description_length)
     case = Case(seed)
     classes = case.problem.classes
     shuffled = np.random.RandomState(seed).permutation(np.flatnonzero(case.rows))
@@ -298,7 +298,7 @@ def test_first_later_rule_that_covers(n_rules):
     ]
     for first in later[:1]:
         everything = np.ones(20, dtype=bool)
-        for kernels in (rule_lists, compiled(rule_lists)):
+        for kernels in (description_length, compiled(description_length)):
             counts = kernels.tally(first, everything, covers[0], n_rules)
             assert counts[:, 0].tolist() == [np.sum(first == r) for r in range(n_rules + 1)]
             assert counts[:, 1].sum() == covers[0].sum()

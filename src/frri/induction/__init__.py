@@ -211,8 +211,8 @@ def covers(
     """
     layout = Layout(values, classes)
     limits = _limits(np.asarray(confidence, dtype=np.float64)[layout.objects])
-    conditions = np.ascontiguousarray(np.asarray(types, dtype=np.int8)[layout.objects])
-    return _path(layout, "covers", compiled).cover(limits, conditions), layout.positions
+    types_by_row = np.ascontiguousarray(np.asarray(types, dtype=np.int8)[layout.objects])
+    return _path(layout, "covers", compiled).covered(limits, types_by_row), layout.positions
 
 
 def induce(
@@ -259,7 +259,7 @@ def induce(
     limits = _limits(confidence)
     types = path.shorten(limits, layout.orders(order))
     laps.append(perf_counter())
-    covered = path.cover(limits, types)
+    covered = path.covered(limits, types)
     laps.append(perf_counter())
     lengths = (end - start for start, end in pairwise(laps))
     seconds = dict(zip(("confidences", "shortening", "covering"), lengths, strict=True))

@@ -1,11 +1,11 @@
 """Confidences, shortened conditions and covers of small tables, compiled.
 
-As in `frri.induction._bitmap_kernels` there is a bitmap of the objects at or above each cut, but every value of
+As in `frri.induction._box_kernels` there is a bitmap of the objects at or above each cut, but every value of
 an attribute is a cut. So the bitmaps tell exactly what lies beyond a side of a box, and the sides of
 all boxes, once found among the cuts, serve for shortening and covering alike. For n objects and m
 attributes the bitmaps take up to m n^2 / 8 bytes, which is why large tables have fewer cuts.
 
-All values are in [0, 1] and none is missing. The names are those of `frri.induction._bitmap_kernels`; an array
+All values are in [0, 1] and none is missing. The names are those of `frri.induction._box_kernels`; an array
 `cutoffs` holds, by row and attribute, the first cut that is beyond the upper side of a closed box and
 the first that is not beyond its lower side.
 """
@@ -298,8 +298,8 @@ def prune(first_row, first_word, fine, n_blocks, first, cutoffs, limits, orders,
 
 
 @kernel
-def cover(
-    points, bits, rows, word_class, first_word, fine, n_blocks, first, cuts, cutoffs, limits, conditions,
+def covered(
+    points, bits, rows, word_class, first_word, fine, n_blocks, first, cuts, cutoffs, limits, types,
     ends, words, sets,
 ):  # fmt: skip
     """Words and sets covered by the rules, in the order `rows`; returns how many.
@@ -317,16 +317,16 @@ def cover(
             used = 0
             for k in range(m):
                 outer, inner = first[k + 1] - 1, first[k]
-                if conditions[u, k] & 1:
+                if types[u, k] & 1:
                     outer = cutoffs[u, k, 0]
                     while outer > first[k] and cuts[outer - 1] - points[u, k] == limit:
                         outer -= 1
-                if conditions[u, k] & 2:
+                if types[u, k] & 2:
                     inner = cutoffs[u, k, 1]
                     while cuts[inner] - points[u, k] == -limit:
                         inner += 1
                 box[used, 0], box[used, 1] = outer * n_blocks, inner * n_blocks
-                used += conditions[u, k] != 0
+                used += types[u, k] != 0
             code = word_class[bits[u] >> 6]
             own_start, own_end = first_word[code], first_word[code + 1]
             for b in range(own_start // BLOCK, (own_end - 1) // BLOCK + 1):

@@ -29,7 +29,7 @@ class Layout:
     *Rows* count the objects in this grouping, *bits* are their positions in sets; the two differ
     by the bits left unused at the end of each class.
 
-    `sides` (what sides boxes may have, by attribute), `rigid` (which attributes have both sides or
+    `initial` (what sides boxes may have, by attribute), `rigid` (which attributes have both sides or
     none) and `missing` (a mask like `columns`) are None where there is nothing to say: both sides for
     all, nothing rigid, nothing missing.
     """
@@ -38,14 +38,14 @@ class Layout:
         self,
         values: ArrayLike,
         classes: ArrayLike,
-        sides: ArrayLike | None = None,
+        initial: ArrayLike | None = None,
         rigid: ArrayLike | None = None,
     ) -> None:
         matrix = np.asarray(values, dtype=np.float64)
-        self.sides, self.rigid = _declared(sides, rigid)
-        if self.sides is not None:
+        self.initial, self.rigid = _declared(initial, rigid)
+        if self.initial is not None:
             # What is always 0 is never needed.
-            matrix = np.where(self.sides == NO_SIDE, 0.0, matrix)
+            matrix = np.where(self.initial == NO_SIDE, 0.0, matrix)
         incomplete = bool(np.isnan(matrix.sum()))
         codes = np.asarray(classes)
         sizes = np.bincount(codes)
@@ -72,7 +72,7 @@ class Layout:
     @property
     def mutual(self) -> bool:
         """Whether any two objects are equally far from each other: no single sides, nothing missing."""
-        return self.sides is None and self.missing is None
+        return self.initial is None and self.missing is None
 
     @property
     def scaled(self) -> bool:
@@ -80,11 +80,11 @@ class Layout:
         return bool(self.points.max(initial=0.0) <= 1)
 
     @property
-    def all_sides(self) -> NDArray[np.int8]:
+    def all_initial(self) -> NDArray[np.int8]:
         """The sides that boxes may have, said in any case."""
-        if self.sides is None:
+        if self.initial is None:
             return np.full(len(self.columns), BOTH_SIDES, dtype=np.int8)
-        return self.sides
+        return self.initial
 
     def orders(self, order: ArrayLike) -> Integers:
         """The attribute order of each row, or a single one for all."""
@@ -95,7 +95,7 @@ class Layout:
         """What is known by row in the order of the objects."""
         return by_row.take(self.rows, axis=0)
 
-    def covers(self, lengths: Integers, parts: list[Part]) -> CoverMatrix:
+    def cover_matrix(self, lengths: Integers, parts: list[Part]) -> CoverMatrix:
         """Who covers whom by object from the words per row and all words in parts; consumes the parts."""
         indptr = np.zeros(len(lengths) + 1, dtype=np.int64)
         np.cumsum(lengths[self.rows], out=indptr[1:])
@@ -116,10 +116,10 @@ class Layout:
 
 
 def _declared(
-    sides: ArrayLike | None, rigid: ArrayLike | None
+    initial: ArrayLike | None, rigid: ArrayLike | None
 ) -> tuple[NDArray[np.int8] | None, NDArray[np.bool_] | None]:
     """What is declared about attributes as arrays, None where it is what holds for all anyway."""
-    types = None if sides is None else np.asarray(sides, dtype=np.int8)
+    types = None if initial is None else np.asarray(initial, dtype=np.int8)
     flags = None if rigid is None else np.asarray(rigid, dtype=np.bool_)
     if types is not None and flags is not None:
         # A single side is kept or not in any case.

@@ -14,6 +14,7 @@ from frri._twins import compiled
 from frri._util.threads import in_threads
 from frri.cover.matrix import CoverMatrix
 from frri.induction import _bitmap_kernels as bitmap
+from frri.induction import _box_kernels as boxes
 from frri.induction import _dense_kernels as dense
 from frri.induction import _plain as plain
 
@@ -45,7 +46,7 @@ class Path(Protocol):
     def shorten(self, limits: Floats, orders: Integers) -> NDArray[np.int8]:
         """The sides that each row's box keeps, by attribute."""
 
-    def cover(self, limits: Floats, types: NDArray[np.int8]) -> CoverMatrix:
+    def covered(self, limits: Floats, types: NDArray[np.int8]) -> CoverMatrix:
         """The objects in the box of every object."""
 
 
@@ -71,22 +72,22 @@ class Plain:
         if layout.mutual:
             found = plain.nearest(layout.columns, layout.first_row)
         else:
-            found = plain.nearest_of_sides(layout.columns, layout.first_row, layout.all_sides)
+            found = plain.nearest_of_sides(layout.columns, layout.first_row, layout.all_initial)
         return np.minimum(found, 1, out=found)
 
     def shorten(self, limits: Floats, orders: Integers) -> NDArray[np.int8]:
         layout = self.layout
         return plain.shorten(
             self.ranking, layout.bits, layout.first_row, layout.first_word, limits, orders,
-            layout.sides, layout.rigid,
+            layout.initial, layout.rigid,
         )  # fmt: skip
 
-    def cover(self, limits: Floats, types: NDArray[np.int8]) -> CoverMatrix:
+    def covered(self, limits: Floats, types: NDArray[np.int8]) -> CoverMatrix:
         layout = self.layout
-        found = plain.cover(
+        found = plain.covered(
             self.ranking, layout.bits, layout.first_row, layout.first_word, limits, types
         )
-        return layout.covers(*found)
+        return layout.cover_matrix(*found)
 
 
 class Small:
@@ -131,7 +132,7 @@ class Small:
         )  # fmt: skip
         return types
 
-    def cover(self, limits: Floats, types: NDArray[np.int8]) -> CoverMatrix:
+    def covered(self, limits: Floats, types: NDArray[np.int8]) -> CoverMatrix:
         layout = self.layout
         fine, first, cuts, _ = self.table
         sizes = np.diff(self.first_word)
@@ -139,7 +140,7 @@ class Small:
         most = int(np.diff(self.first_row) @ sizes) + 1
         indptr = np.zeros(len(layout.points) + 1, dtype=np.int64)
         words, sets = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.uint64)
-        n = self.kernels.cover(
+        n = self.kernels.covered(
             layout.points, layout.bits, layout.rows, word_class, self.first_word, fine, self.n_blocks,
             first, cuts, self.cutoffs(limits), limits, types, indptr[1:], words, sets,
         )  # fmt: skip
@@ -153,10 +154,10 @@ class Large:
         self.kernels = compiled(bitmap)
         self.layout = layout
         self.n_jobs = n_jobs
-        sides = None if layout.mutual and layout.rigid is None else layout.all_sides
+        initial = None if layout.mutual and layout.rigid is None else layout.all_initial
         self.rigid = layout.rigid
-        if sides is not None and self.rigid is None:
-            self.rigid = np.zeros(len(sides), dtype=np.bool_)
+        if initial is not None and self.rigid is None:
+            self.rigid = np.zeros(len(initial), dtype=np.bool_)
         self.n_rows = len(layout.points)
         first_word = np.array(layout.first_word)
         n_words = int(first_word[-1])
@@ -169,23 +170,23 @@ class Large:
             self.n_rows,
         )
         most = max(CUTS, CELLS // self.n_rows)
-        first, cuts, tops = self.kernels.bins(np.sort(layout.columns, axis=1), most)
+        first, cuts, tops = compiled(boxes).bins(np.sort(layout.columns, axis=1), most)
         shift = np.zeros_like(first[1:])
         if layout.missing is not None:
             first, shift, cuts, tops = _with_copies(first, cuts, tops, layout.missing)
-        starts = self.kernels.buckets(first, shift, cuts)
+        starts = compiled(boxes).buckets(first, shift, cuts)
         n_blocks = -(-n_words // bitmap.BLOCK)
         fine = np.zeros((len(cuts), n_blocks, bitmap.BLOCK), dtype=np.uint64)
         some = np.zeros((len(cuts), -(-n_blocks // 64)), dtype=np.uint64)
         every = np.zeros_like(some)
-        self.kernels.fill(
+        compiled(boxes).fill(
             layout.columns, layout.bits, first, shift, cuts, starts, fine, some, every
         )
         self.exact = bool(np.array_equal(cuts, tops))
         self.n_own_words = np.diff(fence, axis=1)[layout.bits >> 6, 0]
         self.arrays = (
             layout.points, layout.bits, word_starts, fence, fine, some, every, first, shift, cuts, tops,
-            starts, sides,
+            starts, initial,
         )  # fmt: skip
 
     def confidences(self) -> Floats:
@@ -200,7 +201,7 @@ class Large:
 
     def shorten(self, limits: Floats, orders: Integers) -> NDArray[np.int8]:
         types = np.empty(self.layout.points.shape, dtype=np.int8)
-        types[:] = self.layout.all_sides
+        types[:] = self.layout.all_initial
         self.run(
             lambda low, high: self.kernels.prune(
                 *self.arrays, self.rigid, limits, orders, self.exact, low, high, types
@@ -208,13 +209,13 @@ class Large:
         )
         return types
 
-    def cover(self, limits: Floats, types: NDArray[np.int8]) -> CoverMatrix:
+    def covered(self, limits: Floats, types: NDArray[np.int8]) -> CoverMatrix:
         lengths = np.empty(self.n_rows, dtype=np.int64)
 
         def some_rows(low: int, high: int) -> Part:
             most = int(self.n_own_words[low:high].sum())
             words, sets = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.uint64)
-            n = self.kernels.cover(*self.arrays, limits, types, low, high, lengths, words, sets)
+            n = self.kernels.covered(*self.arrays, limits, types, low, high, lengths, words, sets)
             return words[:n].copy(), sets[:n].copy()
 
         parts = self.run(some_rows)

@@ -82,16 +82,16 @@ def nearest_of_sides(columns: Floats, first_row: list[int], initial: NDArray[np.
                 forth = np.zeros((own.stop - top, others.stop - others.start))
                 back = forth if mutual else np.zeros_like(forth)
                 difference = np.empty_like(forth)
-                for column, sides in zip(columns, initial, strict=True):
+                for column, kept in zip(columns, initial, strict=True):
                     np.subtract(column[others], column[own, None], out=difference)
-                    if sides == 3:
+                    if kept == 3:
                         np.abs(difference, out=difference)
-                    elif sides == 2:
+                    elif kept == 2:
                         np.negative(difference, out=difference)
                     # A difference to a missing value is missing; fmax passes over it.
                     np.fmax(forth, difference, out=forth)
                     if not mutual:
-                        if sides != 3:
+                        if kept != 3:
                             np.negative(difference, out=difference)
                         np.fmax(back, difference, out=back)
                 found[own] = np.minimum(found[own], forth.min(axis=1))
@@ -303,7 +303,7 @@ def prune(
 # --- Covers
 
 
-def cover(
+def covered(
     ranking: Ranking,
     bits: Integers,
     first_row: list[int],
@@ -313,13 +313,13 @@ def cover(
 ) -> tuple[Integers, list[tuple[NDArray[np.int32], Words]]]:
     """Objects covered by every row's rule: words per row, then words and their bits in parts."""
     n_attributes, n_rows = ranking.columns.shape
-    conditions = types.T
+    by_attribute = types.T
     inner = ranking.count(limits, inclusive=False)
     outer = ranking.count(-limits, inclusive=True)
     if ranking.missing is not None:
         inner[ranking.missing] = n_rows
-    inner[(conditions & 1) == 0] = n_rows
-    outer[(conditions & 2) == 0] = 0
+    inner[(by_attribute & 1) == 0] = n_rows
+    outer[(by_attribute & 2) == 0] = 0
     inner[:, limits <= 0] = 0
     lengths, parts = [], []
     for code, (start, end) in enumerate(pairwise(first_row)):

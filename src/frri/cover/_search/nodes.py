@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from frri._twins import companion, either, kernel
 from frri.cover._bound import exact as _bounds
-from frri.cover._bound import simplex as _tableau
+from frri.cover._bound import simplex as _simplex
 from frri.cover._search import propagation as _propagation
 
 bounds: Any = companion(_bounds, of=__name__)
 propagation: Any = companion(_propagation, of=__name__)
-tableau: Any = companion(_tableau, of=__name__)
+simplex: Any = companion(_simplex, of=__name__)
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -22,9 +22,9 @@ Bytes = NDArray[np.int8]
 OPEN, CLOSED, PAUSED, DOUBTFUL = 0, 1, 2, 3
 """What has become of a node; doubtful if its tableau says more than can be proved from it."""
 
-KEEP, AT_ZERO, AT_ONE, IDLE = tableau.KEEP, tableau.AT_ZERO, tableau.AT_ONE, tableau.IDLE
-LP_OPTIMAL, LP_INFEASIBLE, LP_PAUSED = tableau.OPTIMAL, tableau.INFEASIBLE, tableau.PAUSED
-INTEGRAL = tableau.INTEGRAL
+KEEP, AT_ZERO, AT_ONE, IDLE = simplex.KEEP, simplex.AT_ZERO, simplex.AT_ONE, simplex.IDLE
+LP_OPTIMAL, LP_INFEASIBLE, LP_PAUSED = simplex.OPTIMAL, simplex.INFEASIBLE, simplex.PAUSED
+INTEGRAL = simplex.INTEGRAL
 
 
 def _action_interpreted(
@@ -151,7 +151,7 @@ def settle(  # noqa: C901, PLR0915 - one loop, all in one kernel
     state, uncovered, degree, gain : ndarray
         What is fixed, see `propagation`; changed in place.
     applied, turned, table, basic, nonbasic, weights : ndarray
-        The tableau, see `tableau`, and what it knows of `state`.
+        The tableau, see `frri.cover._bound.simplex`, and what it knows of `state`.
     bound : float
         What has been proved already.
     fresh : bool
@@ -173,12 +173,12 @@ def settle(  # noqa: C901, PLR0915 - one loop, all in one kernel
         if (state != applied).any():
             action = actions(state, applied, turned, uncovered, extra)
             spent += table.size
-            table, basic, nonbasic, weights = tableau.child(
+            table, basic, nonbasic, weights = simplex.child(
                 table, basic, nonbasic, weights, action, droppable
             )
             applied = state.copy()
         limit = max(1, (cells - spent) // table.size)
-        status, steps, row = tableau.reoptimise(
+        status, steps, row = simplex.reoptimise(
             table, basic, nonbasic, weights, applied, turned, n, stop_above, limit
         )
         pivots += steps
@@ -209,12 +209,12 @@ def settle(  # noqa: C901, PLR0915 - one loop, all in one kernel
             if ahead[structural].any() or (ahead & (turned | (state == 1))).any():
                 continue
         if status == LP_OPTIMAL:
-            rows = tableau.missing(
+            rows = simplex.missing(
                 table, basic, nonbasic, applied, turned, objects_from, objects, uncovered
             )
             if len(rows) == 0:
                 break
-            table, basic, weights = tableau.extend(
+            table, basic, weights = simplex.extend(
                 table, basic, nonbasic, weights, applied, turned, coverers_from, coverers, rows
             )
             spent += table.size
@@ -251,7 +251,7 @@ def divide(
     if len(rows) == 0:
         return -1, 0.0
     ids = basic[rows]
-    first, second = tableau.penalties(table, rows)
+    first, second = simplex.penalties(table, rows)
     swap = turned[ids]
     down = np.where(swap, second, first)
     up = np.where(swap, first, second)

@@ -1,14 +1,14 @@
-"""Elementary tests of a table, and the slots between them.
+"""Elementary tests of a table, and the bins between them.
 
 Elementary tests are `a < cut` and `a >= cut` for numeric attributes and `a = value` for nominal ones.
-For the search values are replaced by *slots*: the cuts of a numeric attribute divide its values into
-slots in ascending order, every category of a nominal attribute is a slot of its own, and each
-attribute ends with a slot for missing values, which satisfy no test. All slots of a table are numbered
-through. Test k of a numeric attribute is the pair "in one of its first k + 1 slots" (below) and "in a
-later one" (above); that of a nominal attribute is "in slot k" alone. A conjunction of tests of one
-attribute is a range of slots.
+For the search values are replaced by *bins*: the cuts of a numeric attribute divide its values into
+bins in ascending order, every category of a nominal attribute is a bin of its own, and each
+attribute ends with a bin for missing values, which satisfy no test. All bins of a table are numbered
+through. Test k of a numeric attribute is the pair "in one of its first k + 1 bins" (below) and "in a
+later one" (above); that of a nominal attribute is "in bin k" alone. A conjunction of tests of one
+attribute is a range of bins.
 
-Compiled loops count objects in *buckets*: slots, or runs of 2, 4, 8, ... slots where an attribute has
+Compiled loops count objects in *buckets*: bins, or runs of 2, 4, 8, ... bins where an attribute has
 many. Neighbouring buckets make a *group*; the last group of an attribute is for missing values.
 """
 
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri.learners.modlem._split_search_kernels import (
+        Bins,
         Codes,
         Flags,
         Floats,
         Integers,
         Places,
-        Slots,
     )
     from frri.table import Attribute
 
-    # First slot, end of the slots of known values, number of the first test (m + 1), nominal or not.
+    # First bin, end of the bins of known values, number of the first test (m + 1), nominal or not.
     Grid = tuple[Integers, Integers, Integers, Flags]
 
 # Buckets of an attribute, apart from missing values: their counts should stay in fast memory.
@@ -45,17 +45,17 @@ MOST_BUCKETS = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class SlottedTable:
-    """A table with its values replaced by slots.
+class BinnedTable:
+    """A table with its values replaced by bins.
 
     Attributes
     ----------
-    slots : array of shape (n_objects, n_attributes)
+    bins : array of shape (n_objects, n_attributes)
     places : tuple of arrays
-        Where each slot starts in the second array: all objects in the order of slots, attribute by
+        Where each bin starts in the second array: all objects in the order of bins, attribute by
         attribute.
     grid : tuple of arrays
-        For each attribute its first slot, the end of its slots for known values, the number of its
+        For each attribute its first bin, the end of its bins for known values, the number of its
         first test (with the number of all tests at the end), and whether it is nominal.
     bounds : array
         The cut or the category of each test.
@@ -63,7 +63,7 @@ class SlottedTable:
         The different values of each attribute numbered in ascending order, missing ones last.
     """
 
-    slots: Slots
+    bins: Bins
     places: Places
     grid: Grid
     bounds: Floats
@@ -72,8 +72,8 @@ class SlottedTable:
     @classmethod
     def of(
         cls, values: NDArray[np.float64], classes: NDArray[np.intp], attributes: Sequence[Attribute]
-    ) -> SlottedTable:
-        """Find the cuts of every attribute and put every value in its slot.
+    ) -> BinnedTable:
+        """Find the cuts of every attribute and put every value in its bin.
 
         A cut is the midpoint between neighbouring values, unless all objects with either are of one
         class.
@@ -82,10 +82,10 @@ class SlottedTable:
         --------
         >>> from frri.table import Attribute
         >>> values = np.array([[1.0], [2.0], [np.nan], [4.0], [4.0]])
-        >>> table = SlottedTable.of(values, np.array([0, 0, 1, 0, 1]), [Attribute("a")])
+        >>> table = BinnedTable.of(values, np.array([0, 0, 1, 0, 1]), [Attribute("a")])
         >>> table.bounds
         array([3.])
-        >>> table.slots.T
+        >>> table.bins.T
         array([[0, 0, 2, 1, 1]], dtype=int32)
         """
         nominal = np.array([attribute.kind == "nominal" for attribute in attributes])
@@ -95,26 +95,26 @@ class SlottedTable:
         cut = _cuts(classes[order].ravel(), starts, attribute) & ~np.isnan(value)
         cut &= ~nominal[attribute]
 
-        # Slots: the number of cuts passed within the attribute, or the category.
+        # Bins: the number of cuts passed within the attribute, or the category.
         n_cuts = np.bincount(attribute[cut], minlength=len(nominal))
         n_tests = np.where(nominal, categories, n_cuts)
-        n_slots = np.where(nominal, categories, n_cuts + 1)
-        end = np.cumsum(n_slots + 1) - 1
-        first = end - n_slots
+        n_bins = np.where(nominal, categories, n_cuts + 1)
+        end = np.cumsum(n_bins + 1) - 1
+        first = end - n_bins
         passed = np.cumsum(cut) - (np.cumsum(n_cuts) - n_cuts)[attribute]
         inside = np.where(nominal[attribute], value, passed)
-        slot = np.where(np.isnan(value), end[attribute], first[attribute] + inside)
+        number = np.where(np.isnan(value), end[attribute], first[attribute] + inside)
 
-        slots = np.ascontiguousarray(slot.astype(np.int32)[group].T)
-        sizes = np.bincount(slots.ravel(), minlength=end[-1] + 1)
-        slot_starts = np.concatenate([[0], np.cumsum(sizes)])
+        bins = np.ascontiguousarray(number.astype(np.int32)[group].T)
+        sizes = np.bincount(bins.ravel(), minlength=end[-1] + 1)
+        bin_starts = np.concatenate([[0], np.cumsum(sizes)])
         test_start = np.concatenate([[0], np.cumsum(n_tests)])
         bounds = np.arange(float(test_start[-1])) - np.repeat(test_start[:-1], n_tests)
         upper = np.flatnonzero(cut)
         bounds[~np.repeat(nominal, n_tests)] = _middles(value[upper - 1], value[upper])
         return cls(
-            slots,
-            (slot_starts, order.ravel().astype(np.uint32)),
+            bins,
+            (bin_starts, order.ravel().astype(np.uint32)),
             (first, end, test_start, nominal),
             bounds,
             group - group.min(axis=1, keepdims=True),
@@ -138,16 +138,16 @@ class SlottedTable:
         code[end] = GROUP * last_group
         tests = test_start[:-1], np.diff(test_start)
         layout = np.stack([first, end, *tests, nominal, first_group, last_group, widths], axis=1)
-        return layout, code.astype(np.uint32)[self.slots]
+        return layout, code.astype(np.uint32)[self.bins]
 
     def intervals(self, conditions: Integers) -> tuple[Floats, Floats]:
-        """Lower and upper bounds of conditions: an attribute and a range of its slots each.
+        """Lower and upper bounds of conditions: an attribute and a range of its bins each.
 
         Examples
         --------
         >>> from frri.table import Attribute
         >>> values = np.array([[1.0], [2.0], [3.0]])
-        >>> table = SlottedTable.of(values, np.array([0, 1, 0]), [Attribute("a")])
+        >>> table = BinnedTable.of(values, np.array([0, 1, 0]), [Attribute("a")])
         >>> table.intervals(np.array([[0, 0, 1], [0, 1, 2]]))
         (array([-inf,  1.5]), array([1.5, 2.5]))
         """

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri.learners._weights import Weights
-    from frri.learners.modlem._bins import SlottedTable
+    from frri.learners.modlem._bins import BinnedTable
     from frri.learners.modlem._sequential_covering_kernels import Found
     from frri.learners.modlem._split_search_kernels import Criterion, Flags, Floats, Integers
 
-    # An attribute, and the first and the end of the slots that satisfy the test.
+    # An attribute, and the first and the end of the bins that satisfy the test.
     Test = tuple[int, int, int]
 
 # Values (objects x attributes) from which it pays to compile the loops and, where an earlier process
@@ -42,8 +42,8 @@ LARGEST_TABLE = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
-class SlottedRules:
-    """Rules whose conditions are ranges of slots.
+class BinnedRules:
+    """Rules whose conditions are ranges of bins.
 
     Attributes
     ----------
@@ -52,29 +52,29 @@ class SlottedRules:
     start : array of shape (n_rules + 1,)
         Where the conditions of each rule start.
     conditions : array of shape (n_conditions, 3)
-        Attribute, first and end of the slots.
+        Attribute, first and end of the bins.
     """
 
     classes: Integers
     start: Integers
     conditions: Integers
 
-    def chosen(self, which: Flags) -> SlottedRules:
+    def chosen(self, which: Flags) -> BinnedRules:
         """Some of the rules."""
         lengths = np.diff(self.start)
-        return SlottedRules(
+        return BinnedRules(
             self.classes[which],
             np.concatenate([[0], np.cumsum(lengths[which])]),
             self.conditions[np.repeat(which, lengths)],
         )
 
 
-def cover(table: SlottedTable, targets: Flags, weights: Weights, *, entropy: bool) -> SlottedRules:
+def induce(table: BinnedTable, targets: Flags, weights: Weights, *, entropy: bool) -> BinnedRules:
     """Rules class by class in order of creation, without redundant tests and rules.
 
     Parameters
     ----------
-    table : SlottedTable
+    table : BinnedTable
     targets : array of shape (n_classes, n_objects)
         The objects to cover with the rules of each class; all others are negative.
     weights : Weights
@@ -83,14 +83,16 @@ def cover(table: SlottedTable, targets: Flags, weights: Weights, *, entropy: boo
     """
     criterion = _criterion(len(targets), weights, entropy=entropy)
     if _compiled_pays(table):
-        cover_class = compiled(loops).cover_class
+        rules_of_class = compiled(loops).rules_of_class
         layout, codes = table.layout
-        prepared = (table.slots, codes, layout, table.places)
-        found = [cover_class(*prepared, positive, weights.units, criterion) for positive in targets]
+        prepared = (table.bins, codes, layout, table.places)
+        found = [
+            rules_of_class(*prepared, positive, weights.units, criterion) for positive in targets
+        ]
     else:
-        found = [_cover_class(table, positive, weights.units, criterion) for positive in targets]
+        found = [_rules_of_class(table, positive, weights.units, criterion) for positive in targets]
     lengths = np.concatenate([np.diff(start) for start, _ in found])
-    return SlottedRules(
+    return BinnedRules(
         np.repeat(np.arange(len(targets)), [len(start) - 1 for start, _ in found]),
         np.concatenate([[0], np.cumsum(lengths)]),
         np.concatenate([conditions for _, conditions in found]),
@@ -98,7 +100,7 @@ def cover(table: SlottedTable, targets: Flags, weights: Weights, *, entropy: boo
 
 
 def subset_counts(
-    table: SlottedTable, rules: SlottedRules, targets: Flags, weights: Weights
+    table: BinnedTable, rules: BinnedRules, targets: Flags, weights: Weights
 ) -> Integers:
     """Positives and all objects under every subset of each rule's conditions.
 
@@ -114,14 +116,14 @@ def subset_counts(
         return _subset_counts(table, rules, targets, weights.units)
     arrays = (rules.classes, rules.start, rules.conditions)
     counts: Integers = compiled(loops).subset_counts(
-        table.slots, table.layout[0], table.places, targets, weights.units, *arrays
+        table.bins, table.layout[0], table.places, targets, weights.units, *arrays
     )
     return counts
 
 
 def coverage_counts(
-    table: SlottedTable,
-    rules: SlottedRules,
+    table: BinnedTable,
+    rules: BinnedRules,
     classes: NDArray[np.intp],
     n_classes: int,
     weights: Weights,
@@ -131,17 +133,17 @@ def coverage_counts(
         return _coverage_counts(table, rules, classes, n_classes, weights.units)
     arrays = (rules.start, rules.conditions)
     counts: tuple[Integers, Integers] = compiled(loops).coverage_counts(
-        table.slots, table.places, classes, n_classes, weights.units, *arrays
+        table.bins, table.places, classes, n_classes, weights.units, *arrays
     )
     return counts
 
 
-def covered(table: SlottedTable, conditions: Iterable[Test]) -> Flags:
+def covered(table: BinnedTable, conditions: Iterable[Test]) -> Flags:
     """Which objects satisfy all conditions."""
-    holds = np.ones(len(table.slots), dtype=bool)
+    holds = np.ones(len(table.bins), dtype=bool)
     for j, low, high in conditions:
-        slot = table.slots[:, j]
-        holds &= (slot >= low) & (slot < high)
+        bins = table.bins[:, j]
+        holds &= (bins >= low) & (bins < high)
     return holds
 
 
@@ -156,15 +158,15 @@ def _criterion(n_classes: int, weights: Weights, *, entropy: bool) -> Criterion:
     return n_classes, entropy, weights.unit, 1.0 / grain, table
 
 
-def _compiled_pays(table: SlottedTable) -> bool:
-    return pays(loops, table.slots.size, compiled_from=COMPILED_FROM, loaded_from=LOADED_FROM)
+def _compiled_pays(table: BinnedTable) -> bool:
+    return pays(loops, table.bins.size, compiled_from=COMPILED_FROM, loaded_from=LOADED_FROM)
 
 
 # --- The search with array operations
 
 
-def _cover_class(
-    table: SlottedTable, positive: Flags, units: Integers, criterion: Criterion
+def _rules_of_class(
+    table: BinnedTable, positive: Flags, units: Integers, criterion: Criterion
 ) -> Found:
     """Rules that cover the positives one by one, without redundant tests and rules."""
     search = _Search(table, units, criterion)
@@ -191,13 +193,13 @@ def _cover_class(
 
 
 class _Search:
-    """The best test for some objects, by counting the objects in every slot."""
+    """The best test for some objects, by counting the objects in every bin."""
 
-    def __init__(self, table: SlottedTable, units: Integers, criterion: Criterion) -> None:
+    def __init__(self, table: BinnedTable, units: Integers, criterion: Criterion) -> None:
         attribute_first, attribute_end, test_start, nominal = table.grid
-        self.slots = table.slots
-        self.keys = 2 * table.slots.astype(np.int64)
-        self.n_slots = int(attribute_end[-1]) + 1
+        self.bins = table.bins
+        self.keys = 2 * table.bins.astype(np.int64)
+        self.n_bins = int(attribute_end[-1]) + 1
         self.units = units
         self.weighted = bool((units != 1).any())
         self.n_classes, self.entropy, self.unit, self.per_bit, self.table = criterion
@@ -219,8 +221,8 @@ class _Search:
                 return tests
             tests.append(test)
             j, low, high = test
-            slot = self.slots[rows, j]
-            rows = rows[(slot >= low) & (slot < high)]
+            bins = self.bins[rows, j]
+            rows = rows[(bins >= low) & (bins < high)]
             if left[rows].all():
                 return tests
 
@@ -260,11 +262,11 @@ class _Search:
         """Others and positives, shape (n_tests, 2), in the parts below and above."""
         keys = (self.keys[rows] + left[:, None]).ravel()
         if self.weighted:
-            units = np.repeat(self.units[rows], self.slots.shape[1])
-            counts = sums_by_key(keys, units, 2 * self.n_slots)
+            units = np.repeat(self.units[rows], self.bins.shape[1])
+            counts = sums_by_key(keys, units, 2 * self.n_bins)
         else:
-            counts = np.bincount(keys, minlength=2 * self.n_slots)
-        sums = np.zeros((self.n_slots + 1, 2), dtype=np.int64)
+            counts = np.bincount(keys, minlength=2 * self.n_bins)
+        sums = np.zeros((self.n_bins + 1, 2), dtype=np.int64)
         np.cumsum(counts.reshape(-1, 2), axis=0, out=sums[1:])
         until = sums[self.after]
         return until - sums[self.first], sums[self.end] - until
@@ -285,7 +287,7 @@ class _Search:
         return np.asarray(weight * np.log2(np.where(amount > 0, weight, 1.0)))
 
 
-def _without_redundant(table: SlottedTable, tests: list[Test], positive: Flags) -> list[Test]:
+def _without_redundant(table: BinnedTable, tests: list[Test], positive: Flags) -> list[Test]:
     """The tests that are left after dropping, first to last, what the others do alone."""
     masks = [covered(table, [test]) for test in tests]
     kept = list(range(len(tests)))
@@ -314,14 +316,14 @@ def _times(covers: list[Flags], n_objects: int) -> Integers:
 
 
 def _subset_counts(
-    table: SlottedTable, rules: SlottedRules, targets: Flags, units: Integers
+    table: BinnedTable, rules: BinnedRules, targets: Flags, units: Integers
 ) -> Integers:
     found = []
     for c, (start, end) in zip(rules.classes, pairwise(rules.start), strict=True):
         satisfied = np.zeros(len(units), dtype=np.int64)
         for bit, (j, low, high) in enumerate(rules.conditions[start:end].tolist()):
-            slot = table.slots[:, j]
-            satisfied |= ((slot >= low) & (slot < high)).astype(np.int64) << bit
+            bins = table.bins[:, j]
+            satisfied |= ((bins >= low) & (bins < high)).astype(np.int64) << bit
         n_subsets = 1 << int(end - start)
         both = [sums_by_key(satisfied, own, n_subsets) for own in (units * targets[c], units)]
         counts = np.stack(both, axis=1)
@@ -334,8 +336,8 @@ def _subset_counts(
 
 
 def _coverage_counts(
-    table: SlottedTable,
-    rules: SlottedRules,
+    table: BinnedTable,
+    rules: BinnedRules,
     classes: NDArray[np.intp],
     n_classes: int,
     units: Integers,

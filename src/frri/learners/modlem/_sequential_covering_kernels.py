@@ -1,7 +1,7 @@
 """Sequential covering of one class by conjunctions of elementary tests, as loops for the compiler.
 
-`frri.learners.modlem._bins` explains slots and tests, `frri.learners.modlem._sequential_covering` holds the same loop as array
-operations. A condition is a row of three numbers: an attribute, and the first and the end of the slots
+`frri.learners.modlem._bins` explains bins and tests, `frri.learners.modlem._sequential_covering` holds the same loop as array
+operations. A condition is a row of three numbers: an attribute, and the first and the end of the bins
 that satisfy it.
 """
 
@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 
 from frri._twins import companion, kernel
-from frri.learners.modlem import _split_search_kernels as choosing
+from frri.learners.modlem import _split_search_kernels as split_search
 from frri.learners.modlem._split_search_kernels import (
-    END_SLOT,
+    END_BIN,
     FEW,
-    FIRST_SLOT,
+    FIRST_BIN,
     FIRST_TEST,
     GROUP,
     LAST_GROUP,
     NOMINAL,
+    Bins,
     Codes,
     Criterion,
     Flags,
@@ -26,24 +27,23 @@ from frri.learners.modlem._split_search_kernels import (
     Objects,
     Places,
     Rows,
-    Slots,
 )
 
 # Where the conditions of each rule start, and the conditions.
 Found = tuple[Integers, Integers]
 
 # The same kernels, compiled where this module is.
-_choosing: Any = companion(choosing, of=__name__)
-best_test, best_of_few = _choosing.best_test, _choosing.best_of_few
+_split_search: Any = companion(split_search, of=__name__)
+best_test, best_of_few = _split_search.best_test, _split_search.best_of_few
 
 
 @kernel
-def _slot_range(number: int, below: bool, layout: Integers) -> Any:
-    """Attribute of a test and the range of slots that satisfy it."""
+def _bin_range(number: int, below: bool, layout: Integers) -> Any:
+    """Attribute of a test and the range of bins that satisfy it."""
     j = len(layout) - 1
     while layout[j, FIRST_TEST] > number:
         j -= 1
-    first, end = layout[j, FIRST_SLOT], layout[j, END_SLOT]
+    first, end = layout[j, FIRST_BIN], layout[j, END_BIN]
     after = first + number - layout[j, FIRST_TEST] + 1
     if layout[j, NOMINAL]:
         return j, after - 1, after
@@ -72,28 +72,28 @@ def _narrowest(conditions: Integers, without: int, starts: Integers) -> int:
 
 
 @kernel
-def _satisfies(row: int, slots: Slots, conditions: Integers, without: int) -> bool:
+def _satisfies(row: int, bins: Bins, conditions: Integers, without: int) -> bool:
     for k in range(len(conditions)):
         j = conditions[k, 0]
-        if j >= 0 and k != without and not conditions[k, 1] <= slots[row, j] < conditions[k, 2]:
+        if j >= 0 and k != without and not conditions[k, 1] <= bins[row, j] < conditions[k, 2]:
             return False
     return True
 
 
 @kernel
 def _drop_redundant(
-    slots: Slots, places: Places, other: Flags, n_others: int, tests: Integers
+    bins: Bins, places: Places, other: Flags, n_others: int, tests: Integers
 ) -> None:
     """Mark (attribute -1), first to last, the tests that the remaining ones make superfluous."""
-    starts, by_slot = places
+    starts, by_bin = places
     for i in range(len(tests)):
         narrow = _narrowest(tests, i, starts)
         superfluous = n_others == 0
         if narrow >= 0:
             superfluous = True
             for place in range(starts[tests[narrow, 1]], starts[tests[narrow, 2]]):
-                row = by_slot[place]
-                if other[row] and _satisfies(row, slots, tests, i):
+                row = by_bin[place]
+                if other[row] and _satisfies(row, bins, tests, i):
                     superfluous = False
                     break
         if superfluous:
@@ -154,7 +154,7 @@ def _count(rows: Rows, codes: Codes, objects: Objects, counts: Integers) -> Any:
 
 @kernel
 def _grow(
-    slots: Slots,
+    bins: Bins,
     codes: Codes,
     layout: Integers,
     places: Places,
@@ -169,7 +169,7 @@ def _grow(
     `root` holds counts, bounds and sums for all objects in play, `scratch` room for rows, counts and
     bounds of fewer. Returns the tests and the last step.
     """
-    starts, by_slot = places
+    starts, by_bin = places
     other, _, at_hand = objects
     rows, fewer_counts, fewer_bounds, before = scratch
     counts, bounds, everything = root
@@ -179,7 +179,7 @@ def _grow(
     n_before = 0
     while True:
         if n_tests > 0 and n_before <= 1 << FEW:
-            number, below = best_of_few(slots, rows[:n_before], layout, objects, criterion, keys)
+            number, below = best_of_few(bins, rows[:n_before], layout, objects, criterion, keys)
         else:
             if n_tests > 0:
                 counts, bounds = fewer_counts, fewer_bounds
@@ -192,7 +192,7 @@ def _grow(
             break
         if n_tests == len(tests):
             tests = _longer(tests)
-        j, low, high = _slot_range(number, below, layout)
+        j, low, high = _bin_range(number, below, layout)
         tests[n_tests, 0], tests[n_tests, 1], tests[n_tests, 2] = j, low, high
         n_tests += 1
         step += 1
@@ -200,7 +200,7 @@ def _grow(
         n_rows, n_others = 0, 0
         if n_tests == 1:
             for place in range(starts[low], starts[high]):
-                i = by_slot[place]
+                i = by_bin[place]
                 kept = at_hand[i] >= 0
                 at_hand[i] = step if kept else at_hand[i]
                 rows[n_rows] = i
@@ -208,7 +208,7 @@ def _grow(
                 n_others += kept & other[i]
         else:
             for i in rows[:n_before]:
-                kept = (low <= slots[i, j]) & (slots[i, j] < high)
+                kept = (low <= bins[i, j]) & (bins[i, j] < high)
                 at_hand[i] = step if kept else at_hand[i]
                 rows[n_rows] = i
                 n_rows += kept
@@ -220,8 +220,8 @@ def _grow(
 
 
 @kernel
-def cover_class(
-    slots: Slots,
+def rules_of_class(
+    bins: Bins,
     codes: Codes,
     layout: Integers,
     places: Places,
@@ -233,8 +233,8 @@ def cover_class(
 
     Parameters
     ----------
-    slots, codes : arrays of shape (n_objects, n_attributes)
-        The slot and the bucket of each value.
+    bins, codes : arrays of shape (n_objects, n_attributes)
+        The bin and the bucket of each value.
     layout : array of shape (n_attributes, 8)
     places : tuple of arrays
     positive : array of shape (n_objects,)
@@ -247,8 +247,8 @@ def cover_class(
     tuple of arrays
         Where the conditions of each rule start, and the conditions.
     """
-    starts, by_slot = places
-    n, m = slots.shape
+    starts, by_bin = places
+    n, m = bins.shape
     other = ~positive
     at_hand = np.zeros(n, dtype=np.int64)
     objects = (other, weight, at_hand)
@@ -268,8 +268,8 @@ def cover_class(
         if criterion[1]:
             bounds[:] = np.inf
         root = (counts, bounds, (p_left, n_weight))
-        tests, step = _grow(slots, codes, layout, places, objects, criterion, root, scratch, step)
-        _drop_redundant(slots, places, other, n_others, tests)
+        tests, step = _grow(bins, codes, layout, places, objects, criterion, root, scratch, step)
+        _drop_redundant(bins, places, other, n_others, tests)
         rule = tests[: _merge(tests)]
         if len(rule) == 0:
             break
@@ -282,8 +282,8 @@ def cover_class(
             conditions = _longer(conditions)
         conditions[start : start + len(rule)] = rule
         narrow = _narrowest(rule, -1, starts)
-        for row in by_slot[starts[rule[narrow, 1]] : starts[rule[narrow, 2]]]:
-            if other[row] or not _satisfies(row, slots, rule, -1):
+        for row in by_bin[starts[rule[narrow, 1]] : starts[rule[narrow, 2]]]:
+            if other[row] or not _satisfies(row, bins, rule, -1):
                 continue
             if n_covers == len(covers):
                 covers = _longer(covers)
@@ -312,15 +312,15 @@ def cover_class(
 
 
 @kernel
-def _sums_by_slot(slots: Slots, layout: Integers, rows: Rows, weight: Integers) -> Integers:
-    """What some objects weigh in the slots of an attribute before each slot."""
-    sums = np.zeros(layout[len(layout) - 1, END_SLOT] + 1, dtype=np.int64)
+def _sums_by_bin(bins: Bins, layout: Integers, rows: Rows, weight: Integers) -> Integers:
+    """What some objects weigh in the bins of an attribute before each bin."""
+    sums = np.zeros(layout[len(layout) - 1, END_BIN] + 1, dtype=np.int64)
     for i in rows:
         for j in range(len(layout)):
-            sums[slots[i, j]] += weight[i]
+            sums[bins[i, j]] += weight[i]
     for j in range(len(layout)):
         before = 0
-        for s in range(layout[j, FIRST_SLOT], layout[j, END_SLOT] + 1):
+        for s in range(layout[j, FIRST_BIN], layout[j, END_BIN] + 1):
             here = sums[s]
             sums[s] = before
             before += here
@@ -342,7 +342,7 @@ def _sort_by_size(rule: Integers, starts: Integers, result: Integers, order: Int
 
 @kernel
 def _count_subsets(
-    slots: Slots,
+    bins: Bins,
     places: Places,
     positive: Flags,
     weight: Integers,
@@ -353,13 +353,13 @@ def _count_subsets(
 
     A subset is counted among the objects of its narrowest condition.
     """
-    starts, by_slot = places
+    starts, by_bin = places
     for narrow in range(len(rule) - 1):
-        for i in by_slot[starts[rule[narrow, 1]] : starts[rule[narrow, 2]]]:
+        for i in by_bin[starts[rule[narrow, 1]] : starts[rule[narrow, 2]]]:
             satisfied = 1 << narrow
             for k in range(narrow + 1, len(rule)):
-                slot = slots[i, rule[k, 0]]
-                satisfied |= ((rule[k, 1] <= slot) & (slot < rule[k, 2])) << k
+                own = bins[i, rule[k, 0]]
+                satisfied |= ((rule[k, 1] <= own) & (own < rule[k, 2])) << k
             counts[satisfied, 1] += weight[i]
             counts[satisfied, 0] += weight[i] * positive[i]
     # Whoever satisfies more than a subset satisfies the subset.
@@ -373,7 +373,7 @@ def _count_subsets(
 
 @kernel
 def subset_counts(
-    slots: Slots,
+    bins: Bins,
     layout: Integers,
     places: Places,
     targets: Flags,
@@ -386,7 +386,7 @@ def subset_counts(
 
     Parameters
     ----------
-    slots : array of shape (n_objects, n_attributes)
+    bins : array of shape (n_objects, n_attributes)
     layout : array of shape (n_attributes, 8)
     places : tuple of arrays
     targets : array of shape (n_classes, n_objects)
@@ -404,8 +404,8 @@ def subset_counts(
         rule after another.
     """
     starts = places[0]
-    everyone = np.arange(len(slots)).astype(np.uint32)
-    sums = _sums_by_slot(slots, layout, everyone, weight)
+    everyone = np.arange(len(bins)).astype(np.uint32)
+    sums = _sums_by_bin(bins, layout, everyone, weight)
     own_sums, own_weight, last = sums, 0, -1
     lengths = rule_start[1:] - rule_start[:-1]
     result = np.zeros(((1 << lengths).sum(), 2), dtype=np.int64)
@@ -417,7 +417,7 @@ def subset_counts(
         positive = targets[rule_class[r]]
         if rule_class[r] != last:
             last = rule_class[r]
-            own_sums = _sums_by_slot(slots, layout, everyone[positive], weight)
+            own_sums = _sums_by_bin(bins, layout, everyone[positive], weight)
             own_weight = weight[positive].sum()
         length = lengths[r]
         rule, order = sorted_rule[:length], orders[:length]
@@ -425,7 +425,7 @@ def subset_counts(
         low, high = rule[length - 1, 1], rule[length - 1, 2]
         found = counts[: 1 << length]
         found[:] = 0
-        _count_subsets(slots, places, positive, weight, rule, found)
+        _count_subsets(bins, places, positive, weight, rule, found)
         found[0, 0], found[0, 1] = own_weight, total
         found[len(found) >> 1, 0] = own_sums[high] - own_sums[low]
         found[len(found) >> 1, 1] = sums[high] - sums[low]
@@ -440,7 +440,7 @@ def subset_counts(
 
 @kernel
 def coverage_counts(
-    slots: Slots,
+    bins: Bins,
     places: Places,
     classes: Integers,
     n_classes: int,
@@ -449,17 +449,17 @@ def coverage_counts(
     conditions: Integers,
 ) -> Any:
     """What each rule covers of each class, and what of it no other rule covers."""
-    starts, by_slot = places
+    starts, by_bin = places
     n_rules = len(rule_start) - 1
     support = np.zeros((n_rules, n_classes), dtype=np.int64)
     alone = np.zeros(n_rules, dtype=np.int64)
-    times = np.zeros(len(slots), dtype=np.int64)
+    times = np.zeros(len(bins), dtype=np.int64)
     for alone_now in (False, True):
         for r in range(n_rules):
             own = conditions[rule_start[r] : rule_start[r + 1]]
             narrow = _narrowest(own, -1, starts)
-            for i in by_slot[starts[own[narrow, 1]] : starts[own[narrow, 2]]]:
-                if not _satisfies(i, slots, own, -1):
+            for i in by_bin[starts[own[narrow, 1]] : starts[own[narrow, 2]]]:
+                if not _satisfies(i, bins, own, -1):
                     continue
                 if not alone_now:
                     support[r, classes[i]] += weight[i]

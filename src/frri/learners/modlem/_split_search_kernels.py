@@ -1,6 +1,6 @@
 """The best elementary test for the objects at hand, as loops for the compiler.
 
-`frri.learners.modlem._bins` explains slots, tests, buckets and groups, `frri.learners.modlem._sequential_covering` holds the same
+`frri.learners.modlem._bins` explains bins, tests, buckets and groups, `frri.learners.modlem._sequential_covering` holds the same
 search as array operations. Here objects are counted by bucket. What is before and in a group of buckets
 bounds the scores of the tests inside; only where the bound reaches the best score they are looked at
 one by one. Weights are whole numbers of units and scores come from the same operations in the same
@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from frri._twins import kernel
 
-Slots = NDArray[np.int32]
+Bins = NDArray[np.int32]
 # Objects and buckets: as indices, unsigned numbers need no check for being negative.
 Rows = NDArray[np.uint32]
 Codes = NDArray[np.uint32]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-# Objects attribute by attribute in the order of slots, and where each slot starts.
+# Objects attribute by attribute in the order of bins, and where each bin starts.
 Places = tuple[Integers, Rows]
 # Whether an object is none of the positives, what it weighs, and the step it was last at hand.
 Objects = tuple[Flags, Integers, Integers]
@@ -36,10 +36,10 @@ Pair = tuple[int, int]
 # The best test so far: score, number (-1 for none), below, positives.
 Best = tuple[float, int, bool, int]
 
-# What the layout of a table says about each attribute: its first slot and the end of those for known
+# What the layout of a table says about each attribute: its first bin and the end of those for known
 # values, its first test and their number, whether it is nominal, its first group of buckets, the last
-# one, which is for missing values, and the binary logarithm of how many slots a bucket holds.
-FIRST_SLOT, END_SLOT, FIRST_TEST, N_TESTS, NOMINAL, FIRST_GROUP, LAST_GROUP, WIDTH = range(8)
+# one, which is for missing values, and the binary logarithm of how many bins a bucket holds.
+FIRST_BIN, END_BIN, FIRST_TEST, N_TESTS, NOMINAL, FIRST_GROUP, LAST_GROUP, WIDTH = range(8)
 # Buckets whose tests share one bound on their scores.
 GROUP = 16
 # Binary logarithm of how many objects are few.
@@ -165,7 +165,7 @@ def _whole(missing: int, is_nominal: bool, counts: Integers, everything: Pair) -
 
 
 @kernel
-def _in_slots(
+def _in_bins(
     j: int,
     bucket: int,
     layout: Integers,
@@ -180,14 +180,14 @@ def _in_slots(
 ) -> tuple[Best, float]:
     """Tests inside one bucket of an attribute; the best test then, and the highest score here."""
     n_classes, entropy, unit, per_bit, table = criterion
-    starts, by_slot = places
+    starts, by_bin = places
     other, weight, at_hand = objects
-    first, is_nominal, width = layout[j, FIRST_SLOT], layout[j, NOMINAL] > 0, layout[j, WIDTH]
+    first, is_nominal, width = layout[j, FIRST_BIN], layout[j, NOMINAL] > 0, layout[j, WIDTH]
     highest = -np.inf
     for k in range(bucket << width, min((bucket + 1) << width, layout[j, N_TESTS])):
         p, n = 0, 0
         for place in range(starts[first + k], starts[first + k + 1]):
-            i = by_slot[place]
+            i = by_bin[place]
             if at_hand[i] >= since:
                 if other[i]:
                     n += weight[i]
@@ -281,7 +281,7 @@ def best_test(
                         else:
                             bound = _laplace_bound(low, high, whole, is_nominal, unit, n_classes)
                         if bound >= best[0]:
-                            best, bound = _in_slots(
+                            best, bound = _in_bins(
                                 j,
                                 k,
                                 layout,
@@ -312,7 +312,7 @@ def best_test(
 
 @kernel
 def best_of_few(
-    slots: Slots,
+    bins: Bins,
     rows: Rows,
     layout: Integers,
     objects: Objects,
@@ -321,7 +321,7 @@ def best_of_few(
 ) -> tuple[int, bool]:
     """The best test for at most `1 << FEW` objects; -1 if none improves. `keys` is room for as many.
 
-    To sort them by slot, attribute by attribute, takes less time than to go through all buckets.
+    To sort them by bin, attribute by attribute, takes less time than to go through all buckets.
     """
     n_classes, entropy, unit, per_bit, table = criterion
     other, weight, _ = objects
@@ -333,16 +333,16 @@ def best_of_few(
     everything = (p, n)
     best = _nothing(everything, criterion)
     for j in range(len(layout)):
-        is_nominal, first, end = layout[j, NOMINAL] > 0, layout[j, FIRST_SLOT], layout[j, END_SLOT]
+        is_nominal, first, end = layout[j, NOMINAL] > 0, layout[j, FIRST_BIN], layout[j, END_BIN]
         number, n_tests = layout[j, FIRST_TEST], layout[j, N_TESTS]
         p, n = zero, zero  # with a missing value
         for position in range(len(rows)):
             i = rows[position]
-            slot = slots[i, j]
-            if slot == end:
+            own = bins[i, j]
+            if own == end:
                 p += weight[i] * (not other[i])
                 n += weight[i] * other[i]
-            key, place = (slot << FEW) + position, position
+            key, place = (own << FEW) + position, position
             while place > 0 and keys[place - 1] > key:
                 keys[place] = keys[place - 1]
                 place -= 1

@@ -11,8 +11,8 @@ from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
 from frri.learners._parameters import check_choice
 from frri.learners._weights import Weights, sums_by_key, weighted_objects
-from frri.learners.modlem import _sequential_covering as covering
-from frri.learners.modlem._bins import SlottedTable
+from frri.learners.modlem import _sequential_covering as sequential_covering
+from frri.learners.modlem._bins import BinnedTable
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
 from frri.rules.measures import statistics_of_counts
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri.learners._base import TrainingTable
-    from frri.learners.modlem._sequential_covering import SlottedRules
+    from frri.learners.modlem._sequential_covering import BinnedRules
     from frri.learners.modlem._split_search_kernels import Integers
     from frri.rules import Condition
 
@@ -127,13 +127,13 @@ class MODLEMClassifier(RuleClassifier):
                 self._training_table(X, y)
             raise
         weights = weighted[2] if weighted else Weights.equal(len(table.values))
-        slotted = SlottedTable.of(table.values, table.classes, table.attributes)
-        targets = approximations(
-            slotted.ranks, table.classes, len(table.labels), self.approximation
+        binned = BinnedTable.of(table.values, table.classes, table.attributes)
+        targets = approximations(binned.ranks, table.classes, len(table.labels), self.approximation)
+        found = sequential_covering.induce(
+            binned, targets, weights, entropy=self.criterion == "entropy"
         )
-        found = covering.cover(slotted, targets, weights, entropy=self.criterion == "entropy")
         self.ruleset_ = RuleSet(
-            rules=tuple(_rules(table, slotted, targets, weights, found)),
+            rules=tuple(_rules(table, binned, targets, weights, found)),
             attributes=table.attributes,
             classes=table.labels,
             target=table.target,
@@ -152,14 +152,14 @@ class MODLEMClassifier(RuleClassifier):
 
 def _rules(
     table: TrainingTable,
-    slotted: SlottedTable,
+    binned: BinnedTable,
     targets: NDArray[np.bool_],
     weights: Weights,
-    found: SlottedRules,
+    found: BinnedRules,
 ) -> Iterator[Rule]:
     """The rules of all classes, with their statistics and the m-estimates of all their parts."""
-    support, alone = covering.coverage_counts(
-        slotted, found, table.classes, len(table.labels), weights
+    support, alone = sequential_covering.coverage_counts(
+        binned, found, table.classes, len(table.labels), weights
     )
     statistics = statistics_of_counts(
         found.classes,
@@ -167,11 +167,11 @@ def _rules(
         weights.worth(alone),
         np.array(_class_sizes(table, weights)),
     )
-    conditions = tuple(_conditions(table, slotted, found.conditions))
+    conditions = tuple(_conditions(table, binned, found.conditions))
     for c, (start, end), estimates, known in zip(
         found.classes.tolist(),
         pairwise(found.start.tolist()),
-        _estimates(slotted, targets, weights, found),
+        _estimates(binned, targets, weights, found),
         statistics,
         strict=True,
     ):
@@ -191,12 +191,12 @@ def _class_sizes(table: TrainingTable, weights: Weights) -> tuple[float, ...]:
 
 
 def _conditions(
-    table: TrainingTable, slotted: SlottedTable, conditions: Integers
+    table: TrainingTable, binned: BinnedTable, conditions: Integers
 ) -> Iterator[Condition]:
-    """Conditions of the rule model for ranges of slots."""
-    low, high = slotted.intervals(conditions)
+    """Conditions of the rule model for ranges of bins."""
+    low, high = binned.intervals(conditions)
     core_high = np.where(np.isinf(high), high, np.nextafter(high, -np.inf))
-    category = conditions[:, 1] - slotted.grid[0][conditions[:, 0]]
+    category = conditions[:, 1] - binned.grid[0][conditions[:, 0]]
     names = [attribute.name for attribute in table.attributes]
     categories = [
         attribute.categories if attribute.kind == "nominal" else None
@@ -212,14 +212,14 @@ def _conditions(
 
 
 def _estimates(
-    slotted: SlottedTable, targets: NDArray[np.bool_], weights: Weights, found: SlottedRules
+    binned: BinnedTable, targets: NDArray[np.bool_], weights: Weights, found: BinnedRules
 ) -> Iterator[tuple[float, ...]]:
     """The m-estimates of all subsets of each rule's conditions, of a long rule only of the whole."""
     units = weights.units
     priors = (targets * units).sum(axis=1) / units.sum()
     lengths = np.diff(found.start)
     short = lengths <= LONGEST_PARTIAL
-    counts = covering.subset_counts(slotted, found.chosen(short), targets, weights)
+    counts = sequential_covering.subset_counts(binned, found.chosen(short), targets, weights)
     n_subsets = 1 << lengths[short]
     prior = np.repeat(priors[found.classes[short]], n_subsets)
     estimates = tuple(_m_estimate(weights.worth(counts), prior).tolist())
@@ -232,8 +232,8 @@ def _estimates(
             start = end
         else:
             c = found.classes[r]
-            own = covering.covered(
-                slotted, found.conditions[found.start[r] : found.start[r + 1]].tolist()
+            own = sequential_covering.covered(
+                binned, found.conditions[found.start[r] : found.start[r + 1]].tolist()
             )
             whole = np.array([[units[own & targets[c]].sum(), units[own].sum()]])
             yield tuple(_m_estimate(weights.worth(whole), priors[c]).tolist())

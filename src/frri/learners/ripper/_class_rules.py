@@ -222,7 +222,7 @@ class ClassProblem:
 
     def _length_with(self, rule: CrispRule, place: Place) -> float:
         """Bits for a rule and for the errors of the list in which it takes a place."""
-        errors = self.columns.rule_lists.list_length(
+        errors = self.columns.description_length.list_length(
             self.length.problem,
             rule.covers,
             place.left.rows,
@@ -267,7 +267,7 @@ class ClassProblem:
         first = np.full(len(self.rows), len(rules), dtype=np.min_scalar_type(len(rules)))
         for k in reversed(range(len(rules))):
             first[rules[k].covers] = k
-        counts = self.columns.rule_lists.tally(first, self.rows, self.positive, len(rules))
+        counts = self.columns.description_length.tally(first, self.rows, self.positive, len(rules))
         return [
             Counted(Counts(*pair), rule.bits)
             for pair, rule in zip(counts[:-1].tolist(), rules, strict=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frri.learners.ripper import _fuzzification_kernels as supports
+from frri.learners.ripper import _fuzzification_kernels as fuzzification
 from frri.learners.ripper._sorted_columns import kernels_for
 from frri.learners.ripper._threshold_kernels import AT_MOST
 from frri.rules import NumericCondition
@@ -51,13 +51,13 @@ class FuzzyTests:
             Which objects are of the rule's class.
         tests : tuple of CrispTest
         """
-        kernels = kernels_for(supports, columns.values.size)
+        kernels = kernels_for(fuzzification, columns.values.size)
         found = kernels.widened(columns.values, columns.order, positive, _matrix(tests))
         return cls(tests, found)
 
     def degrees(self, columns: SortedColumns, t_norm: str) -> Floats:
         """To which degree objects satisfy the first 0, 1, ..., all tests: tests + 1 x objects."""
-        kernels = kernels_for(supports, columns.values.size)
+        kernels = kernels_for(fuzzification, columns.values.size)
         degrees: Floats = kernels.degrees(
             columns.values, _matrix(self.tests), self.supports, t_norm == "product"
         )
@@ -67,7 +67,7 @@ class FuzzyTests:
         """The tests as conditions of the rule model."""
         return tuple(
             _condition(test, end, attributes[test.attribute])
-            for test, end in zip(self.tests, self.supports.tolist(), strict=True)
+            for test, end in zip(self.tests, self.fuzzification.tolist(), strict=True)
         )
 
 

@@ -52,7 +52,7 @@ def split(
     (array([0, 0, 1, 1]), array([0, 1]))
     """
     shuffled = random.permutation(np.flatnonzero(rows))
-    grow, prune = columns.rule_lists.deal(shuffled, classes, folds)
+    grow, prune = columns.description_length.deal(shuffled, classes, folds)
     return grow, prune
 
 

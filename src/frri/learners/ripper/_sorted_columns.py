@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from frri._twins import compiled, pays
-from frri.learners.ripper import _description_length_kernels as rule_lists
+from frri.learners.ripper import _description_length_kernels as description_length
 from frri.learners.ripper import _threshold_kernels as thresholds
 from frri.rules import NominalCondition, NumericCondition
 
@@ -68,7 +68,7 @@ class SortedColumns:
         per distinct value of a nominal one.
     logs : ndarray of float
         Binary logarithms of 0 (as -inf), 1, ..., n_objects + 1.
-    thresholds, rule_lists : module
+    thresholds, description_length : module
         The kernels of these names, compiled where that pays.
     """
 
@@ -78,7 +78,7 @@ class SortedColumns:
     n_tests: int
     logs: Floats
     thresholds: Any
-    rule_lists: Any
+    description_length: Any
 
     @classmethod
     def of(cls, table: Floats, attributes: Sequence[Attribute]) -> SortedColumns:
@@ -99,7 +99,7 @@ class SortedColumns:
             n_tests,
             logs,
             thresholds=kernels_for(thresholds, values.size),
-            rule_lists=kernels_for(rule_lists, values.size),
+            description_length=kernels_for(description_length, values.size),
         )
 
     @property
