@@ -21,7 +21,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 import naive
 import worked_example as example
-from frri import ConditionType, FRRIClassifier, RuleSet
+from frri import ConditionType, FRRIClassifier, MODLEMClassifier, RIPPERClassifier, RuleSet
 from frri.learners import frri as learner
 from frri.table import to_matrix
 
@@ -720,3 +720,17 @@ def test_covered_rows_keep_their_classes_at_any_distance_from_zero(rows, offset,
             assert "spans only" in str(error)  # noqa: PT017
             return
     covered_rows_keep_their_classes(clf, X, y)
+
+
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, pl.DataFrame])
+def test_whole_numbers_that_floating_point_makes_one_are_refused(form):
+    """They would be one value without a word, and with all of them a column that tells nothing."""
+    first = 1_700_000_000_000_000_000
+    values = np.array([[first, 1], [first + 1, 2], [first + 2, 1], [first + 3, 5]])
+    y = ["a", "b", "a", "b"]
+    for model in (FRRIClassifier(), MODLEMClassifier(), RIPPERClassifier()):
+        with pytest.raises(ValueError, match=f"holds {first} and {first + 1}, which are the same"):
+            model.fit(form(values), y)
+    counted = values - [first, 0]
+    FRRIClassifier().fit(form(counted), y)
+    MODLEMClassifier().fit(form(counted + np.array([2**53 - 3, 0])), y)

@@ -166,13 +166,13 @@ def as_naive_rule(rule, attributes):
         if isinstance(c, NominalCondition):
             (value,) = c.values
             tests.append((j, "=", float(attributes[j].categories.index(value))))
-            fuzzification.append(None)
+            supports.append(None)
         elif c.core_high < np.inf:
             tests.append((j, "<=", c.core_high))
-            fuzzification.append(c.support_high if c.support_high > c.core_high else None)
+            supports.append(c.support_high if c.support_high > c.core_high else None)
         else:
             tests.append((j, ">=", c.core_low))
-            fuzzification.append(c.support_low if c.support_low < c.core_low else None)
+            supports.append(c.support_low if c.support_low < c.core_low else None)
     return rule.consequent, tests, supports
 
 

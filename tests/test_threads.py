@@ -1,5 +1,9 @@
 """One rule for numbers of threads."""
 
+import os
+import subprocess
+import sys
+
 import joblib
 import numpy as np
 import pytest
@@ -29,6 +33,26 @@ def six_cores(monkeypatch):
 )
 def test_the_meaning_of_n_jobs(n_jobs, expected):
     assert n_threads(n_jobs) == expected
+
+
+def test_without_joblib_there_are_the_cores_of_the_machine(monkeypatch):
+    monkeypatch.setitem(sys.modules, "joblib", None)
+    assert n_threads(-1) == (os.cpu_count() or 1)
+    assert n_threads(2) == 2
+
+
+def test_few_objects_are_predicted_without_joblib():
+    source = """if True:
+        import sys
+        from frri import Attribute, NumericCondition, Rule, RuleSet
+        rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a"),), (0, 1))
+        rules.predict([[1], [4]])
+        print("joblib" in sys.modules)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"
 
 
 @pytest.mark.usefixtures("six_cores")

@@ -1,5 +1,7 @@
 """How many threads to use: one rule for whatever has a parameter `n_jobs`."""
 
+import os
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral
@@ -30,17 +32,9 @@ def n_threads(n_jobs: int | None = None) -> int:
         ...
     ValueError: n_jobs must be None or a whole number other than 0 up to 10000, got 0.
     """
-    from joblib import cpu_count  # noqa: PLC0415 - not needed for small tables
-    from joblib.parallel import get_active_backend  # noqa: PLC0415
-
     check_n_jobs(n_jobs)
-    if n_jobs is None:
-        backend, n_jobs = get_active_backend()
-        if backend.nesting_level:
-            return 1
-    if n_jobs is None:
-        n_jobs = -1
-    return int(n_jobs) if n_jobs > 0 else max(1, cpu_count() + 1 + int(n_jobs))
+    wanted = _of_context() if n_jobs is None else int(n_jobs)
+    return wanted if wanted > 0 else max(1, _n_cores() + 1 + wanted)
 
 
 def check_n_jobs(n_jobs: Any) -> None:
@@ -51,6 +45,27 @@ def check_n_jobs(n_jobs: Any) -> None:
             f"n_jobs must be None or a whole number other than 0 up to {MOST_THREADS}, "
             f"got {shown(n_jobs)}."
         )
+
+
+def _of_context() -> int:
+    """What joblib says where nothing else is said; who has not imported it is not one of its jobs."""
+    if "joblib" not in sys.modules:
+        return -1
+    from joblib.parallel import get_active_backend  # noqa: PLC0415 - numpy is enough to predict
+
+    backend, n_jobs = get_active_backend()
+    if backend.nesting_level:
+        return 1
+    return -1 if n_jobs is None else int(n_jobs)
+
+
+def _n_cores() -> int:
+    """Cores that this process may use."""
+    try:
+        import joblib  # noqa: PLC0415 - as above
+    except ImportError:
+        return os.cpu_count() or 1
+    return int(joblib.cpu_count())
 
 
 def in_threads(

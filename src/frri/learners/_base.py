@@ -29,6 +29,7 @@ from frri.table.checks import (
     check_labels,
     check_names,
     check_quantities,
+    check_whole_numbers,
     warn_about_columns,
 )
 from frri.table.columns import is_missing, plain_table
@@ -108,6 +109,8 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         if names is None and not isinstance(X, EncodedTable):
             X = _without_marks(X)
             check_numbers(X, allow_missing=self._allows_missing())
+            for j, column in enumerate(X.T if isinstance(X, np.ndarray) and X.ndim == 2 else ()):
+                check_whole_numbers(column, f"Column {j}")
             values, y = validate_data(
                 self, X, y, dtype=np.float64, ensure_all_finite=self._finite()
             )

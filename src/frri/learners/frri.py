@@ -24,7 +24,7 @@ from frri.learners._parameters import LARGEST_AMOUNT, check_count, random_number
 from frri.rules import Rule, RuleSet
 from frri.rules.measures import statistics_of_counts
 from frri.table import Attribute
-from frri.table.resolution import check_resolution
+from frri.table.checks import check_resolution
 
 # What `conditions` may say about an attribute, and the type from which it then starts.
 RESTRICTIONS = {

@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 from frri.table.attribute import Attribute
 from frri.table.categories import category_codes
-from frri.table.checks import all_moderate, check_mixture, check_moderate, listing, numbers
+from frri.table.checks import (
+    all_moderate,
+    check_mixture,
+    check_moderate,
+    check_whole_numbers,
+    listing,
+    numbers,
+)
 from frri.table.columns import (
     Column,
     column_names,
@@ -127,6 +134,7 @@ def _described(column: Column) -> tuple[Attribute, NDArray[np.float64]]:
         attribute = Attribute(column.name, categories=column.order, kind="ordinal")
     else:
         days = column.kind == "date"
+        check_whole_numbers(column.values, f"Column {column.name!r}")
         numbers = days_since_1970(column.values) if days else column.values.astype(np.float64)
         check_moderate(numbers, f"Column {column.name!r}")
         low, high = _nan_range(numbers[:, None])

@@ -67,7 +67,7 @@ class FuzzyTests:
         """The tests as conditions of the rule model."""
         return tuple(
             _condition(test, end, attributes[test.attribute])
-            for test, end in zip(self.tests, self.fuzzification.tolist(), strict=True)
+            for test, end in zip(self.tests, self.supports.tolist(), strict=True)
         )
 
 
