@@ -16,6 +16,7 @@ import pytest
 from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.cli import COMMANDS, main
 from frri.cli.files import check_output, write_whole
+from frri.export import FORMATS
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.readers.training import _weights
 from programs import device_full, posix
@@ -369,6 +370,24 @@ def test_a_mixed_table_becomes_a_model_that_answers_everything(learner, capsys):
     assert "CASE" in run(["export", "m.json", "--to", "sql"], capsys).upper()
 
 
+@pytest.mark.parametrize("learner", RULE_LEARNERS)
+@pytest.mark.usefixtures("folder")
+def test_every_command_takes_every_learner_or_refuses_in_a_sentence(learner, capsys):
+    assert main([*FIT_NUMBERS[:-1], "m.json", "--learner", learner]) == 0
+    assert ("proved" in capsys.readouterr().err) == (learner == "frri")
+    assert "THEN y = " in run(["rules", "m.json"], capsys)
+    answers = run(["predict", "m.json", "numbers.csv", "--proba", "--rules"], capsys).splitlines()
+    assert len(answers) == len(NUMBERS.splitlines())
+    assert "accuracy" in run(["evaluate", "m.json", "numbers.csv"], capsys)
+    other = [["export", "m.json", "--to", name] for name in FORMATS]
+    other.append(["explain", "m.json", "numbers.csv", "--row", "1"])
+    other.append(["report", "m.json", "numbers.csv", "-o", "page.html"])
+    for argv in other:
+        code = main(argv)
+        err = capsys.readouterr().err
+        assert code == 0 or (code == 2 and len(err.splitlines()) == 1 and "; " in err), err
+
+
 @pytest.mark.usefixtures("folder")
 def test_frri_proves_the_fewest(capsys):
     assert main([*FIT_NUMBERS[:-1], "-"]) == 0
@@ -573,7 +592,7 @@ def test_evaluation_shows_every_class_beside_the_majority_and_an_interval(folder
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("learner", ["frri", "ripper", "furia", "modlem", "quickrules"])
+@pytest.mark.parametrize("learner", RULE_LEARNERS)
 def test_evaluation_on_the_training_table_is_pointed_out(learner, folder, capsys):
     assert main([*FIT_NUMBERS[:-1], "m.json", "--learner", learner]) == 0
     capsys.readouterr()

@@ -106,6 +106,6 @@ def _learned(learner: Any, X: Any, y: Any, extra: dict[str, Any]) -> tuple[RuleS
         learner.fit(X, y, **extra)
     for message in dict.fromkeys(str(w.message) for w in caught if w.category is UserWarning):
         say(f"note: {one_line(message)}")
-    selection = getattr(learner, "selection_", None)
-    proved = selection is not None and selection.status == "optimal"
+    # Only learners that look for the fewest rules have a status.
+    proved = getattr(learner, "selection_", {}).get("status") == "optimal"
     return learner.ruleset_, ", proved to be the fewest" if proved else ""

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 COVERS = 1e-6
 
 STATISTICS = Support(
-    "The table of what rules cover, class by class,", "look at RuleSet.covers instead", CLASS_RULES
+    "The table of what rules cover, class by class,",
+    "look at RuleSet.covers instead",
+    CLASS_RULES | {"softmax-votes"},
 )
 
 
