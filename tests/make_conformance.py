@@ -16,11 +16,17 @@ from naive_semantics import decide
 PATH = Path(__file__).with_name("conformance.json")
 
 ATTRIBUTES = [
-    {"name": "x", "kind": "numeric", "low": 0.0, "high": 8.0},
+    {"name": "x", "kind": "numeric", "low": 0.0, "high": 8.0, "typical": 2.5},
     {"name": "y", "kind": "numeric", "low": -4.0, "high": 4.0},
-    {"name": "colour", "kind": "nominal", "categories": ["blue", "green", "red"]},
-    {"name": "size", "kind": "ordinal", "categories": ["small", "medium", "large"]},
-    {"name": "day", "kind": "date", "low": 18262.0, "high": 18278.0},  # 2020-01-01 to 2020-01-17
+    {"name": "colour", "kind": "nominal", "categories": ["blue", "green", "red"], "typical": "red"},
+    {
+        "name": "size",
+        "kind": "ordinal",
+        "categories": ["small", "medium", "large"],
+        "typical": "large",
+    },
+    # 2020-01-01 to 2020-01-17, typically 2020-01-10 at noon
+    {"name": "day", "kind": "date", "low": 18262.0, "high": 18278.0, "typical": 18271.5},
 ]
 USUAL = {"x": 3.0, "y": 0.0, "colour": "red", "size": "medium", "day": "2020-01-09"}
 ROWS = [
@@ -34,6 +40,7 @@ ROWS = [
     USUAL | {"colour": "violet", "size": "huge"},
     USUAL | {"x": None, "colour": None},
     dict.fromkeys(USUAL),
+    USUAL | {"y": None, "size": None, "day": None},
     USUAL | {"x": 2.0, "y": 2.0, "size": "small", "day": "2019-12-30"},
     USUAL | {"x": 4.0, "y": -1.0, "colour": "green", "day": "2020-01-02"},
 ]
@@ -112,10 +119,10 @@ def rulesets():
     names = ("best-rule", "added-votes", "first-match")
     fallbacks = ("nearest", "stretched", "partial", "priors")
     t_norms = ("minimum", "product", "lukasiewicz", "hamacher", "drastic", "nilpotent_minimum")
-    yes_and_no = tuple(product((False, True), ("fails", "holds")))
+    clip_and_missing = tuple(product((False, True), ("fails", "similar", "typical")))
     sets = [(name, CLASS_RULES, None) for name in names]
     for i, ((name, rules, _), fallback) in enumerate(product(sets, fallbacks)):
-        settings = dict(zip(("clip", "missing"), yes_and_no[i % 4], strict=True))
+        settings = dict(zip(("clip", "missing"), clip_and_missing[i % 6], strict=True))
         yield f"{name}, {fallback}", model(rules, name, fallback=fallback, **settings)
     for i, t_norm in enumerate(t_norms[1:]):
         settings = {"t_norm": t_norm, "fallback": fallbacks[i % 2]}
@@ -131,7 +138,7 @@ def rulesets():
         ("weighted-mean", "base", NUMBER_RULES, [1.5]),
         ("added-contributions", "base", NUMBER_RULES, [1.5]),
     ]
-    for (name, fallback, rules, base), (clip, missing) in product(others, yes_and_no):
+    for (name, fallback, rules, base), (clip, missing) in product(others, clip_and_missing):
         title = f"{name}, {fallback}, {'' if clip else 'not '}clipped, missing {missing}"
         settings = {"fallback": fallback, "clip": clip, "missing": missing}
         yield title, model(rules, name, base=base, **settings)
@@ -157,10 +164,12 @@ def rulesets():
         yield f"classes without rules: {name}", model(only_b, name, fallback="nearest")
     for t_norm in ("minimum", "product"):
         numbers_only = [rule([LOW_X], "a", 0.75), rule([HIGH_X, LOW_Y], "b"), rule([STRICT], "c")]
-        yield (
-            f"numbers only by {t_norm}",
-            model(numbers_only, "best-rule", t_norm=t_norm, fallback="nearest"),
-        )
+        for missing in ("fails", "typical"):
+            settings = {"t_norm": t_norm, "fallback": "nearest", "missing": missing}
+            yield (
+                f"numbers only by {t_norm}, missing {missing}",
+                model(numbers_only, "best-rule", **settings),
+            )
     equal = {"counts": (2.0, 2.0, 2.0)}
     yield "equal classes", model([], "best-rule", fallback="priors", **equal)
     labels = {"classes": (10, 2, 7)}

@@ -26,6 +26,10 @@ def encoded(model, row):
         elif attribute["kind"] == "date" and value is not None:
             moment = datetime.fromisoformat(value).replace(tzinfo=UTC)
             value = moment.timestamp() / 86400
+        if value is None and model["semantics"]["missing"] == "typical":
+            value = attribute.get("typical")
+            if value is not None and attribute["kind"] == "ordinal":
+                value = order.index(value)
         if value is not None and model["semantics"]["clip"] and attribute["kind"] != "nominal":
             value = value if low is None else max(value, low)
             value = value if high is None else min(value, high)
@@ -40,7 +44,7 @@ def uncut(model, rule, condition, value):
     """1 in the core, falling outside it, below 0 beyond the support."""
     nowhere_near = min(1 - 1 / rule["weight"], 0) if rule["weight"] > 0 else 0
     if value is None:
-        return 1 if model["semantics"]["missing"] == "holds" else nowhere_near
+        return 1 if model["semantics"]["missing"] == "similar" else nowhere_near
     if "values" in condition:
         return 1 if value in condition["values"] else nowhere_near
     support_low, core_low, core_high, support_high = condition["trapezoid"]

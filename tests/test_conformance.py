@@ -95,10 +95,11 @@ def test_numpy(ruleset, expected):
 @every
 def test_compiled_prediction(ruleset, expected, monkeypatch):
     matrix = to_matrix(FRAME, ruleset.attributes)
-    whole = np.flatnonzero(np.isfinite(matrix).all(axis=1))
+    whole = np.flatnonzero(np.isfinite(ruleset._matcher.filled(matrix)).all(axis=1))
     monkeypatch.setattr(bulk, "WARM", 1)
     monkeypatch.setattr(bulk, "COLD", 0)
-    pays = bulk.pays(ruleset.semantics, ruleset._matcher, matrix[whole])
+    filled = ruleset._matcher.filled(matrix[whole])
+    pays = bulk.pays(ruleset.semantics, ruleset._matcher, filled)
     weighted = len(ruleset) and all(rule.weight > 0 for rule in ruleset)
     numbers = not ruleset._matcher.nominal
     assert pays == bool(bulk.SUPPORTED.accepts(ruleset.semantics) and weighted and numbers)

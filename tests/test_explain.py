@@ -20,10 +20,10 @@ from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet, f
 from frri.explain.change import smallest_change
 from frri.table import to_matrix
 
-A = Attribute("a", -2.0, 2.0)
+A = Attribute("a", -2.0, 2.0, typical=0.5)
 B = Attribute("b", 0.0, 1.0)
-COLOUR = Attribute("colour", categories=("blue", "green", "red"))
-SIZE = Attribute("size", categories=("S", "M", "L", "XL"), kind="ordinal")
+COLOUR = Attribute("colour", categories=("blue", "green", "red"), typical="green")
+SIZE = Attribute("size", categories=("S", "M", "L", "XL"), kind="ordinal", typical="M")
 ATTRIBUTES = (A, B, COLOUR, SIZE)
 
 DIABETES = RuleSet(
@@ -84,7 +84,7 @@ def rulesets(draw):
         combination=draw(st.sampled_from(["best", "sum", "first"])),
         fallback=draw(st.sampled_from(["nearest", "stretched", "partial", "priors"])),
         clip=draw(st.booleans()),
-        missing=draw(st.sampled_from(["fails", "holds"])),
+        missing=draw(st.sampled_from(["typical", "fails", "similar"])),
         class_counts=(3.0, 5.0, 2.0),
     )
 

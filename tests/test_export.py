@@ -90,11 +90,13 @@ def attributes(draw):
         kind = draw(st.sampled_from(["numeric", "numeric", "date", "ordinal", "nominal"]))
         if kind in {"ordinal", "nominal"}:
             categories = tuple(draw(st.lists(texts, min_size=1, max_size=4, unique=True)))
-            result.append(Attribute(name, categories=categories, kind=kind))
+            typical = draw(st.sampled_from([None, *categories]))
+            result.append(Attribute(name, categories=categories, kind=kind, typical=typical))
         else:
             low, high = sorted([draw(grid), draw(grid)])
             shift = 19000.0 if kind == "date" else 0.0
-            result.append(Attribute(name, low + shift, high + shift, kind=kind))
+            typical = draw(st.sampled_from([None, low + shift, high + shift]))
+            result.append(Attribute(name, low + shift, high + shift, kind=kind, typical=typical))
     return tuple(result)
 
 
@@ -151,7 +153,7 @@ def rulesets(draw):
         combination=draw(st.sampled_from(["best", "sum", "first"])),
         fallback=fallback,
         clip=draw(st.booleans()),
-        missing=draw(st.sampled_from(["fails", "holds"])),
+        missing=draw(st.sampled_from(["typical", "fails", "similar"])),
         class_counts=tuple(float(draw(st.integers(1, 9))) for _ in classes),
     )
 

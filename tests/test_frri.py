@@ -312,7 +312,7 @@ def test_missing_values_in_arrays():
     assert (clf._types[:, 1] != ConditionType.UNUSED).any()
     assert clf.score(X, y) == 1.0
     assert clf.predict(np.full((1, 5), np.nan)).shape == (1,)
-    assert clf.ruleset_.missing == "holds"
+    assert clf.ruleset_.missing == "similar"
     assert clf.ruleset_.covers(np.full((1, 5), np.nan)).all()
 
 

@@ -662,11 +662,11 @@ def test_nominal_conditions_are_edited_by_ticking(visit, tmp_path):
 
 
 ATTRIBUTES = (
-    Attribute("a", 0.0, 10.0),
+    Attribute("a", 0.0, 10.0, typical=4.5),
     Attribute("b", -1.0, 1.0),
-    Attribute("colour", categories=("blue", "green", "red")),
-    Attribute("size", categories=("s", "m", "l", "xl"), kind="ordinal"),
-    Attribute("day", 19000.0, 20000.0, kind="date"),
+    Attribute("colour", categories=("blue", "green", "red"), typical="green"),
+    Attribute("size", categories=("s", "m", "l", "xl"), kind="ordinal", typical="l"),
+    Attribute("day", 19000.0, 20000.0, kind="date", typical=19200.5),
 )
 
 
@@ -713,7 +713,7 @@ def random_ruleset(random, combination, fallback, t_norm):
         combination=combination,
         fallback=fallback,
         clip=bool(random.integers(2)),
-        missing=str(random.choice(["fails", "holds"])),
+        missing=str(random.choice(["typical", "fails", "similar"])),
         class_counts=(3.0, 5.0, 2.0),
     )
 

@@ -25,8 +25,8 @@ def small(rules, **more):
 
 
 def test_settings_one_by_one_are_fields_of_the_semantics():
-    given_at_once = Semantics("added-votes", "product", "priors", clip=True, missing="holds")
-    one_by_one = {"t_norm": "product", "fallback": "priors", "clip": True, "missing": "holds"}
+    given_at_once = Semantics("added-votes", "product", "priors", clip=True, missing="similar")
+    one_by_one = {"t_norm": "product", "fallback": "priors", "clip": True, "missing": "similar"}
     ruleset = small([], combination="sum", **one_by_one)
     assert ruleset == small([], semantics=given_at_once)
     assert ruleset.semantics == given_at_once
@@ -47,6 +47,13 @@ def test_by_position_the_settings_come_where_they_always_came():
     ruleset = RuleSet((), (A,), (0, 1), "target", "product", "sum", "priors", True, "holds")
     assert ruleset.semantics == Semantics("added-votes", "product", "priors", True, "holds")
     assert RuleSet((), (A,), (0, 1)).semantics == Semantics()
+
+
+def test_similar_was_called_holds():
+    assert Semantics(missing="holds") == Semantics(missing="similar")
+    content = small([], missing="similar").to_dict()
+    content["semantics"]["missing"] = "holds"
+    assert RuleSet.from_dict(content).missing == "similar"
 
 
 @pytest.mark.parametrize("name", MEANINGS)

@@ -142,7 +142,7 @@ function layOut(model) {
     const name = JSON.stringify(meaning.name);
     throw new RangeError(`This evaluator does not know ${name}; export the rules again.`);
   }
-  const attributes = model.attributes.map((attribute) => layOutAttribute(attribute, meaning.clip));
+  const attributes = model.attributes.map((attribute) => layOutAttribute(attribute, meaning));
   const columns = new Map(attributes.map((attribute, j) => [attribute.name, j]));
   return {
     prepared: true,
@@ -150,7 +150,7 @@ function layOut(model) {
     attributes,
     name: meaning.name,
     fallback: meaning.fallback,
-    missingHolds: meaning.missing === "holds",
+    missingHolds: meaning.missing === "similar" || meaning.missing === "holds", // the old name
     join: tNorms[meaning.t_norm],
     base: model.base ?? [],
     counts: model.class_counts,
@@ -177,7 +177,7 @@ function layOutSaid(model, name, rule) {
   return given ?? model.classes.map((_, c) => (c === own ? 1 : 0));
 }
 
-function layOutAttribute(attribute, clip) {
+function layOutAttribute(attribute, { clip, missing }) {
   let low = attribute.low ?? -Infinity;
   let high = attribute.high ?? Infinity;
   if (attribute.kind === "ordinal" && attribute.categories.length) {
@@ -185,7 +185,7 @@ function layOutAttribute(attribute, clip) {
     high = attribute.categories.length - 1;
   }
   const width = high - low;
-  return {
+  const ready = {
     name: attribute.name,
     kind: attribute.kind,
     codes: attribute.categories ? new Map(attribute.categories.map((name, i) => [name, i])) : null,
@@ -193,7 +193,10 @@ function layOutAttribute(attribute, clip) {
     clipLow: clip ? low : -Infinity,
     clipHigh: clip ? high : Infinity,
     width: width > 0 && width < Infinity ? width : 1,
+    typical: NaN,
   };
+  if (missing === "typical") ready.typical = encodeOne(ready, attribute.typical);
+  return ready;
 }
 
 const truthTexts = new Map([
@@ -262,12 +265,12 @@ function valueOf(row, name, j) {
 }
 
 function encodeOne(attribute, value) {
-  if (value === null || value === undefined || Number.isNaN(value)) return NaN;
+  if (value === null || value === undefined || Number.isNaN(value)) return attribute.typical;
   let number;
   if (attribute.kind === "date") number = days(attribute, value);
   else if (attribute.codes) number = code(attribute, value);
   else number = plainNumber(attribute, value);
-  if (Number.isNaN(number)) return NaN;
+  if (Number.isNaN(number)) return attribute.typical;
   return Math.min(Math.max(number, attribute.clipLow), attribute.clipHigh);
 }
 

@@ -70,7 +70,7 @@ class Evaluator:
                 f"This evaluator does not know {self._name!r}; export the rules again."
             )
         self._fallback = meaning["fallback"]
-        self._missing_holds = meaning["missing"] == "holds"
+        self._missing_holds = meaning["missing"] in ("similar", "holds")  # the old name
         self._join = _T_NORMS[meaning["t_norm"]]
         self._base = model.get("base", [])
         self._counts = list(model["class_counts"])
@@ -81,6 +81,10 @@ class Evaluator:
         self._texts = [_category_texts(codes) for codes in self._codes]
         ranges = [_range(attribute) for attribute in self.attributes]
         self._clip = ranges if meaning["clip"] else [(-math.inf, math.inf)] * len(ranges)
+        self._typical = [math.nan] * len(ranges)
+        if meaning["missing"] == "typical":
+            usual = [attribute.get("typical") for attribute in self.attributes]
+            self._typical = [self._encode(value, j) for j, value in enumerate(usual)]
         columns = {attribute["name"]: j for j, attribute in enumerate(self.attributes)}
         self._rules = [
             {
@@ -155,7 +159,8 @@ class Evaluator:
         """The values of a row as numbers: dates in days since 1970, categories by position.
 
         A row is a mapping from column names or a sequence in the order of the attributes. None and
-        NaN are missing (NaN); so is a category never seen if they are ordered, otherwise it is -1.
+        NaN are missing; so is a category never seen if they are ordered, otherwise it is -1. What is
+        missing becomes the attribute's typical value where the model wants it, otherwise NaN.
         """
         if isinstance(row, Mapping):
             for attribute in self.attributes:
@@ -164,7 +169,8 @@ class Evaluator:
             row = [row[attribute["name"]] for attribute in self.attributes]
         elif len(row) != len(self.attributes):
             raise ValueError(f"Expected {len(self.attributes)} values, got {len(row)}.")
-        return [self._encode(value, j) for j, value in enumerate(row)]
+        values = [self._encode(value, j) for j, value in enumerate(row)]
+        return [t if x != x else x for x, t in zip(values, self._typical)]  # noqa: B905, PLR0124 - NaN
 
     def _encode(self, value: Any, column: int) -> float:
         attribute = self.attributes[column]

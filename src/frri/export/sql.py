@@ -125,19 +125,22 @@ class _Writer:
             value = self.dialect.encoded(attribute, f"t.{quoted(attribute.name)}")
             columns.append(f"{value} AS x{j + 1}")
         source = self.tables.add("encoded", columns, f"{place} AS t")
-        clipped = ["one", *self.shown]
+        # In a table of its own: a number may be written by means of the column `one`.
+        prepared = ["one", *self.shown]
         for j in self.used:
             x, attribute = f"x{j + 1}", self.ruleset.attributes[j]
             ends = ""
+            if self.ruleset.missing == "typical" and attribute.typical is not None:
+                ends = f"WHEN {x} IS NULL THEN {self.dialect.typical(attribute)} "
             if self.ruleset.clip and attribute.kind != "nominal":
                 for sign, end in (("<", attribute.low), (">", attribute.high)):
                     if abs(end) < inf:
                         bound = self.dialect.number(end)
                         ends += f"WHEN {x} {sign} {bound} THEN {bound} "
-            clipped.append(f"CASE {ends}ELSE {x} END AS {x}" if ends else x)
-        if not self.ruleset.clip or not self.used:
+            prepared.append(f"CASE {ends}ELSE {x} END AS {x}" if ends else x)
+        if not self.ruleset.clip and self.ruleset.missing != "typical":
             return source
-        return self.tables.add("clipped", clipped, source)
+        return self.tables.add("prepared", prepared, source) if self.used else source
 
     def _covered(self, source: str) -> tuple[str, str]:
         """The result for rows where a rule fires, and the table of the others."""

@@ -92,6 +92,12 @@ class Dialect(ABC):
         )
         return f"CASE {folded} {codes}END" if codes else "NULL"
 
+    def typical(self, attribute: Attribute) -> str:
+        """The typical value of an attribute as its column is encoded."""
+        if attribute.kind == "nominal":
+            return self.text(str(attribute.typical))
+        return self.number(attribute.typical_code)
+
     @abstractmethod
     def as_number(self, column: str) -> str:
         """A column as float, NULL where missing."""

@@ -192,7 +192,7 @@ class Folding:
         x, attribute = f"x{position + 1}", self.ruleset.attributes[position]
         uncut = self.vote == "nearest"
         fails = "NULL" if uncut else number(0.0)
-        missing = number(1.0) if self.ruleset.missing == "holds" else fails
+        missing = number(1.0) if self.ruleset.missing == "similar" else fails
         if isinstance(condition, NominalCondition):
             known = sorted(condition.values & set(attribute.categories or ()))
             values = ", ".join(map(self.query.dialect.text, known))

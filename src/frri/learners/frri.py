@@ -270,7 +270,7 @@ class FRRIClassifier(RuleClassifier):
             classes=table.labels,
             target=table.target,
             clip=True,
-            missing="holds",
+            missing="similar",
             class_counts=table.class_counts,
             about=self._about(table) | {"selection": selection},
         )

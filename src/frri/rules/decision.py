@@ -188,17 +188,21 @@ class Decision:
 
     @cached_property
     def _clipped(self) -> NDArray[np.float64]:
-        return self._matcher.clipped(self.matrix)
+        return self._matcher.clipped(self._filled)
+
+    @cached_property
+    def _filled(self) -> NDArray[np.float64]:
+        return self._matcher.filled(self.matrix)
 
     @cached_property
     def _in_bulk(self) -> bool:
-        return bulk.pays(self.ruleset.semantics, self._matcher, self.matrix)
+        return bulk.pays(self.ruleset.semantics, self._matcher, self._filled)
 
     def _bulk(self, *, with_scores: bool) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         classes, n_classes = self.ruleset._rule_classes, len(self.ruleset.classes)  # noqa: SLF001
         return bulk.decide(
             self._matcher,
-            self.matrix,
+            self._filled,
             classes,
             n_classes,
             with_scores=with_scores,

@@ -42,7 +42,9 @@ class Matcher:
         semantics: Semantics,
     ) -> None:
         self.t_norm = semantics.t_norm
-        self.missing_holds = semantics.missing == "holds"
+        self.missing_holds = semantics.missing == "similar"
+        typical = semantics.missing == "typical"
+        self.typical = np.array([a.typical_code if typical else np.nan for a in attributes])
         self.n_rules = len(rules)
         self.weights = np.array([rule.weight for rule in rules], dtype=np.float64)
         self.lows = np.array(
@@ -97,9 +99,14 @@ class Matcher:
         for start in range(0, n_objects, size):
             yield slice(start, min(start + size, n_objects))
 
+    def filled(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Typical values in the place of missing ones where the rules want it."""
+        unknown = np.isnan(matrix)
+        return np.where(unknown, self.typical, matrix) if unknown.any() else matrix
+
     def clipped(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Values moved into the training range where the rules want it."""
-        return np.clip(matrix, self.lows, self.highs)
+        """Values that rules look at: filled, and moved into the training range where they want it."""
+        return np.clip(self.filled(matrix), self.lows, self.highs)
 
     def uncut(self, block: NDArray[np.float64]) -> NDArray[np.float64]:
         """Objects x conditions: 1 inside the core, falling, below 0 outside the support."""

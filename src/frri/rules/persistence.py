@@ -136,8 +136,10 @@ def read(file: IO[bytes], name: str) -> "RuleSet":
 def _attribute_to_dict(attribute: Attribute) -> dict[str, Any]:
     content: dict[str, Any] = {"name": attribute.name, "kind": attribute.kind}
     if attribute.categories is not None:
-        return content | {"categories": list(attribute.categories)}
-    return content | {"low": _bound(attribute.low), "high": _bound(attribute.high)}
+        content["categories"] = list(attribute.categories)
+    else:
+        content |= {"low": _bound(attribute.low), "high": _bound(attribute.high)}
+    return content if attribute.typical is None else content | {"typical": attribute.typical}
 
 
 def _from_version_1(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -197,7 +199,7 @@ def _semantics_from_dict(content: Any) -> Semantics:
 def _attribute_from_dict(content: Any) -> Attribute:
     content = _object(content, "an attribute")
     found = ("categories",) if "categories" in content else ("low", "high")
-    _check_keys(content, "an attribute", ("name", "kind", *found))
+    _check_keys(content, "an attribute", ("name", "kind", *found), ("typical",))
     name, kind = _text(content["name"]), _text(content["kind"])
     if kind not in KINDS:
         raise ValueError(f"Attribute {_shown(name)} is of unknown kind {_shown(kind)}.")
@@ -205,11 +207,13 @@ def _attribute_from_dict(content: Any) -> Attribute:
         categories = tuple(_text(category) for category in _list(content["categories"]))
         if len(set(categories)) < len(categories):
             raise ValueError(f"Attribute {_shown(name)} has a category twice.")
-        return Attribute(name, categories=categories, kind=kind)
+        usual = _text(content["typical"]) if "typical" in content else None
+        return Attribute(name, categories=categories, kind=kind, typical=usual)
     low, high = _unbound(content["low"], -inf), _unbound(content["high"], inf)
     if low > high:
         raise ValueError(f"Attribute {_shown(name)} ranges from {low} down to {high}.")
-    return Attribute(name, low, high, kind=kind)
+    typical = _number(content["typical"]) if "typical" in content else None
+    return Attribute(name, low, high, kind=kind, typical=typical)
 
 
 def _rule_to_dict(rule: Rule) -> dict[str, Any]:

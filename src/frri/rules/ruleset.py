@@ -158,7 +158,7 @@ class RuleSet:
 
     @property
     def missing(self) -> str:
-        """What a condition says about a missing value."""
+        """What a missing value counts as."""
         return self.semantics.missing
 
     # ------------------------------------------------------------------ as a collection

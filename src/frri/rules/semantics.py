@@ -42,7 +42,9 @@ fallback
 clip
     whether values outside the training range count as its nearest end.
 missing
-    what a condition says about a missing value: it `fails` or `holds`.
+    what a missing value counts as. `typical`: the typical value of its attribute, where that has one.
+    `fails`: no condition holds for it; so it is too where there is no typical value. `similar`: every
+    condition holds for it. Older files and programs call the last one `holds`.
 
 This is the only list. Whatever applies rules (an *engine*) says by a `Support` which part of it it can do.
 """
@@ -57,7 +59,7 @@ from frri.fuzzy import T_NORMS
 Task = Literal["classification", "ordinal", "regression"]
 Combination = Literal["best", "sum", "first", "thresholds", "mean"]
 Fallback = Literal["nearest", "stretched", "partial", "priors", "base"]
-Missing = Literal["fails", "holds"]
+Missing = Literal["typical", "fails", "similar"]
 
 
 @dataclass(frozen=True)
@@ -128,8 +130,8 @@ class Semantics:
         What decides where no rule fires; by default what is usual for the name.
     clip : bool
         Whether values outside the training range count as its nearest end.
-    missing : {"fails", "holds"}
-        What a condition says about a missing value.
+    missing : {"typical", "fails", "similar"}
+        What a missing value counts as.
 
     Examples
     --------
@@ -151,6 +153,8 @@ class Semantics:
             object.__setattr__(self, "fallback", self.meaning.fallbacks[0])
         _check("t_norm", self.t_norm, tuple(T_NORMS))
         _check("fallback", self.fallback, self.meaning.fallbacks, f" for {self.name}")
+        if self.missing == "holds":
+            object.__setattr__(self, "missing", "similar")
         _check("missing", self.missing, get_args(Missing))
 
     @property

@@ -27,6 +27,9 @@ class Attribute:
         The values of a nominal attribute, or those of an ordinal one from low to high.
     kind : {"numeric", "date", "ordinal", "nominal"}, optional
         By default nominal with categories and numeric without.
+    typical : float or str, optional
+        The value that a missing one counts as, where the semantics of a ruleset says so: a number, for
+        dates in days, or a category.
 
     Examples
     --------
@@ -43,6 +46,7 @@ class Attribute:
     high: float = np.inf
     categories: tuple[str, ...] | None = None
     kind: str = ""
+    typical: float | str | None = None
 
     def __post_init__(self) -> None:
         if not self.kind:
@@ -58,7 +62,8 @@ class Attribute:
             raise ValueError(
                 f"Attribute {self.name!r} is ordinal and has no categories; list them or leave it out."
             )
-        farthest = max((abs(end) for end in (self.low, self.high) if isfinite(end)), default=0.0)
+        ends = [self.low, self.high, 0.0 if isinstance(self.typical, str) else self.typical or 0.0]
+        farthest = max((abs(end) for end in ends if isfinite(end)), default=0.0)
         if self.kind == "date" and farthest > FARTHEST_DATE:
             raise ValueError(
                 f"Attribute {self.name!r} holds dates up to {farthest:g} days from 1970; "
@@ -67,6 +72,41 @@ class Attribute:
         if self.kind == "ordinal" and self.categories:
             object.__setattr__(self, "low", 0.0)
             object.__setattr__(self, "high", len(self.categories) - 1.0)
+        self._check_typical()
+
+    def _check_typical(self) -> None:
+        if self.typical is None:
+            return
+        if self.categories is not None:
+            if self.typical not in self.categories:
+                raise ValueError(
+                    f"Attribute {self.name!r} has the typical value {self.typical!r}, which is none of "
+                    "its categories."
+                )
+        elif (
+            isinstance(self.typical, str)
+            or not isfinite(self.typical)
+            or not self.low <= self.typical <= self.high
+        ):
+            raise ValueError(
+                f"Attribute {self.name!r} has the typical value {self.typical!r}; "
+                f"give a finite number from {self.low:g} to {self.high:g}."
+            )
+
+    @property
+    def typical_code(self) -> float:
+        """The typical value as it is encoded, NaN where there is none.
+
+        Examples
+        --------
+        >>> Attribute("colour", categories=("blue", "red"), typical="red").typical_code
+        1.0
+        """
+        if self.typical is None:
+            return np.nan
+        if self.categories is not None:
+            return float(self.categories.index(str(self.typical)))
+        return float(self.typical)
 
     @property
     def width(self) -> float:

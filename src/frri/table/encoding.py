@@ -77,7 +77,7 @@ def describe_columns(matrix: NDArray[np.float64], names: Iterable[str]) -> tuple
     Examples
     --------
     >>> describe_columns(np.array([[1.0, 5.0], [3.0, 4.0]]), ["a", "b"])[0]
-    Attribute(name='a', low=1.0, high=3.0, categories=None, kind='numeric')
+    Attribute(name='a', low=1.0, high=3.0, categories=None, kind='numeric', typical=None)
     """
     lows, highs = _nan_range(matrix)
     return tuple(

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from frri.rules.matching import Matcher
 from frri.rules.ruleset import RuleSet
 
 Line = Literal["numbers", "steps", "places"]
@@ -82,7 +83,7 @@ class Space:
         self.held = {}
         outside = matcher.outside
         for k, allowed in matcher.nominal:
-            holds = _holds(allowed, self.codes[int(matcher.columns[k])], matcher.missing_holds)
+            holds = _holds(matcher, k, allowed, self.codes[int(matcher.columns[k])])
             values = np.where(holds, 1.0, outside[k])
             self.held[k] = values, np.concatenate(([0], np.cumsum(values == values.max())))
 
@@ -150,7 +151,7 @@ def _places(ruleset: RuleSet, row: NDArray[np.float64], j: int) -> NDArray[np.fl
     known = np.arange(len(ruleset.attributes[j].categories or ()), dtype=np.float64)
     codes = np.concatenate((row[j : j + 1], known))
     signatures = [
-        _holds(allowed, codes, matcher.missing_holds)
+        _holds(matcher, k, allowed, codes)
         for k, allowed in matcher.nominal
         if matcher.columns[k] == j
     ]
@@ -161,8 +162,9 @@ def _places(ruleset: RuleSet, row: NDArray[np.float64], j: int) -> NDArray[np.fl
 
 
 def _holds(
-    allowed: NDArray[np.bool_], codes: NDArray[np.float64], missing_holds: bool
+    matcher: Matcher, k: int, allowed: NDArray[np.bool_], codes: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
-    """Which codes a nominal condition allows."""
+    """Which codes the nominal condition number `k` allows."""
+    codes = np.where(np.isnan(codes), matcher.typical[matcher.columns[k]], codes)
     found = allowed[np.nan_to_num(codes, nan=-1.0).astype(np.intp)]
-    return np.where(np.isnan(codes), missing_holds, found)
+    return np.where(np.isnan(codes), matcher.missing_holds, found)

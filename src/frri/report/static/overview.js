@@ -23,6 +23,12 @@ const HOW = {
   priors: "Where no rule fires, the most frequent class in training decides.",
 };
 
+const MISSING = {
+  typical: "counts as the typical one of its attribute",
+  fails: "satisfies no condition",
+  similar: "satisfies any condition",
+};
+
 /**
  * @param {object} store
  * @returns {{refresh: function(): void}} to be called when it is looked at
@@ -122,7 +128,7 @@ function modelBlock({ facts, state, rows }) {
       ],
       [
         "A missing value",
-        model.semantics.missing === "holds" ? "satisfies any condition" : "satisfies no condition",
+        MISSING[model.semantics.missing],
       ],
       overview.version && ["Made with", `frri ${overview.version}`],
       ...overview.settings
