@@ -17,6 +17,7 @@ from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, 
 from frri.cli import COMMANDS, main
 from frri.cli.files import check_output, write_whole
 from frri.export import FORMATS
+from frri.learners.frri import ManyRulesWarning
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.readers.training import _weights
 from programs import device_full, posix
@@ -209,7 +210,7 @@ BAD = {
     "weights nobody takes": (
         [*FIT_NUMBERS, "--learner", "ripper", "--weights", "a"],
         None,
-        "ripper takes no weights of rows; use --learner modlem",
+        "ripper takes no weights of rows; use --learner compact or modlem or additive",
     ),
     # output
     "no folder to write to": ([*FIT_NUMBERS[:-1], "no/m.json"], None, "There is no folder no"),
@@ -394,6 +395,98 @@ def test_frri_proves_the_fewest(capsys):
     captured = capsys.readouterr()
     assert RuleSet.from_json(captured.out).target == "y"
     assert "proved to be the fewest" in captured.err
+
+
+def write_noise(folder, n_rows=150):
+    """Two columns of which one tells the class, three times out of four."""
+    generator = np.random.default_rng(0)
+    values = generator.uniform(size=(n_rows, 2)).round(3)
+    kept = generator.uniform(size=n_rows) < 0.75
+    frame = pd.DataFrame(values, columns=["a", "b"])
+    frame.assign(y=np.where((values[:, 0] > 0.5) == kept, "yes", "no")).to_csv(
+        folder / "x.csv", index=False
+    )
+
+
+def test_a_fit_ends_with_its_accuracy_on_rows_not_seen_and_the_better_learner(
+    folder, monkeypatch, capsys
+):
+    monkeypatch.setattr("frri.cli.check.PATIENCE", float("inf"))
+    write_noise(folder)
+    assert main([*FIT, "--no-check"]) == 0
+    said = capsys.readouterr().err
+    assert "accuracy" not in said
+    assert re.search(
+        r"note: FRRI needs \d+ rules for 150 rows, because classes overlap; compact needs fewer: "
+        r"type the same with --learner compact at the end\.\n",
+        said,
+    )
+    assert main(FIT) == 0
+    said = capsys.readouterr().err
+    pattern = (
+        r"On rows that it was not learned from: accuracy (0\.\d\d) \((0\.\d\d) to (0\.\d\d) in 5 folds\); "
+        r"always answering (yes|no) has 0\.5\d"
+    )
+    reached, low, high = map(float, re.search(pattern, said).groups()[:3])
+    assert low <= reached <= high < 0.75
+    advice = re.search(
+        r"note: FRRI needs \d+ rules for 150 rows, because classes overlap; (\w+) is clearly better "
+        r"there \(accuracy 0\.\d\d, about \d+ rules\): type the same with --learner (\w+) at the end\.",
+        said,
+    )
+    assert advice[1] == advice[2]
+    assert main([*FIT, "--learner", advice[1], "--cv", "3"]) == 0
+    said = capsys.readouterr().err
+    assert float(re.search(r"accuracy (0\.\d\d) .* in 3 folds", said)[1]) > reached
+    assert "note" not in said
+
+
+def test_rows_can_be_kept_for_the_check_and_a_useless_model_is_called_so(folder, capsys):
+    (folder / "x.csv").write_text("a,y\n" + "".join(f"{i},{'ny'[i % 3 == 0]}\n" for i in range(60)))
+    assert main([*FIT, "--test", "0.3"]) == 0
+    said = capsys.readouterr().err
+    assert re.search(
+        r"accuracy 0\.\d\d \(18 rows, 95% interval 0\.\d\d to 0\.\d\d\); always answering n has 0\.67: "
+        "no better than that",
+        said,
+    )
+    assert main([*FIT, "--test", "0.01"]) == 0
+    assert "--test 0.01 of 60 rows leaves too few" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "reason"),
+    [
+        (12, [], "12 rows are too few (--cv 5 insists)"),
+        (60, [], "it would take a while (--cv 5 or --test 0.3 insists)"),
+        (60, ["--cv", "50"], "no class has 50 rows"),
+    ],
+)
+def test_a_check_that_is_left_out_is_said(rows, options, reason, folder, monkeypatch, capsys):
+    monkeypatch.setattr("frri.cli.check.PATIENCE", 0.0)
+    write_noise(folder, rows)
+    assert main([*FIT, *options]) == 0
+    assert (
+        f"Not checked on rows that it was not learned from: {reason}.\n" in capsys.readouterr().err
+    )
+
+
+def test_an_interrupted_check_leaves_the_model(folder, monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("frri.cli.check._trial", interrupted)
+    write_noise(folder, 30)
+    assert main(FIT) == 0
+    assert "The check was interrupted; the model is complete.\n" in capsys.readouterr().err
+    assert RuleSet.load(FIT[-1]).target == "y"
+
+
+def test_the_estimator_warns_of_many_rules_with_a_remedy(folder):
+    write_noise(folder)
+    frame = pd.read_csv("x.csv")
+    with pytest.warns(ManyRulesWarning, match=r"rules for 150 objects.*RIPPERClassifier.* fewer"):
+        FRRIClassifier().fit(frame[["a", "b"]], frame["y"])
 
 
 def test_warnings_of_the_learner_become_notes(folder, capsys):

@@ -2,13 +2,16 @@
 
 Kinds of columns are taken from the table and shown: numbers are numeric, ISO dates dates, texts and truth
 values nominal. --nominal, --ordinal and --ignore say otherwise; column names are repeated, not listed.
-Ctrl-C during the search for the fewest rules keeps the best found so far.
+Ctrl-C during the search for the fewest rules keeps the best found so far. At the end you are told how good
+such rules are on rows that they were not learned from, and which learner would be clearly better.
 """
 
 import argparse
 import warnings
+from time import process_time
 from typing import Any
 
+from frri.cli.check import add_check_options, check_fit
 from frri.cli.console import Progress, one_line, say
 from frri.cli.files import check_output, write_whole
 from frri.cli.learners import make_learner
@@ -47,6 +50,7 @@ def configure(parser: Parser) -> None:
     add("--seed", type=whole_number, metavar="N", help="for learners that draw lots")
     add("--effort", type=whole_number, metavar="N", help="work of the search for the fewest rules")
     add("--time-limit", type=positive_number, metavar="SECONDS", help="limit of that search")
+    add_check_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -75,15 +79,30 @@ def run(arguments: argparse.Namespace) -> int:
     say(one_line_each(summary(table)))
 
     # Rows without weight do not count, and what is left of the columns is described anew.
+    start = process_time()
     ruleset, proof = _learned(learner, X if extra else table, y, extra)
+    seconds = process_time() - start
     write_whole(arguments.output, ruleset.to_json() + "\n")
     conditions = sum(len(rule.conditions) for rule in ruleset)
     place = "" if arguments.output == "-" else f"; saved in {arguments.output}"
     rules = "1 rule" if len(ruleset) == 1 else f"{len(ruleset)} rules"
     say(f"{rules} with {conditions} conditions{proof}{place}")
+    _checked(arguments, learner, X, y, weights, seconds)
     if place:
         say(f"Next: frri rules {arguments.output}")
     return 0
+
+
+def _checked(
+    arguments: argparse.Namespace, learner: Any, X: Any, y: Any, weights: Any, seconds: float
+) -> None:
+    """The check, of which Ctrl-C makes an end: the model is there already."""
+    if getattr(learner, "selection_", {}).get("stopped_by") == "interrupt":
+        return
+    try:
+        check_fit(arguments, learner, X, y, weights, seconds)
+    except KeyboardInterrupt:
+        say("The check was interrupted; the model is complete.")
 
 
 def one_line_each(text: str) -> str:

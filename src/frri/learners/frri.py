@@ -34,8 +34,26 @@ RESTRICTIONS = {
     "never": ConditionType.UNUSED,
 }
 
+# More rules than this share of the objects, of so many at least, remember objects more than they tell.
+MANY_RULES, ENOUGH_OBJECTS = 1 / 3, 50
+
 # More steps than any search takes in a year.
 MOST_EFFORT = 10**18
+
+
+class ManyRulesWarning(UserWarning):
+    """The classes overlap so much that FRRI needs nearly as many rules as there are objects."""
+
+
+def too_many_rules(n_rules: int, n_objects: int) -> bool:
+    """Whether there are so many rules that another learner should be asked.
+
+    Examples
+    --------
+    >>> too_many_rules(40, 100), too_many_rules(9, 150)
+    (True, False)
+    """
+    return n_objects >= ENOUGH_OBJECTS and n_rules > MANY_RULES * n_objects
 
 
 class FRRIClassifier(RuleClassifier):
@@ -284,6 +302,14 @@ class FRRIClassifier(RuleClassifier):
         return replace(ruleset, rules=tuple(known))
 
     def _warn_about_results(self, values: NDArray[np.float64], *, restricted: bool) -> None:
+        if too_many_rules(self.selection_.n_rules, len(values)):
+            warnings.warn(
+                f"FRRI needs {self.selection_.n_rules} rules for {len(values)} objects, because classes "
+                "overlap; CompactFRRIClassifier, RIPPERClassifier or AdditiveRulesClassifier needs fewer "
+                "and may predict better.",
+                ManyRulesWarning,
+                stacklevel=3,
+            )
         if len(self.uncovered_):
             reason = "the same or nearly the same values"
             reason += ", missing ones left aside" if np.isnan(values).any() else ""

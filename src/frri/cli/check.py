@@ -1,0 +1,266 @@
+"""How good rules are on rows that they were not learned from, and whether others would be better.
+
+Only rows of the training table are used: some are held back, rules are learned from the others in the same
+way, and asked about those. The model that is saved has been learned from all rows.
+"""
+
+import argparse
+import warnings
+from dataclasses import dataclass
+from math import sqrt
+from time import process_time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frri.cli.console import Progress, one_line, say, sentence
+from frri.cli.parser import Parser, positive_number, whole_number
+from frri.learners.registry import LEARNERS
+from frri.rules.class_measures import majority
+from frri.rules.measures import wilson
+
+FOLDS = 5
+
+# Seconds of computing that are spent without being asked, and on each of the other learners.
+PATIENCE = 8.0
+
+# In fewer rows a cross-validation tells next to nothing.
+FEWEST_ROWS = 20
+
+# The learners that FRRI is compared with: those that make few rules where classes overlap.
+RIVALS = ("compact", "ripper", "additive")
+
+# By how much, and by how many standard errors, a learner must be ahead to be clearly better.
+MARGIN, ERRORS = 0.02, 2.5
+
+Parts = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+
+
+def add_check_options(parser: Parser) -> None:
+    """The options that say on which rows."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--test", type=_share, metavar="SHARE", help="check on a share of the rows, such as 0.3"
+    )
+    group.add_argument(
+        "--cv",
+        type=_folds,
+        metavar="N",
+        help=f"check by cross-validation with N folds; default: {FOLDS} where that takes seconds",
+    )
+    group.add_argument("--no-check", action="store_true", help="no check on rows not learned from")
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """What a learner said about rows that it had not seen: right or wrong, and by how many rules."""
+
+    right: NDArray[np.bool_]
+    fold: NDArray[np.intp]
+    n_rules: float
+
+    def accuracy(self, weights: NDArray[np.float64] | None = None) -> float:
+        """Share of the rows that it got right, or of what they weigh."""
+        return float(np.average(self.right, weights=weights))
+
+    def clearly_better(self, other: "Trial") -> bool:
+        """Whether it was right more often, beyond chance (McNemar), and enough to care.
+
+        Examples
+        --------
+        >>> fold = np.zeros(100, dtype=np.intp)
+        >>> first = Trial(np.arange(100) < 90, fold, 5.0)
+        >>> first.clearly_better(Trial(np.arange(100) < 70, fold, 50.0))
+        True
+        >>> first.clearly_better(Trial(np.arange(100) < 87, fold, 50.0))
+        False
+        """
+        ahead = int((self.right & ~other.right).sum())
+        behind = int((other.right & ~self.right).sum())
+        gain = ahead - behind
+        return gain >= MARGIN * len(self.right) and gain >= ERRORS * sqrt(ahead + behind)
+
+
+def check_fit(
+    arguments: argparse.Namespace, learner: Any, X: Any, y: Any, weights: Any, seconds: float
+) -> None:
+    """Say in one line how good the learner is on rows not seen, and in another what may be better.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        With the options above, and `learner` and `seed`.
+    learner : estimator
+        As it was fitted.
+    X, y, weights : table, labels, weights of rows or None
+    seconds : float
+        Of computing, to learn from all rows.
+    """
+    from frri.learners.frri import too_many_rules  # noqa: PLC0415 - slow to import
+
+    labels, n_rules, need = y.to_numpy(), len(learner.ruleset_), ""
+    if arguments.learner == "frri" and too_many_rules(n_rules, len(labels)):
+        need = f"FRRI needs {n_rules} rules for {len(labels)} rows, because classes overlap"
+    own = None
+    if not arguments.no_check and len(np.unique(labels.astype(str))) > 1:
+        reason = _obstacle(arguments, labels, seconds)
+        try:
+            parts = [] if reason else _parts(labels, arguments)
+            patience = float("inf") if _asked(arguments) else PATIENCE
+            with Progress("checking on rows not learned from", 5.0):
+                own = _trial(learner, X, labels, weights, parts, patience) if parts else None
+        except ValueError as error:
+            reason = one_line(sentence(error)).rstrip(".")
+        if own is None:
+            say(f"Not checked on rows that it was not learned from: {reason or _TOO_LONG}.")
+    if own is None:
+        _advise(need, None, {})
+        return
+    tested = np.concatenate([test for _, test in parts])
+    say(_line(own, labels[tested], None if weights is None else weights[tested], arguments.test))
+    if arguments.learner == "frri":
+        _advise(need, own, _rivals(X, labels, parts))
+
+
+_TOO_LONG = "it would take a while (--cv 5 or --test 0.3 insists)"
+
+
+def _asked(arguments: argparse.Namespace) -> bool:
+    return arguments.cv is not None or arguments.test is not None
+
+
+def _obstacle(arguments: argparse.Namespace, labels: NDArray[Any], seconds: float) -> str:
+    """Why there is no check, empty if there is one."""
+    folds = arguments.cv or FOLDS
+    if (
+        arguments.test is None
+        and np.unique(labels.astype(str), return_counts=True)[1].max() < folds
+    ):
+        return f"no class has {folds} rows"
+    if len(labels) < FEWEST_ROWS and not _asked(arguments):
+        return f"{len(labels)} rows are too few (--cv {folds} insists)"
+    return _TOO_LONG if seconds > PATIENCE and not _asked(arguments) else ""
+
+
+def _line(trial: Trial, labels: NDArray[Any], weights: Any, test: float | None) -> str:
+    """Accuracy with its spread, beside always answering the commonest class."""
+    names, classes = np.unique(labels.astype(str), return_inverse=True)
+    common, _ = majority(classes)
+    baseline = float(np.average(classes == common, weights=weights))
+    reached = trial.accuracy(weights)
+    if test is None:
+        shares = [trial.right[trial.fold == k].mean() for k in range(trial.fold.max() + 1)]
+        spread = f"{min(shares):.2f} to {max(shares):.2f} in {len(shares)} folds"
+    else:
+        low, high = wilson(int(trial.right.sum()), len(trial.right))
+        spread = f"{len(trial.right)} rows, 95% interval {low:.2f} to {high:.2f}"
+    verdict = "" if reached > baseline else ": no better than that"
+    return (
+        f"On rows that it was not learned from: accuracy {reached:.2f} ({spread}); "
+        f"always answering {one_line(names[common])} has {baseline:.2f}{verdict}"
+    )
+
+
+def _rivals(X: Any, labels: NDArray[Any], parts: Parts) -> dict[str, Trial]:
+    """The other learners on the same rows, as far as there is time; the most accurate first."""
+    found = {}
+    for name in RIVALS:
+        rival = LEARNERS[name].make()
+        if "random_state" in rival.get_params():
+            rival.set_params(random_state=0)
+        try:
+            with Progress(f"comparing with {name}", 5.0):
+                trial = _trial(rival, X, labels, None, parts, PATIENCE)
+        except ValueError:  # it cannot take this table, and nobody has asked for it
+            continue
+        if trial is not None:
+            found[name] = trial
+    return dict(sorted(found.items(), key=lambda item: -item[1].accuracy()))
+
+
+def _advise(need: str, own: Trial | None, rivals: dict[str, Trial]) -> None:
+    """Name the learner to take instead, if there is reason for it."""
+    better = [name for name, trial in rivals.items() if own and trial.clearly_better(own)]
+    if not better and not need:
+        return
+    name = next(iter(better or rivals or RIVALS))
+    figures = ""
+    if name in rivals:
+        trial = rivals[name]
+        figures = f" there (accuracy {trial.accuracy():.2f}, about {trial.n_rules:.0f} rules)"
+    merit = f"{name} is clearly better" if better else f"{name} needs fewer"
+    say(
+        f"note: {need}{'; ' if need else ''}{merit}{figures}: "
+        f"type the same with --learner {name} at the end."
+    )
+
+
+def _trial(
+    learner: Any,
+    X: Any,
+    labels: NDArray[Any],
+    weights: Any,
+    parts: Parts,
+    patience: float,
+) -> Trial | None:
+    """Learn and predict in every part; None if that would take more seconds of computing."""
+    from sklearn.base import clone  # noqa: PLC0415 - slow to import
+
+    start = process_time()
+    right, fold, sizes = [], [], []
+    for k, (train, test) in enumerate(parts):
+        one = clone(learner)
+        extra = {} if weights is None else {"sample_weight": weights[train]}
+        with warnings.catch_warnings():
+            # What they say has been said about the whole table.
+            warnings.simplefilter("ignore")
+            one.fit(X.iloc[train], labels[train], **extra)
+            right.append(one.predict(X.iloc[test]) == labels[test])
+        if getattr(one, "selection_", {}).get("stopped_by") == "interrupt":
+            raise KeyboardInterrupt
+        fold.append(np.full(len(test), k))
+        sizes.append(len(one.ruleset_))
+        if (process_time() - start) / (k + 1) * len(parts) > patience:
+            return None
+    return Trial(np.concatenate(right), np.concatenate(fold), float(np.mean(sizes)))
+
+
+def _parts(labels: NDArray[Any], arguments: argparse.Namespace) -> Parts:
+    """Rows to learn from and rows to be asked about, with about the same share of every class."""
+    from sklearn.model_selection import (  # noqa: PLC0415 - slow to import
+        StratifiedKFold,
+        train_test_split,
+    )
+
+    rows, texts = np.arange(len(labels)), labels.astype(str)
+    test, folds, seed = arguments.test, arguments.cv or FOLDS, arguments.seed or 0
+    if test is None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of classes smaller than the folds
+            return list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(rows, texts))
+    smallest = np.unique(texts, return_counts=True)[1].min()
+    try:
+        split = train_test_split(
+            rows, test_size=test, random_state=seed, stratify=texts if smallest > 1 else None
+        )
+    except ValueError:
+        raise ValueError(
+            f"--test {test:g} of {len(rows)} rows leaves too few to learn from or to ask about; "
+            "use --cv."
+        ) from None
+    return [tuple(split)]
+
+
+def _share(text: str) -> float:
+    value = positive_number(text)
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"expected a share between 0 and 1, got {text!r}")
+    return value
+
+
+def _folds(text: str) -> int:
+    value = whole_number(text)
+    if value < 2:
+        raise argparse.ArgumentTypeError(f"must be 2 or more, got {value}")
+    return value
