@@ -117,7 +117,6 @@ BAD = {
     "UTF-16 cut off": (FIT, "a,y\n1,n\n".encode("utf-16")[:-1], "is a binary file"),
     "empty standard input": (["fit", "-", *FIT[2:]], "", "standard input is empty."),
     # tables that are not well formed
-    "duplicate names": (FIT, "a,a,y\n1,2,n\n", "more than one column 'a'; rename one"),
     "a column without name": (FIT, "a,,y\n1,2,n\n", "column 2 has no name"),
     "a row too long": (FIT, "a,y\n1,n\n1,2,n\n", "line 3 has 3 values, the header 2 names"),
     "all rows too long": (FIT, "a,y\n1,2,n\n3,4,n\n", "more values than the 2 names"),
@@ -159,7 +158,7 @@ BAD = {
     "target nearly right": (
         ["fit", "data.csv", "--target", "Colur", *FIT[4:]], None, "did you mean 'colour'?",
     ),
-    "missing classes": (FIT, "a,y\n1,n\n2,\n3,y\n", "'y' has no value in row 1 (1 of 3 rows)"),
+    "missing classes": (FIT, "a,y\n1,n\n2,\n3,y\n", "'y' has no value in 1 of 3 rows, the first in row 2; leave them out (--drop-unlabelled)"),
     "quantities as target": (FIT, "a,y\n1,1.5\n2,2.5\n3,2.5\n", "holds quantities such as 1.5"),
     "dates as target": (FIT, "a,y\n1,2020-01-01\n2,2020-01-01\n", "holds dates"),
     "a class for every row": (FIT, "a,y\n1,p\n2,q\n3,r\n", "another value in every row"),
@@ -172,20 +171,20 @@ BAD = {
     "ordinal with one value": ([*FIT_DATA, "--ordinal", "size=S"], None, "needs COLUMN=LOW<...<HIGH"),
     "ordinal value twice": ([*FIT_DATA, "--ordinal", "size=S<M<S"], None, "names a value twice"),
     "a value outside the order": (
-        [*FIT_DATA, "--ordinal", "size=S<M"], None, "holds 'L' in row 2, which is not in the order S < M",
+        [*FIT_DATA, "--ordinal", "size=S<M"], None, "holds 'L' in row 3, which is not in the order S < M",
     ),
     "nominal and ignored": (
         [*FIT_DATA, "--nominal", "size", "--ignore", "size"], None, "both to --ignore and --nominal",
     ),
     "nothing left": (FIT, "y\nn\ny\nn\n", "no column left to learn from"),
-    "mixed types": (FIT, rows("age", [*range(20), "4o"]), "holds '4o' in row 20 among numbers"),
+    "mixed types": (FIT, rows("age", [*range(20), "4o"]), "holds '4o' in row 21 among numbers"),
     "mixed dates": (
         FIT, rows("day", [*[f"2020-01-{d}" for d in range(10, 30)], "2020-02-31"]), "among dates",
     ),
     "a thousand and one names": (
         FIT, rows("name", [f"n{i}" for i in range(1001)]), "has 1001 different texts",
     ),
-    "infinity": (FIT, rows("a", ["inf", *range(9)]), "inf (infinity) in row 0"),
+    "infinity": (FIT, rows("a", ["inf", *range(9)]), "inf (infinity) in row 1"),
     # the learner
     "unknown learner": ([*FIT_NUMBERS, "--learner", "riper"], None, "did you mean 'ripper'?"),
     "unknown parameter": (
@@ -241,19 +240,20 @@ BAD = {
     "rules of two models": (["rules", "model.json", "old.json"], None, "unrecognized arguments"),
     # predict
     "a column missing": (PREDICT, DATA.replace("colour", "color"), "no column 'colour'; did you mean 'color'?"),
-    "a text among numbers": (PREDICT, DATA.replace("31,", "young,"), "'young' in row 11, which is not a number"),
+    "a text among numbers": (PREDICT, DATA.replace("31,", "young,"), "'young' in row 12, which is not a number"),
     "no dates": (PREDICT, DATA.replace("2021-05-01", "May"), "'born' does not hold dates"),
     "nothing to predict": (PREDICT, HEADER, "no rows"),
     "everything from standard input": (["predict", "-", "-"], "", "Only one of the files"),
-    "infinity to predict": (PREDICT, DATA.replace("31,", "inf,"), "'age' holds inf (infinity) in row 11"),
+    "infinity to predict": (PREDICT, DATA.replace("31,", "inf,"), "'age' holds inf (infinity) in row 12"),
     "infinity to evaluate": (
         ["evaluate", "model.json", "x.csv"], DATA.replace("31,", "-inf,"), "'age' holds -inf (infinity)",
     ),
     # explain
     "infinity to explain": (["explain", "model.json", "age=inf", *ONE[1:]], None, "'age' holds inf (infinity)"),
-    "no such row": (["explain", "model.json", "data.csv", "--row", "20"], None, "no row 20; its last is row 19"),
-    "which row": (["explain", "model.json", "data.csv"], None, "--row 0 to --row 19"),
-    "a row before the first": (["explain", "model.json", "data.csv", "--row", "-1"], None, "expected a whole number"),
+    "no such row": (["explain", "model.json", "data.csv", "--row", "21"], None, "no row 21; its rows are 1 to 20"),
+    "which row": (["explain", "model.json", "data.csv"], None, "--row 1 to --row 20"),
+    "a row before the first": (["explain", "model.json", "data.csv", "--row", "0"], None, "has no row 0"),
+    "a row before that": (["explain", "model.json", "data.csv", "--row", "-1"], None, "expected a whole number"),
     "an unknown name": (["explain", "model.json", "agee=3"], None, "did you mean 'age'?"),
     "no value": (["explain", "model.json", *ONE, "red"], None, "'red' is not of the form NAME=VALUE"),
     "a name twice": (["explain", "model.json", *ONE, "age=3"], None, "age is given twice"),
@@ -268,7 +268,7 @@ BAD = {
         ["evaluate", "model.json", "x.csv"], DATA.replace(",y\n", ",outcome\n"), "--target names the column",
     ),
     "a class the model lacks": (["evaluate", "model.json", "x.csv"], DATA.replace("yes", "maybe"), "none of the model's classes"),
-    "a class left out": (["evaluate", "model.json", "x.csv"], DATA.replace("yes", ""), "no class in row 10"),
+    "a class left out": (["evaluate", "model.json", "x.csv"], DATA.replace("yes", ""), "no class in row 11"),
     # export
     "unknown format": (["export", "model.json", "--to", "markdwn"], None, "did you mean 'markdown'?"),
     "no format": (["export", "model.json"], None, "required: --to"),
@@ -327,8 +327,8 @@ def test_missing_libraries_are_named_with_the_remedy(monkeypatch, capsys):
     ("values", "sentence"),
     [
         (["a", "b"], "are not numbers"),
-        ([1.0, -1.0], "hold -1 in row 1"),
-        ([1.0, None], "hold nan in row 1"),
+        ([1.0, -1.0], "hold -1 in row 2"),
+        ([1.0, None], "hold nan in row 2"),
         ([0.0, 0.0], "are all 0"),
     ],
 )
@@ -936,7 +936,7 @@ def test_evaluation_knows_classes_that_are_numbers_in_any_form(folder, capsys, c
 def test_a_column_of_numbers_with_many_texts_is_refused_as_in_a_data_frame(capsys):
     mixed = [*range(6), "low", "high", "low", "high"]
     frame = pd.DataFrame({"a": mixed, "y": list("nnnnnyyyyy")})
-    sentence = r"Column 'a' holds 'low' in row 6 among numbers; correct or empty it, or "
+    sentence = r"Column 'a' holds 'low' in row 7 among numbers; correct or empty it, or "
     with pytest.raises(ValueError, match=sentence + "turn the whole column into texts"):
         FRRIClassifier().fit(frame[["a"]], frame["y"])
     frame.to_csv("mixed.csv", index=False)

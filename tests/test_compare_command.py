@@ -114,7 +114,7 @@ def test_options_about_columns_are_those_of_fit(capsys):
     assert "'risk' is given both to --ignore and --target" in capsys.readouterr().err
     assert run(*common, "--ordinal", "b=u<w") == 2
     assert (
-        "Column 'b' holds 'v' in row 1, which is not in the order u < w" in capsys.readouterr().err
+        "Column 'b' holds 'v' in row 2, which is not in the order u < w" in capsys.readouterr().err
     )
     assert run("--datasets", "wine", "--ignore", "Hue") == 2
     assert "speak of files" in capsys.readouterr().err

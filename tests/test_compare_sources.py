@@ -64,7 +64,7 @@ def test_a_file_is_read_as_fit_reads_it(tmp_path):
     with pytest.raises(ValueError, match="has no column 'door'; did you mean 'doors'"):
         dataset(path, target="sold", nominal=["door"])
     path.write_text("a,b\n1,x\n2,\n")
-    with pytest.raises(ValueError, match="The target 'b' has no value in row 1"):
+    with pytest.raises(ValueError, match="The target 'b' has no value in 1 of"):
         dataset(path, target="b")
 
 

@@ -129,13 +129,13 @@ def test_masked_labels_are_missing():
     with pytest.raises(ValueError, match="NaN"):
         FRRIClassifier().fit(VALUES, labels)
     texts = np.ma.array(TEXTS, mask=[0] * 9 + [1])
-    with pytest.raises(ValueError, match=r"The target has no value \(NaN\) in row 9"):
+    with pytest.raises(ValueError, match=r"The target has no value \(NaN\) in row 10"):
         FRRIClassifier().fit(VALUES, texts)
 
 
 # ---------------------------------------------------------------- infinite values
 
-SENTENCE = r"Column 'age' holds -?inf \(infinity\) in row 1; replace it by a finite number or drop"
+SENTENCE = r"Column 'age' holds -?inf \(infinity\) in row 2; replace it by a finite number or drop"
 
 
 @pytest.mark.parametrize("value", [inf, -inf])
@@ -155,7 +155,7 @@ def test_rulesets_refuse_infinite_values_as_learners_do(value, make, question):
 
 
 def test_numbers_too_large_to_compute_with_are_refused_too():
-    with pytest.raises(ValueError, match=r"Column 'age' holds 1e\+305 \(beyond 1e\+300\) in row 0"):
+    with pytest.raises(ValueError, match=r"Column 'age' holds 1e\+305 \(beyond 1e\+300\) in row 1"):
         AGE.predict([[1e305]])
     assert AGE.predict([[1e299], [np.nan], [1e300]]).tolist() == ["old", "young", "old"]
 

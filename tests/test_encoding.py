@@ -213,7 +213,7 @@ def test_numbers_beyond_all_measure_get_a_sentence(make, value):
     values[2] = value
     table = make(values)
     sentence = (
-        r"Column ('a'|0) holds -?1e\+(400|5000) in row 2; replace it by a finite number or drop"
+        r"Column ('a'|0) holds -?1e\+(400|5000) in row 3; replace it by a finite number or drop"
     )
     with pytest.raises(ValueError, match=sentence):
         FRRIClassifier().fit(table, Y)
@@ -223,7 +223,7 @@ def test_numbers_beyond_all_measure_get_a_sentence(make, value):
     for question in (rules.predict, rules.degrees):
         with pytest.raises(ValueError, match=sentence.replace("|0", "")):
             question(table)
-    with pytest.raises(ValueError, match=r"holds -?1e\+\d+ in row 0"):
+    with pytest.raises(ValueError, match=r"holds -?1e\+\d+ in row 1"):
         rules.explain([values[2]])
-    with pytest.raises(ValueError, match=r"sample_weight holds -?1e\+\d+ in row 2"):
+    with pytest.raises(ValueError, match=r"sample_weight holds -?1e\+\d+ in row 3"):
         LEARNERS["modlem"].make().fit(np.array(NUMBERS)[:, None], Y, sample_weight=values)

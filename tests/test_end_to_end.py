@@ -197,5 +197,5 @@ def test_one_answer_from_the_file_to_every_program(
     assert main(["predict", "model.json", "new.csv", "-o", "predictions.csv"]) == 0
     with (tmp_path / "predictions.csv").open(newline="") as file:
         assert [row["prediction"] for row in csv.DictReader(file)] == expected
-    assert main(["explain", "model.json", "new.csv", "--row", "0", "--json"]) == 0
+    assert main(["explain", "model.json", "new.csv", "--row", "1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["decision"] == expected[0]

@@ -562,7 +562,7 @@ def test_infinite_values_are_far_from_everything(duck, bare_python, node):
     ruleset = RuleSet(rules, (Attribute("n"), Attribute("m")), ("a", "b", "c"))
     frame = pd.DataFrame({"n": [inf, inf, 9.0, 0.0], "m": [1.0, -inf, -inf, -inf]})
     expected = ["c", "a", "b", "b"]
-    with pytest.raises(ValueError, match=r"Column 'n' holds inf \(infinity\) in row 0"):
+    with pytest.raises(ValueError, match=r"Column 'n' holds inf \(infinity\) in row 1"):
         ruleset.predict(frame)
     with np.errstate(invalid="ignore"):
         decided = ruleset.predict_index(frame.to_numpy())

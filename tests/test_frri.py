@@ -387,7 +387,7 @@ def test_polars_and_pandas_give_the_same_rules_on_mixed_tables():
 
 
 def test_mostly_numbers_with_a_few_texts_are_not_guessed_at():
-    message = r"Column 'Pulse' holds 'high' in row 1 among numbers; correct or empty it"
+    message = r"Column 'Pulse' holds 'high' in row 2 among numbers; correct or empty it"
     with pytest.raises(ValueError, match=message):
         FRRIClassifier().fit(with_pulse("high"), LABELS)
     declared = with_pulse("high").astype({"Pulse": "category"})
@@ -551,24 +551,24 @@ def with_pulse(value):
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
-        (with_pulse(np.inf), LABELS, r"Column 'Pulse' holds inf \(infinity\) in row 1"),
+        (with_pulse(np.inf), LABELS, r"Column 'Pulse' holds inf \(infinity\) in row 2"),
         (
             with_pulse(-1e305),
             LABELS,
-            r"Column 'Pulse' holds -1e\+305 \(beyond 1e\+300\) in row 1",
+            r"Column 'Pulse' holds -1e\+305 \(beyond 1e\+300\) in row 2",
         ),
         (
             with_pulse("high"),
             LABELS,
-            "Column 'Pulse' holds 'high' in row 1",
+            "Column 'Pulse' holds 'high' in row 2",
         ),
-        (with_pulse("high").assign(Sex=["f", "m", "f"]), LABELS, "'Pulse' holds 'high' in row 1"),
+        (with_pulse("high").assign(Sex=["f", "m", "f"]), LABELS, "'Pulse' holds 'high' in row 2"),
         (FRAME.assign(Sex=["f", "m", "f"]), ["a", "b"], "3 rows but there are 2 labels"),
         (FRAME.assign(Sex=["f", "m", "f"]), None, "requires y to be passed"),
         (FRAME.assign(Sex=["f", "m", "f"]), [np.nan, 1.0, 2.0], "NaN"),
         (FRAME.assign(Sex=["f", "m", "f"]).iloc[:0], [], "0 sample"),
         (with_pulse(np.inf).assign(Sex=["f", "m", "f"]), LABELS, "'Pulse' holds inf"),
-        ([[1.0, "x"], [2.0, 3.0], [1.0, 1.0]], LABELS, "Column 1 holds 'x' in row 0"),
+        ([[1.0, "x"], [2.0, 3.0], [1.0, 1.0]], LABELS, "Column 1 holds 'x' in row 1"),
         (FRAME, ["a", "b"], "inconsistent numbers of samples"),
         (FRAME.iloc[:0], [], "0 sample"),
         (FRAME.iloc[:, :0], LABELS, "0 feature"),
@@ -629,7 +629,7 @@ def test_predicting_with_other_columns():
         clf.predict(FRAME[["Pulse", "Age"]])
     with pytest.raises(ValueError, match="feature names should match"):
         clf.predict(FRAME.rename(columns={"Age": "Years"}))
-    with pytest.raises(ValueError, match="Column 'Pulse' holds 'x' in row 0"):
+    with pytest.raises(ValueError, match="Column 'Pulse' holds 'x' in row 1"):
         clf.predict(pd.DataFrame({"Age": [1.0], "Pulse": ["x"]}))
 
 
@@ -670,7 +670,7 @@ def test_columns_that_tell_nothing_about_new_objects_are_named():
 
 def test_missing_labels_are_named():
     with pytest.raises(
-        ValueError, match=r"The target has no value \(NaN\) in row 1 \(1 of 3 rows\)"
+        ValueError, match=r"The target has no value \(NaN\) in row 2 \(1 of 3 rows\)"
     ):
         FRRIClassifier().fit(FRAME, ["a", None, "b"])
 

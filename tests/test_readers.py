@@ -204,6 +204,66 @@ def read_any(content, suffix):
         tables._keel(content, "x.arff", {})
 
 
+# ------------------------------------------------------------------ what people's tables have
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}).to_csv(),
+        pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}, index=["p", "q"]).to_csv(),
+        pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}, index=[0, 0]).to_csv(sep=";"),
+        '"","a","b"\n"1",1,"x"\n"2",2,"y"\n',
+        "Unnamed: 0,a,b\n0,1,x\n1,2,y\n",
+    ],
+    ids=["pandas", "names", "put together", "R", "pandas twice"],
+)
+def test_an_index_without_a_name_is_left_out_with_a_note(text):
+    with pytest.warns(UserWarning, match="x.csv: the first column has no name and numbers"):
+        assert columns(read(text)) == {"a": [1, 2], "b": ["x", "y"]}
+
+
+def test_a_first_column_without_a_name_that_is_no_index_needs_one():
+    with pytest.raises(ValueError, match=r"x\.csv: column 1 has no name; give"):
+        read(",a\nred,1\nblue,2\nred,3\n")
+
+
+def test_columns_with_neither_name_nor_values_are_none():
+    assert columns(read("a,,b,,\n1,,2,,\n3,,4,,\n")) == {"a": [1, 3], "b": [2, 4]}
+
+
+def test_repeated_names_get_a_number_and_a_note():
+    with pytest.warns(UserWarning, match=r"more than one column 'a'; a later one is called 'a.\d'"):
+        assert columns(read("a,a,a.1,a\n1,2,3,4\n")) == {
+            "a": [1], "a.2": [2], "a.1": [3], "a.3": [4],
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize("blank", [None, NAN, pd.NA, ""], ids=["None", "NaN", "NA", "empty"])
+def test_a_column_of_texts_may_be_mostly_blank(blank, tmp_path):
+    values = ["C85", blank, blank, blank, "B2", blank, blank, blank, blank]
+    frame = pd.DataFrame({"cabin": values, "n": range(9)})
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    found = read_table(tmp_path / "x.csv")
+    check_kinds(found)
+    for table in (found, frame.replace("", None)):
+        assert describe_frame(table)[0].categories == ("B2", "C85")
+
+
+def test_the_user_names_marks_of_missing_values(tmp_path):
+    text = "a,b,c\n1,x,1.5\n-999,unknown ,-999.0\nunknown,-999,2\n"
+    expected = {"a": [1.0, None, None], "b": ["x", None, None], "c": [1.5, None, 2.0]}
+    assert columns(read(text, missing=["-999", "unknown"])) == expected
+    table = pa.table({"a": [1, -999], "b": ["x", "unknown"]})
+    pq.write_table(table, tmp_path / "x.parquet")
+    found = read_table(tmp_path / "x.parquet", missing=["-999", "unknown"])
+    assert columns(found) == {"a": [1.0, None], "b": ["x", None]}
+
+
+def test_known_values_are_no_marks():
+    assert columns(read("a\nNone\nx\n", texts={"a": ["None", "x"]})) == {"a": ["None", "x"]}
+
+
 # ------------------------------------------------------------------ other formats
 
 ARFF = """% a comment

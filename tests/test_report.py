@@ -193,7 +193,7 @@ def test_missing_and_unseen_values():
         (ROWS, ["x"], "Expected 5 labels"),
         (ROWS, ["x", "x", "y", "x", "z"], "Label 'z' is none of the classes"),
         (np.empty((0, 2)), [], "no rows"),
-        ([["a lot", "p"]], None, "'a lot' in row 0, which is not a number"),
+        ([["a lot", "p"]], None, "'a lot' in row 1, which is not a number"),
     ],
 )
 def test_data_that_do_not_fit_are_explained(X, y, message):
@@ -383,9 +383,9 @@ def test_command_works_without_data_and_without_labels(files, capsys):
     ("content", "message"),
     [
         ("a,d,class\n1,2,x\n", "no column 'b'"),
-        ("a,b,class\n1,p,z\n", "'z' in row 0, which is none of the model's classes"),
-        ("a,b,class\nmany,p,x\n", "'many' in row 0, which is not a number"),
-        ("a,b,class\n1,p,\n", "no class in row 0"),
+        ("a,b,class\n1,p,z\n", "'z' in row 1, which is none of the model's classes"),
+        ("a,b,class\nmany,p,x\n", "'many' in row 1, which is not a number"),
+        ("a,b,class\n1,p,\n", "no class in row 1"),
         ("", "empty"),
         ("a,b,class\n", "no rows"),
     ],

@@ -434,7 +434,7 @@ def test_frames_are_read_by_name_whatever_their_order_and_kind():
     ("table", "message"),
     [
         (pd.DataFrame({"age": [1]}), "no column 'size'"),
-        (pd.DataFrame({"age": ["old"], "size": [1]}), "Column 'age' holds 'old' in row 0"),
+        (pd.DataFrame({"age": ["old"], "size": [1]}), "Column 'age' holds 'old' in row 1"),
         ([[1, 2, 3]], r"Expected a table of 2 columns \(age, size\)"),
         ([1, 2], "Expected a table of 2 columns"),
     ],

@@ -228,13 +228,13 @@ def test_tables_in_any_form(form):
         ([1, 2], r"sample_weight has the shape \(2,\), but the table has 3 rows; give one"),
         ([[1], [2], [3]], r"the shape \(3, 1\), but the table has 3 rows"),
         (2.0, r"the shape \(\), but the table has 3 rows"),
-        ([1, -2, 3], r"holds -2 in row 1 \(1 of 3 rows\); weights must be 0 or more and finite"),
-        ([1, math.nan, math.nan], r"holds nan in row 1 \(2 of 3 rows\)"),
-        ([1, None, 1], "holds nan in row 1"),
-        ([1, 2, math.inf], "holds inf in row 2"),
+        ([1, -2, 3], r"holds -2 in row 2 \(1 of 3 rows\); weights must be 0 or more and finite"),
+        ([1, math.nan, math.nan], r"holds nan in row 2 \(2 of 3 rows\)"),
+        ([1, None, 1], "holds nan in row 2"),
+        ([1, 2, math.inf], "holds inf in row 3"),
         ([0, 0, 0], "is zero in every row; give at least one row a weight above 0"),
-        (["1", "2", "3"], "holds '1' in row 0, which is not a number"),
-        ([1, 2j, 3], "in row 0, which is not a number"),
+        (["1", "2", "3"], "holds '1' in row 1, which is not a number"),
+        ([1, 2j, 3], "in row 1, which is not a number"),
         ([1e308, 1e308, 1e308], "sum of sample_weight is infinite; divide all weights"),
     ],
 )
@@ -246,7 +246,7 @@ def test_bad_weights(weights, message):
 
 def test_complaints_number_rows_as_they_were_given():
     X, y = [[1.0], [2.0], [3.0]], ["a", "b", None]
-    with pytest.raises(ValueError, match="in row 2"):
+    with pytest.raises(ValueError, match="in row 3"):
         MODLEMClassifier().fit(X, y, sample_weight=[0, 1, 1])
 
 

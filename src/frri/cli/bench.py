@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from frri.cli.console import say
+from frri.cli.console import notes, say
 from frri.cli.parser import Parser, positive_number, whole_number
 from frri.cli.tables import add_column_options, declared_columns
 
@@ -168,7 +168,8 @@ def _data(arguments: argparse.Namespace) -> "list[Dataset]":
             )
         names = QUICK if arguments.quick else NAMES
     found = [dataset(name) for name in names]
-    found += [dataset(Path(path), target=arguments.target, **kinds) for path in arguments.data]
+    with notes():
+        found += [dataset(Path(path), target=arguments.target, **kinds) for path in arguments.data]
     twice = {d.name for d in found if sum(e.name == d.name for e in found) > 1}
     if twice:
         raise ValueError(f"Two data sets are called {min(twice)!r}; rename one of the files.")

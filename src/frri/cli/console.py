@@ -6,6 +6,9 @@ import sys
 import threading
 import time
 import unicodedata
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
@@ -22,6 +25,22 @@ def say(text: str) -> None:
         sys.stderr.flush()
     except OSError:  # nobody listens
         pass
+
+
+@contextmanager
+def notes() -> Iterator[None]:
+    """Warnings that are meant for users become lines of narration, each once, when all went well.
+
+    Examples
+    --------
+    >>> with notes():
+    ...     warnings.warn("the first column is left out", UserWarning, stacklevel=1)
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for message in dict.fromkeys(str(w.message) for w in caught if w.category is UserWarning):
+        say(f"note: {one_line(message)}")
 
 
 def one_line(text: str) -> str:

@@ -1,6 +1,6 @@
 """Say why a row is decided as it is, and the smallest change that would alter the decision.
 
-The row is one of a table (--row, counted from 0) or given as NAME=VALUE; NAME=? is a missing value.
+The row is one of a table (--row, counted from 1) or given as NAME=VALUE; NAME=? is a missing value.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from frri._util.names import find_name
 from frri.cli.console import Progress, one_line
 from frri.cli.files import check_inputs, load_model
 from frri.cli.parser import Parser, whole_number
-from frri.cli.tables import read_for
+from frri.cli.tables import add_reading_options, read_for, reading
 from frri.readers.texts import clean_text
 from frri.rules import RuleSet
 from frri.table import Attribute
@@ -30,7 +30,8 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "row_or_table", nargs="+", metavar="DATA | NAME=VALUE", help="what to explain"
     )
-    parser.add_argument("--row", type=whole_number, metavar="N", help="row of the table, from 0")
+    parser.add_argument("--row", type=whole_number, metavar="N", help="row of the table, from 1")
+    add_reading_options(parser)
     parser.add_argument(
         "--keep", action="append", default=[], metavar="COLUMN", help="must not change; repeatable"
     )
@@ -46,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     for name in arguments.keep:
         find_name(name, names, "The model")
     if len(given) == 1 and ("=" not in given[0] or Path(given[0]).exists()):
-        row = _row_of_table(ruleset, given[0], arguments.row)
+        row = _row_of_table(ruleset, given[0], arguments)
     else:
         if arguments.row is not None:
             raise ValueError("--row belongs to a table; values are given as NAME=VALUE.")
@@ -61,15 +62,16 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _row_of_table(ruleset: RuleSet, source: str, number: int | None) -> Any:
-    frame = read_for(ruleset, source)
+def _row_of_table(ruleset: RuleSet, source: str, arguments: argparse.Namespace) -> Any:
+    frame = read_for(ruleset, source, **reading(arguments))
+    number = arguments.row
     if number is None:
         if len(frame) > 1:
-            raise ValueError(f"Which row of {source}? Say --row 0 to --row {len(frame) - 1}.")
-        number = 0
-    if number >= len(frame):
-        raise ValueError(f"{source} has no row {number}; its last is row {len(frame) - 1}.")
-    return frame.iloc[[number]]
+            raise ValueError(f"Which row of {source}? Say --row 1 to --row {len(frame)}.")
+        number = 1
+    if not 1 <= number <= len(frame):
+        raise ValueError(f"{source} has no row {number}; its rows are 1 to {len(frame)}.")
+    return frame.iloc[[number - 1]]
 
 
 def _row_of_values(ruleset: RuleSet, given: list[str]) -> dict[str, Any]:

@@ -1,22 +1,21 @@
 """Learn rules from a table and save them as a model.
 
 Kinds of columns are taken from the table and shown: numbers are numeric, ISO dates dates, texts and truth
-values nominal. --nominal, --ordinal and --ignore say otherwise; column names are repeated, not listed.
+values nominal. --nominal, --ordinal and --ignore say otherwise.
 Ctrl-C during the search for the fewest rules keeps the best found so far. At the end you are told how good
 such rules are on rows that they were not learned from, and which learner would be clearly better.
 """
 
 import argparse
-import warnings
 from time import process_time
 from typing import Any
 
 from frri.cli.check import add_check_options, check_fit
-from frri.cli.console import Progress, one_line, say
+from frri.cli.console import Progress, notes, one_line, say
 from frri.cli.files import check_output, write_whole
 from frri.cli.learners import make_learner
 from frri.cli.parser import Parser, positive_number, whole_number
-from frri.cli.tables import add_column_options, declared_columns
+from frri.cli.tables import add_column_options, add_reading_options, declared_columns, reading
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.readers.training import read_training
 from frri.rules import RuleSet
@@ -38,6 +37,8 @@ def configure(parser: Parser) -> None:
     learners = ", ".join(RULE_LEARNERS)
     add("--learner", default="frri", metavar="NAME", help=f"{learners}; default: frri")
     add_column_options(parser)
+    add_reading_options(parser)
+    add("--drop-unlabelled", action="store_true", help="leave out rows without a class")
     add("--weights", metavar="COLUMN", help=f"how much every row counts, for {_weighted()}")
     add(
         "--set",
@@ -70,9 +71,14 @@ def run(arguments: argparse.Namespace) -> int:
         )
 
     name = "standard input" if arguments.data == "-" else arguments.data
-    with Progress(f"reading {name}"):
+    with notes(), Progress(f"reading {name}"):
         X, y, weights = read_training(
-            arguments.data, arguments.target, weights=arguments.weights, **kinds
+            arguments.data,
+            arguments.target,
+            weights=arguments.weights,
+            drop_unlabelled=arguments.drop_unlabelled,
+            **kinds,
+            **reading(arguments),
         )
     extra = {} if weights is None else {"sample_weight": weights}
     table = encode_frame(X)
@@ -117,14 +123,8 @@ def _weighted() -> str:
 
 def _learned(learner: Any, X: Any, y: Any, extra: dict[str, Any]) -> tuple[RuleSet, str]:
     """The rules, and what is proved about their number; warnings become notes."""
-    with (
-        warnings.catch_warnings(record=True) as caught,
-        Progress(f"learning rules from {len(X)} rows"),
-    ):
-        warnings.simplefilter("always")
+    with notes(), Progress(f"learning rules from {len(X)} rows"):
         learner.fit(X, y, **extra)
-    for message in dict.fromkeys(str(w.message) for w in caught if w.category is UserWarning):
-        say(f"note: {one_line(message)}")
     # Only learners that look for the fewest rules have a status.
     proved = getattr(learner, "selection_", {}).get("status") == "optimal"
     return learner.ruleset_, ", proved to be the fewest" if proved else ""

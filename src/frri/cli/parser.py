@@ -1,6 +1,7 @@
 """How arguments are described and refused."""
 
 import argparse
+import re
 from typing import Any, NoReturn
 
 
@@ -24,6 +25,8 @@ class Parser(argparse.ArgumentParser):
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
+        # No option begins with a digit, so that -999,unknown is a value like -999.
+        self._negative_number_matcher = re.compile(r"-\.?\d")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """The same, with a sentence about an option whose value is `--`: argparse would lose it."""

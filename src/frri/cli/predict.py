@@ -14,7 +14,7 @@ import numpy as np
 from frri.cli.console import Progress
 from frri.cli.files import check_inputs, check_output, load_model, write_whole
 from frri.cli.parser import Parser
-from frri.cli.tables import read_for
+from frri.cli.tables import add_reading_options, read_for, reading
 from frri.export.csv import csv_text
 from frri.rules import RuleSet
 
@@ -28,6 +28,7 @@ def configure(parser: Parser) -> None:
     """Describe the arguments."""
     parser.add_argument("model", help="a saved model, - for standard input")
     parser.add_argument("data", help="a table (CSV, Parquet, ARFF, KEEL), - for standard input")
+    add_reading_options(parser)
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: - (stdout)")
     parser.add_argument("--proba", action="store_true", help="add the share of every class")
     parser.add_argument(
@@ -43,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_inputs(arguments.model, arguments.data)
     check_output(arguments.output, (arguments.model, arguments.data))
     ruleset = load_model(arguments.model)
-    frame = read_for(ruleset, arguments.data)
+    frame = read_for(ruleset, arguments.data, **reading(arguments))
     with Progress(f"predicting {len(frame)} rows"):
         columns = _columns(ruleset, frame, proba=arguments.proba, rules=arguments.rules)
         content = _json(columns) if arguments.json else _csv(columns)

@@ -3,10 +3,10 @@
 import argparse
 from typing import Any
 
-from frri.cli.console import Progress, say
+from frri.cli.console import Progress, notes, say
 from frri.cli.files import check_inputs, check_output, load_model, write_whole
 from frri.cli.parser import Parser, whole_number
-from frri.cli.tables import labels_of
+from frri.cli.tables import add_reading_options, labels_of, reading
 from frri.readers import read_table
 from frri.report.facts import MAX_ROWS
 from frri.report.page import report_html
@@ -46,6 +46,7 @@ def add_page_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--target", metavar="COLUMN", help="the classes of the rows; default: the model's target"
     )
+    add_reading_options(parser)
     parser.add_argument(
         "--max-rows",
         type=whole_number,
@@ -61,17 +62,19 @@ def page_of(arguments: argparse.Namespace) -> str:
     ruleset = load_model(arguments.model)
     table, labels = None, None
     if arguments.data is not None:
-        table, labels = _labelled(ruleset, arguments.data, arguments.target)
+        with notes():
+            table, labels = _labelled(ruleset, arguments)
     with Progress("writing the page"):
         return report_html(ruleset, table, labels, max_rows=arguments.max_rows)
 
 
-def _labelled(ruleset: RuleSet, source: str, column: str | None) -> tuple[Any, Any]:
+def _labelled(ruleset: RuleSet, arguments: argparse.Namespace) -> tuple[Any, Any]:
     """The table, and the classes of its rows if it has them."""
+    source, column = arguments.data, arguments.target
     target = ruleset.target if column is None else column
     texts = {a.name: a.categories for a in ruleset.attributes if a.categories is not None}
     texts[target] = tuple(str(label) for label in ruleset.classes)
-    table = read_table(source, texts)
+    table = read_table(source, texts, **reading(arguments))
     if target in table.columns:
         return table, labels_of(table[target], ruleset)
     if column is not None:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._util.names import find_name
+from frri.cli.console import notes
 from frri.cli.parser import Parser
 from frri.readers import read_table
 from frri.rules import RuleSet
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 def add_column_options(parser: Parser) -> None:
     """The options that say what columns are."""
     add = parser.add_argument
-    add("--ignore", action="append", default=[], metavar="COLUMN", help="leave a column out")
-    add("--nominal", action="append", default=[], metavar="COLUMN", help="values without order")
+    add("--ignore", action="append", default=[], metavar="A,B", help="leave columns out")
+    add("--nominal", action="append", default=[], metavar="A,B", help="values without order")
     add(
         "--ordinal",
         action="append",
@@ -31,12 +32,32 @@ def add_column_options(parser: Parser) -> None:
     )
 
 
+def add_reading_options(parser: Parser) -> None:
+    """The options that say how cells are written."""
+    parser.add_argument(
+        "--missing",
+        type=_listed,
+        default=[],
+        metavar="A,B",
+        help="further marks of missing values, as -999,unknown",
+    )
+
+
+def reading(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What those options say, for `read_table`."""
+    return {"missing": arguments.missing}
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
 def declared_columns(arguments: argparse.Namespace, weights: str | None = None) -> dict[str, Any]:
     """What those options say, for `read_training`; a column can only be used in one way."""
     ordinal = dict(_ordinal(text) for text in arguments.ordinal)
     uses = [
-        *[(column, "--ignore") for column in arguments.ignore],
-        *[(column, "--nominal") for column in arguments.nominal],
+        *[(column, "--ignore") for names in arguments.ignore for column in _listed(names)],
+        *[(column, "--nominal") for names in arguments.nominal for column in _listed(names)],
         *[(column, "--ordinal") for column in ordinal],
         (arguments.target, "--target"),
         (weights, "--weights"),
@@ -59,12 +80,18 @@ def _ordinal(text: str) -> tuple[str, list[str]]:
     return column, values
 
 
-def read_for(ruleset: RuleSet, source: str, target: str | None = None) -> "pd.DataFrame":
-    """A table with the model's columns; categories stay texts, whatever they look like."""
+def read_for(
+    ruleset: RuleSet, source: str, target: str | None = None, **options: Any
+) -> "pd.DataFrame":
+    """A table with the model's columns; categories stay texts, whatever they look like.
+
+    What was done to the table becomes a note; the options are those of `read_table`.
+    """
     texts = {a.name: a.categories for a in ruleset.attributes if a.categories is not None}
     if target is not None:
         texts[target] = tuple(str(label) for label in ruleset.classes)
-    frame = read_table(source, texts)
+    with notes():
+        frame = read_table(source, texts, **options)
     where = "standard input" if source == "-" else source
     present = set(frame.columns)
     for attribute in ruleset.attributes:
@@ -94,7 +121,9 @@ def labels_of(column: "pd.Series[Any]", ruleset: RuleSet) -> NDArray[Any]:
     codes = category_codes(values, texts)
     absent = np.flatnonzero(np.isnan(codes))
     if len(absent):
-        raise ValueError(f"Column {column.name!r} has no class in row {absent[0]}; drop this row.")
+        raise ValueError(
+            f"Column {column.name!r} has no class in row {absent[0] + 1}; drop this row."
+        )
     numbers = {label: c for c, label in enumerate(ruleset.classes) if not isinstance(label, str)}
     for row in np.flatnonzero(codes < 0):
         number = _number(str(values[row]))
@@ -102,7 +131,7 @@ def labels_of(column: "pd.Series[Any]", ruleset: RuleSet) -> NDArray[Any]:
         if code is None:
             shown = ", ".join(texts[:8])
             raise ValueError(
-                f"Column {column.name!r} holds {str(values[row])!r} in row {row}, which is none of the "
+                f"Column {column.name!r} holds {str(values[row])!r} in row {row + 1}, which is none of the "
                 f"model's classes ({shown}{', ...' if len(texts) > 8 else ''})."
             )
         codes[row] = code

@@ -105,7 +105,7 @@ def _checked(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     if len(wrong):
         row = wrong[0]
         raise ValueError(
-            f"sample_weight holds {weights[row]:g} in row {row} ({len(wrong)} of {n_rows} rows); "
+            f"sample_weight holds {weights[row]:g} in row {row + 1} ({len(wrong)} of {n_rows} rows); "
             "weights must be 0 or more and finite."
         )
     if n_rows and not weights.any():
@@ -127,7 +127,7 @@ def _numbers(array: NDArray[Any]) -> NDArray[np.float64]:
     for row, value in enumerate(values):
         if not isinstance(value, Real | Decimal) and not is_missing(value):
             raise ValueError(
-                f"sample_weight holds {value!r} in row {row}, which is not a number; "
+                f"sample_weight holds {value!r} in row {row + 1}, which is not a number; "
                 "give one number per row."
             )
     return np.array([number(value, "sample_weight", row) for row, value in enumerate(values)])

@@ -3,10 +3,10 @@
 import csv
 import io
 import re
-from collections import Counter
+import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from frri._util.optional import import_pandas
 from frri.readers.encoding import decoded
@@ -24,7 +24,11 @@ _LONG_ROW = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
 
 def read_delimited(
-    content: bytes, name: str, texts: Mapping[str, Collection[str]] | None = None
+    content: bytes,
+    name: str,
+    texts: Mapping[str, Collection[str]] | None = None,
+    *,
+    missing: Collection[str] = (),
 ) -> "pd.DataFrame":
     r"""A table from the bytes of a file of separated values.
 
@@ -36,6 +40,8 @@ def read_delimited(
     texts : mapping, optional
         Columns that hold texts even if they look like numbers, and their known values: these are never
         taken for missing.
+    missing : collection of str
+        Further marks of missing values.
 
     Examples
     --------
@@ -49,24 +55,19 @@ def read_delimited(
     """
     known = texts or {}
     layout = _layout(decoded(content, name), name)
-    frame = _parsed(layout, name, known)
-    if len(layout.columns) > 1 and not layout.columns[-1] and frame.iloc[:, -1].isna().all():
-        # A separator at the end of every line makes a column with neither name nor values.
-        layout.columns.pop()
-        frame = frame.iloc[:, :-1]
-    frame.columns = layout.columns
-    _check_names(layout.columns, name)
+    frame = _parsed(layout, name, known, [*MISSING, *missing])
     if frame.empty:
         raise ValueError(f"{name} has column names but no rows.")
     if frame.iloc[:, -1].isna().any():
         _check_lengths(layout, name)
+    frame = _named(frame, layout.columns, name)
     commas = layout.separator != ","
     return with_texts(
         frame,
         lambda column, values: (
-            cleaned(values, known[column])
+            cleaned(values, known[column], missing)
             if column in known
-            else converted(values, decimal_commas=commas)
+            else converted(values, decimal_commas=commas, missing=missing)
         ),
     )
 
@@ -92,7 +93,7 @@ def _layout(text: str, name: str) -> _Layout:
     if len(rows[separator]) == 1 and _spaced(text):
         separator = " "
         rows[" "] = _first_row(text.lstrip(" "), " ", name)
-    return _Layout(text, separator, [column.strip() for column in rows[separator]])
+    return _Layout(text, separator, _distinct([c.strip() for c in rows[separator]], name))
 
 
 def _first_row(text: str, separator: str, name: str) -> list[str]:
@@ -109,9 +110,29 @@ def _spaced(text: str) -> bool:
     return len(counts) == 1 and counts.pop() > 1 and '"' not in text[:10_000]
 
 
-def _parsed(layout: _Layout, name: str, texts: Mapping[str, Collection[str]]) -> "pd.DataFrame":
+def _distinct(columns: list[str], name: str) -> list[str]:
+    """Column names of which repeated ones have got a number, as pandas does it."""
+    found: list[str] = []
+    for column in columns:
+        new, count = column, 0
+        while new and (new in found or (count and new in columns)):
+            count += 1
+            new = f"{column}.{count}"
+        if count:
+            warnings.warn(
+                f"{name} has more than one column {column!r}; a later one is called {new!r}.",
+                UserWarning,
+                stacklevel=2,
+            )
+        found.append(new)
+    return found
+
+
+def _parsed(
+    layout: _Layout, name: str, texts: Mapping[str, Collection[str]], marks: list[str]
+) -> "pd.DataFrame":
     pd = import_pandas()
-    # Positions for names: blank and repeated ones are dealt with later.
+    # Positions for names: blank ones are dealt with later.
     places = {column: place for place, column in enumerate(layout.columns)}
     kept = {place: texts[column] for column, place in places.items() if column in texts}
     try:
@@ -122,7 +143,7 @@ def _parsed(layout: _Layout, name: str, texts: Mapping[str, Collection[str]]) ->
             names=range(len(layout.columns)),
             dtype=dict.fromkeys(kept, str),
             skipinitialspace=True,
-            na_values=_missing(len(layout.columns), kept),
+            na_values=_missing(len(layout.columns), kept, marks),
             keep_default_na=False,
             low_memory=False,
             # To the last bit: a database that reads the same file must find the same thresholds in it.
@@ -138,13 +159,13 @@ def _parsed(layout: _Layout, name: str, texts: Mapping[str, Collection[str]]) ->
 
 
 def _missing(
-    n_columns: int, texts: Mapping[int, Collection[str]]
+    n_columns: int, texts: Mapping[int, Collection[str]], marks: list[str]
 ) -> list[str] | dict[int, list[str]]:
     """The marks of missing values, for each column where one of them is a known value of one."""
-    if not any(mark in known for known in texts.values() for mark in MISSING):
-        return MISSING
+    if not any(mark in known for known in texts.values() for mark in marks):
+        return marks
     return {
-        place: [mark for mark in MISSING if mark not in texts.get(place, ())]
+        place: [mark for mark in marks if mark not in texts.get(place, ())]
         for place in range(n_columns)
     }
 
@@ -160,13 +181,31 @@ def _reason(complaint: str) -> str:
     return complaint.strip().rstrip(".")
 
 
-def _check_names(columns: list[str], name: str) -> None:
-    if "" in columns:
-        place = columns.index("") + 1
-        raise ValueError(f"{name}: column {place} has no name; give every column one.")
-    twice, count = Counter(columns).most_common(1)[0]
-    if count > 1:
-        raise ValueError(f"{name} has more than one column {twice!r}; rename one of them.")
+def _named(frame: "pd.DataFrame", columns: list[str], name: str) -> "pd.DataFrame":
+    """The columns that have a name, or values; the index that pandas and R write is left out."""
+    unnamed = [place for place, column in enumerate(columns) if not column]
+    # Separators at the ends of lines make columns with neither name nor values.
+    empty = [place for place in unnamed if frame.iloc[:, place].isna().all()]
+    if columns[0] in {"", "Unnamed: 0"} and 0 not in empty and _is_index(frame.iloc[:, 0]):
+        empty.append(0)
+        warnings.warn(
+            f"{name}: the first column has no name and numbers or names the rows; it is left out.",
+            UserWarning,
+            stacklevel=2,
+        )
+    for place in unnamed:
+        if place not in empty:
+            raise ValueError(f"{name}: column {place + 1} has no name; give every column one.")
+    kept = [place for place in range(len(columns)) if place not in empty]
+    if not kept:
+        raise ValueError(f"{name} does not begin with a line of column names.")
+    frame = frame.iloc[:, kept] if empty else frame
+    frame.columns = [columns[place] for place in kept]
+    return frame
+
+
+def _is_index(values: "pd.Series[Any]") -> bool:
+    return bool(values.notna().all()) and (values.dtype.kind == "i" or values.is_unique)
 
 
 def _check_lengths(layout: _Layout, name: str) -> None:

@@ -11,7 +11,7 @@ from frri.readers.delimited import read_delimited
 from frri.readers.encoding import decoded
 from frri.readers.keel import read_keel
 from frri.readers.parquet import read_parquet
-from frri.readers.texts import cleaned, converted, with_texts
+from frri.readers.texts import cleaned, converted, with_texts, without_marks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,12 +30,17 @@ _KEEL_BEGINNING = re.compile(rb"(\xef\xbb\xbf)?(\s|%[^\n]*\n)*@relation", re.IGN
 
 
 def read_table(
-    source: str | PathLike[str], texts: Mapping[str, Collection[str]] | None = None
+    source: str | PathLike[str],
+    texts: Mapping[str, Collection[str]] | None = None,
+    *,
+    missing: Collection[str] = (),
 ) -> "pd.DataFrame":
     r"""Read a table from a file, in the format that its ending tells, or from standard input.
 
     Numbers become numbers, ISO dates dates, ``true`` and ``false`` truth values, everything else is
-    text. Empty cells and ``?``, ``NA``, ``N/A``, ``NaN``, ``null`` and ``<null>`` are missing values.
+    text. Empty cells and ``?``, ``NA``, ``N/A``, ``NaN``, ``None``, ``null`` and ``<null>`` are missing
+    values. What is done to a table beyond that is told in a warning: an index without a name is left
+    out, repeated column names get a number.
 
     Parameters
     ----------
@@ -45,6 +50,8 @@ def read_table(
     texts : mapping, optional
         Columns that hold texts even if they look like numbers or dates, and their known values: these
         are never taken for missing. Columns that the file does not have are passed over.
+    missing : collection of str
+        Further marks of missing values, such as ``-999`` or ``unknown``.
 
     Returns
     -------
@@ -75,10 +82,10 @@ def read_table(
                 f"expected one of {', '.join(FORMATS)}."
             )
     if kind == "delimited":
-        return read_delimited(content, name, texts)
+        return read_delimited(content, name, texts, missing=missing)
     if kind == "parquet":
-        return read_parquet(content, name)
-    return _keel(content, name, texts or {})
+        return without_marks(read_parquet(content, name), missing)
+    return without_marks(_keel(content, name, texts or {}), missing)
 
 
 def _kind_of(content: bytes) -> str:

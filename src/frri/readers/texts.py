@@ -9,7 +9,10 @@ from frri._util.optional import import_pandas
 if TYPE_CHECKING:
     import pandas as pd
 
-MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "<null>", "<NA>"]
+MISSING = [
+    *("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>"),
+    *("NaN", "nan", "NaT", "None", "null", "NULL", "<null>"),
+]
 
 _TIME = r"[ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?"
 _ISO_DATE = re.compile(rf"\d{{4}}-\d{{2}}-\d{{2}}({_TIME}(Z|[+-]\d{{2}}:?\d{{2}})?)?")
@@ -42,7 +45,9 @@ def with_texts(
     )
 
 
-def cleaned(column: "pd.Series[Any]", known: Collection[str]) -> "pd.Series[Any]":
+def cleaned(
+    column: "pd.Series[Any]", known: Collection[str], missing: Collection[str] = ()
+) -> "pd.Series[Any]":
     """The texts of a column, each through `clean_text`.
 
     Examples
@@ -52,14 +57,16 @@ def cleaned(column: "pd.Series[Any]", known: Collection[str]) -> "pd.Series[Any]
     ['red', None, 'NA']
     """
     changes = {
-        value: clean_text(value, known) for value in column.unique() if isinstance(value, str)
+        value: clean_text(value, known, missing)
+        for value in column.unique()
+        if isinstance(value, str)
     }
     if all(old == new for old, new in changes.items()):
         return column
     return column.map(lambda value: changes.get(value, value)).astype(object)
 
 
-def clean_text(text: str, known: Collection[str] = ()) -> str | None:
+def clean_text(text: str, known: Collection[str] = (), missing: Collection[str] = ()) -> str | None:
     """A text without spaces around it, None for a mark of a missing value; known values stay.
 
     Where truth values are known, they are recognised in any spelling.
@@ -74,13 +81,15 @@ def clean_text(text: str, known: Collection[str] = ()) -> str | None:
     bare = text.strip()
     if bare in known:
         return bare
-    if bare in MISSING:
+    if bare in MISSING or bare in missing:
         return None
     truth = bool(known) and set(known) <= set(_TRUTH.values())
     return _TRUTH.get(bare.lower(), bare) if truth else bare
 
 
-def converted(column: "pd.Series[Any]", *, decimal_commas: bool = False) -> "pd.Series[Any]":
+def converted(
+    column: "pd.Series[Any]", *, decimal_commas: bool = False, missing: Collection[str] = ()
+) -> "pd.Series[Any]":
     """A column of ISO dates as dates, one of numbers as numbers, any other as cleaned texts.
 
     Examples
@@ -92,7 +101,7 @@ def converted(column: "pd.Series[Any]", *, decimal_commas: bool = False) -> "pd.
     [1.5, 2.0]
     """
     pd = import_pandas()
-    column = cleaned(column, ())
+    column = cleaned(column, (), missing)
     known = column.dropna()
     if known.empty:
         return column.astype(float)
@@ -106,6 +115,32 @@ def converted(column: "pd.Series[Any]", *, decimal_commas: bool = False) -> "pd.
         return column
     numbers = exact_numbers(column)
     return column if numbers.isna().sum() > column.isna().sum() else numbers
+
+
+def without_marks(frame: "pd.DataFrame", missing: Collection[str]) -> "pd.DataFrame":
+    """A table without the values, numbers or texts, that are marks of missing ones.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> without_marks(pd.DataFrame({"a": [1, -999], "b": ["x", "unknown"]}), ["-999", "unknown"])
+         a     b
+    0  1.0     x
+    1  NaN  None
+    """
+    if not missing:
+        return frame
+    marks = import_pandas().Series(list(missing), dtype=object)
+    numbers = exact_numbers(marks).dropna()
+    return frame.assign(
+        **{
+            name: values.mask(values.isin(numbers))
+            if values.dtype.kind in "iuf"
+            else values.where(~values.isin(marks), None)
+            for name, values in frame.items()
+            if values.dtype.kind in "iufO"
+        }
+    )
 
 
 def exact_numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":

@@ -1,5 +1,6 @@
 """Tables to learn from: classes and weights apart, all other columns of the kinds they are declared."""
 
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ def read_training(
     nominal: Collection[str] = (),
     ordinal: Mapping[str, Sequence[str]] | None = None,
     ignore: Collection[str] = (),
+    missing: Collection[str] = (),
+    drop_unlabelled: bool = False,
 ) -> "tuple[pd.DataFrame, pd.Series[Any], Any]":
     r"""Read a table to learn from: see `read_table` for its cells and `split_training` for the rest.
 
@@ -35,10 +38,17 @@ def read_training(
     >>> X["size"].tolist(), y.tolist()
     (['S', 'L', 'S'], ['yes', 'no', 'yes'])
     """
-    frame = read_table(source, dict.fromkeys((*nominal, *(ordinal or ())), ()))
-    name = "standard input" if source == "-" else str(source)
+    declared = (*nominal, *_parts(nominal), *(ordinal or ()))
+    frame = read_table(source, dict.fromkeys(declared, ()), missing=missing)
     return split_training(
-        frame, name, target, weights=weights, nominal=nominal, ordinal=ordinal, ignore=ignore
+        frame,
+        "standard input" if source == "-" else str(source),
+        target,
+        weights=weights,
+        nominal=nominal,
+        ordinal=ordinal,
+        ignore=ignore,
+        drop_unlabelled=drop_unlabelled,
     )
 
 
@@ -51,6 +61,7 @@ def split_training(
     nominal: Collection[str] = (),
     ordinal: Mapping[str, Sequence[str]] | None = None,
     ignore: Collection[str] = (),
+    drop_unlabelled: bool = False,
 ) -> "tuple[pd.DataFrame, pd.Series[Any], Any]":
     """Part a table into condition attributes, classes and weights, and complain about any of them.
 
@@ -64,9 +75,12 @@ def split_training(
     weights : str, optional
         The column that says how much every row counts.
     nominal, ignore : collections of str
-        Columns whose values have no order, and columns to leave out.
+        Columns whose values have no order, and columns to leave out; each may name several, parted by
+        commas.
     ordinal : mapping, optional
         Columns and their values from low to high.
+    drop_unlabelled : bool
+        Leave rows without a class out, and say so in a warning, instead of complaining.
 
     Returns
     -------
@@ -82,11 +96,14 @@ def split_training(
     >>> split_training(frame, "cars", "sold")
     Traceback (most recent call last):
         ...
-    ValueError: The target 'sold' has no value in row 1 (1 of 3 rows); drop these rows.
+    ValueError: The target 'sold' has no value in 1 of 3 rows, the first in row 2; leave them out (--drop-unlabelled).
     """
     apart = [column for column in (target, weights) if column is not None]
     for column in apart:
         find_name(column, frame.columns, name)
+    nominal, ignore = _resolved(nominal, frame), _resolved(ignore, frame)
+    if drop_unlabelled:
+        frame = _labelled(frame, target)
     y = _classes(frame[target])
     weighed = None if weights is None else _weights(frame[weights])
     conditions = frame.drop(columns=apart)
@@ -97,6 +114,37 @@ def split_training(
     return X, y, weighed
 
 
+def _parts(names: Collection[str]) -> list[str]:
+    """Names of which some may be several, parted by commas."""
+    return [part.strip() for name in names for part in name.split(",") if part.strip()]
+
+
+def _resolved(names: Collection[str], frame: "pd.DataFrame") -> list[str]:
+    """Columns by their names; a name that is none of them may be several."""
+    return [
+        part for name in names for part in ([name] if name in frame.columns else _parts([name]))
+    ]
+
+
+def _labelled(frame: "pd.DataFrame", target: str) -> "pd.DataFrame":
+    known = frame[target].notna()
+    if known.all():
+        return frame
+    warnings.warn(
+        f"{(~known).sum()} of {len(frame)} rows have no {target!r}; they are left out.",
+        UserWarning,
+        stacklevel=3,
+    )
+    # As if these rows had never been: whole numbers beside a gap were read as fractions.
+    frame = frame[known].reset_index(drop=True)
+    classes = frame[target]
+    if classes.dtype.kind == "f" and (classes == classes.round()).all():
+        frame = frame.assign(**{target: classes.astype("int64")})
+    elif classes.dtype.kind == "O" and all(isinstance(value, bool) for value in classes):
+        frame = frame.assign(**{target: classes.astype(bool)})
+    return frame
+
+
 def _classes(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """The target as whole numbers, truth values or texts."""
     name = column.name
@@ -104,8 +152,8 @@ def _classes(column: "pd.Series[Any]") -> "pd.Series[Any]":
     if absent.any():
         row = int(absent.to_numpy().argmax())
         raise ValueError(
-            f"The target {name!r} has no value in row {row} ({absent.sum()} of {len(column)} rows); "
-            "drop these rows."
+            f"The target {name!r} has no value in {absent.sum()} of {len(column)} rows, the first in row "
+            f"{row + 1}; leave them out (--drop-unlabelled)."
         )
     if kind_of(column) == "date":
         raise ValueError(f"The target {name!r} holds dates; a classifier needs classes.")
@@ -125,7 +173,7 @@ def _weights(column: "pd.Series[Any]") -> Any:
     if wrong.any():
         row = int(wrong.argmax())
         raise ValueError(
-            f"The weights {column.name!r} hold {values[row]:g} in row {row}; "
+            f"The weights {column.name!r} hold {values[row]:g} in row {row + 1}; "
             "they must be 0 or more and finite."
         )
     if not values.any():

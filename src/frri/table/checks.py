@@ -72,7 +72,7 @@ def check_numbers(
     >>> check_numbers([[1.0, 2.0], [3.0, float("inf")]])
     Traceback (most recent call last):
         ...
-    ValueError: Column 1 holds inf (infinity) in row 1; replace it by a finite number or drop the row.
+    ValueError: Column 1 holds inf (infinity) in row 2; replace it by a finite number or drop the row.
     """
     labels = names if names is not None else column_names(table)
     missing: list[tuple[str, int, int]] = []
@@ -123,7 +123,7 @@ def check_moderate(values: NDArray[np.float64], label: str) -> None:
         value = values[huge[0]]
         what = "infinity" if np.isinf(value) else f"beyond {LARGEST:g}"
         raise ValueError(
-            f"{label} holds {value:g} ({what}) in row {huge[0]}; "
+            f"{label} holds {value:g} ({what}) in row {huge[0] + 1}; "
             "replace it by a finite number or drop the row."
         )
 
@@ -210,7 +210,7 @@ def numbers(column: Any, label: str) -> NDArray[np.float64] | None:
             if not isinstance(value, str | bytes):
                 raise error from None
             raise ValueError(
-                f"{label} holds {str(value)!r} in row {row}, which is not a number; "
+                f"{label} holds {str(value)!r} in row {row + 1}, which is not a number; "
                 "encode or drop this column."
             ) from None
         except TypeError:
@@ -271,7 +271,7 @@ def check_mixture(name: str, values: NDArray[np.object_], remedy: str) -> None:
     >>> check_mixture("age", np.array([31, 42, "4o"], dtype=object), "turn all into texts")
     Traceback (most recent call last):
         ...
-    ValueError: Column 'age' holds '4o' in row 2 among numbers; correct or empty it, or turn all into ...
+    ValueError: Column 'age' holds '4o' in row 3 among numbers; correct or empty it, or turn all into ...
     """
     numeric = {kind: is_number_type(kind) for kind in {type(value) for value in values}}
     if any(numeric.values()):
@@ -286,7 +286,7 @@ def _check_mixture(
     strange = [row for row in known if not fitting[row]]
     if strange and len(known) - len(strange) > MOSTLY * len(known):
         raise ValueError(
-            f"Column {name!r} holds {values[strange[0]]!r} in row {strange[0]} among {kind}; "
+            f"Column {name!r} holds {values[strange[0]]!r} in row {strange[0] + 1} among {kind}; "
             f"correct or empty it, or {remedy}."
         )
 
@@ -311,7 +311,7 @@ def check_kinds(
     >>> check_kinds(pd.DataFrame({"age": ["31", "42", "33", "28", "19", "4o"]}))
     Traceback (most recent call last):
         ...
-    ValueError: Column 'age' holds '4o' in row 5 among numbers; correct or empty it, or declare the column as nominal (--nominal age).
+    ValueError: Column 'age' holds '4o' in row 6 among numbers; correct or empty it, or declare the column as nominal (--nominal age).
     """
     pd = optional("pandas", "Reading tables", "tables")
     for column in frame.columns:
@@ -366,7 +366,7 @@ def check_labels(y: Any) -> None:
     >>> check_labels(np.array(["yes", None], dtype=object))
     Traceback (most recent call last):
         ...
-    ValueError: The target has no value (NaN) in row 1 (1 of 2 rows); drop these rows.
+    ValueError: The target has no value (NaN) in row 2 (1 of 2 rows); drop these rows.
     """
     labels = np.asarray(y) if y is not None else np.empty(0)
     if labels.dtype.kind in "mM":
@@ -377,7 +377,7 @@ def check_labels(y: Any) -> None:
         absent = [row for row, label in enumerate(labels) if is_missing(label)]
         if absent:
             raise ValueError(
-                f"The target has no value (NaN) in row {absent[0]} "
+                f"The target has no value (NaN) in row {absent[0] + 1} "
                 f"({len(absent)} of {len(labels)} rows); drop these rows."
             )
 

@@ -188,13 +188,13 @@ def number(value: Any, label: str, row: int) -> float:
     >>> number(10**400, "Column 'age'", 2)
     Traceback (most recent call last):
         ...
-    ValueError: Column 'age' holds 1e+400 in row 2; replace it by a finite number or drop the row.
+    ValueError: Column 'age' holds 1e+400 in row 3; replace it by a finite number or drop the row.
     """
     try:
         return np.nan if is_missing(value) else float(value)
     except OverflowError:
         raise ValueError(
-            f"{label} holds {Decimal(int(value)):.0e} in row {row}; "
+            f"{label} holds {Decimal(int(value)):.0e} in row {row + 1}; "
             "replace it by a finite number or drop the row."
         ) from None
 

@@ -111,7 +111,7 @@ def _ordered(column: "pd.Series[Any]", values: list[str], name: str, pd: Any) ->
     strange = column[column.notna() & ~column.isin(values)]
     if len(strange):
         raise ValueError(
-            f"Column {name!r} holds {strange.iloc[0]!r} in row {strange.index[0]}, "
+            f"Column {name!r} holds {strange.iloc[0]!r} in row {strange.index[0] + 1}, "
             f"which is not in the order {' < '.join(values)}."
         )
     return pd.Series(pd.Categorical(column, categories=values, ordered=True), index=column.index)
