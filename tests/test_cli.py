@@ -20,6 +20,7 @@ from frri.export import FORMATS
 from frri.learners.frri import ManyRulesWarning
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.readers.training import _weights
+from frri.table.targets import ManyClassesWarning
 from programs import device_full, posix
 
 HEADER = "age,colour,born,size,weight,y\n"
@@ -159,7 +160,7 @@ BAD = {
         ["fit", "data.csv", "--target", "Colur", *FIT[4:]], None, "did you mean 'colour'?",
     ),
     "missing classes": (FIT, "a,y\n1,n\n2,\n3,y\n", "'y' has no value in 1 of 3 rows, the first in row 2; leave them out (--drop-unlabelled)"),
-    "quantities as target": (FIT, "a,y\n1,1.5\n2,2.5\n3,2.5\n", "holds quantities such as 1.5"),
+    "quantities as target": (FIT, "a,y\n1,1.5\n2,2.5\n3,2.5\n", "looks like a number to predict (2 different numbers, such as 1.5)"),
     "dates as target": (FIT, "a,y\n1,2020-01-01\n2,2020-01-01\n", "holds dates"),
     "a class for every row": (FIT, "a,y\n1,p\n2,q\n3,r\n", "another value in every row"),
     "the target ignored": ([*FIT_DATA, "--ignore", "y"], None, "both to --ignore and --target"),
@@ -487,6 +488,39 @@ def test_the_estimator_warns_of_many_rules_with_a_remedy(folder):
     frame = pd.read_csv("x.csv")
     with pytest.warns(ManyRulesWarning, match=r"rules for 150 objects.*RIPPERClassifier.* fewer"):
         FRRIClassifier().fit(frame[["a", "b"]], frame["y"])
+
+
+def test_a_target_of_many_whole_numbers_is_asked_about(folder, capsys):
+    rows = "".join(f"{i},{i % 7},{18 + i % 40}\n" for i in range(80))
+    (folder / "x.csv").write_text(f"a,b,y\n{rows}")
+    assert main([*FIT, "--no-check"]) == 2
+    assert capsys.readouterr().err == (
+        "frri: The target 'y' looks like a number to predict (40 different numbers, such as 18): use "
+        "--bins 3 to make 3 classes of it, or --task classification if each is a class.\n"
+    )
+    assert main([*FIT, "--no-check", "--task", "classification"]) == 0
+    assert RuleSet.load("old.json").classes == tuple(range(18, 58))
+    assert "looks like" not in capsys.readouterr().err
+    assert main([*FIT, "--no-check", "--bins", "3"]) == 0
+    assert set(RuleSet.load("old.json").classes) == {"under 31", "31 to under 44", "44 and over"}
+
+
+def test_quantities_become_classes_by_bins_and_texts_do_not(folder, capsys):
+    (folder / "x.csv").write_text("a,y\n" + "".join(f"{i},{i / 8}\n" for i in range(40)))
+    assert main([*FIT, "--no-check"]) == 2
+    assert (
+        "another value in every row; a classifier needs classes; frri fit --bins 3"
+        in capsys.readouterr().err
+    )
+    assert main([*FIT, "--no-check", "--bins", "2"]) == 0
+    assert set(RuleSet.load("old.json").classes) == {"under 2.5", "2.5 and over"}
+    assert main([*FIT_NUMBERS, "--bins", "2"]) == 2
+    assert "holds other things than numbers; leave --bins out" in capsys.readouterr().err
+
+
+def test_the_estimator_warns_of_many_whole_numbers():
+    with pytest.warns(ManyClassesWarning, match="'class' has 30 different whole numbers.*bin it"):
+        FRRIClassifier().fit([[i] for i in range(60)], [i // 2 for i in range(60)])
 
 
 def test_warnings_of_the_learner_become_notes(folder, capsys):

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from frri.cli.console import notes, say
-from frri.cli.parser import Parser, positive_number, whole_number
+from frri.cli.parser import Parser, at_least_two, positive_number, whole_number
 from frri.cli.tables import add_column_options, declared_columns
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def configure(parser: Parser) -> None:
     add_column_options(parser)
     add("--datasets", metavar="A,B", help="names of data sets, or sklearn:iris and the like")
     add("--learners", metavar="A,B", help="names of learners, or full names of classifier classes")
-    add("--folds", type=_at_least_two, metavar="N", help="default 10; with --quick 3")
+    add("--folds", type=at_least_two, metavar="N", help="default 10; with --quick 3")
     add("--seed", type=whole_number, default=0, metavar="N", help="default 0")
     add(
         "--workers",
@@ -223,13 +223,6 @@ def _list() -> int:
 
 def _split(names: str | None) -> list[str]:
     return [name.strip() for name in (names or "").split(",") if name.strip()]
-
-
-def _at_least_two(text: str) -> int:
-    value = whole_number(text)
-    if value < 2:
-        raise argparse.ArgumentTypeError(f"must be 2 or more, got {value}")
-    return value
 
 
 def _interrupt(*_: object) -> None:

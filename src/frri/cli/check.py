@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri.cli.console import Progress, one_line, say, sentence
-from frri.cli.parser import Parser, positive_number, whole_number
+from frri.cli.parser import Parser, at_least_two, positive_number
 from frri.learners.registry import LEARNERS
 from frri.rules.class_measures import majority
 from frri.rules.measures import wilson
@@ -45,7 +45,7 @@ def add_check_options(parser: Parser) -> None:
     )
     group.add_argument(
         "--cv",
-        type=_folds,
+        type=at_least_two,
         metavar="N",
         help=f"check by cross-validation with N folds; default: {FOLDS} where that takes seconds",
     )
@@ -256,11 +256,4 @@ def _share(text: str) -> float:
     value = positive_number(text)
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"expected a share between 0 and 1, got {text!r}")
-    return value
-
-
-def _folds(text: str) -> int:
-    value = whole_number(text)
-    if value < 2:
-        raise argparse.ArgumentTypeError(f"must be 2 or more, got {value}")
     return value

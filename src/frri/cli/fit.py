@@ -14,13 +14,14 @@ from frri.cli.check import add_check_options, check_fit
 from frri.cli.console import Progress, notes, one_line, say
 from frri.cli.files import check_output, write_whole
 from frri.cli.learners import make_learner
-from frri.cli.parser import Parser, positive_number, whole_number
+from frri.cli.parser import Parser, at_least_two, positive_number, whole_number
 from frri.cli.tables import add_column_options, add_reading_options, declared_columns, reading
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.readers.training import read_training
 from frri.rules import RuleSet
 from frri.table import encode_frame
 from frri.table.kinds import summary
+from frri.table.targets import check_not_number
 
 EXAMPLES = """\
 frri fit patients.csv --target risk -o model.json
@@ -52,6 +53,15 @@ def configure(parser: Parser) -> None:
     add("--effort", type=whole_number, metavar="N", help="work of the search for the fewest rules")
     add("--time-limit", type=positive_number, metavar="SECONDS", help="limit of that search")
     add_check_options(parser)
+    target = parser.add_mutually_exclusive_group()
+    target.add_argument(
+        "--bins", type=at_least_two, metavar="N", help="make N classes of a target that is a number"
+    )
+    target.add_argument(
+        "--task",
+        choices=["classification"],
+        help="take every number of the target for a class, however many there are",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -77,9 +87,12 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.target,
             weights=arguments.weights,
             drop_unlabelled=arguments.drop_unlabelled,
+            bins=arguments.bins,
             **kinds,
             **reading(arguments),
         )
+    if arguments.task is None:
+        check_not_number(y.to_numpy(), arguments.target)
     extra = {} if weights is None else {"sample_weight": weights}
     table = encode_frame(X)
     say(one_line_each(summary(table)))

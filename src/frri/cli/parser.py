@@ -68,3 +68,17 @@ def whole_number(text: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise argparse.ArgumentTypeError(f"expected a whole number, 0 or more, got {text!r}")
     return int(text)
+
+
+def at_least_two(text: str) -> int:
+    """A whole number of 2 or more.
+
+    Examples
+    --------
+    >>> at_least_two("5")
+    5
+    """
+    value = whole_number(text)
+    if value < 2:
+        raise argparse.ArgumentTypeError(f"must be 2 or more, got {value}")
+    return value

@@ -34,6 +34,7 @@ from frri.table.checks import (
 )
 from frri.table.columns import is_missing, plain_table
 from frri.table.encoding import encode_columns
+from frri.table.targets import warn_about_numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +216,7 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         check_classes(y)
         check_classification_targets(y)
         warn_about_columns(table.attributes, target, len(y), stacklevel=4)
+        warn_about_numbers(y, target, stacklevel=4)
         self.classes_, codes = np.unique(y, return_inverse=True)
         labels = tuple(self.classes_.tolist())
         return TrainingTable(table.matrix, codes.astype(np.intp), labels, table.attributes, target)

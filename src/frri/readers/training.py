@@ -10,6 +10,7 @@ from frri.readers.tables import read_table
 from frri.table.checks import check_kinds
 from frri.table.columns import kind_of
 from frri.table.kinds import declare, texts
+from frri.table.targets import binned
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +26,7 @@ def read_training(
     ignore: Collection[str] = (),
     missing: Collection[str] = (),
     drop_unlabelled: bool = False,
+    bins: int | None = None,
 ) -> "tuple[pd.DataFrame, pd.Series[Any], Any]":
     r"""Read a table to learn from: see `read_table` for its cells and `split_training` for the rest.
 
@@ -49,6 +51,7 @@ def read_training(
         ordinal=ordinal,
         ignore=ignore,
         drop_unlabelled=drop_unlabelled,
+        bins=bins,
     )
 
 
@@ -62,6 +65,7 @@ def split_training(
     ordinal: Mapping[str, Sequence[str]] | None = None,
     ignore: Collection[str] = (),
     drop_unlabelled: bool = False,
+    bins: int | None = None,
 ) -> "tuple[pd.DataFrame, pd.Series[Any], Any]":
     """Part a table into condition attributes, classes and weights, and complain about any of them.
 
@@ -81,6 +85,8 @@ def split_training(
         Columns and their values from low to high.
     drop_unlabelled : bool
         Leave rows without a class out, and say so in a warning, instead of complaining.
+    bins : int, optional
+        Make so many classes of about the same size of a target that is a number.
 
     Returns
     -------
@@ -104,7 +110,7 @@ def split_training(
     nominal, ignore = _resolved(nominal, frame), _resolved(ignore, frame)
     if drop_unlabelled:
         frame = _labelled(frame, target)
-    y = _classes(frame[target])
+    y = _classes(frame[target] if bins is None else _binned(frame[target], bins))
     weighed = None if weights is None else _weights(frame[weights])
     conditions = frame.drop(columns=apart)
     X = declare(conditions, name, nominal=nominal, ordinal=ordinal, ignore=ignore)
@@ -159,10 +165,16 @@ def _classes(column: "pd.Series[Any]") -> "pd.Series[Any]":
         raise ValueError(f"The target {name!r} holds dates; a classifier needs classes.")
     different = column.nunique()
     if different == len(column) > 2:
+        remedy = "; frri fit --bins 3 makes some of numbers" if column.dtype.kind in "iuf" else ""
         raise ValueError(
-            f"The target {name!r} has another value in every row; a classifier needs classes."
+            f"The target {name!r} has another value in every row; a classifier needs classes{remedy}."
         )
     return column if column.dtype.kind in "iufb" else texts(column).rename(name)
+
+
+def _binned(column: "pd.Series[Any]", bins: int) -> "pd.Series[Any]":
+    classes = binned(column, bins, str(column.name))
+    return type(column)(classes, index=column.index, name=column.name, dtype=object)
 
 
 def _weights(column: "pd.Series[Any]") -> Any:

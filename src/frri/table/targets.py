@@ -1,0 +1,97 @@
+"""Targets that are numbers: whether they can be classes, and how they become some."""
+
+import warnings
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# More different whole numbers than these are ages, counts or prices sooner than classes.
+MOST_NUMBERED_CLASSES = 20
+
+
+class ManyClassesWarning(UserWarning):
+    """The classes are so many whole numbers that they look like a number to predict."""
+
+
+def looks_like_number(y: NDArray[Any]) -> bool:
+    """Whether a target is a quantity, or so many different whole numbers that it may be one.
+
+    Examples
+    --------
+    >>> looks_like_number(np.arange(10)), looks_like_number(np.arange(80)), looks_like_number(np.array([0.5]))
+    (False, True, True)
+    """
+    if y.dtype.kind not in "iuf":
+        return False
+    return bool((y != np.floor(y)).any()) or len(np.unique(y)) > MOST_NUMBERED_CLASSES
+
+
+def warn_about_numbers(y: NDArray[Any], target: str, stacklevel: int) -> None:
+    """Say that whole numbers are taken for classes where they look like a number to predict."""
+    if looks_like_number(y):
+        warnings.warn(
+            f"The target {target!r} has {len(np.unique(y))} different whole numbers, each taken for a "
+            "class, but looks like a number to predict: bin it into a few classes, or turn it into texts "
+            "if these are names.",
+            ManyClassesWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def check_not_number(y: NDArray[Any], target: str) -> None:
+    """Ask about a target that looks like a number to predict.
+
+    Examples
+    --------
+    >>> check_not_number(np.arange(80), "age")
+    Traceback (most recent call last):
+        ...
+    ValueError: The target 'age' looks like a number to predict (80 different numbers, such as 0): use --bins 3 to ...
+    """
+    if looks_like_number(y):
+        raise ValueError(
+            f"The target {target!r} looks like a number to predict ({len(np.unique(y))} different numbers, "
+            f"such as {y[0]:g}): use --bins 3 to make 3 classes of it, or --task classification if each "
+            "is a class."
+        )
+
+
+def binned(y: Any, bins: int, target: str) -> NDArray[np.object_]:
+    """A number as one of some classes of about the same size; None where it is missing.
+
+    Parameters
+    ----------
+    y : array-like of numbers
+    bins : int
+        How many classes; there are fewer where many values are the same.
+    target : str
+        Its name, for messages.
+
+    Examples
+    --------
+    >>> binned([1, 2, 3, 4, 5, 6], 3, "age").tolist()
+    ['under 3', 'under 3', '3 to under 5', '3 to under 5', '5 and over', '5 and over']
+    """
+    try:
+        values = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"The target {target!r} holds other things than numbers; leave --bins out."
+        ) from None
+    known = values[np.isfinite(values)]
+    if not known.size:
+        raise ValueError(f"The target {target!r} has no numbers; choose another column.")
+    inner = np.quantile(known, np.arange(1, bins) / bins, method="higher")
+    edges = [edge for edge in np.unique(inner).tolist() if edge > known.min()]
+    if not edges:
+        raise ValueError(
+            f"The target {target!r} cannot be cut into {bins} classes, so many rows hold "
+            f"{known.min():g}; use another number of --bins."
+        )
+    shown = [f"{edge:.12g}" for edge in edges]
+    middle = [f"{low} to under {high}" for low, high in pairwise(shown)]
+    names = np.array([f"under {shown[0]}", *middle, f"{shown[-1]} and over", None], dtype=object)
+    places = np.searchsorted(edges, values, side="right")
+    return names[np.where(np.isnan(values), len(names) - 1, places)]
