@@ -2,8 +2,10 @@
 
 import datetime as dt
 import io
+import re
 import sys
 import time
+import warnings
 from decimal import Decimal
 
 import numpy as np
@@ -187,7 +189,9 @@ def test_what_pandas_writes_is_read_back(rows, separator):
 def test_any_bytes_are_a_table_or_a_sentence(content):
     for suffix in ("csv", "arff", "parquet"):
         try:
-            read_any(content, suffix)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                read_any(content, suffix)
         except ValueError as error:
             assert str(error).startswith("x.")  # noqa: PT017
 
@@ -264,6 +268,35 @@ def test_known_values_are_no_marks():
     assert columns(read("a\nNone\nx\n", texts={"a": ["None", "x"]})) == {"a": ["None", "x"]}
 
 
+@pytest.mark.parametrize(
+    ("text", "values", "said"),
+    [
+        ("a\n45%\n7.5 %\n\n-3%\n", [45.0, 7.5, -3.0], "percentages: '45%' is read as 45"),
+        ('a,b\n"$1,200",1\n$3.50,2\n-$7,3\n', [1200.0, 3.5, -7.0], "money: '$1,200' is read as 1200"),
+        ("a;b\n1.200,50 €;1\n3 €;2\n", [1200.5, 3.0], "money: '1.200,50 €' is read as 1200.5"),
+        ("a;b\n12,5%;1\n7%;2\n", [12.5, 7.0], "percentages"),
+        ('a,b\n"1,234",x\n"25,000,000",y\n7,z\n', [1234.0, 25e6, 7.0], "marks of thousands"),
+        ("a;b\n1.234,5;x\n7;y\n", [1234.5, 7.0], "marks of thousands"),
+        ("a,b\n08:30,x\n14:15:36,y\n", [8.5, 14.26], "times of day, as hours: '08:30' is read as 8.5"),
+    ],
+)  # fmt: skip
+def test_numbers_in_everyday_dress_are_numbers_with_a_note(text, values, said):
+    with pytest.warns(UserWarning, match=f"Column 'a' holds .*{re.escape(said)}"):
+        found = read(text)["a"].dropna()
+    assert found.tolist() == pytest.approx(values)
+
+
+@pytest.mark.parametrize(
+    "values", [["45%", "0.4"], ["$5", "5 €"], ["25:30", "8:15"], ["2:1", "3:1"], ["12%", "x%"]]
+)
+def test_what_may_mean_something_else_stays_text(values):
+    assert read("a\n" + "\n".join(values) + "\n")["a"].tolist() == values
+
+
+def test_declared_texts_are_never_dressed_numbers():
+    assert read("a\n45%\n", texts={"a": ["45%"]})["a"].tolist() == ["45%"]
+
+
 # ------------------------------------------------------------------ other formats
 
 ARFF = """% a comment
@@ -325,7 +358,65 @@ def test_a_named_index_of_parquet_is_a_column(tmp_path):
     assert columns(read_table(tmp_path / "x.parquet")) == {"a": [1, 2]}
 
 
-@pytest.mark.parametrize("kind", ["csv", "arff", "parquet"])
+PEOPLE = pd.DataFrame(
+    {
+        "age": [31.5, None, 7.0],
+        "job": ["nurse", None, "clerk"],
+        "born": pd.to_datetime(["1994-05-17", "1990-01-02", None]),
+        "ok": [True, False, True],
+    }
+)
+WRITERS = {
+    "x.json": lambda path: PEOPLE.astype({"born": str}).to_json(path, orient="records"),
+    "x.jsonl": lambda path: PEOPLE.astype({"born": str}).to_json(
+        path, orient="records", lines=True
+    ),
+    "x.feather": PEOPLE.to_feather,
+    "x.xlsx": lambda path: PEOPLE.to_excel(path, index=False),
+    "x.ods": lambda path: PEOPLE.to_excel(path, index=False, engine="odf"),
+    "x.csv.gz": lambda path: PEOPLE.to_csv(path, index=False),
+    "x.csv.bz2": lambda path: PEOPLE.to_csv(path, index=False),
+    "x.csv.xz": lambda path: PEOPLE.to_csv(path, index=False),
+    "x.csv.zst": lambda path: path.write_bytes(
+        pa.compress(PEOPLE.to_csv(index=False).encode(), codec="zstd", asbytes=True)
+    ),
+    "x.jsonl.gz": lambda path: PEOPLE.astype({"born": str}).to_json(
+        path, orient="records", lines=True
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_kind_of_file_gives_the_same_table(name, tmp_path):
+    WRITERS[name](tmp_path / name)
+    found = read_table(tmp_path / name)
+    assert columns(found) == columns(PEOPLE)
+    kinds = [a.kind for a in describe_frame(found)]
+    assert kinds == ["numeric", "nominal", "date", "nominal"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("x.csv.gz", b"a,b\n", "x.csv.gz is not compressed as its ending '.gz' says, or damaged."),
+        ("x.csv.zst", b"a,b\n", "x.csv.zst is not compressed as its ending"),
+        ("x.gz", b"", "x.gz: cannot tell the format from the ending ''"),
+        ("x.xlsx", b"a,b\n", "x.xlsx is not a spreadsheet, or a damaged one."),
+        ("x.feather", b"a,b\n", "x.feather is not a Feather file, or a damaged one."),
+        ("x.json", b"{", "x.json is not JSON."),
+        ("x.json", b"[1, 2]", "x.json is neither a list of objects nor an object of lists."),
+        ("x.json", b'[{"a": [1]}]', "x.json: column 'a' holds lists or objects"),
+        ("x.json", b'{"a": [1], "b": []}', "x.json: the columns are of different lengths."),
+        ("x.json", b"[]", "x.json has no rows."),
+    ],
+)
+def test_other_files_have_their_sentences(name, content, sentence, tmp_path):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        read_table(tmp_path / name)
+
+
+@pytest.mark.parametrize("kind", ["csv", "arff", "parquet", "json"])
 def test_standard_input_is_recognised(kind, monkeypatch):
     sink = io.BytesIO()
     pq.write_table(pa.table({"a": [1.0]}), sink)
@@ -333,6 +424,7 @@ def test_standard_input_is_recognised(kind, monkeypatch):
         "csv": b"a\n1.0\n",
         "arff": b"% note\n\n@relation r\n@attribute a real\n@data\n1\n",
         "parquet": sink.getvalue(),
+        "json": b'[{"a": 1.0}]',
     }[kind]
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     assert columns(read_table("-")) == {"a": [1.0]}

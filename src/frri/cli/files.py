@@ -33,7 +33,7 @@ def load_model(source: str) -> RuleSet:
     except OSError as error:
         raise ValueError(f"{name} cannot be read: {error.strerror}.") from None
     except ValueError as error:
-        if Path(source).suffix.lower() in FORMATS:
+        if FORMATS.get(Path(source).suffix.lower(), "json") != "json":
             raise ValueError(f"{name} is a table, not a model; the model comes first.") from None
         raise ValueError(sentence(error)) from None
 

@@ -26,9 +26,15 @@ def read_parquet(content: bytes, name: str) -> "pd.DataFrame":
     if not content:
         raise ValueError(f"{name} is empty.")
     try:
-        table = parquet.ParquetFile(io.BytesIO(content)).read()
+        if name.lower().partition(".feather")[1]:
+            table = optional("pyarrow.feather", "Reading Feather", "tables").read_table(
+                io.BytesIO(content)
+            )
+        else:
+            table = parquet.ParquetFile(io.BytesIO(content)).read()
     except (ValueError, OSError):  # pyarrow's own errors are of these types
-        raise ValueError(f"{name} is not a Parquet file, or a damaged one.") from None
+        kind = "Feather" if ".feather" in name.lower() else "Parquet"
+        raise ValueError(f"{name} is not a {kind} file, or a damaged one.") from None
     twice, count = Counter(table.column_names).most_common(1)[0] if table.num_columns else ("", 0)
     if count > 1:
         raise ValueError(f"{name} has more than one column {twice!r}; rename one of them.")

@@ -7,10 +7,13 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frri.readers import packed
 from frri.readers.delimited import read_delimited
 from frri.readers.encoding import decoded
+from frri.readers.json import read_json
 from frri.readers.keel import read_keel
 from frri.readers.parquet import read_parquet
+from frri.readers.sheets import sheet_text
 from frri.readers.texts import cleaned, converted, with_texts, without_marks
 
 if TYPE_CHECKING:
@@ -22,6 +25,13 @@ FORMATS = {
     ".tab": "delimited",
     ".txt": "delimited",
     ".parquet": "parquet",
+    ".feather": "parquet",
+    ".xlsx": "sheet",
+    ".xls": "sheet",
+    ".ods": "sheet",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
     ".arff": "keel",
     ".dat": "keel",
 }
@@ -45,8 +55,9 @@ def read_table(
     Parameters
     ----------
     source : path or "-"
-        A file ending in .csv, .tsv, .txt (any usual separator), .parquet, .arff or .dat (KEEL);
-        ``-`` reads any of these formats from standard input.
+        A file ending in .csv, .tsv, .txt (any usual separator), .xlsx, .xls or .ods (the first sheet),
+        .json, .jsonl, .parquet, .feather, .arff or .dat (KEEL), each possibly compressed (.gz, .bz2,
+        .xz, .zst); ``-`` reads CSV, JSON, Parquet, ARFF or KEEL from standard input.
     texts : mapping, optional
         Columns that hold texts even if they look like numbers or dates, and their known values: these
         are never taken for missing. Columns that the file does not have are passed over.
@@ -74,13 +85,21 @@ def read_table(
     else:
         path = Path(source)
         name = path.name
-        kind = FORMATS.get(path.suffix.lower(), "")
+        packing = path.suffix.lower() if path.suffix.lower() in packed.ENDINGS else ""
+        ending = Path(path.stem).suffix if packing else path.suffix
+        kind = FORMATS.get(ending.lower(), "")
         content = _content(path)
         if not kind:
             raise ValueError(
-                f"{name}: cannot tell the format from the ending {path.suffix!r}; "
+                f"{name}: cannot tell the format from the ending {ending!r}; "
                 f"expected one of {', '.join(FORMATS)}."
             )
+        if packing:
+            content = packed.unpacked(content, name, packing)
+    if kind == "sheet":
+        content, kind = sheet_text(content, name), "delimited"
+    if kind == "json":
+        return without_marks(read_json(content, name, texts or {}, missing), missing)
     if kind == "delimited":
         return read_delimited(content, name, texts, missing=missing)
     if kind == "parquet":
@@ -92,6 +111,8 @@ def _kind_of(content: bytes) -> str:
     """The format of what comes without a name."""
     if content.startswith(b"PAR1"):
         return "parquet"
+    if content.lstrip()[:1] in (b"{", b"["):
+        return "json"
     return "keel" if _KEEL_BEGINNING.match(content) else "delimited"
 
 

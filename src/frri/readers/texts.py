@@ -1,10 +1,12 @@
 """Columns of texts: missing values, and the dates and decimal commas that stand behind some."""
 
 import re
+import warnings
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from frri._util.optional import import_pandas
+from frri.readers.quantities import plain_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +19,7 @@ MISSING = [
 _TIME = r"[ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?"
 _ISO_DATE = re.compile(rf"\d{{4}}-\d{{2}}-\d{{2}}({_TIME}(Z|[+-]\d{{2}}:?\d{{2}})?)?")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d*,?\d+([eE][-+]?\d+)?")
-_NUMBER_LIKE = re.compile(r"[-+.]*(\d|inf)", re.IGNORECASE)
+_NUMBER_LIKE = re.compile(r"^\W*([A-Z]{3}\s*)?(\d|inf)", re.IGNORECASE)
 _TRUTH = {"true": "True", "false": "False"}
 
 
@@ -111,10 +113,29 @@ def converted(
         return _dates(column, pd)
     if decimal_commas and all(_DECIMAL_COMMA.fullmatch(value) for value in known):
         column = column.str.replace(",", ".")
-    elif not _NUMBER_LIKE.match(known.iloc[0]):
+    elif not _NUMBER_LIKE.search(known.iloc[0]):
         return column
     numbers = exact_numbers(column)
-    return column if numbers.isna().sum() > column.isna().sum() else numbers
+    if numbers.isna().sum() == column.isna().sum():
+        return numbers
+    return _dressed(column, known, decimal_commas=decimal_commas)
+
+
+def _dressed(
+    column: "pd.Series[Any]", known: "pd.Series[Any]", *, decimal_commas: bool
+) -> "pd.Series[Any]":
+    """Percentages and the like as numbers, with a note; any other texts as they are."""
+    found = plain_numbers(known.unique(), decimal_commas=decimal_commas)
+    if found is None:
+        return column
+    what, values = found
+    example = known.iloc[0]
+    warnings.warn(
+        f"Column {column.name!r} holds {what}: {example!r} is read as {values[example]:g}.",
+        UserWarning,
+        stacklevel=2,
+    )
+    return column.map(values).astype(float)
 
 
 def without_marks(frame: "pd.DataFrame", missing: Collection[str]) -> "pd.DataFrame":

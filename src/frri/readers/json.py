@@ -1,0 +1,71 @@
+"""JSON: a list of objects, an object of columns, or one object in every line."""
+
+import json
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from frri._util.optional import import_pandas
+from frri.readers.encoding import decoded
+from frri.readers.texts import cleaned, converted, with_texts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def read_json(
+    content: bytes, name: str, texts: Mapping[str, Collection[str]], missing: Collection[str] = ()
+) -> "pd.DataFrame":
+    r"""A table from the bytes of a JSON file; a key that an object lacks is a missing value.
+
+    Examples
+    --------
+    >>> read_json(b'{"a": 1, "b": "x"}\n{"a": 2}\n', "x.jsonl", {})
+       a     b
+    0  1     x
+    1  2  None
+    >>> read_json(b'{"a": [1, 2], "b": [true, false]}', "x.json", {}).shape
+    (2, 2)
+    """
+    pd = import_pandas()
+    rows = _rows(_parsed(decoded(content, name), name), name)
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    for row in rows:
+        for key, value in row.items():
+            if isinstance(value, list | dict):
+                raise ValueError(  # noqa: TRY004 - of the file, not of a type
+                    f"{name}: column {key!r} holds lists or objects; "
+                    "turn them into numbers or texts, or leave the column out."
+                )
+    if not rows or not keys:
+        raise ValueError(f"{name} has no rows.")
+    frame = pd.DataFrame({key: [row.get(key) for row in rows] for key in keys})
+    return with_texts(
+        frame,
+        lambda column, values: (
+            cleaned(values, texts[column], missing)
+            if column in texts
+            else converted(values, missing=missing)
+        ),
+    )
+
+
+def _parsed(text: str, name: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except (ValueError, RecursionError):
+        raise ValueError(f"{name} is not JSON.") from None
+
+
+def _rows(content: Any, name: str) -> list[dict[str, Any]]:
+    if isinstance(content, dict) and all(isinstance(value, list) for value in content.values()):
+        if len({len(values) for values in content.values()}) > 1:
+            raise ValueError(f"{name}: the columns are of different lengths.")
+        return [dict(zip(content, row, strict=True)) for row in zip(*content.values(), strict=True)]
+    rows = [content] if isinstance(content, dict) else content
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise ValueError(f"{name} is neither a list of objects nor an object of lists.")
+    return rows
