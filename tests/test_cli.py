@@ -108,7 +108,7 @@ BAD = {
     # files that are no tables
     "no such file": (FIT, None, "There is no file x.csv."),
     "a folder": (["fit", "sub", "--target", "y", "-o", "old.json"], None, "sub is a folder"),
-    "unknown ending": (["fit", "x.xlsx", *FIT[2:]], "PK", "'.xlsx'; expected one of .csv"),
+    "unknown ending": (["fit", "x.docx", *FIT[2:]], "PK", "'.docx'; expected one of .csv"),
     "empty file": (FIT, "", "x.csv is empty."),
     "only blank lines": (FIT, "\n \n\n", "x.csv is empty."),
     "only a header": (FIT, "a,b,y\n", "x.csv has column names but no rows."),
