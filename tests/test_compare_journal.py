@@ -166,3 +166,12 @@ def test_what_is_wrong_is_named_with_the_remedy(whole, tmp_path, line, place, va
         go(tmp_path)
     assert sentence in str(error.value)
     assert file.read_text() == content
+
+
+def test_a_fold_without_any_rule_is_counted(whole, tmp_path):
+    lines = [json.loads(line) for line in whole]
+    own = [cell for cell in lines if cell.get("learner") == "frri" and "lengths" in cell]
+    own[0]["lengths"] = []
+    (tmp_path / "results.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
+    results = go(tmp_path)
+    assert results.lengths("frri").tolist() == own[1]["lengths"]

@@ -107,7 +107,8 @@ class Results:
         counts = [cell["lengths"] for cell in own if "lengths" in cell]
         total = np.zeros(max(map(len, counts), default=0), np.int64)
         for row in counts:
-            total[: len(row)] += row
+            # A fold without any rule has an empty row, which numpy would take for floats.
+            total[: len(row)] += np.array(row, np.int64)
         return total
 
     @property
