@@ -21,6 +21,7 @@ from frri.learners.frri import ManyRulesWarning
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.readers.training import _weights
 from frri.table.targets import ManyClassesWarning
+from make_patients import patients
 from programs import device_full, posix
 
 HEADER = "age,colour,born,size,weight,y\n"
@@ -521,6 +522,21 @@ def test_quantities_become_classes_by_bins_and_texts_do_not(folder, capsys):
 def test_the_estimator_warns_of_many_whole_numbers():
     with pytest.warns(ManyClassesWarning, match="'class' has 30 different whole numbers.*bin it"):
         FRRIClassifier().fit([[i] for i in range(60)], [i // 2 for i in range(60)])
+
+
+def test_the_sample_is_what_its_script_makes_and_runs_as_pasted(folder, capsys):
+    assert main(["sample", "patients.csv"]) == 0
+    assert "Wrote patients.csv, a made-up table." in capsys.readouterr().err
+    assert (folder / "patients.csv").read_bytes() == patients().encode()
+    assert run(["sample", "patients.csv", "-o", "-"], capsys) == patients()
+    assert main(["sample", "patients.csv"]) == 0
+    (folder / "patients.csv").write_text("mine")
+    capsys.readouterr()
+    assert main(["sample", "patients.csv"]) == 2
+    assert capsys.readouterr().err == (
+        "frri: patients.csv is there already; name another file (-o FILE).\n"
+    )
+    assert (folder / "patients.csv").read_text() == "mine"
 
 
 def test_warnings_of_the_learner_become_notes(folder, capsys):

@@ -194,16 +194,6 @@ def environment():
     }
 
 
-def write_patients(path):
-    """The table that pages speak of when they mean the reader's own; made up."""
-    ages = [31 + 7 * i % 50 for i in range(60)]
-    glucose = [80 + 13 * i % 110 for i in range(60)]
-    rows = [
-        f"{a},{g},{'high' if g + a > 190 else 'low'}" for a, g in zip(ages, glucose, strict=True)
-    ]
-    path.write_text("\n".join(["age,glucose,risk", *rows]) + "\n")
-
-
 def named(paths):
     return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in paths]
 
@@ -217,7 +207,6 @@ def test_code_and_commands_do_what_the_page_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("MPLBACKEND", "BROWSER", "NO_COLOR"):
         monkeypatch.setenv(name, environment()[name])
-    write_patients(tmp_path / "patients.csv")
     for block, shown, printed in work_through(page, tmp_path):
         if not CHECK(shown, printed, FLAGS):
             difference = doctest.OutputChecker().output_difference(
@@ -313,7 +302,6 @@ def write_outputs(page):
     """Replace the outputs shown on a page that are not what is printed."""
     text = page.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        write_patients(Path(folder) / "patients.csv")
         found = list(work_through(page, Path(folder)))
     for block, shown, printed in reversed(found):
         if not CHECK(shown, printed, FLAGS):

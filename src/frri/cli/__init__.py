@@ -21,6 +21,7 @@ COMMANDS = {
     "explain": "say why a row is decided as it is, and what would change that",
     "evaluate": "compare a model with the truth: accuracy, confusion, drift of rules",
     "export": "write a model as SQL, Python, JavaScript, LaTeX, Markdown, ...",
+    "sample": "write a made-up table to try all this with",
     "demo": "learn and show rules on data that come with the program",
     "report": "write one HTML page that shows a model",
     "view": "show that page in the browser",
@@ -87,6 +88,7 @@ def _top_parser() -> Parser:
         f"{listing}\n\nfrri COMMAND --help says more about each.",
         """\
 frri demo
+frri sample patients.csv
 frri fit patients.csv --target risk -o model.json
 frri rules model.json
 frri predict model.json new.csv > predictions.csv""",

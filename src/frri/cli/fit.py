@@ -25,7 +25,7 @@ from frri.table.targets import check_not_number
 
 EXAMPLES = """\
 frri fit patients.csv --target risk -o model.json
-frri fit patients.csv --target risk -o model.json --learner ripper --seed 1 --ignore id
+frri fit patients.csv --target risk -o model.json --learner ripper --seed 1 --ignore visit
 frri fit cars.csv --target sold -o model.json --nominal year --ordinal 'size=small<mid<large'"""
 
 

@@ -1,0 +1,43 @@
+"""Write a table to try things with: 200 patients, whose risk is high or low.
+
+The table is made up (no patient in it has ever lived) and has what real ones have: numbers, categories, dates,
+and rows that are not as one would expect. A file that is there already is left alone.
+"""
+
+import argparse
+from importlib.resources import files
+from pathlib import Path
+
+from frri._util.names import find_name
+from frri.cli.console import say
+from frri.cli.files import check_output, write_whole
+from frri.cli.parser import Parser
+
+EXAMPLES = """\
+frri sample patients.csv
+frri sample patients.csv -o - | head"""
+
+SAMPLES = ("patients.csv",)
+
+
+def configure(parser: Parser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("name", help=f"the table: {', '.join(SAMPLES)}")
+    parser.add_argument("-o", "--output", metavar="FILE", help="default: a file of that name, here")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The table to a file or to standard output."""
+    find_name(arguments.name, SAMPLES, "frri", "sample")
+    output = arguments.name if arguments.output is None else arguments.output
+    check_output(output)
+    content = (files("frri.cli") / arguments.name).read_text(encoding="utf-8")
+    path = Path(output)
+    if output != "-" and path.is_file():
+        if path.read_bytes() != content.encode():
+            raise ValueError(f"{output} is there already; name another file (-o FILE).")
+    else:
+        write_whole(output, content)
+    if output != "-":
+        say(f"Wrote {output}, a made-up table. Next: frri fit {output} --target risk -o model.json")
+    return 0
