@@ -243,7 +243,8 @@ def test_mixed_tables_agree_with_the_definitions(seed):
         y = rng.integers(0, rng.integers(1, 4), n)
         order = rng.permutation(X.shape[1])
         expected = naive.fit(X, y, order, initial, nominal)
-        clf = FRRIClassifier(attribute_order=order, conditions=conditions).fit(frame, y)
+        clf = FRRIClassifier(attribute_order=order, conditions=conditions, missing="similar")
+        clf.fit(frame, y)
         np.testing.assert_array_equal(clf.confidence_, expected["confidences"])
         kinds = [[k.name for k in row] for row in clf.condition_types_]
         assert kinds == [list(k) for k in expected["kinds"]]
@@ -306,7 +307,7 @@ def test_missing_values_in_arrays():
     X, y = load_iris(return_X_y=True)
     X[::7, 1] = np.nan
     X = np.column_stack((X, np.full(len(X), np.nan)))
-    clf = FRRIClassifier().fit(X, y)
+    clf = FRRIClassifier(missing="similar").fit(X, y)
     assert (clf._types[:, 4] == ConditionType.UNUSED).all()
     assert (clf._types[::7, 1] == ConditionType.UNUSED).all()
     assert (clf._types[:, 1] != ConditionType.UNUSED).any()
@@ -322,9 +323,53 @@ def test_an_empty_row_is_like_all_others():
         r"nearly the same values, missing ones left aside: rows 2 .* Row 1 is empty .* drop it"
     )
     with pytest.warns(UserWarning, match=message):
-        clf = FRRIClassifier().fit(X, ["a", "a", "b"])
+        clf = FRRIClassifier(missing="similar").fit(X, ["a", "a", "b"])
     assert clf.confidence_.tolist() == [1, 0, 0]
     assert clf.uncovered_.tolist() == [2]
+
+
+def test_a_class_without_rules_is_named():
+    X = [[0.0, 0.1], [np.nan, np.nan], [1.0, 0.9]]
+    with pytest.warns(UserWarning, match=r"rows 2 .* there is no rule at all for 'b'[.]$"):
+        FRRIClassifier(missing="similar").fit(X, ["a", "a", "b"])
+
+
+def penguins(seed=0):
+    """Three kinds apart from each other, some gaps, and two rows without any value."""
+    random = np.random.default_rng(seed)
+    kinds = np.repeat(["adelie", "chinstrap", "gentoo"], 20)
+    centre = np.repeat([0.0, 5.0, 10.0], 20)
+    table = pd.DataFrame({name: centre + random.normal(size=60) for name in ("bill", "wing")})
+    table["island"] = np.where(centre == 10.0, "biscoe", "dream")
+    table.loc[::9, "bill"] = np.nan
+    table.loc[4::11, "island"] = None
+    table.loc[[3, 50]] = np.nan
+    return table, kinds
+
+
+def test_empty_rows_do_not_veto_the_rules_of_others():
+    X, y = penguins()
+    with pytest.warns(UserWarning, match="no rule at all"):
+        FRRIClassifier(missing="similar").fit(X, y)
+    with warnings.catch_warnings(action="ignore"):
+        clf = FRRIClassifier().fit(X, y)
+    assert {rule.consequent for rule in clf.ruleset_} == set(y)
+    assert clf.score(X, y) > 0.9
+
+
+def test_typical_is_what_an_imputer_does():
+    X, y = load_iris(return_X_y=True)
+    random = np.random.default_rng(1)
+    X[random.random(X.shape) < 0.2] = np.nan
+    filled = np.where(np.isnan(X), np.nanmedian(X, axis=0), X)
+    with warnings.catch_warnings(action="ignore"):
+        clf, other = FRRIClassifier().fit(X, y), FRRIClassifier().fit(filled, y)
+    assert clf.ruleset_.missing == "typical"
+    assert [a.typical for a in clf.ruleset_.attributes] == np.nanmedian(X, axis=0).tolist()
+    assert clf.ruleset_.rules == other.ruleset_.rules
+    np.testing.assert_array_equal(clf.predict_proba(X), other.predict_proba(filled))
+    again = RuleSet.from_json(clf.ruleset_.to_json())
+    np.testing.assert_array_equal(again.predict(X), clf.predict(X))
 
 
 def test_missing_values_can_be_refused():
@@ -598,7 +643,7 @@ def test_bad_tables_get_one_sentence(X, y, message):
         ({"attribute_order": [0.0, 1.0]}, r"permutation of 0 to 1, got \[0.0, 1.0\]"),
         ({"attribute_order": [0, 1, 2]}, r"shape \(2,\) or \(3, 2\), got \(3,\)"),
         ({"attribute_order": [[0, 1], [1, 0], [1, 1]]}, r"got \[1, 1\]"),
-        ({"missing": "mean"}, "missing must be 'similar' or 'error', got 'mean'"),
+        ({"missing": "mean"}, "missing must be one of typical, similar, error, got 'mean'"),
         ({"conditions": ["Age"]}, r"conditions must be a mapping .*, got \['Age'\]"),
         ({"conditions": {"Agge": "never"}}, "names 'Agge', .* no such column; did you mean 'Age'"),
         ({"conditions": {"zzz": "never"}}, "names 'zzz', .* no such column; it has Age, Pulse"),

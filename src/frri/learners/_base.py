@@ -35,6 +35,7 @@ from frri.table.checks import (
 from frri.table.columns import is_missing, plain_table
 from frri.table.encoding import encode_columns
 from frri.table.targets import warn_about_numbers
+from frri.table.typical import with_typical
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +74,8 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
 
     # Whether missing values are taken; the checks, the messages and the tags follow from it.
     _takes_missing = False
+    # What becomes of them: a parameter of learners that have it.
+    missing: str = "fails"
     # Why it takes no sample weights, to be said where it is given some.
     _no_weights = ""
 
@@ -167,8 +170,8 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         return matrix
 
     def _allows_missing(self) -> bool:
-        """Whether missing values are taken, for learners where parameters have a say in it."""
-        return self._takes_missing
+        """Whether missing values are taken, where the parameter may have a say in it."""
+        return self._takes_missing and self.missing != "error"
 
     def _finite(self) -> bool | str:
         return "allow-nan" if self._allows_missing() else True
@@ -212,6 +215,8 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         target, y = _named_labels(y)
         check_labels(y)
         table, y = self._encoded(X, y)
+        if self.missing == "typical":
+            table = with_typical(table)
         y = plain_labels(y)
         check_classes(y)
         check_classification_targets(y)

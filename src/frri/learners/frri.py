@@ -20,7 +20,7 @@ from frri.cover import DEFAULT_EFFORT, CoverMatrix, minimum_cover
 from frri.induction import ConditionType
 from frri.learners._base import RuleClassifier, TrainingTable
 from frri.learners._boxes import box_conditions, scaled_values
-from frri.learners._parameters import LARGEST_AMOUNT, check_count, random_numbers
+from frri.learners._parameters import LARGEST_AMOUNT, check_choice, check_count, random_numbers
 from frri.rules import Rule, RuleSet
 from frri.rules.measures import statistics_of_counts
 from frri.table import Attribute
@@ -71,10 +71,11 @@ class FRRIClassifier(RuleClassifier):
     outside it count as its ends. Other categories (texts and truth values of a data frame) are equal or
     as different as can be, so a condition on them names the object's own category.
 
-    A missing value is similar to everything: in training it tells no two objects apart, whichever of
-    them misses it, and a new object fails no condition on what it misses. No rule uses an attribute that
-    its own object misses. An object that misses all values is like every other one, so that no rule can
-    be found for the objects of other classes: drop such rows.
+    A missing value counts as the typical one of its attribute in training (the median, or the commonest
+    category), for new objects too. It can be similar to everything instead: then it tells no two objects
+    apart, whichever of them misses it, a new object fails no condition on what it misses, and no rule
+    uses an attribute that its own object misses. But an object that misses all values is then like
+    every other one, so that no rule can be found for the objects of other classes: drop such rows.
 
     There are no sample weights: an object is covered or not, and the smallest set of rules that covers
     every object is the same whatever the objects weigh.
@@ -90,8 +91,9 @@ class FRRIClassifier(RuleClassifier):
         "at most" or "at least" (for attributes with an order), "never", or "any", which holds for the
         attributes not mentioned. Such a rule does not start as "similar to this object" but as, say,
         "at most this object's value"; confidences are distances in that sense.
-    missing : {"similar", "error"}, default="similar"
-        Whether missing values are similar to everything or refused, in training and in prediction.
+    missing : {"typical", "similar", "error"}, default="typical"
+        Whether missing values count as typical ones, are similar to everything, or are refused, in
+        training and in prediction.
     effort : int, default=DEFAULT_EFFORT
         How much work the exact selection may take, in steps of its search. The limit is one of work
         and not of time, so results can be reproduced anywhere. When it is reached the best ruleset
@@ -151,8 +153,8 @@ class FRRIClassifier(RuleClassifier):
 
     >>> import pandas as pd
     >>> X = pd.DataFrame({"colour": ["red", "red", None, "blue"], "size": [5.0, 3.0, 1.0, None]})
-    >>> clf = FRRIClassifier(conditions={"size": "at least"}).fit(X, ["no", "no", "yes", "yes"])
-    >>> print(clf.ruleset_)
+    >>> clf = FRRIClassifier(conditions={"size": "at least"}, missing="similar")
+    >>> print(clf.fit(X, ["no", "no", "yes", "yes"]).ruleset_)
     IF colour = red AND size >= 5 (fades, ends at 1) THEN class = no   [...]
     IF colour = blue THEN class = yes   [confidence 1.00, covers 2 of 4, precision 1.00]
     """
@@ -172,7 +174,7 @@ class FRRIClassifier(RuleClassifier):
         *,
         attribute_order: Any = "given",
         conditions: Any = None,
-        missing: str = "similar",
+        missing: str = "typical",
         effort: int = DEFAULT_EFFORT,
         time_limit: float | None = None,
         random_state: Any = None,
@@ -238,11 +240,8 @@ class FRRIClassifier(RuleClassifier):
             np.lexsort((cover.selected, -sizes, table.classes[cover.selected]))
         ]
         self.ruleset_ = self._package(table, found.covers.take(self.selected_))
-        self._warn_about_results(table.values, restricted=initial is not None)
+        self._warn_about_results(table, restricted=initial is not None)
         return self
-
-    def _allows_missing(self) -> bool:
-        return self.missing != "error"
 
     @property
     def condition_types_(self) -> NDArray[np.object_]:
@@ -262,8 +261,7 @@ class FRRIClassifier(RuleClassifier):
                 f"time_limit must be a number of seconds, 0 or more, got {shown(limit)}."
             )
         check_n_jobs(self.n_jobs)
-        if not isinstance(self.missing, str) or self.missing not in {"similar", "error"}:
-            raise ValueError(f"missing must be 'similar' or 'error', got {shown(self.missing)}.")
+        check_choice("missing", self.missing, ("typical", "similar", "error"))
         if self.conditions is not None and not isinstance(self.conditions, Mapping):
             raise ValueError(
                 "conditions must be a mapping from columns to 'any', 'at most', 'at least' or 'never', "
@@ -288,7 +286,7 @@ class FRRIClassifier(RuleClassifier):
             classes=table.labels,
             target=table.target,
             clip=True,
-            missing="similar",
+            missing="typical" if self.missing == "typical" else "similar",
             class_counts=table.class_counts,
             about=self._about(table) | {"selection": selection},
         )
@@ -301,7 +299,8 @@ class FRRIClassifier(RuleClassifier):
         known = (replace(rule, statistics=s) for rule, s in zip(rules, found, strict=True))
         return replace(ruleset, rules=tuple(known))
 
-    def _warn_about_results(self, values: NDArray[np.float64], *, restricted: bool) -> None:
+    def _warn_about_results(self, table: TrainingTable, *, restricted: bool) -> None:
+        values = table.values
         if too_many_rules(self.selection_.n_rules, len(values)):
             warnings.warn(
                 f"FRRI needs {self.selection_.n_rules} rules for {len(values)} objects, because classes "
@@ -318,11 +317,14 @@ class FRRIClassifier(RuleClassifier):
                 f" Row {row} is empty and so like all others: drop it."
                 for row in np.flatnonzero(np.isnan(values).all(axis=1))[:1]
             )
+            known = {rule.consequent for rule in self.ruleset_}
+            lacking = [repr(label) for label in table.labels if label not in known]
+            none = f" So there is no rule at all for {', '.join(lacking)}." if lacking else ""
             shown = ", ".join(map(str, self.uncovered_[:10]))
             more = ", ..." if len(self.uncovered_) > 10 else ""
             warnings.warn(
                 f"{len(self.uncovered_)} of {len(values)} objects are covered by no rule, because an "
-                f"object of another class has {reason}: rows {shown}{more} (see uncovered_).{empty}",
+                f"object of another class has {reason}: rows {shown}{more} (see uncovered_).{empty}{none}",
                 UserWarning,
                 stacklevel=3,
             )

@@ -1,0 +1,48 @@
+"""Typical values: what a missing value counts as where the meaning of rules says so."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frri.table.attribute import Attribute
+from frri.table.encoding import EncodedTable
+
+
+def with_typical(table: EncodedTable) -> EncodedTable:
+    """A table to learn from, its attributes with their typical values, and no gaps.
+
+    Typical is the median of numbers and dates, the lower one of the two middle categories where they
+    are ordered, and the commonest category, of equally common ones the first, where they are not. A
+    column without any value has 0, or if it has no categories either nothing at all, and keeps its gaps.
+
+    Examples
+    --------
+    >>> attributes = (Attribute("age", 20, 60), Attribute("sex", categories=("f", "m")))
+    >>> table = EncodedTable(np.array([[20, 1], [np.nan, 1], [60, np.nan]]), attributes)
+    >>> filled = with_typical(table)
+    >>> [attribute.typical for attribute in filled.attributes]
+    [40.0, 'm']
+    >>> filled.matrix[1:].tolist()
+    [[40.0, 1.0], [60.0, 1.0]]
+    """
+    unknown = np.isnan(table.matrix)
+    attributes = tuple(
+        replace(attribute, typical=_typical(attribute, column[~gaps]))
+        for attribute, column, gaps in zip(table.attributes, table.matrix.T, unknown.T, strict=True)
+    )
+    if not unknown.any():
+        return EncodedTable(table.matrix, attributes)
+    codes = np.array([attribute.typical_code for attribute in attributes])
+    return EncodedTable(np.where(unknown, codes, table.matrix), attributes)
+
+
+def _typical(attribute: Attribute, known: NDArray[np.float64]) -> float | str | None:
+    if attribute.categories is None:
+        return float(np.median(known)) if len(known) else 0.0
+    known = known[known >= 0.0]
+    if not len(known):
+        return attribute.categories[0] if attribute.categories else None
+    if attribute.kind == "ordinal":
+        return attribute.categories[int(np.sort(known)[(len(known) - 1) // 2])]
+    return attribute.categories[int(np.bincount(known.astype(np.intp)).argmax())]
