@@ -60,7 +60,7 @@ def test_worked_example_shortened_rules(fitted):
 
 def test_worked_example_covering_table(fitted):
     """Each candidate as a ruleset of its own covers what the paper's table says."""
-    from frri.learners.frri import _conditions
+    from frri.learners._boxes import box_conditions
     from frri.rules import Rule
 
     table = FRRIClassifier()._training_table(
@@ -68,7 +68,7 @@ def test_worked_example_covering_table(fitted):
     )
     rules = tuple(
         Rule(
-            _conditions(table, u, fitted._types[u], fitted.confidence_[u]),
+            box_conditions(table, u, fitted._types[u], fitted.confidence_[u]),
             int(example.Y[u]),
             fitted.confidence_[u],
         )
@@ -93,13 +93,13 @@ def test_worked_example_prediction():
     low, high = np.array(example.X).min(axis=0), np.array(example.X).max(axis=0)
     frame = pd.DataFrame(example.X, columns=example.NAMES)
     clf = FRRIClassifier().fit(frame, example.Y)
-    from frri.learners.frri import _conditions
+    from frri.learners._boxes import box_conditions
     from frri.rules import Rule
 
     table = clf._training_table(frame, example.Y)
     rules = tuple(
         Rule(
-            _conditions(table, u, clf._types[u], clf.confidence_[u]),
+            box_conditions(table, u, clf._types[u], clf.confidence_[u]),
             int(example.Y[u]),
             clf.confidence_[u],
         )
