@@ -443,6 +443,23 @@ def test_a_fit_ends_with_its_accuracy_on_rows_not_seen_and_the_better_learner(
     assert "note" not in said
 
 
+def test_the_check_of_weighted_rows_is_weighted_throughout(folder, capsys):
+    rows = [
+        f"{i},{'no' if i < 40 else 'yes'},{(1, 0)[i % 2] if i < 40 else 9}\n" for i in range(60)
+    ]
+    (folder / "x.csv").write_text("a,y,w\n" + "".join(rows))
+    weighted = [*FIT, "--learner", "modlem", "--weights", "w"]
+    for options, spread in (
+        ([], r"[\d.]+ to [\d.]+ in 5 folds"),
+        (["--test", "0.3"], "12 rows, .*"),
+    ):
+        assert main([*weighted, *options]) == 0
+        said = capsys.readouterr().err
+        assert re.search(
+            rf"accuracy [\d.]+ \({spread}\); always answering yes has 0\.9\d\n", said
+        ), said
+
+
 def test_rows_can_be_kept_for_the_check_and_a_useless_model_is_called_so(folder, capsys):
     (folder / "x.csv").write_text("a,y\n" + "".join(f"{i},{'ny'[i % 3 == 0]}\n" for i in range(60)))
     assert main([*FIT, "--test", "0.3"]) == 0

@@ -99,6 +99,9 @@ def check_fit(
     """
     from frri.learners.frri import too_many_rules  # noqa: PLC0415 - slow to import
 
+    if weights is not None:
+        # Rows without weight do not count, and a fold of nothing else could not be judged.
+        X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
     labels, n_rules, need = y.to_numpy(), len(learner.ruleset_), ""
     if arguments.learner == "frri" and too_many_rules(n_rules, len(labels)):
         need = f"FRRI needs {n_rules} rules for {len(labels)} rows, because classes overlap"
@@ -146,14 +149,15 @@ def _obstacle(arguments: argparse.Namespace, labels: NDArray[Any], seconds: floa
 def _line(trial: Trial, labels: NDArray[Any], weights: Any, test: float | None) -> str:
     """Accuracy with its spread, beside always answering the commonest class."""
     names, classes = np.unique(labels.astype(str), return_inverse=True)
-    common, _ = majority(classes)
-    baseline = float(np.average(classes == common, weights=weights))
+    common, baseline = majority(classes, weights)
     reached = trial.accuracy(weights)
     if test is None:
-        shares = [trial.right[trial.fold == k].mean() for k in range(trial.fold.max() + 1)]
+        counts = np.ones(len(labels)) if weights is None else weights
+        folds = [trial.fold == k for k in range(trial.fold.max() + 1)]
+        shares = [np.average(trial.right[own], weights=counts[own]) for own in folds]
         spread = f"{min(shares):.2f} to {max(shares):.2f} in {len(shares)} folds"
     else:
-        low, high = wilson(int(trial.right.sum()), len(trial.right))
+        low, high = wilson(reached * len(trial.right), len(trial.right))
         spread = f"{len(trial.right)} rows, 95% interval {low:.2f} to {high:.2f}"
     verdict = "" if reached > baseline else ": no better than that"
     return (

@@ -103,16 +103,20 @@ def brier_score(classes: NDArray[np.intp], probabilities: NDArray[np.float64]) -
     return float(squares.mean()) / (2 if probabilities.shape[1] == 2 else 1)
 
 
-def majority(classes: NDArray[np.intp]) -> tuple[int, float]:
-    """The commonest class, and the accuracy of always answering it.
+def majority(
+    classes: NDArray[np.intp], weights: NDArray[np.float64] | None = None
+) -> tuple[int, float]:
+    """The commonest class, by numbers of rows or by what they weigh, and the accuracy of answering it.
 
     Examples
     --------
     >>> majority(np.array([1, 0, 1, 1]))
     (1, 0.75)
+    >>> majority(np.array([1, 0, 1, 1]), np.array([1.0, 9.0, 1.0, 1.0]))
+    (0, 0.75)
     """
-    counts = np.bincount(classes)
-    return int(counts.argmax()), float(counts.max() / len(classes))
+    counts = np.bincount(classes, weights)
+    return int(counts.argmax()), float(counts.max() / counts.sum())
 
 
 def _ratio(part: int, whole: int) -> float | None:
