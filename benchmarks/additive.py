@@ -21,8 +21,9 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from frri import AdditiveRulesClassifier
+from frri._twins import compiled
 from frri.compare.datasets import NAMES, load
-from frri.learners.additive import _columns, _growing, _losses, classifier
+from frri.learners.additive import _bin_kernels, _columns, _growing, _losses, classifier
 
 TUNED = [
     "australian",
@@ -82,6 +83,7 @@ def main():
         if arguments.sizes
         else {"default": ABLATION["default"]}
     )
+    compiled(_bin_kernels)  # from now on it is used for small tables as well
     tables = {name: load(name) for name in SETS[arguments.sets]}
     print(f"{'':<28}balanced  plain  rules  conditions  log loss  CPU s a fit")
     for label, (parameters, changes) in variants.items():
@@ -150,7 +152,9 @@ def folds(table, arguments):
         return
     for split in range(arguments.splits):
         shuffled = StratifiedKFold(10, shuffle=True, random_state=split)
-        yield from shuffled.split(table.X, table.y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # classes with fewer than ten objects
+            yield from shuffled.split(table.X, table.y)
 
 
 if __name__ == "__main__":

@@ -243,6 +243,18 @@ def test_the_ruleset_gives_what_was_fitted():
         assert rule.statistics.support == tuple(np.bincount(y[covered], minlength=3))
 
 
+def test_texts_say_what_a_rule_adds():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    votes = AdditiveRulesClassifier(max_rules=1).fit(X, y.map({0: "setosa", 1: "v", 2: "v"}))
+    text = str(votes.ruleset_)
+    assert text.endswith(
+        f"THEN target setosa {votes.ruleset_[0].weight:+.2f}   [covers 51 of 150, precision 0.98]"
+    )
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    sums = AdditiveRulesRegressor(max_rules=1).fit(X, y).ruleset_
+    assert str(sums).endswith(f" THEN target {sums[0].consequent:+.6g}")
+
+
 def test_balanced_classes_count_the_same_and_bases_are_priors_otherwise():
     X = np.zeros((10, 1))
     y = np.repeat([0, 1], [8, 2])

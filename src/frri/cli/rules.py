@@ -9,7 +9,7 @@ from frri.cli.console import bold, one_line, say
 from frri.cli.files import load_model
 from frri.cli.parser import Parser
 from frri.rules import Rule, RuleSet
-from frri.rules.text import conclusion_text, condition_texts, facts, rule_text
+from frri.rules.text import bracketed, conclusion_text, condition_texts, facts, rule_text
 
 EXAMPLES = """\
 frri rules model.json
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _line(ruleset: RuleSet, rule: Rule) -> str:
     """The text of a rule, with its words standing out on a terminal."""
     phrases = [one_line(phrase) for phrase in condition_texts(ruleset, rule)]
-    known = f"   [{', '.join(facts(ruleset, rule))}]"
+    known = bracketed(facts(ruleset, rule))
     conclusion = one_line(conclusion_text(ruleset, rule))
     if not phrases:
         word = "OTHERWISE" if ruleset.combination == "first" else "ALWAYS"

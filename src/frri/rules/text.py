@@ -40,6 +40,9 @@ def conclusion_text(ruleset: "RuleSet", rule: "Rule") -> str:
     >>> rules = RuleSet((bound,), (), ("low", "medium", "high"), "risk", semantics="at-least-class")
     >>> conclusion_text(rules, bound)
     'risk >= medium'
+    >>> vote = Rule((), "high", 1.5)
+    >>> conclusion_text(RuleSet((vote,), (), ("low", "high"), "risk", semantics="softmax-votes"), vote)
+    'risk high +1.50'
     """
     return f"{ruleset.target} {_said(ruleset, rule)}"
 
@@ -49,9 +52,23 @@ def _said(ruleset: "RuleSet | None", rule: "Rule") -> str:
         names = [f"{label} " for label in ruleset.classes] if ruleset else [""] * len(rule.votes)
         votes = zip(names, rule.votes, strict=True)
         return "by votes " + ", ".join(f"{name}{vote:+.3g}" for name, vote in votes)
+    if _adds(ruleset):
+        assert ruleset is not None  # noqa: S101 - or it would not be known
+        if ruleset.task == "regression":
+            return f"{rule.weight * float(rule.consequent):+.6g}"
+        return f"{rule.consequent} {rule.weight:+.2f}"
     numbers = ruleset is not None and ruleset.task == "regression"
     said = f"{rule.consequent:.6g}" if numbers else str(rule.consequent)
     return f"{_SIGNS[rule.relation]} {said}"
+
+
+def _adds(ruleset: "RuleSet | None") -> bool:
+    """Whether rules add to a base: then their weight is part of what they say."""
+    return (
+        ruleset is not None
+        and ruleset.semantics.fallback == "base"
+        and (ruleset.combination == "sum")
+    )
 
 
 def conclusion(ruleset: "RuleSet", rule: "Rule") -> "Label":
@@ -67,7 +84,12 @@ def lone_rule_text(rule: "Rule") -> str:
 
 def _sentence(phrases: list[str], conclusion: str, known: list[str], always: str) -> str:
     head = f"IF {' AND '.join(phrases)} THEN" if phrases else always
-    return f"{head} {conclusion}   [{', '.join(known)}]"
+    return f"{head} {conclusion}{bracketed(known)}"
+
+
+def bracketed(known: list[str]) -> str:
+    """What is known about a rule, after its sentence; nothing where nothing is."""
+    return f"   [{', '.join(known)}]" if known else ""
 
 
 def condition_texts(ruleset: "RuleSet", rule: "Rule") -> list[str]:
@@ -136,7 +158,8 @@ def condition_text(
 
 def facts(ruleset: "RuleSet | None", rule: "Rule") -> list[str]:
     """What is known about a rule, in a few words each."""
-    known = [f"confidence {share_text(rule.weight)}"]
+    said = _adds(ruleset) and rule.votes is None
+    known = [] if said else [f"confidence {share_text(rule.weight)}"]
     if rule.statistics is not None:
         total = "" if ruleset is None else f" of {_amount(sum(ruleset.class_counts))}"
         known.append(f"covers {_amount(rule.statistics.covered)}{total}")
