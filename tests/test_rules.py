@@ -383,7 +383,7 @@ def test_a_rule_that_covers_nothing_has_no_precision_to_show():
 def test_without_pandas_the_remedy_is_named():
     with (
         patch.dict(sys.modules, {"pandas": None}),
-        pytest.raises(ImportError, match="pip install pandas"),
+        pytest.raises(ImportError, match=r"pip install 'frri\[tables\]'"),
     ):
         example().to_frame()
 
