@@ -43,6 +43,8 @@ IN_CI = os.environ.get("CI") == "true"
 FENCE = re.compile(r"^```(\w+)(?: ([^\n]*))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = re.compile(r"<!-- not run: .+ -->\s*$")
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+# Said while a slow machine works; pages do not show it.
+PROGRESS = re.compile(r"^[a-z][^\n]* \.\.\. \d+ s\n", re.MULTILINE)
 CHECK = doctest.OutputChecker().check_output
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 # What a reader does once, and what is tested as such elsewhere.
@@ -166,7 +168,7 @@ def run_in_process(arguments):
 
     with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.redirect_stderr(printed):
         code = main(arguments)
-    return code, printed.getvalue()
+    return code, PROGRESS.sub("", printed.getvalue())
 
 
 def demo_command():

@@ -11,6 +11,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.class_weight import compute_class_weight
 
 from frri._twins import compiled, pays
+from frri._util.names import shown
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
 from frri.learners._boxes import box_conditions, scaled_values
@@ -243,6 +244,11 @@ class CompactFRRIClassifier(RuleClassifier):
         for name in ("min_support", "radius"):
             if getattr(self, name) > 1:
                 raise ValueError(f"{name} must be a share from 0 to 1, got {getattr(self, name)}.")
+        given = self.class_weight
+        if not (given is None or isinstance(given, dict) or str(given) == "balanced"):
+            raise ValueError(
+                f"class_weight must be 'balanced', None or a dict of classes, got {shown(given)}."
+            )
         check_n_jobs(self.n_jobs)
 
 
