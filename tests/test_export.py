@@ -783,3 +783,11 @@ def test_what_the_web_needs_is_in_the_package():
     import frri.export
 
     assert Path(frri.export.__file__).with_name("evaluator.js").is_file()
+
+
+@pytest.mark.parametrize("export", [to_markdown, to_latex, RuleSet._repr_html_])
+def test_predicted_numbers_are_shown_to_six_digits(export):
+    rules = tuple(Rule((), number) for number in (-1234.5678, 0.0123456789))
+    text = export(RuleSet(rules, (), (), "price", semantics="weighted-mean"))
+    assert "-1234.57" in text
+    assert "0.0123457" in text

@@ -3,7 +3,7 @@ r"""Rules as a LaTeX table with the rules of the booktabs package."""
 import re
 
 from frri.export.quoting import one_line
-from frri.export.rows import Cell, table_rows
+from frri.export.rows import Cell, shown_rows
 from frri.rules.ruleset import RuleSet
 from frri.rules.text import share_text
 
@@ -59,7 +59,7 @@ def to_latex(ruleset: RuleSet, *, long: bool = False) -> str:
     \bottomrule
     \end{tabular}
     """
-    titles, rows = table_rows(ruleset)
+    titles, rows = shown_rows(ruleset)
     name = "longtable" if long else "tabular"
     columns = "rp{0.5\\linewidth}l" + "r" * (len(titles) - 3)
     head = [rf"\begin{{{name}}}{{{columns}}}", r"\toprule", _line(titles), r"\midrule"]

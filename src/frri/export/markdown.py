@@ -3,7 +3,7 @@
 import re
 
 from frri.export.quoting import one_line
-from frri.export.rows import Cell, table_rows
+from frri.export.rows import Cell, shown_rows
 from frri.rules.ruleset import RuleSet
 from frri.rules.text import share_text
 
@@ -22,7 +22,7 @@ def to_markdown(ruleset: RuleSet) -> str:
     | --- | --- | --- | --- |
     | 1 | age &lt; 30 | no | 0.90 |
     """
-    titles, rows = table_rows(ruleset)
+    titles, rows = shown_rows(ruleset)
     lines = [_line(titles), _line_of(["---"] * len(titles)), *map(_line, rows)]
     return "\n".join(lines)
 

@@ -2,7 +2,7 @@
 
 from frri.rules.rule import Label
 from frri.rules.ruleset import RuleSet
-from frri.rules.text import conclusion, condition_texts
+from frri.rules.text import conclusion, conclusion_shown, condition_texts
 
 Cell = str | Label | None
 
@@ -32,3 +32,19 @@ def table_rows(ruleset: RuleSet) -> tuple[list[str], list[list[Cell]]]:
             row += [None] * 4
         rows.append(row)
     return titles, rows
+
+
+def shown_rows(ruleset: RuleSet) -> tuple[list[str], list[list[Cell]]]:
+    """The same for people: what rules say as a text.
+
+    Examples
+    --------
+    >>> from frri import Rule
+    >>> shown_rows(RuleSet((Rule((), -1234.5678),), (), (), "price", semantics="weighted-mean"))[1]
+    [[1, '', '-1234.57', 1.0]]
+    """
+    titles, rows = table_rows(ruleset)
+    return titles, [
+        [*row[:2], conclusion_shown(conclusion(ruleset, rule)), *row[3:]]
+        for row, rule in zip(rows, ruleset, strict=True)
+    ]

@@ -76,6 +76,17 @@ def conclusion(ruleset: "RuleSet", rule: "Rule") -> "Label":
     return rule.consequent if rule.relation == "is" and rule.votes is None else _said(ruleset, rule)
 
 
+def conclusion_shown(said: "Label") -> str:
+    """What a rule says, in a table for people: a number is no share of anything.
+
+    Examples
+    --------
+    >>> conclusion_shown(-1234.5678), conclusion_shown("yes")
+    ('-1234.57', 'yes')
+    """
+    return f"{said:.6g}" if isinstance(said, float) else str(said)
+
+
 def lone_rule_text(rule: "Rule") -> str:
     """The same of a rule outside a ruleset: no attribute says how to show its values."""
     phrases = [condition_text(condition) for condition in rule.conditions]
@@ -191,7 +202,7 @@ def ruleset_frame(ruleset: "RuleSet") -> "pd.DataFrame":
 
 def ruleset_html(ruleset: "RuleSet") -> str:
     """A plain table for notebooks; every name is escaped."""
-    rows = _rows(ruleset)
+    rows = [row | {"then": conclusion_shown(row["then"])} for row in _rows(ruleset)]
     columns = list(dict.fromkeys(column for row in rows for column in row))
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     body = "".join(
