@@ -103,11 +103,14 @@ def test_options_about_columns_are_those_of_fit(capsys):
         }
     )
     frame.to_csv("p.csv", index=False)
-    common = ["p.csv", "--target", "risk", "--learners", "tree,quickrules", "--folds", "2"]
+    common = ["p.csv", "--target", "risk", "--learners", "tree,knn", "--folds", "2"]
     assert run(*common) == 2
     said = capsys.readouterr().err
-    assert "p: not run: QuickRules takes no missing values, and 'c' has some" in said
+    assert "p: not run: decision tree takes numbers only, and 'b' holds others" in said
     assert said.endswith("frri: None of the learners can be run on these data; see above.\n")
+    assert run(*common, "--learners", "knn", "--ignore", "b") == 2
+    said = capsys.readouterr().err
+    assert "p: not run: 5-nearest neighbours takes no missing values, and 'c' has some" in said
     assert run(*common, "--ignore", "b", "--ignore", "c") == 0
     assert "not run" not in capsys.readouterr().err
     assert run(*common, "--ignore", "risk") == 2

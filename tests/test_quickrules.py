@@ -309,4 +309,9 @@ def test_bad_tables():
     with pytest.raises(ValueError, match="Column 0 holds inf"):
         QuickRulesClassifier().fit([[inf], [2.0]], [0, 1])
     with pytest.raises(ValueError, match="Missing values"):
-        QuickRulesClassifier().fit([[nan], [2.0]], [0, 1])
+        QuickRulesClassifier(missing="error").fit([[nan], [2.0]], [0, 1])
+    with pytest.raises(ValueError, match="missing must be one of typical, error, got 'fails'"):
+        QuickRulesClassifier(missing="fails").fit([[1.0], [2.0]], [0, 1])
+    nothing = pd.DataFrame({"a": [1.0, 2.0], "b": pd.Series([None, None], dtype="string")})
+    with pytest.raises(ValueError, match=r"Missing values .* column 'b'"):
+        QuickRulesClassifier().fit(nothing, [0, 1])

@@ -3,12 +3,16 @@
 import inspect
 import subprocess
 import sys
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.utils import get_tags
 
 import frri
+from frri import RuleSet
 from frri.learners._base import RuleClassifier
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 
@@ -39,3 +43,22 @@ def test_the_list_itself_imports_no_learner():
 def test_a_learner_that_cannot_be_made_is_one_sentence():
     with pytest.raises(ImportError, match="the learner 'frri' is not available"):
         LEARNERS["frri"].make(nonsense=1)
+
+
+@pytest.mark.parametrize("name", ["frri", "compact", "ripper", "furia", "modlem", "quickrules"])
+def test_missing_values_can_count_as_typical_ones(name):
+    """As behind an imputer, but the rules know it and keep it in their file."""
+    X, y = load_iris(return_X_y=True)
+    X, y = X[::3], y[::3]
+    X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
+    filled = np.where(np.isnan(X), np.nanmedian(X, axis=0), X)
+    settings = {"random_state": 0} if name in {"ripper", "furia"} else {}
+    with warnings.catch_warnings(action="ignore"):
+        mine = LEARNERS[name].make(missing="typical", **settings).fit(X, y).ruleset_
+        other = LEARNERS[name].make(**settings).fit(filled, y).ruleset_
+    assert mine.missing == "typical"
+    assert [replace(rule, statistics=None) for rule in mine] == [
+        replace(rule, statistics=None) for rule in other
+    ]
+    again = RuleSet.from_json(mine.to_json())
+    assert again.predict(X).tolist() == other.predict(filled).tolist()

@@ -85,8 +85,9 @@ def obstacle(data: Dataset, name: str, estimator: BaseEstimator) -> str | None:
     >>> patients = dataset((X, ["low", "high", "low"]), name="patients")
     >>> obstacle(patients, "tree", learner("tree"))
     "not run: decision tree takes numbers only, and 'sex' holds others"
-    >>> obstacle(patients, "quickrules", learner("quickrules"))
-    "not run: QuickRules takes no missing values, and 'age' has some"
+    >>> ages = dataset((X[["age"]], ["low", "high", "low"]), name="ages")
+    >>> obstacle(ages, "knn", learner("knn"))
+    "not run: 5-nearest neighbours takes no missing values, and 'age' has some"
     >>> obstacle(patients, "frri", learner("frri"))
     """
     known = registry.LEARNERS.get(name)

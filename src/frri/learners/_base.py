@@ -173,6 +173,11 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         """Whether missing values are taken, where the parameter may have a say in it."""
         return self._takes_missing and self.missing != "error"
 
+    @property
+    def _missing_in_rules(self) -> str:
+        """What a missing value counts as in the rules; where it is refused it does not matter."""
+        return "fails" if self.missing == "error" else self.missing
+
     def _finite(self) -> bool | str:
         return "allow-nan" if self._allows_missing() else True
 

@@ -80,13 +80,12 @@ LEARNERS = {
             "modlem-entropy", "MODLEM (entropy)", _MODLEM, {"criterion": "entropy"}, weights=True
         ),
         Learner("additive", "Additive rules", _ADDITIVE, weights=True),
-        Learner("quickrules", "QuickRules", _QUICKRULES, missing=False),
+        Learner("quickrules", "QuickRules", _QUICKRULES),
         Learner(
             "quickrules-paper",
             "QuickRules (paper)",
             _QUICKRULES,
             {"t_norm": "minimum", "coverage_test": "close", "ties": "first"},
-            missing=False,
         ),
         # Opponents of other kinds, for comparisons.
         Learner(

@@ -15,7 +15,7 @@ from frri._util.names import shown
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
 from frri.learners._boxes import box_conditions, scaled_values
-from frri.learners._parameters import check_amount, check_count
+from frri.learners._parameters import check_amount, check_choice, check_count
 from frri.learners._weights import weighted_objects
 from frri.learners.compact import _pool_kernels, _winner_kernels
 from frri.learners.compact._pool import Pool
@@ -64,6 +64,9 @@ class CompactFRRIClassifier(RuleClassifier):
         How far a box reaches, as a share of the distance to that enemy.
     class_weight : "balanced", None or dict, default="balanced"
         "balanced" lets every class count the same, None every object.
+    missing : {"fails", "typical", "error"}, default="fails"
+        Whether a condition on a missing value fails, the value counts as the typical one of its column
+        (the median, or the commonest category), or is refused, in training and in prediction.
     n_jobs : int, optional
         Threads for prediction; the rules are learned in one.
 
@@ -104,6 +107,7 @@ class CompactFRRIClassifier(RuleClassifier):
         noise_share: float = 0.3,
         radius: float = 0.5,
         class_weight: Any = "balanced",
+        missing: str = "fails",
         n_jobs: int | None = None,
     ) -> None:
         self.max_rules = max_rules
@@ -113,6 +117,7 @@ class CompactFRRIClassifier(RuleClassifier):
         self.noise_share = noise_share
         self.radius = radius
         self.class_weight = class_weight
+        self.missing = missing
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -224,6 +229,7 @@ class CompactFRRIClassifier(RuleClassifier):
             classes=table.labels,
             target=table.target,
             clip=True,
+            missing=self._missing_in_rules,
             class_counts=table.class_counts,
             about=self._about(table) | {"selection": dict(self.selection_)},
         )
@@ -239,6 +245,7 @@ class CompactFRRIClassifier(RuleClassifier):
         if self.max_conditions is not None:
             check_count("max_conditions", self.max_conditions, 1)
         check_count("noise_neighbours", self.noise_neighbours, 1)
+        check_choice("missing", self.missing, ("fails", "typical", "error"))
         for name in ("min_support", "noise_share", "radius"):
             check_amount(name, getattr(self, name))
         for name in ("min_support", "radius"):

@@ -56,6 +56,9 @@ class MODLEMClassifier(RuleClassifier):
         What the rules of a class have to cover: the objects that certainly belong to it (no object of
         another class has the same values), those that possibly belong to it (an object of the class
         has the same values), or simply its objects.
+    missing : {"fails", "typical", "error"}, default="fails"
+        Whether a condition on a missing value fails, the value counts as the typical one of its column
+        (the median, or the commonest category), or is refused, in training and in prediction.
     n_jobs : int, optional
         How many threads predict: so many, all cores (-1), all but one (-2), and so on. None is all
         cores, or one where several models are fitted at a time by joblib. Learning takes one thread,
@@ -96,10 +99,12 @@ class MODLEMClassifier(RuleClassifier):
         *,
         criterion: Literal["laplace", "entropy"] = "laplace",
         approximation: Literal["lower", "upper", "none"] = "lower",
+        missing: str = "fails",
         n_jobs: int | None = None,
     ) -> None:
         self.criterion = criterion
         self.approximation = approximation
+        self.missing = missing
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MODLEMClassifier:
@@ -139,6 +144,7 @@ class MODLEMClassifier(RuleClassifier):
             target=table.target,
             combination="best",
             fallback="partial",
+            missing=self._missing_in_rules,
             class_counts=_class_sizes(table, weights),
             about=self._about(table),
         )
@@ -146,6 +152,7 @@ class MODLEMClassifier(RuleClassifier):
 
     def _check_parameters(self) -> None:
         check_n_jobs(self.n_jobs)
+        check_choice("missing", self.missing, ("fails", "typical", "error"))
         check_choice("criterion", self.criterion, ("laplace", "entropy"))
         check_choice("approximation", self.approximation, ("lower", "upper", "none"))
 

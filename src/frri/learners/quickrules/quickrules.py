@@ -19,6 +19,7 @@ from frri.learners.quickrules._positive_region import (
     total,
 )
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
+from frri.table.checks import check_complete
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -66,6 +67,9 @@ class QuickRulesClassifier(RuleClassifier):
         it goes on making rules, in the end more of them than there are objects.
     ties : {"first", "last"}, default="last"
         Which of several equally good attributes is added.
+    missing : {"typical", "error"}, default="typical"
+        Whether a missing value counts as the typical one of its column (the median, or the commonest
+        category) or is refused, in training and in prediction.
     n_jobs : int, optional
         How many threads predict: so many, all cores (-1), all but one (-2), and so on. None is all
         cores, or one where several models are fitted at a time by joblib. Learning takes one thread,
@@ -108,6 +112,7 @@ class QuickRulesClassifier(RuleClassifier):
     array([0, 0])
     """
 
+    _takes_missing = True
     _no_weights = (
         "sums over objects are compared to the last digit, and a heavy object would be rounded "
         "otherwise than several equal ones"
@@ -122,12 +127,14 @@ class QuickRulesClassifier(RuleClassifier):
         implicator: str = "kleene_dienes",
         coverage_test: Literal["at_least", "close"] = "at_least",
         ties: Literal["first", "last"] = "last",
+        missing: str = "typical",
         n_jobs: int | None = None,
     ) -> None:
         self.t_norm = t_norm
         self.implicator = implicator
         self.coverage_test = coverage_test
         self.ties = ties
+        self.missing = missing
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, **refused: Any) -> QuickRulesClassifier:
@@ -150,8 +157,10 @@ class QuickRulesClassifier(RuleClassifier):
         check_choice("implicator", self.implicator, tuple(fuzzy.IMPLICATORS))
         check_choice("coverage_test", self.coverage_test, ("at_least", "close"))
         check_choice("ties", self.ties, TIES)
+        check_choice("missing", self.missing, ("typical", "error"))
         check_n_jobs(self.n_jobs)
         table = self._training_table(X, y)
+        check_complete(table.values, table.attributes)
         region = PositiveRegion(
             table.values, table.classes, table.attributes, self.t_norm, self.implicator
         )
@@ -165,6 +174,7 @@ class QuickRulesClassifier(RuleClassifier):
             t_norm=self.t_norm,
             combination="sum",
             fallback="nearest",
+            missing=self._missing_in_rules,
             class_counts=table.class_counts,
             about=self._about(table),
         )

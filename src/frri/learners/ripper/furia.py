@@ -52,6 +52,9 @@ class FURIAClassifier(RuleClassifier):
         How the memberships of a rule's tests are joined.
     uncovered : {"stretch", "priors"}, default="stretch"
         What decides about an object that no rule covers: stretched rules, or the most frequent class.
+    missing : {"fails", "typical", "error"}, default="fails"
+        Whether a condition on a missing value fails, the value counts as the typical one of its column
+        (the median, or the commonest category), or is refused, in training and in prediction.
     random_state : int, RandomState or None, default=None
         For the random division of objects.
     n_jobs : int, optional
@@ -102,6 +105,7 @@ class FURIAClassifier(RuleClassifier):
         t_norm: Literal["product", "minimum"] = "product",
         uncovered: Literal["stretch", "priors"] = "stretch",
         random_state: int | np.random.RandomState | None = None,
+        missing: str = "fails",
         n_jobs: int | None = None,
     ) -> None:
         self.folds = folds
@@ -110,6 +114,7 @@ class FURIAClassifier(RuleClassifier):
         self.t_norm = t_norm
         self.uncovered = uncovered
         self.random_state = random_state
+        self.missing = missing
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, **refused: Any) -> Self:
@@ -139,6 +144,7 @@ class FURIAClassifier(RuleClassifier):
             t_norm=self.t_norm,
             combination="sum",
             fallback=FALLBACKS[self.uncovered],
+            missing=self._missing_in_rules,
             class_counts=table.class_counts,
             about=self._about(table),
         )
@@ -146,6 +152,7 @@ class FURIAClassifier(RuleClassifier):
 
     def _strategy(self) -> Strategy:
         check_n_jobs(self.n_jobs)
+        check_choice("missing", self.missing, ("fails", "typical", "error"))
         check_choice("t_norm", self.t_norm, ("product", "minimum"))
         check_choice("uncovered", self.uncovered, tuple(FALLBACKS))
         return Strategy(

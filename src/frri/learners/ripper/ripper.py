@@ -10,7 +10,7 @@ import numpy as np
 from frri._util.names import shown
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
-from frri.learners._parameters import random_numbers
+from frri.learners._parameters import check_choice, random_numbers
 from frri.learners.ripper._class_rules import ClassProblem, CrispRule, Strategy
 from frri.learners.ripper._sorted_columns import NO_TESTS, SortedColumns, without_redundant
 from frri.rules import Rule, RuleSet
@@ -48,6 +48,9 @@ class RIPPERClassifier(RuleClassifier):
     prune : bool, default=True
         Whether rules are pruned. If not, they are grown on all objects and there is nothing to choose
         from when they are gone through again, so they are not.
+    missing : {"fails", "typical", "error"}, default="fails"
+        Whether a condition on a missing value fails, the value counts as the typical one of its column
+        (the median, or the commonest category), or is refused, in training and in prediction.
     random_state : int, RandomState or None, default=None
         For the random division of objects and the order of equally frequent classes.
     n_jobs : int, optional
@@ -98,6 +101,7 @@ class RIPPERClassifier(RuleClassifier):
         optimizations: int = 2,
         prune: bool = True,
         random_state: int | np.random.RandomState | None = None,
+        missing: str = "fails",
         n_jobs: int | None = None,
     ) -> None:
         self.folds = folds
@@ -105,6 +109,7 @@ class RIPPERClassifier(RuleClassifier):
         self.optimizations = optimizations
         self.prune = prune
         self.random_state = random_state
+        self.missing = missing
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, **refused: Any) -> Self:
@@ -133,6 +138,7 @@ class RIPPERClassifier(RuleClassifier):
             target=table.target,
             combination="first",
             fallback="priors",
+            missing=self._missing_in_rules,
             class_counts=table.class_counts,
             about=self._about(table),
         )
@@ -140,6 +146,7 @@ class RIPPERClassifier(RuleClassifier):
 
     def _strategy(self) -> Strategy:
         check_n_jobs(self.n_jobs)
+        check_choice("missing", self.missing, ("fails", "typical", "error"))
         if not isinstance(self.prune, bool | np.bool_):
             raise ValueError(f"prune must be True or False, got {shown(self.prune)}.")  # noqa: TRY004
         strategy = Strategy(
