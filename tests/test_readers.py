@@ -446,6 +446,7 @@ FRAMES = {
     "pandas with extension types": pd.DataFrame(MIXED).convert_dtypes(),
     "pandas with Arrow types": pd.DataFrame(MIXED).convert_dtypes(dtype_backend="pyarrow"),
     "polars": pl.DataFrame(MIXED),
+    "polars, lazy": pl.DataFrame(MIXED).lazy(),
     "Arrow": pa.table(MIXED),
 }
 

@@ -87,6 +87,7 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self._allows_missing()
+        tags.input_tags.sparse = True
         return tags
 
     def _refuse(self, arguments: Mapping[str, Any]) -> None:

@@ -17,7 +17,9 @@ _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 
 
 def plain_table(table: Any) -> Any:
-    """An Arrow table as a data frame, a masked array with its gaps; anything else as it is.
+    """An Arrow table or a lazy polars frame as a data frame, a masked or sparse array as a full one.
+
+    Anything else stays as it is.
 
     Examples
     --------
@@ -26,6 +28,10 @@ def plain_table(table: Any) -> Any:
     """
     if isinstance(table, np.ma.MaskedArray):
         return _with_gaps(table)
+    if type(table).__name__ == "LazyFrame" and hasattr(table, "collect"):
+        return table.collect()
+    if hasattr(table, "toarray") and hasattr(table, "nnz"):
+        return table.toarray()
     if isinstance(getattr(table, "column_names", None), list) and hasattr(table, "to_pandas"):
         return table.to_pandas(date_as_object=False)
     return table

@@ -29,6 +29,7 @@ from frri.table.columns import (
     plain_column,
     plain_table,
 )
+from frri.table.records import Records
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +148,9 @@ def to_matrix(table: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64
 
     Parameters
     ----------
-    table : array-like, data frame or EncodedTable
-        A data frame is read by column names (further columns are ignored), an array by position; what
+    table : array-like, data frame, dict, list of dict or EncodedTable
+        A data frame is read by column names (further columns are ignored), and so is a dictionary (one
+        row, or columns) and a list of them (rows); an array is read by position; what
         is encoded already for these attributes is passed through.
     attributes : sequence of Attribute
 
@@ -164,7 +166,7 @@ def to_matrix(table: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64
     """
     if isinstance(table, EncodedTable):
         return _passed_through(table, attributes)
-    table = plain_table(table)
+    table = Records.of(plain_table(table))
     names = column_names(table)
     if names is not None:
         places = {name: place for place, name in enumerate(names)}
