@@ -78,3 +78,31 @@ def test_rows_without_a_class_are_left_out_on_demand(folder, capsys):
     assert "note: 1 of 20 rows have no 'y'; they are left out." in said
     assert "19 rows" in said
     assert model["classes"] == [0, 1]
+
+
+def test_numbering_and_empty_columns_are_noted_with_what_to_type(folder, capsys):
+    rows = [(892 + i * 7, i + 1, "", *r) for i, (_, *r) in enumerate(ROWS)]
+    (folder / "x.csv").write_text(table(rows, "PassengerId,row_id,no use,crp mg/l,kind,y"))
+    said, _ = fitted(capsys)
+    assert "note: Column 'no use' has no values; leave it out with --ignore \"no use\"." in said
+    assert (
+        "note: Columns 'PassengerId', 'row_id' have another whole number in every row; "
+        "leave them out with --ignore PassengerId,row_id." in said
+    )
+    said, _ = fitted(capsys, "--ignore", "PassengerId,row_id,no use")
+    assert "leave" not in said
+
+
+def test_suggestions_quote_names_with_spaces(folder, capsys):
+    rows = [(a, "4o" if i == 5 else b, *r) for i, (a, b, *r) in enumerate(ROWS)]
+    (folder / "x.csv").write_text(table(rows))
+    assert main(["fit", "x.csv", "--target", "y", "-o", "m.json"]) == 2
+    assert 'as nominal (--nominal "crp mg/l").' in capsys.readouterr().err
+
+
+def test_rows_without_a_rule_are_counted_from_one_and_python_is_not_spoken(folder, capsys):
+    twins = [(1, 1, "a", "no"), (1, 1, "a", "yes"), (2, 2, "b", "no"), (3, 3, "b", "yes")]
+    (folder / "x.csv").write_text(table(twins))
+    said, _ = fitted(capsys)
+    assert "rows 1, 2" in said
+    assert "uncovered_" not in said

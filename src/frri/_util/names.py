@@ -1,5 +1,6 @@
 """Names and values that people type: found, answered with the nearest that exist, or shown."""
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
@@ -41,6 +42,17 @@ def nearest(name: str, names: Iterable[str]) -> str:
 def _listing(names: list[str], most: int = 8) -> str:
     shown = ", ".join(names[:most]) or "none"
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def typed(name: str) -> str:
+    """A name as it is typed on a command line.
+
+    Examples
+    --------
+    >>> typed("age"), typed("crp mg/l")
+    ('age', '"crp mg/l"')
+    """
+    return name if re.fullmatch(r"[\w.,:/%+-]+", name) else f'"{name}"'
 
 
 def shown(value: Any) -> str:

@@ -314,17 +314,17 @@ class FRRIClassifier(RuleClassifier):
             reason += ", missing ones left aside" if np.isnan(values).any() else ""
             reason += ", as far as conditions on them are allowed" if restricted else ""
             empty = "".join(
-                f" Row {row} is empty and so like all others: drop it."
+                f" Row {row + 1} is empty and so like all others: drop it."
                 for row in np.flatnonzero(np.isnan(values).all(axis=1))[:1]
             )
             known = {rule.consequent for rule in self.ruleset_}
             lacking = [repr(label) for label in table.labels if label not in known]
             none = f" So there is no rule at all for {', '.join(lacking)}." if lacking else ""
-            shown = ", ".join(map(str, self.uncovered_[:10]))
+            shown = ", ".join(map(str, self.uncovered_[:10] + 1))
             more = ", ..." if len(self.uncovered_) > 10 else ""
             warnings.warn(
                 f"{len(self.uncovered_)} of {len(values)} objects are covered by no rule, because an "
-                f"object of another class has {reason}: rows {shown}{more} (see uncovered_).{empty}{none}",
+                f"object of another class has {reason}: rows {shown}{more}.{empty}{none}",
                 UserWarning,
                 stacklevel=3,
             )

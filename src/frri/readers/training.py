@@ -1,19 +1,24 @@
 """Tables to learn from: classes and weights apart, all other columns of the kinds they are declared."""
 
+import re
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from frri._util.names import find_name
+from frri._util.names import find_name, typed
 from frri.readers.tables import read_table
-from frri.table.checks import check_kinds
+from frri.table.checks import check_kinds, listing
 from frri.table.columns import kind_of
 from frri.table.kinds import declare, texts
 from frri.table.targets import binned
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# Names of columns that number things: id, patient_id, PassengerId, row names.
+_NUMBERING = re.compile(r"(?i:^|[ _.])(?i:id|nr|key|index|row ?names?|number)$|[a-z]I[dD]$")
 
 
 def read_training(
@@ -116,7 +121,9 @@ def split_training(
     X = declare(conditions, name, nominal=nominal, ordinal=ordinal, ignore=ignore)
     if X.columns.empty:
         raise ValueError(f"{name} has no column left to learn from.")
-    check_kinds(X, declared=(*nominal, *(ordinal or ())))
+    declared = (*nominal, *(ordinal or ()))
+    check_kinds(X, declared=declared)
+    _note_useless(X.drop(columns=list(declared)))
     return X, y, weighed
 
 
@@ -130,6 +137,29 @@ def _resolved(names: Collection[str], frame: "pd.DataFrame") -> list[str]:
     return [
         part for name in names for part in ([name] if name in frame.columns else _parts([name]))
     ]
+
+
+def _note_useless(frame: "pd.DataFrame") -> None:
+    """Say which columns tell nothing about other rows, and how to leave them out."""
+    empty = [name for name in frame.columns if frame[name].isna().all()]
+    numbering = [name for name in frame.columns if _numbers_rows(frame[name])]
+    for found, what in ((empty, "no values"), (numbering, "another whole number in every row")):
+        if found:
+            shown = listing(repr(name) for name in found)
+            one = len(found) == 1
+            warnings.warn(
+                f"Column{'' if one else 's'} {shown} {'has' if one else 'have'} {what}; leave "
+                f"{'it' if one else 'them'} out with --ignore {typed(','.join(found))}.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+def _numbers_rows(column: "pd.Series[Any]") -> bool:
+    """Whether values are different whole numbers, in a column that is called a number of things."""
+    if column.dtype.kind not in "iu" or len(column) < 10 or not column.is_unique:
+        return False
+    return _NUMBERING.search(str(column.name)) is not None
 
 
 def _labelled(frame: "pd.DataFrame", target: str) -> "pd.DataFrame":

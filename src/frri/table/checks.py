@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.names import typed
 from frri._util.optional import optional
 from frri.table.attribute import Attribute
 from frri.table.columns import (
@@ -322,7 +323,7 @@ def check_kinds(
         if different > limit and kind_of(frame[column]) == "nominal":
             raise ValueError(
                 f"Column {column!r} has {different} different texts, as names and numbers of things "
-                f"have; leave it out (--ignore {column}), or insist on it (--nominal {column})."
+                f"have; leave it out (--ignore {typed(column)}), or insist on it (--nominal {typed(column)})."
             )
         texts = frame[column].astype(str)
         for kind, parsed in (
@@ -330,7 +331,7 @@ def check_kinds(
             ("dates", pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)),
         ):
             fitting = parsed.notna().tolist()
-            remedy = f"declare the column as nominal (--nominal {column})"
+            remedy = f"declare the column as nominal (--nominal {typed(column)})"
             _check_mixture(column, values, fitting, kind, remedy)
 
 
