@@ -111,7 +111,7 @@ def test_ready_made_folds_of_keel_are_kept(tmp_path):
         ("p.csv", None, r"which column is the class\? .* columns are age, smoker, weight, risk"),
         ("p.csv", "risky", r"p\.csv has no column 'risky'; did you mean 'risk'"),
         ("p.csv", "weight", "The target 'weight' has another value in every row"),
-        ("p.doc", None, r"cannot tell the format from the ending '\.xls'"),
+        ("p.doc", None, r"cannot tell the format from the ending '\.doc'"),
     ],
 )
 def test_what_is_wrong_with_a_source_is_said_in_a_sentence(
