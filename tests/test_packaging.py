@@ -75,6 +75,13 @@ def test_the_wheel_needs_few_packages(wheel):
     assert facts["License-Expression"] == "BSD-3-Clause"
 
 
+def test_every_package_has_one_oldest_version():
+    lines = run(sys.executable, ROOT / ".ci" / "oldest.py", cwd=ROOT).splitlines()
+    names = [re.match(r"[\w.-]+", line)[0] for line in lines]
+    assert len(names) == len(set(names))
+    assert set(names) > NEEDED
+
+
 def test_the_version_to_cite_is_this_one():
     assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
