@@ -444,3 +444,13 @@ def test_without_effort_nothing_is_claimed(effort):
 def test_rows_that_do_not_fit(row, message):
     with pytest.raises(ValueError, match=message):
         DIABETES.explain(row)
+
+
+def test_what_a_missing_value_counts_as_is_said():
+    attributes = (Attribute("glucose", 44, 199, typical=120.0), Attribute("age", 20, 80))
+    typical = replace(DIABETES, attributes=attributes, missing="typical")
+    told = str(typical.explain({"glucose": None, "age": 50}))
+    assert "glucose is missing: counted as 120" in told
+    assert typical.explain({"glucose": None, "age": 50}).decision == "no"
+    assert "counted as" not in str(typical.explain({"glucose": 120, "age": None}))
+    assert "counted as" not in str(DIABETES.explain({"glucose": None, "age": 50}))

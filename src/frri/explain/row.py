@@ -55,6 +55,13 @@ def explain(
     At 124.1 rule 1 would count 0.70. At 146 it counts less, but by then rule 2 counts even less than that.
     """
     matrix, shown = one_row(row, ruleset.attributes)
+    for j, attribute in enumerate(ruleset.attributes):
+        if (
+            ruleset.missing == "typical"
+            and attribute.typical is not None
+            and np.isnan(matrix[0, j])
+        ):
+            shown[j] = f"missing: counted as {attribute.show(attribute.typical_code)}"
     facts = Facts(ruleset, matrix, shown)
     names = [attribute.name for attribute in ruleset.attributes]
     fixed = {unchangeable} if isinstance(unchangeable, str) else set(unchangeable)

@@ -107,12 +107,13 @@ def _distinct(rule: "RuleMatch") -> list[Any]:
     return list({c.attribute: c for c in rule.conditions}.values())
 
 
-def _value(condition: Any) -> str:
-    return f"{condition.attribute} = {condition.value}"
+def _value(matched: Any) -> str:
+    verb = "is" if matched.value.startswith("missing: counted as ") else "="
+    return f"{matched.attribute} {verb} {matched.value}"
 
 
 def _rival(rival: "Rival") -> str:
-    needs = "; ".join(f"{o.attribute} = {o.value}, needed {o.needed}" for o in rival.obstacles)
+    needs = "; ".join(f"{_value(o)}, needed {o.needed}" for o in rival.obstacles)
     return f"For {rival.label!r}, {rival.reason}" + (
         f"; to {rival.aim}: {needs}." if needs else "."
     )
