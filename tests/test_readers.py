@@ -297,6 +297,23 @@ def test_declared_texts_are_never_dressed_numbers():
     assert read("a\n45%\n", texts={"a": ["45%"]})["a"].tolist() == ["45%"]
 
 
+@pytest.mark.parametrize(
+    "written", ["31.12.2024\n1.2.2025", "12/31/2024\n02/01/2025", "31-12-2024\n01-02-2025",
+                "2024/12/31\n2025/02/01", "31/12/2024 00:00\n01/02/2025 00:00"],
+)  # fmt: skip
+def test_dates_of_other_countries_are_dates_where_one_reading_fits(written):
+    found = read(f"d\n{written}\n")["d"]
+    assert found.tolist() == [pd.Timestamp("2024-12-31"), pd.Timestamp("2025-02-01")]
+
+
+def test_dates_that_may_be_read_in_two_ways_or_none_stay_texts():
+    with pytest.warns(
+        UserWarning, match="'03/04/2024', of which day and month cannot be told apart"
+    ):
+        assert read("d\n03/04/2024\n05/06/2024\n")["d"].tolist() == ["03/04/2024", "05/06/2024"]
+    assert read("d\n31.12.2024\n32.12.2024\n")["d"].tolist() == ["31.12.2024", "32.12.2024"]
+
+
 # ------------------------------------------------------------------ other formats
 
 ARFF = """% a comment

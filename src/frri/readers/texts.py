@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from frri._util.optional import import_pandas
+from frri.readers.dates import formats_of
 from frri.readers.quantities import plain_numbers
 
 if TYPE_CHECKING:
@@ -109,8 +110,17 @@ def converted(
         return column.astype(float)
     if not all(isinstance(value, str) for value in known):
         return column
-    if all(_ISO_DATE.fullmatch(value) for value in known):
-        return _dates(column, pd)
+    iso = all(_ISO_DATE.fullmatch(value) for value in known)
+    formats = [] if iso else formats_of(known)
+    if len(formats) > 1:
+        warnings.warn(
+            f"Column {column.name!r} holds dates such as {known.iloc[0]!r}, of which day and month cannot "
+            "be told apart: they stay texts; write them like 2024-05-17.",
+            UserWarning,
+            stacklevel=2,
+        )
+    if iso or len(formats) == 1:
+        return _dates(column, pd) if iso else pd.to_datetime(column, format=formats[0])
     if decimal_commas and all(_DECIMAL_COMMA.fullmatch(value) for value in known):
         column = column.str.replace(",", ".")
     elif not _NUMBER_LIKE.search(known.iloc[0]):
