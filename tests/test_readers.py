@@ -314,6 +314,12 @@ def test_dates_that_may_be_read_in_two_ways_or_none_stay_texts():
     assert read("d\n31.12.2024\n32.12.2024\n")["d"].tolist() == ["31.12.2024", "32.12.2024"]
 
 
+def test_comments_above_the_header_are_passed_over():
+    text = "# made by a machine\n#\n# 1, 2, 3, 4\n\na,b\n1,2\n"
+    assert columns(read(text)) == {"a": [1], "b": [2]}
+    assert columns(read("#id,b\n1,2\n")) == {"#id": [1], "b": [2]}
+
+
 # ------------------------------------------------------------------ other formats
 
 ARFF = """% a comment

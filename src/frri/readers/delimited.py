@@ -87,6 +87,7 @@ def _layout(text: str, name: str) -> _Layout:
     if announced:
         text = text[announced.end() :]
     text = text.lstrip("\ufeff\n").rstrip("\x1a")
+    text = _without_comments(text)
     candidates = announced[1] if announced else SEPARATORS
     rows = {separator: _first_row(text, separator, name) for separator in candidates}
     separator = max(candidates, key=lambda s: len(rows[s]))
@@ -94,6 +95,18 @@ def _layout(text: str, name: str) -> _Layout:
         separator = " "
         rows[" "] = _first_row(text.lstrip(" "), " ", name)
     return _Layout(text, separator, _distinct([c.strip() for c in rows[separator]], name))
+
+
+def _without_comments(text: str) -> str:
+    """Without the lines above the header that begin with # and have not as many values as the next."""
+    while text.startswith("#"):
+        comment, _, rest = text.partition("\n")
+        following = next((line for line in rest.split("\n") if line and line[0] != "#"), "")
+        separator = max(SEPARATORS, key=following.count)
+        if not following or comment.count(separator) == following.count(separator):
+            break
+        text = rest.lstrip("\n")
+    return text
 
 
 def _first_row(text: str, separator: str, name: str) -> list[str]:
