@@ -17,4 +17,4 @@ for name in extras.keys() - {"dev", "docs"}:
 bounds = {re.match(r"([\w.-]+)(?:\[.*\])?>=([\w.]+)", line).groups() for line in needed}
 print("\n".join(sorted(f"{name}=={version}" for name, version in bounds)))
 # Later ones warn of how the oldest matplotlib and scikit-learn use them, or are unknown to these.
-print("polars<2", "pyparsing<3.3", "pytest<9", sep="\n")
+print("polars<1.40", "pyparsing<3.3", "pytest<9", sep="\n")

@@ -88,7 +88,7 @@ def bounds_of(ruleset, name):
     ]
 
 
-def new_rows(ruleset, training, n_rows=10_000):
+def new_rows(ruleset, training, n_rows=4_000):
     """On the values and bounds that rules know, between and beyond them, never seen, missing."""
     random = np.random.default_rng(1)
     pick = lambda pool: [pool[i] for i in random.integers(0, len(pool), n_rows)]  # noqa: E731
