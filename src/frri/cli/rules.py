@@ -9,7 +9,7 @@ from frri.cli.console import bold, one_line, say
 from frri.cli.files import load_model
 from frri.cli.parser import Parser
 from frri.rules import Rule, RuleSet
-from frri.rules.text import bracketed, conclusion_text, condition_texts, facts, rule_text
+from frri.rules.text import base_text, bracketed, conclusion_text, condition_texts, facts, rule_text
 
 EXAMPLES = """\
 frri rules model.json
@@ -49,6 +49,9 @@ def run(arguments: argparse.Namespace) -> int:
     width = len(str(len(ruleset)))
     for number, rule in chosen:
         sys.stdout.write(f"{number:>{width}}  {_line(ruleset, rule)}\n")
+    base = base_text(ruleset)
+    if base:
+        sys.stdout.write(f"{'':>{width}}  {one_line(base)}\n")
     if not chosen:
         say("No rules.")
     return 0

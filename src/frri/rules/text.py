@@ -19,8 +19,28 @@ _SIGNS = {"is": "=", "at least": ">=", "at most": "<="}
 
 
 def ruleset_text(ruleset: "RuleSet") -> str:
-    """One line per rule."""
-    return "\n".join(rule_text(ruleset, rule) for rule in ruleset)
+    """One line per rule, and a last one for what is there before any rule counts."""
+    base = base_text(ruleset)
+    return "\n".join([*(rule_text(ruleset, rule) for rule in ruleset), *([base] if base else [])])
+
+
+def base_text(ruleset: "RuleSet") -> str:
+    """What is there before any rule counts, as a phrase; nothing where rules do not add to a base.
+
+    Examples
+    --------
+    >>> from frri import RuleSet
+    >>> base_text(RuleSet((), (), ("low", "high"), "risk", semantics="softmax-votes", base=(0.5, 0)))
+    'BASE risk low +0.50, high +0.00'
+    """
+    if not _adds(ruleset):
+        return ""
+    if ruleset.task == "regression":
+        said = f"{ruleset.base[0]:.6g}"
+    else:
+        scores = zip(ruleset.classes, ruleset.base, strict=True)
+        said = ", ".join(f"{label} {score:+.2f}" for label, score in scores)
+    return f"BASE {ruleset.target} {said}"
 
 
 def rule_text(ruleset: "RuleSet", rule: "Rule") -> str:
