@@ -109,7 +109,7 @@ def new_rows(ruleset, training, n_rows=4_000):
                     0.0,
                 ]
             ),
-            "job": pick([*JOBS, *JOBS, "pilot", "Clerk", "None"]),
+            "job": pick([*JOBS, *JOBS, "pilot", "Clerk", "Nobody"]),
             "size": pick([*SIZES, *SIZES, "XXL", "m"]),
             "member": pick(["True", "False", "true", "FALSE", "1", "0.0", "maybe"]),
             "since": pick(
