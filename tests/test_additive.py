@@ -246,13 +246,17 @@ def test_the_ruleset_gives_what_was_fitted():
 def test_texts_say_what_a_rule_adds():
     X, y = load_iris(return_X_y=True, as_frame=True)
     votes = AdditiveRulesClassifier(max_rules=1).fit(X, y.map({0: "setosa", 1: "v", 2: "v"}))
-    text = str(votes.ruleset_)
+    text, base = str(votes.ruleset_).splitlines()
+    scores = votes.ruleset_.base
+    assert base == f"BASE target setosa {scores[0]:+.2f}, v {scores[1]:+.2f}"
     assert text.endswith(
         f"THEN target setosa {votes.ruleset_[0].weight:+.2f}   [covers 51 of 150, precision 0.98]"
     )
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     sums = AdditiveRulesRegressor(max_rules=1).fit(X, y).ruleset_
-    assert str(sums).endswith(f" THEN target {sums[0].consequent:+.6g}")
+    text, base = str(sums).splitlines()
+    assert text.endswith(f" THEN target {sums[0].consequent:+.6g}")
+    assert base == f"BASE target {sums.base[0]:.6g}"
 
 
 def test_balanced_classes_count_the_same_and_bases_are_priors_otherwise():
