@@ -336,7 +336,7 @@ def test_file_is_written_whole_or_not_at_all(tmp_path):
 def test_notebooks_show_the_page_in_a_frame_and_fall_back_to_the_table(monkeypatch):
     assert small()._repr_html_().startswith("<iframe")
     votes = RuleSet((Rule((), "a"),), (), ("a", "b"), semantics="softmax-votes")
-    assert votes._repr_html_().startswith("<p>1 rules")
+    assert votes._repr_html_().startswith("<p>1 rule for")
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
     assert small()._repr_html_().startswith("<p>2 rules")
     with pytest.raises(ImportError, match=r"pip install 'frri\[report\]'"):
