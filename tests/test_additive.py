@@ -437,7 +437,7 @@ def test_the_sum_of_contributions_is_what_was_fitted():
     columns = SoftColumns.of(X.to_numpy(), rules.attributes, np.ones(len(y)), 1.0)
     scaled = ((y - y.mean()) / y.std(ddof=0)).to_numpy()
     search = Search(columns, np.ones(len(y)), 4.0, centred=True, max_conditions=4)
-    model = Induction(search, SquaredLoss(scaled, np.ones(len(y)), 4.0, (0,), 2.0), 14).run()
+    model = Induction(search, SquaredLoss(scaled, np.ones(len(y)), 4.0, (0,), 0.5), 14).run()
     expected = (scaled - model.fitted.scores[0]) * y.std(ddof=0) + y.mean()
     np.testing.assert_allclose(fit.predict(X), expected, rtol=1e-9)
     np.testing.assert_allclose(rules.predict(X), expected, rtol=1e-9)

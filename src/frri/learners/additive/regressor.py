@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 WIDTH = 1.0
 # Penalty of a squared contribution, in standard deviations of the target.
 PENALTY = 4.0
-# The usual number of rules, and what each must promise: so many variances of what is left over.
+# The usual number of rules, and what each must promise to lower half the squared error by: so many
+# variances of what is left over.
 RULES = 14
-WORTH = 2.0
+WORTH = 0.5
 
 
 class AdditiveRulesRegressor(RuleRegressor):
@@ -48,9 +49,8 @@ class AdditiveRulesRegressor(RuleRegressor):
     Parameters
     ----------
     max_rules : int or "auto", default="auto"
-        The most rules; 14 by default. A rule must promise to lower half the squared error by two
-        variances of what is left over; by less in proportion where more rules than by default are
-        allowed.
+        The most rules; 14 by default. A rule must promise to lower the squared error by the variance
+        of what is left over; by less in proportion where more rules than by default are allowed.
     max_conditions : int, default=4
         The most conditions of a rule.
     monotone : mapping of str to {1, -1}, optional
