@@ -27,13 +27,20 @@ _PRODUCT, _LUKASIEWICZ, _HAMACHER, _DRASTIC, _NILPOTENT = map(
 # Joining may raise a degree by rounding, never by more than this.
 _ROUNDING = 1e-9
 # Elements of a block of a relation: about what the second-level cache holds.
-_BLOCK = 1 << 16
+_BLOCK = 1 << 15
 
 
 # --- interpreted
 
 
 def _join_arrays(a: Floats, b: Floats, t_norm: int) -> Floats:
+    """The t-norm; that of Lukasiewicz not yet cut at 0, which joining below 0 does not mind."""
+    if t_norm == _LUKASIEWICZ:  # as in `frri.fuzzy`, in two arrays
+        complement = np.maximum(a, b)
+        np.subtract(1.0, complement, out=complement)
+        joined = np.minimum(a, b)
+        joined -= complement
+        return joined
     return fuzzy.T_NORMS[T_NORMS[t_norm]](a, b)
 
 
@@ -57,7 +64,7 @@ def relation_rows(
     for k, a in enumerate(attributes):
         degrees = _similarity(values[:, a, None], others[None, :, a], widths[a], bool(nominal[a]))
         result = _join_arrays(result, degrees, t_norm) if k else degrees
-    return result
+    return np.maximum(result, 0.0, out=result) if len(attributes) > 1 else result
 
 
 def _similarity(x: Floats, y: Floats, width: float, is_nominal: bool) -> Floats:
@@ -113,6 +120,8 @@ def _nearest_interpreted(
                 )
                 joined = _join_arrays(base, degrees, t_norm) if len(chosen) else degrees
                 nearest[k, block] = joined.max(axis=1)
+            if len(chosen):
+                nearest[:, block] = np.maximum(nearest[:, block], 0.0)
     return nearest
 
 
