@@ -33,7 +33,7 @@ _BLOCK = 1 << 15
 # --- interpreted
 
 
-def _join_arrays(a: Floats, b: Floats, t_norm: int) -> Floats:
+def _uncut_join(a: Floats, b: Floats, t_norm: int) -> Floats:
     """The t-norm; that of Lukasiewicz not yet cut at 0, which joining below 0 does not mind."""
     if t_norm == _LUKASIEWICZ:  # as in `frri.fuzzy`, in two arrays
         complement = np.maximum(a, b)
@@ -63,7 +63,7 @@ def relation_rows(
     result = np.ones((len(values), len(others)))
     for k, a in enumerate(attributes):
         degrees = _similarity(values[:, a, None], others[None, :, a], widths[a], bool(nominal[a]))
-        result = _join_arrays(result, degrees, t_norm) if k else degrees
+        result = _uncut_join(result, degrees, t_norm) if k else degrees
     return np.maximum(result, 0.0, out=result) if len(attributes) > 1 else result
 
 
@@ -118,7 +118,7 @@ def _nearest_interpreted(
                 degrees = _similarity(
                     rows[:, a, None], enemies[None, :, a], widths[a], bool(nominal[a])
                 )
-                joined = _join_arrays(base, degrees, t_norm) if len(chosen) else degrees
+                joined = _uncut_join(base, degrees, t_norm) if len(chosen) else degrees
                 nearest[k, block] = joined.max(axis=1)
             if len(chosen):
                 nearest[:, block] = np.maximum(nearest[:, block], 0.0)
