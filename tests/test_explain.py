@@ -63,7 +63,12 @@ conditions = st.one_of(
 
 @st.composite
 def rulesets(draw):
-    rules = []
+    name = draw(st.sampled_from(["best-rule", "added-votes", "first-match", "softmax-votes"]))
+    fallbacks = ["nearest", "stretched", "partial", "priors"]
+    votes, base, rules = [None], (), []
+    if name == "softmax-votes":
+        fallbacks, base = ["base"], draw(st.sampled_from([(), (0.5, 0.0, -1.0)]))
+        votes += [(1.0, 0.0, -0.5), (-1.0, 0.25, 0.25)]
     for _ in range(draw(st.integers(1, 5))):
         chosen = tuple(draw(st.lists(conditions, max_size=3)))
         weights = st.sampled_from([0.1, 0.5, 0.7, 1.0])
@@ -74,6 +79,7 @@ def rulesets(draw):
                 draw(st.sampled_from([0.25, 0.5, 0.9, 1.0])),
                 distribution=draw(st.sampled_from([None, None, (0.5, 0.25, 0.25)])),
                 partial_weights=tuple(draw(weights) for _ in range(1 << len(chosen))),
+                votes=draw(st.sampled_from(votes)),
             )
         )
     return RuleSet(
@@ -81,8 +87,9 @@ def rulesets(draw):
         ATTRIBUTES,
         ("x", "y", "z"),
         t_norm=draw(st.sampled_from(["minimum", *sorted(fuzzy.T_NORMS)])),
-        combination=draw(st.sampled_from(["best", "sum", "first"])),
-        fallback=draw(st.sampled_from(["nearest", "stretched", "partial", "priors"])),
+        semantics=name,
+        base=base,
+        fallback=draw(st.sampled_from(fallbacks)),
         clip=draw(st.booleans()),
         missing=draw(st.sampled_from(["typical", "fails", "similar"])),
         class_counts=(3.0, 5.0, 2.0),
@@ -454,3 +461,73 @@ def test_what_a_missing_value_counts_as_is_said():
     assert typical.explain({"glucose": None, "age": 50}).decision == "no"
     assert "counted as" not in str(typical.explain({"glucose": 120, "age": None}))
     assert "counted as" not in str(DIABETES.explain({"glucose": None, "age": 50}))
+
+
+def prices():
+    """Numbers that rules add to a base."""
+    rules = (
+        Rule((NumericCondition("age", 60, 60),), -30.0),
+        Rule((NumericCondition("rooms", 2, 6),), 40.0, 2.0),
+        Rule((NumericCondition("rooms", core_high=2, support_high=2),), -10.0),
+    )
+    attributes = (Attribute("age", 0, 150), Attribute("rooms", 1, 9))
+    return RuleSet(rules, attributes, (), "price", semantics="added-contributions", base=(200.0,))
+
+
+def test_a_number_is_the_sum_of_its_contributions():
+    found = prices().explain({"age": 75, "rooms": 5})
+    assert str(found).split("\n") == [
+        "Predicted price = 230:",
+        "    +200  base",
+        "     +60  rule 2, which holds to 0.75: rooms >= 6 (fades, ends at 2) (rooms = 5)",
+        "     -30  rule 1: age >= 60 (age = 75)",
+    ]
+    assert (found.decision, found.scores, found.base) == (230.0, (230.0,), 200.0)
+    assert (found.shares, found.classes, found.change, found.unalterable) == ((), (), None, False)
+    assert [rule.contribution for rule in found.firing] == [60.0, -30.0]
+    assert found.to_frame()["contribution"].tolist() == [60.0, -30.0]
+    assert str(prices().explain([10, 2])).split("\n")[0] == "Predicted price = 190:"
+    with pytest.raises(ValueError, match=r"predict numbers, .* leave unchangeable out"):
+        prices().explain([75, 5], unchangeable="age")
+
+
+def test_a_class_leads_by_the_sum_of_its_votes():
+    rules = (
+        Rule((NumericCondition("glucose", 100, 180),), "yes", 1.5),
+        Rule((NumericCondition("age", core_high=40, support_high=40),), "no", 0.4),
+    )
+    ruleset = RuleSet(
+        rules,
+        DIABETES.attributes,
+        ("no", "yes", "perhaps"),
+        "diabetes",
+        semantics="softmax-votes",
+        base=(0.5, 0.0, -1.0),
+    )
+    found = ruleset.explain({"glucose": 180, "age": 30})
+    assert str(found).split("\n") == [
+        "Predicted diabetes = yes with probability 0.61, by 0.60 more votes than for 'no':",
+        "    -0.50  base",
+        "    +1.50  rule 1: glucose >= 180 (fades, ends at 100) (glucose = 180)",
+        "    -0.40  rule 2: age <= 40 (age = 30)",
+        "For 'no', votes come to +0.90, most of them by rule 2 (+0.40).",
+        "For 'perhaps', votes come to -1.00, and no rule votes for it here.",
+        "The smallest change that alters the decision: 'no' if glucose were 148 instead of 180.",
+    ]
+    assert found.change.proved
+    assert found.change.cost == pytest.approx(32 / 155)
+    assert found.firing[1].contribution == -0.4
+
+
+def test_votes_that_nothing_can_change():
+    ruleset = RuleSet(
+        (Rule((NumericCondition("a", 0, 1),), "x", 0.25),),
+        (A,),
+        ("x", "y"),
+        semantics="softmax-votes",
+        base=(0.0, 1.0),
+    )
+    assert ruleset.explain([0.5]).unalterable
+    # A tie goes to the first class wherever no rule has a say.
+    tie = replace(ruleset, rules=(Rule((), "x", 0.0),), base=(0.0, 0.0))
+    assert tie.explain([0.5]).unalterable

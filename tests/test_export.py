@@ -23,10 +23,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet, fuzzy
-from frri.export import FORMATS, to_csv, to_javascript, to_latex, to_markdown, to_python, to_sql
+from frri.export import (
+    FORMATS,
+    to_csv,
+    to_javascript,
+    to_latex,
+    to_markdown,
+    to_python,
+    to_sql,
+    to_text,
+)
 from frri.export.evaluator import Evaluator
 from frri.export.javascript import evaluator_source
 from frri.export.sql_dialect import DIALECTS
+from frri.rules import RuleStatistics
+from frri.rules.text import ruleset_html
 from programs import agree, duck_answers, required, sqlite_answers
 
 HOSTILE = (
@@ -791,3 +802,31 @@ def test_predicted_numbers_are_shown_to_six_digits(export):
     text = export(RuleSet(rules, (), (), "price", semantics="weighted-mean"))
     assert "-1234.57" in text
     assert "0.0123457" in text
+
+
+def test_tables_say_what_a_rule_counts():
+    known = RuleStatistics((51.0, 2.5), 0.95, 1.2, 51.0)
+    vote = Rule((NumericCondition.below("age", 30),), "no", 1.25, statistics=known)
+    votes = RuleSet((vote,), (Attribute("age"),), ("no", "yes"), semantics="softmax-votes")
+    assert to_markdown(votes).split("\n")[::2] == [
+        "| rule | if | class | vote | covers | precision | lift | alone |",
+        "| 1 | age &lt; 30 | no | +1.25 | 53.5 | 0.95 | 1.20 | 51 |",
+    ]
+    assert r"1 & age \textless{} 30 & no & +1.25 & 53.5 & 0.95 & 1.20 & 51 \\" in to_latex(votes)
+    assert to_csv(votes).split("\n")[0] == "rule,if,class,vote,covers,precision,lift,alone"
+    assert '<td style="text-align:left">51</td>' in ruleset_html(votes)
+    assert votes.to_frame()["vote"].tolist() == [1.25]
+    numbers = RuleSet(
+        (Rule((), -30.0, 2.0),), (), (), "covers", semantics="added-contributions", base=(7.0,)
+    )
+    assert to_markdown(numbers).split("\n")[::2] == [
+        "| rule | if | contribution |",
+        "| 1 |  | -60 |",
+    ]
+    assert to_csv(numbers) == "rule,if,contribution\n1,,-60.0\n"
+    assert to_text(numbers) == "ALWAYS covers -60\nBASE covers 7"
+
+
+def test_a_class_named_like_a_column_is_no_number_of_rows():
+    rules = RuleSet((Rule((), 0.123456789),), (), (0.123456789,), "covers")
+    assert to_markdown(rules).endswith("| 1 |  | 0.123457 | 1.00 |")

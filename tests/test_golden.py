@@ -58,3 +58,27 @@ def test_a_saved_model_still_says_what_it_said(name):
 
 def close(found, expected):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("where", "change", "message"),
+    [
+        (("attributes", 0), {"typical": 30.0}, "'typical' in an attribute, which version 1"),
+        (("rules", 0), {"votes": [1.0, 2.0]}, "'votes' in a rule, which version 1"),
+        (("rules", 0), {"relation": "is"}, "'relation' in a rule, which version 1"),
+        ((), {"missing": "typical"}, "missing must be one of fails, holds in version 1"),
+    ],
+)
+def test_version_1_has_nothing_that_its_schema_has_not(where, change, message):
+    first = next(name for name in MODELS if name.startswith("v1/"))
+    content = json.loads((FOLDER / f"{first}.json").read_text(encoding="utf-8"))
+    validator = jsonschema.Draft202012Validator(persistence.schema(1))
+    validator.validate(content)
+    part = content
+    for key in where:
+        part = part[key]
+    part.update(change)
+    with pytest.raises(jsonschema.ValidationError):
+        validator.validate(content)
+    with pytest.raises(ValueError, match=message):
+        RuleSet.from_dict(content)

@@ -24,6 +24,7 @@ from frri.learners._base import RuleClassifier
 from frri.report import facts, write_report
 from frri.report.facts import SUPPORTED
 from frri.rules.measures import overlap
+from frri.rules.semantics import Semantics
 from frri.rules.text import condition_text
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -317,6 +318,68 @@ def test_what_if_follows_rows_sliders_and_pasted_texts(visit, wine):
     page.fill("#pasted", "1,2,3")
     page.click("text=Use it")
     assert "Expected 13 values" in page.inner_text(".start-note")
+
+
+VOTES = RuleSet(
+    (
+        Rule((NumericCondition("a", 1, 3),), "x", 1.5),
+        Rule((NominalCondition("b", frozenset("q")),), "y", 0.5),
+        Rule((NumericCondition("a", 0, 6),), "z", 2.0, votes=(0.25, -0.5, 0.125)),
+    ),
+    (Attribute("a", 0, 9, typical=2.0), Attribute("b", categories=("p", "q"), typical="q")),
+    ("x", "y", "z"),
+    "answer",
+    semantics=Semantics("softmax-votes", missing="typical"),
+    base=(0.0, 0.25, -0.5),
+)
+
+
+def test_votes_are_added_up_as_in_python(visit, tmp_path):
+    rows = [[a, b] for a in (0.0, 2.0, 5.0, 9.0) for b in "pq"]
+    labels = ["y", "x"] * 4
+    page = visit.report(VOTES, rows, labels)
+    said = page.inner_text("#rules-view")
+    assert "Vote" in said
+    assert "Confidence" not in said
+    page.click("#tab-what-if")
+    for number, row in enumerate(rows):
+        page.fill("#row-number", str(number))
+        page.press("#row-number", "Enter")
+        found = VOTES.explain(row, effort=0)
+        assert page.inner_text(".decision") == found.decision
+        lead = found.base + sum(rule.contribution for rule in found.firing)
+        reason = page.inner_text(".reason")
+        assert f"come to {lead:.2f} more than those for {found.rivals[0].label}:" in reason
+        assert f": {signed(found.base)} of it is the base" in reason
+        listed = page.locator(".fired").all_inner_texts()
+        assert [text.split()[1] for text in listed] == [str(r.index + 1) for r in found.firing]
+        for text, rule in zip(listed, found.firing, strict=True):
+            assert f"{signed(rule.contribution)} to the lead" in text
+        scores = page.locator(".scores li").all_inner_texts()
+        assert [text.split()[-1] for text in scores] == [signed(score) for score in found.scores]
+    page.click("#tab-overview")
+    assert "x +0.00, y +0.25, z −0.50" in page.inner_text("#overview-view")
+    page.click("#tab-edit")
+    page.fill("#edit-weight", "0.25")
+    page.press("#edit-weight", "Enter")
+    page.wait_for_selector("#edit-bar:visible")
+    edited = download(page, tmp_path)
+    assert edited.rules[0].weight == 0.25
+    check_overview(page, edited, pd.DataFrame(rows, columns=["a", "b"]), np.array(labels))
+
+
+def signed(value):
+    return f"{value:+.2f}".replace("-", "−")
+
+
+def test_what_a_missing_value_counts_as_is_said(visit):
+    page = visit.report(VOTES, [[None, None]], ["x"])
+    page.click("#tab-what-if")
+    assert page.get_attribute("#value-0", "placeholder") == "missing: counts as 2"
+    assert page.locator("#value-1 option:checked").inner_text() == "missing: counts as q"
+    page = visit.report(replace(VOTES, missing="fails"), [[None, None]], ["x"])
+    page.click("#tab-what-if")
+    assert page.get_attribute("#value-0", "placeholder") == "missing"
 
 
 def test_nearest_change_alters_the_decision_and_nothing_cheaper_does(visit, wine):

@@ -116,6 +116,11 @@ def test_curve_of_a_list_keeps_its_last_rule():
     assert [point["n_rules"] for point in found["curve"]] == [1, 2]
 
 
+def test_the_overview_leaves_out_what_was_not_set():
+    about = {"learner": "L", "parameters": {"n_jobs": None, "effort": 0, "kinds": {"a": None}}}
+    assert facts(small(about=about))["overview"]["settings"] == [["effort", "0"]]
+
+
 def test_unused_attributes_are_unimportant(wine, wine_facts):
     used = {name for rule in wine[0] for name in rule.attributes}
     for attribute in wine_facts["attributes"]:
@@ -335,8 +340,10 @@ def test_file_is_written_whole_or_not_at_all(tmp_path):
 
 def test_notebooks_show_the_page_in_a_frame_and_fall_back_to_the_table(monkeypatch):
     assert small()._repr_html_().startswith("<iframe")
-    votes = RuleSet((Rule((), "a"),), (), ("a", "b"), semantics="softmax-votes")
-    assert votes._repr_html_().startswith("<p>1 rule for")
+    ordered = RuleSet(
+        (Rule((), "b", relation="at least"),), (), ("a", "b"), semantics="at-least-class"
+    )
+    assert ordered._repr_html_().startswith("<p>1 rule for")
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
     assert small()._repr_html_().startswith("<p>2 rules")
     with pytest.raises(ImportError, match=r"pip install 'frri\[report\]'"):
@@ -413,6 +420,16 @@ def test_command_explains_bad_arguments(files, capsys):
         code, said = run(capsys, "report", *arguments)
         assert code == 2
         assert message in said.err
+
+
+def test_what_cannot_be_shown_is_refused_before_the_table_is_read(files, capsys):
+    bound = Rule((NumericCondition.below("a", 3),), "y", relation="at least")
+    replace(small(), rules=(bound,), semantics="at-least-class").save(files / "ordered.json")
+    (files / "bare.csv").write_text("a,b\n1,p\n")
+    code, said = run(capsys, "report", files / "ordered.json", files / "bare.csv")
+    assert code == 2
+    assert said.err.count("\n") == 1
+    assert "cannot express the semantics 'at-least-class' yet" in said.err
 
 
 def test_view_opens_the_browser(files, capsys, monkeypatch):

@@ -4,6 +4,7 @@ import copy
 import itertools
 import json
 import pickle
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -727,3 +728,19 @@ def test_texts_that_are_no_iso_dates_are_refused(text):
     rules = RuleSet((Rule((), "no"),), (day,), ("no",))
     with pytest.raises(ValueError, match="Column 'day' does not hold dates"):
         rules.predict(pd.DataFrame({"day": [text]}))
+
+
+@pytest.mark.parametrize(
+    ("fallback", "n_weights", "allowed"),
+    [("nearest", 2, "0 or 3 or 4"), ("stretched", 5, "0 or 3 or 4"), ("partial", 3, "0 or 4")],
+)
+def test_partial_weights_are_counted(fallback, n_weights, allowed):
+    conditions = (NumericCondition.below("age", 3), NumericCondition("age", 1, 1))
+    rule = Rule(conditions, "no", partial_weights=(0.5,) * n_weights)
+    attributes = (Attribute("age", 0, 9),)
+    message = f"Rule 1 has 2 conditions with {n_weights} partial weights; there must be {allowed}."
+    with pytest.raises(ValueError, match=re.escape(message)):
+        RuleSet((rule,), attributes, ("no",), fallback=fallback)
+    for n in map(int, allowed.split(" or ")):
+        fitting = replace(rule, partial_weights=(0.5,) * n)
+        assert len(RuleSet((fitting,), attributes, ("no",), fallback=fallback)) == 1

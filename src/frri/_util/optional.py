@@ -28,8 +28,12 @@ def optional(module: str, what: str, extra: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
-        package = module.partition(".")[0]
-        raise ImportError(f"{what} needs {package}: pip install 'frri[{extra}]'.") from None
+        raise not_installed(module.partition(".")[0], what, extra) from None
+
+
+def not_installed(package: str, what: str, extra: str) -> ImportError:
+    """What to say about a missing package."""
+    return ImportError(f"{what} needs {package}: pip install 'frri[{extra}]'.")
 
 
 def import_pandas() -> Any:

@@ -8,7 +8,7 @@ from frri.cli.files import check_inputs, check_output, load_model, write_whole
 from frri.cli.parser import Parser, whole_number
 from frri.cli.tables import add_reading_options, labels_of, reading
 from frri.readers import read_table
-from frri.report.facts import MAX_ROWS
+from frri.report.facts import MAX_ROWS, SUPPORTED
 from frri.report.page import report_html
 from frri.rules import RuleSet
 
@@ -60,6 +60,7 @@ def page_of(arguments: argparse.Namespace) -> str:
     """The page that those arguments ask for."""
     check_inputs(arguments.model, arguments.data)
     ruleset = load_model(arguments.model)
+    SUPPORTED.require(ruleset.semantics)
     table, labels = None, None
     if arguments.data is not None:
         with notes():

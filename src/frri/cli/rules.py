@@ -8,8 +8,7 @@ from frri._util.names import find_name
 from frri.cli.console import bold, one_line, say
 from frri.cli.files import load_model
 from frri.cli.parser import Parser
-from frri.rules import Rule, RuleSet
-from frri.rules.text import base_text, bracketed, conclusion_text, condition_texts, facts, rule_text
+from frri.rules.text import base_text, rule_text
 
 EXAMPLES = """\
 frri rules model.json
@@ -48,22 +47,11 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     width = len(str(len(ruleset)))
     for number, rule in chosen:
-        sys.stdout.write(f"{number:>{width}}  {_line(ruleset, rule)}\n")
+        line = rule_text(ruleset, rule, bold, one_line)
+        sys.stdout.write(f"{number:>{width}}  {line}\n")
     base = base_text(ruleset)
     if base:
         sys.stdout.write(f"{'':>{width}}  {one_line(base)}\n")
     if not chosen:
         say("No rules.")
     return 0
-
-
-def _line(ruleset: RuleSet, rule: Rule) -> str:
-    """The text of a rule, with its words standing out on a terminal."""
-    phrases = [one_line(phrase) for phrase in condition_texts(ruleset, rule)]
-    known = bracketed(facts(ruleset, rule))
-    conclusion = one_line(conclusion_text(ruleset, rule))
-    if not phrases:
-        word = "OTHERWISE" if ruleset.combination == "first" else "ALWAYS"
-        return f"{bold(word)} {conclusion}{known}"
-    conditions = f" {bold('AND')} ".join(phrases)
-    return f"{bold('IF')} {conditions} {bold('THEN')} {conclusion}{known}"

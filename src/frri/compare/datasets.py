@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._util.names import find_name
-from frri.compare.optional import not_installed
+from frri._util.optional import not_installed
 from frri.readers.keel import KeelTable, read_keel
 from frri.table.columns import kind_of
 
@@ -188,7 +188,7 @@ class _Source:
         spec = importlib.util.find_spec(self.package)
         distribution = self.package.replace("_", "-")
         if spec is None or not spec.submodule_search_locations:
-            raise not_installed(distribution)
+            raise not_installed(distribution, "A data set", "bench")
         file = Path(spec.submodule_search_locations[0], self.path)
         if not file.is_file():
             raise FileNotFoundError(

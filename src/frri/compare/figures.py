@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri.compare.optional import not_installed
+from frri._util.optional import optional
 from frri.compare.statistics import ALPHA, Comparison
 
 if TYPE_CHECKING:
@@ -285,10 +285,6 @@ def _folded(text: str, width: int = 150) -> str:
 
 
 def _matplotlib() -> Any:
-    try:
-        import matplotlib as mpl  # noqa: PLC0415 - optional, and slow to import
-        import matplotlib.figure  # noqa: PLC0415
-        import matplotlib.ticker  # noqa: PLC0415
-    except ImportError:
-        raise not_installed("matplotlib") from None
-    return mpl
+    for module in ("matplotlib.figure", "matplotlib.ticker"):
+        optional(module, "A figure", "bench")
+    return optional("matplotlib", "A figure", "bench")

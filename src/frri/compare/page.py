@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frri._util.optional import optional
 from frri.compare.datasets import Dataset
 from frri.compare.figures import Painter, Picture
 from frri.compare.learners import label
 from frri.compare.metrics import METRICS, Metric, metric
-from frri.compare.optional import not_installed
 from frri.compare.results import Results
 from frri.compare.statistics import Comparison, compare
 from frri.compare.tables import Table, Value, p_value
@@ -131,13 +131,11 @@ def write_report(report: Report, out: Path) -> Path:
 
 def page_html(report: Report) -> str:
     """One self-contained page: no file beside it, no network."""
-    try:
-        from jinja2 import Environment, PackageLoader  # noqa: PLC0415 - optional
-    except ImportError:
-        raise not_installed("jinja2") from None
+    jinja2 = optional("jinja2", "The page of a comparison", "bench")
     results = report.results
-    environment = Environment(loader=PackageLoader("frri.compare", "templates"), autoescape=True)
-    return environment.get_template("report.html").render(
+    loader = jinja2.PackageLoader("frri.compare", "templates")
+    environment = jinja2.Environment(loader=loader, autoescape=True)
+    page: str = environment.get_template("report.html").render(
         credit=report.credit,
         overview=overview(results),
         sections=list(_sections(report)),
@@ -145,6 +143,7 @@ def page_html(report: Report) -> str:
         not_run=results.not_run,
         proofs=[(label(name), *results.proved(name)) for name in results.learners],
     )
+    return page
 
 
 def dataset_table(data: Mapping[str, Dataset], remarks: Mapping[str, str]) -> Table:

@@ -18,9 +18,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from frri._util.optional import optional
 from frri.compare.evaluation import Cell, Task, one_line
 from frri.compare.grid import Grid
-from frri.compare.optional import not_installed
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -88,13 +88,11 @@ def _in_one_pool(
 
 
 def _pool(grid: Grid, workers: int, last_words: str) -> Any:
-    try:
-        import cloudpickle  # noqa: PLC0415 - optional
-        from joblib.externals.loky.backend.context import LokyContext  # noqa: PLC0415 - slow
-        from joblib.externals.loky.backend.process import LokyProcess  # noqa: PLC0415
-        from pebble import ProcessPool  # noqa: PLC0415 - optional
-    except ImportError as error:
-        raise not_installed(error.name or "pebble") from None
+    from joblib.externals.loky.backend.context import LokyContext  # noqa: PLC0415 - slow
+    from joblib.externals.loky.backend.process import LokyProcess  # noqa: PLC0415
+
+    cloudpickle = optional("cloudpickle", "A comparison", "bench")
+    pebble = optional("pebble", "A comparison", "bench")
 
     class Context(LokyContext):  # type: ignore[misc]
         """Processes that do not run the main script again."""
@@ -104,7 +102,7 @@ def _pool(grid: Grid, workers: int, last_words: str) -> Any:
             return LokyProcess(*arguments, env=_ENVIRONMENT, **options)
 
     settings = (cloudpickle.dumps(grid), os.getpid(), last_words)
-    return ProcessPool(workers, initializer=_begin, initargs=settings, context=Context())
+    return pebble.ProcessPool(workers, initializer=_begin, initargs=settings, context=Context())
 
 
 def _next(finished: _Finished, tick: Callable[[], None]) -> "tuple[Task, Future[Cell]]":

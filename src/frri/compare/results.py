@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.optional import optional
 from frri.compare.datasets import Dataset
 from frri.compare.evaluation import FULL, Cell
 from frri.compare.grid import Grid
 from frri.compare.journal import Journal
-from frri.compare.optional import import_pandas
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,7 +135,7 @@ class Results:
             {"dataset": data, "learner": learner, "failure": reason}
             for (data, learner), reason in self.not_run.items()
         ]
-        return import_pandas().DataFrame(rows)
+        return optional("pandas", "A comparison", "bench").DataFrame(rows)
 
     def proved(self, learner: str) -> tuple[int, int]:
         """In how many of a learner's cells its selection of rules is proved smallest, and of how many."""
@@ -151,7 +151,7 @@ class Results:
         for cell in self.cells:
             if (cell["fold"] == FULL) == full:
                 groups.setdefault((cell["dataset"], cell["learner"]), []).append(cell)
-        table = import_pandas().DataFrame(
+        table = optional("pandas", "A comparison", "bench").DataFrame(
             np.nan, index=list(self.data), columns=list(self.learners), dtype=np.float64
         )
         for (data, learner), cells in groups.items():

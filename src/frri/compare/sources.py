@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frri._util.names import find_name
+from frri._util.optional import import_pandas
 from frri.compare.datasets import NAMES, Dataset, class_names, load
-from frri.compare.optional import import_pandas
 from frri.readers import read_table
 from frri.readers.keel import read_keel
 from frri.readers.training import read_training, split_training

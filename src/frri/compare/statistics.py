@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
-from frri.compare.optional import import_pandas, not_installed
+from frri._util.optional import optional
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,10 +123,7 @@ def _all_equal(table: "pd.DataFrame") -> bool:
 
 
 def _conover(table: "pd.DataFrame", correction: str) -> "pd.DataFrame":
-    try:
-        import scikit_posthocs  # noqa: PLC0415 - optional, and slow to import
-    except ImportError:
-        raise not_installed("scikit-posthocs") from None
+    scikit_posthocs = optional("scikit_posthocs", "A comparison", "bench")
     with np.errstate(divide="ignore", invalid="ignore"):
         found = scikit_posthocs.posthoc_conover_friedman(table.to_numpy(), p_adjust=correction)
     names = list(table.columns)
@@ -151,4 +148,4 @@ def _pairs(oriented: "pd.DataFrame") -> "pd.DataFrame":
             }
         )
     columns = ["first", "second", "wins", "ties", "losses", "two-sided", "better", "worse"]
-    return import_pandas().DataFrame(rows, columns=columns)
+    return optional("pandas", "A comparison", "bench").DataFrame(rows, columns=columns)

@@ -32,7 +32,9 @@ class RuleMatch:
     degree, weight : float
         How far its conditions hold together, and what a full match counts.
     contribution : float
-        What it adds to its class: weight times degree, in a list 1 for the rule that decides.
+        What it adds to its class: weight times degree, in a list 1 for the rule that decides. Where
+        rules add to a base: what it adds to the number predicted, or to the lead of the class decided
+        for over the next one (see `Explanation.base`).
     conditions : tuple of ConditionMatch
     """
 
@@ -129,15 +131,16 @@ class Change:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why this decision; made by `explain`, printed as a few sentences.
+    """Why this decision, or this number; made by `explain`, printed as a few sentences.
 
     Parameters
     ----------
     target : str
-    decision : label
+    decision : label or number
     classes : tuple of labels
+        None in regression.
     scores : tuple of float
-        Of each class, all 0 where no rule fires.
+        Of each class, all 0 where no rule fires; in regression the number predicted.
     shares : tuple of float
         The probabilities of the classes.
     fallback : str or None
@@ -145,7 +148,7 @@ class Explanation:
     deciding : RuleMatch or None
         The rule that decided, or counted most; None where the shares of the classes decided.
     firing : tuple of RuleMatch
-        The rules that fire, those that count most first.
+        The rules that fire, those that count most (for or against) first, of a list in its order.
     rivals : tuple of Rival
         The other classes, the highest share first.
     change : Change or None
@@ -154,6 +157,10 @@ class Explanation:
         Whether it is proved that no change of the changeable attributes alters the decision.
     unchangeable : tuple of str
         The attributes that had to stay.
+    base : float or None
+        Where rules add to a base: what is there before any of them counts. It and the contributions of
+        `firing` add up to the number predicted, or to the lead of the class decided for over the
+        first of `rivals` (over 0 where there is no other class).
     """
 
     target: str
@@ -168,6 +175,7 @@ class Explanation:
     change: Change | None
     unalterable: bool
     unchangeable: tuple[str, ...]
+    base: float | None = None
 
     def __str__(self) -> str:
         return text.sentences(self)

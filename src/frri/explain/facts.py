@@ -9,11 +9,13 @@ from frri.explain.explanation import ConditionMatch, Obstacle, Rival, RuleMatch
 from frri.rules import RuleSet
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
 from frri.rules.decision import Decision
-from frri.rules.semantics import CLASS_RULES, Support
+from frri.rules.semantics import ADDITIVE, CLASS_RULES, Support
 from frri.rules.text import condition_text
 
 SUPPORTED = Support(
-    "An explanation", "see by RuleSet.decide or frri predict --rules what fires", CLASS_RULES
+    "An explanation",
+    "see by RuleSet.decide or frri predict --rules what fires",
+    CLASS_RULES | ADDITIVE,
 )
 
 
@@ -24,17 +26,40 @@ class Facts:
         SUPPORTED.require(ruleset.semantics)
         self.ruleset, self.shown = ruleset, shown
         decision = Decision(ruleset, matrix)
-        self.decided, self.decider = int(decision.index[0]), int(decision.deciding[0])
-        self.scores, self.shares = decision.scores[0], decision.probabilities[0]
+        self.scores, self.decider = decision.scores[0], int(decision.deciding[0])
         self.silent = bool(decision.silent[0])
-        matcher = ruleset._matcher  # noqa: SLF001 - the rule model's own arrays
+        self.decided, self.shares = -1, np.empty(0)
+        if ruleset.classes:
+            self.decided, self.shares = int(decision.index[0]), decision.probabilities[0]
+        self.answer = ruleset.classes[self.decided] if ruleset.classes else float(self.scores[0])
+        self.meaning, matcher = ruleset.semantics.meaning, ruleset._matcher  # noqa: SLF001 - its arrays
         self.row = matcher.clipped(matrix)[0]
-        self.classes = ruleset._rule_classes  # noqa: SLF001
         self.memberships = np.maximum(matcher.uncut(self.row[None, :])[0], 0.0)
         self.degrees = matcher.matching(self.row[None, :])[0]
         self.weighted = self.degrees * matcher.weights
         self.near = matcher.nearness(self.row[None, :])[0]
         self.first = int((self.degrees > 0.0).argmax()) if len(self.degrees) else -1
+        self.base, self.contributions = self._contributions()
+
+    def _contributions(self) -> tuple[float | None, NDArray[np.float64]]:
+        """The base if there is one, and what each rule counts for the answer."""
+        if self.meaning.is_list:
+            counts = np.arange(len(self.degrees)) == self.first
+            return None, np.where(counts, float(not self.silent), 0.0)
+        if not self.meaning.adds:
+            return None, self.weighted
+        says, base = self.ruleset._says, np.array(self.ruleset.base)  # noqa: SLF001
+        own = max(self.decided, 0)
+        lead, start = says[:, own].copy(), base[own]
+        if len(base) > 1:
+            second = self._others()[0]
+            lead, start = lead - says[:, second], start - base[second]
+        return float(start), self.weighted * lead
+
+    def _others(self) -> list[int]:
+        """The classes not decided for, the highest score first."""
+        order = np.argsort(-self.scores, kind="stable").tolist() if self.ruleset.classes else []
+        return [c for c in order if c != self.decided]
 
     def match(self, r: int) -> RuleMatch:
         """Rule `r` in all detail."""
@@ -49,18 +74,18 @@ class Facts:
             )
             for k, c in enumerate(rule.conditions)
         )
-        contribution = float(self.weighted[r])
-        if self.ruleset.combination == "first":
-            contribution = float(r == self.first and not self.silent)
+        counts = float(self.contributions[r])
         degree = float(self.degrees[r])
-        return RuleMatch(r, rule.consequent, degree, rule.weight, contribution, conditions)
+        return RuleMatch(r, rule.consequent, degree, rule.weight, counts, conditions)
 
     def firing(self) -> tuple[RuleMatch, ...]:
-        """The rules that fire."""
-        if self.ruleset.combination == "first":
-            return tuple(self.match(r) for r in np.flatnonzero(self.degrees > 0.0).tolist())
-        order = np.argsort(-self.weighted, kind="stable")
-        return tuple(self.match(r) for r in order.tolist() if self.weighted[r] > 0.0)
+        """The rules that fire, those of a list in its order, others by what they count."""
+        fires = self.degrees > 0.0
+        order = np.arange(len(fires))
+        if not self.meaning.is_list:
+            fires = self.weighted > 0.0
+            order = np.argsort(-np.abs(self.contributions), kind="stable")
+        return tuple(self.match(r) for r in order.tolist() if fires[r])
 
     def deciding(self) -> RuleMatch | None:
         """The rule that decided."""
@@ -68,12 +93,24 @@ class Facts:
 
     def rivals(self) -> tuple[Rival, ...]:
         """The other classes with their best rules."""
-        result = [self._rival(c) for c in range(len(self.scores)) if c != self.decided]
-        return tuple(sorted(result, key=lambda rival: -rival.score))
+        rival = self._outvoted if self.meaning.adds else self._rival
+        return tuple(rival(c) for c in self._others())
+
+    def _outvoted(self, c: int) -> Rival:
+        """A class whose votes come to less."""
+        label, score = self.ruleset.classes[c], float(self.scores[c])
+        votes = self.weighted * self.ruleset._says[:, c]  # noqa: SLF001
+        best = int(votes.argmax()) if len(votes) else -1
+        if best < 0 or votes[best] <= 0.0:
+            return Rival(
+                label, score, None, f"votes come to {score:+.2f}, and no rule votes for it here"
+            )
+        reason = f"votes come to {score:+.2f}, most of them by rule {best + 1} ({votes[best]:+.2f})"
+        return Rival(label, score, self.match(best), reason)
 
     def _rival(self, c: int) -> Rival:
         label, score = self.ruleset.classes[c], float(self.scores[c])
-        own = np.flatnonzero(self.classes == c)
+        own = np.flatnonzero(self.ruleset._rule_classes == c)  # noqa: SLF001
         if not len(own):
             return Rival(label, score, None, "no rule speaks for it")
         fires = self.weighted[own].max() > 0.0
@@ -81,34 +118,38 @@ class Facts:
         rule = self.match(r)
         level, aim, reason = self._level(r)
         obstacles = () if level is None else self._obstacles(r, level)
-        if not reason:
-            verb = "counts" if self.ruleset.combination != "first" else "holds to"
-            amount = rule.contribution if self.ruleset.combination != "first" else rule.degree
-            reason = (
-                f"rule {r + 1} {verb} {amount:.2f}"
-                if rule.degree > 0.0
-                else f"rule {r + 1} does not fire"
-            )
+        if not reason and rule.degree <= 0.0:
+            reason = f"rule {r + 1} does not fire"
+        elif not reason:
+            reason = f"rule {r + 1} counts {rule.contribution:.2f}"
         return Rival(label, score, rule, reason, aim if obstacles else "", obstacles)
 
     def _level(self, r: int) -> tuple[float | None, str, str]:
         """How far every condition of a rule must hold, what for, or why that would not help."""
-        kind, weight = self.ruleset.combination, self.ruleset[r].weight
-        if self.silent or (kind == "first" and self.degrees[r] <= 0.0):
-            if kind == "first" and not self.silent and r > self.first:
-                reason = f"rule {self.first + 1} comes before rule {r + 1}, which does not fire"
-                return None, "", reason
+        if self.silent:
             return 0.0, "fire", ""
-        if kind == "first":
-            return None, "", f"rule {self.first + 1} comes before rule {r + 1}"
-        best = float(self.scores[self.decided])
-        if kind == "best" and weight < best:
+        return _LEVELS[self.ruleset.semantics.name](self, r)
+
+    def to_be_first(self, r: int) -> tuple[float | None, str, str]:
+        """The level at which a rule of a list decides."""
+        if r < self.first:
+            return 0.0, "fire", ""
+        quiet = ", which does not fire" if self.degrees[r] <= 0.0 else ""
+        return None, "", f"rule {self.first + 1} comes before rule {r + 1}{quiet}"
+
+    def to_add_most(self, r: int) -> tuple[float | None, str, str]:
+        """The level at which a rule adds what it can."""
+        del r
+        return 1.0, "hold fully", ""
+
+    def to_be_best(self, r: int) -> tuple[float | None, str, str]:
+        """The level at which a rule counts as much as the one that decided."""
+        best, weight = float(self.scores[self.decided]), self.ruleset[r].weight
+        if weight < best:
             return None, "", f"rule {r + 1} counts at most {weight:.2f}, less than {best:.2f}"
-        if kind == "sum" or self.ruleset.t_norm != "minimum":
-            return 1.0, "hold fully", ""
-        winner = self.deciding()
-        assert winner is not None  # noqa: S101 - its score is not 0
-        aim = f"count as much as rule {winner.index + 1} does now ({best:.2f})"
+        if not self.ruleset.semantics.is_max_min:
+            return self.to_add_most(r)
+        aim = f"count as much as rule {self.decider + 1} does now ({best:.2f})"
         return best / weight, aim, ""
 
     def _obstacles(self, r: int, level: float) -> tuple[Obstacle, ...]:
@@ -155,3 +196,10 @@ class Facts:
     def _text(self, condition: Condition) -> str:
         attribute = self.ruleset.attributes[self._column(condition)]
         return condition_text(condition, attribute, self.ruleset.clip)
+
+
+_LEVELS = {
+    "best-rule": Facts.to_be_best,
+    "added-votes": Facts.to_add_most,
+    "first-match": Facts.to_be_first,
+}

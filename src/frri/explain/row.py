@@ -21,7 +21,7 @@ def explain(
     unchangeable: str | Collection[str] = (),
     effort: int = 10_000,
 ) -> Explanation:
-    """Explain the decision of a ruleset about one row.
+    """Explain the decision of a ruleset about one row, or the number that it predicts.
 
     Parameters
     ----------
@@ -53,6 +53,18 @@ def explain(
     The smallest change that alters the decision: 'no' by rule 1 if glucose were 146 instead of 170.
 
     At 124.1 rule 1 would count 0.70. At 146 it counts less, but by then rule 2 counts even less than that.
+
+    Where rules add to a base, their contributions are listed from the largest to the smallest:
+
+    >>> old = Rule((NumericCondition("age", core_low=60, support_low=60),), -30.0)
+    >>> large = Rule((NumericCondition("rooms", 2, 6),), 80.0)
+    >>> ages = Attribute("age", 0, 150), Attribute("rooms", 1, 9)
+    >>> prices = RuleSet((old, large), ages, (), "price", semantics="added-contributions", base=(200,))
+    >>> print(explain(prices, {"age": 75, "rooms": 5}))
+    Predicted price = 230:
+        +200  base
+         +60  rule 2, which holds to 0.75: rooms >= 6 (fades, ends at 2) (rooms = 5)
+         -30  rule 1: age >= 60 (age = 75)
     """
     matrix, shown = one_row(row, ruleset.attributes)
     for j, attribute in enumerate(ruleset.attributes):
@@ -64,6 +76,11 @@ def explain(
             shown[j] = f"missing: counted as {attribute.show(attribute.typical_code)}"
     facts = Facts(ruleset, matrix, shown)
     names = [attribute.name for attribute in ruleset.attributes]
+    if unchangeable and not ruleset.classes:
+        raise ValueError(
+            f"The rules for {ruleset.target!r} predict numbers, and for these no smallest change is "
+            "searched; leave unchangeable out."
+        )
     fixed = {unchangeable} if isinstance(unchangeable, str) else set(unchangeable)
     for name in sorted(fixed):
         if name not in names:
@@ -71,12 +88,12 @@ def explain(
                 f"unchangeable names {name!r}, which is not an attribute: {', '.join(names)}."
             )
     movable = [j for j, name in enumerate(names) if name not in fixed]
-    change, unalterable = None, not movable
-    if effort > 0 and movable:
+    change, unalterable = None, bool(ruleset.classes) and not movable
+    if ruleset.classes and effort > 0 and movable:
         change, unalterable = _change(ruleset, matrix[0], shown, movable, effort)
     return Explanation(
         target=ruleset.target,
-        decision=ruleset.classes[facts.decided],
+        decision=facts.answer,
         classes=ruleset.classes,
         scores=tuple(facts.scores.tolist()),
         shares=tuple(facts.shares.tolist()),
@@ -87,6 +104,7 @@ def explain(
         change=change,
         unalterable=unalterable,
         unchangeable=tuple(name for name in names if name in fixed),
+        base=facts.base,
     )
 
 
@@ -110,7 +128,7 @@ def _change(
             then[j] = shown_value(attribute, float(rounded[j]))
     facts = Facts(ruleset, rounded[None, :], then)
     change = Change(
-        decision=ruleset.classes[facts.decided],
+        decision=facts.answer,
         changes=tuple(changes),
         cost=found.cost,
         bound=found.bound,

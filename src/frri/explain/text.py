@@ -19,7 +19,8 @@ FALLBACKS = {
 
 def sentences(explanation: "Explanation") -> str:
     """The decision and its reason, each other class, and the smallest change; a line each."""
-    lines = [_decision(explanation)]
+    head = _decision if explanation.base is None else _waterfall
+    lines = [head(explanation)]
     lines += [_rival(rival) for rival in explanation.rivals]
     if explanation.change is not None:
         lines.append(_change(explanation.change))
@@ -103,6 +104,32 @@ def _decision(explanation: "Explanation") -> str:
     )
 
 
+def _waterfall(explanation: "Explanation") -> str:
+    """What the base and each rule add to the number, or to the lead over the next class."""
+    assert explanation.base is not None  # noqa: S101 - or there is nothing to add to
+    said, form = explanation.decision, "+.2f"
+    if explanation.classes:
+        share = max(explanation.shares)
+        head = f"Predicted {explanation.target} = {said} with probability {share:.2f}"
+        total = explanation.base + sum(rule.contribution for rule in explanation.firing)
+        for second in explanation.rivals[:1]:
+            head += f", by {total:.2f} more votes than for {second.label!r}"
+    else:
+        form = "+.6g"
+        head = f"Predicted {explanation.target} = {said:.6g}"
+    parts = [(explanation.base, "base")]
+    parts += [(rule.contribution, _part(rule)) for rule in explanation.firing]
+    shown = [(f"{amount:{form}}", words) for amount, words in parts]
+    width = max(len(amount) for amount, _ in shown) + 4
+    return "\n".join([f"{head}:", *(f"{amount:>{width}}  {words}" for amount, words in shown)])
+
+
+def _part(rule: "RuleMatch") -> str:
+    degree = "" if rule.degree >= 1.0 else f", which holds to {rule.degree:.2f}"
+    conditions = ", ".join(f"{c.condition} ({_value(c)})" for c in rule.conditions) or "always"
+    return f"rule {rule.index + 1}{degree}: {conditions}"
+
+
 def _distinct(rule: "RuleMatch") -> list[Any]:
     return list({c.attribute: c for c in rule.conditions}.values())
 
@@ -127,8 +154,9 @@ def _change(change: "Change") -> str:
     if not change.proved:
         head = "A change that alters the decision (there may be a smaller one)"
     rule = "" if change.deciding is None else f"rule {change.deciding.index + 1}"
-    if change.fallback is None:
-        return f"{head}: {change.decision!r} by {rule} if {parts}."
+    if change.fallback in {None, "base"}:
+        by = f" by {rule}" if rule else ""
+        return f"{head}: {change.decision!r}{by} if {parts}."
     here = f", here {rule}" if rule and change.fallback != "priors" else ""
     silent = f"no rule fires then and {FALLBACKS[change.fallback]}{here}"
     return f"{head}: {change.decision!r} if {parts}; {silent}."

@@ -3,9 +3,8 @@ r"""Rules as a LaTeX table with the rules of the booktabs package."""
 import re
 
 from frri.export.quoting import one_line
-from frri.export.rows import Cell, shown_rows
+from frri.export.rows import shown_rows
 from frri.rules.ruleset import RuleSet
-from frri.rules.text import share_text
 
 _COMMANDS = {
     "\\": r"\textbackslash{}",
@@ -68,12 +67,9 @@ def to_latex(ruleset: RuleSet, *, long: bool = False) -> str:
     return "\n".join([*head, *map(_line, rows), r"\bottomrule", rf"\end{{{name}}}"])
 
 
-def _line(cells: list[Cell] | list[str]) -> str:
+def _line(cells: list[str]) -> str:
     return " & ".join(_cell(cell) for cell in cells) + r" \\"
 
 
-def _cell(cell: Cell) -> str:
-    if cell is None:
-        return ""
-    shown = share_text(cell) if isinstance(cell, float) else one_line(str(cell))
-    return _SPECIAL.sub(lambda found: _COMMANDS[found.group()], shown)
+def _cell(cell: str) -> str:
+    return _SPECIAL.sub(lambda found: _COMMANDS[found.group()], one_line(cell))

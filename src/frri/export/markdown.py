@@ -3,9 +3,8 @@
 import re
 
 from frri.export.quoting import one_line
-from frri.export.rows import Cell, shown_rows
+from frri.export.rows import shown_rows
 from frri.rules.ruleset import RuleSet
-from frri.rules.text import share_text
 
 _SPECIAL = re.compile(r"([\\`*_\[\]~$|#!(){}@])")
 
@@ -27,7 +26,7 @@ def to_markdown(ruleset: RuleSet) -> str:
     return "\n".join(lines)
 
 
-def _line(cells: list[Cell] | list[str]) -> str:
+def _line(cells: list[str]) -> str:
     return _line_of([_cell(cell) for cell in cells])
 
 
@@ -35,10 +34,7 @@ def _line_of(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _cell(cell: Cell) -> str:
-    if cell is None:
-        return ""
-    shown = share_text(cell) if isinstance(cell, float) else one_line(str(cell))
+def _cell(cell: str) -> str:
     # Entities where some readers of Markdown know no backslash; a colon that makes no link.
-    shown = shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    shown = one_line(cell).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _SPECIAL.sub(r"\\\1", shown).replace("://", "&#58;//").replace("www.", "www&#46;")

@@ -2,7 +2,7 @@
 
 from frri.export.quoting import one_line
 from frri.rules.ruleset import RuleSet
-from frri.rules.text import rule_text
+from frri.rules.text import ruleset_lines
 
 
 def to_text(ruleset: RuleSet) -> str:
@@ -15,4 +15,4 @@ def to_text(ruleset: RuleSet) -> str:
     >>> print(to_text(RuleSet((rule,), (Attribute("age"),), ("no", "yes"))))
     IF age < 30 THEN class = no   [confidence 0.90]
     """
-    return "\n".join(one_line(rule_text(ruleset, rule)) for rule in ruleset)
+    return "\n".join(map(one_line, ruleset_lines(ruleset)))

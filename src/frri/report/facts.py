@@ -23,10 +23,10 @@ from frri.rules.measures import (
     importance,
 )
 from frri.rules.rule import label_array
-from frri.rules.semantics import CLASS_RULES, Support
+from frri.rules.semantics import CLASSIFICATION, Support
 from frri.table import EncodedTable, to_matrix
 
-SUPPORTED = Support("The report", "print the rules instead", CLASS_RULES)
+SUPPORTED = Support("The report", "print the rules instead", CLASSIFICATION)
 
 # Rows embedded in a page, at most, and the characters that they and all else known may take together.
 MAX_ROWS = 5_000
@@ -179,14 +179,14 @@ def _is_training(ruleset: RuleSet, table: _Table | None) -> bool | None:
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> list[list[str]]:
-    """Nested settings as pairs of texts."""
+    """Nested settings as pairs of texts; what was not set is left out."""
     pairs = []
     for key, value in settings.items():
         if isinstance(value, Mapping):
             # "parameters" is where learners keep what they were called with: not worth saying.
             inner = prefix if key in {"parameters", "settings"} else f"{prefix}{key} "
             pairs.extend(_flat(value, inner))
-        else:
+        elif value is not None:
             pairs.append([f"{prefix}{key}", value if isinstance(value, str) else json.dumps(value)])
     return pairs
 

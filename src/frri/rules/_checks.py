@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from frri.rules.condition import Condition, NumericCondition
-from frri.rules.rule import Label, Rule
+from frri.rules.rule import LONGEST_PARTIAL, Label, Rule
 from frri.rules.semantics import Semantics
 from frri.table import FARTHEST_DATE, LARGEST
 
@@ -36,6 +36,7 @@ def check_ruleset(ruleset: "RuleSet") -> None:
         name = f"Rule {r + 1}"
         _check_conclusion(name, rule, ruleset.semantics, labels)
         _check_amounts(name, rule, len(labels))
+        _check_parts(name, rule, ruleset.semantics.fallback)
         for condition in rule.conditions:
             _check_condition(name, condition, kinds)
 
@@ -104,6 +105,19 @@ def _check_amounts(name: str, rule: Rule, n_classes: int) -> None:
     ):
         raise ValueError(
             f"{name} must have one vote per class, from {-LARGEST_SAID:g} to {LARGEST_SAID:g}."
+        )
+
+
+def _check_parts(name: str, rule: Rule, fallback: str) -> None:
+    """Weights of nothing, of each beginning of a rule, or of each subset of its conditions."""
+    n_conditions, n_weights = len(rule.conditions), len(rule.partial_weights)
+    allowed = {0, 1 << n_conditions} if n_conditions <= LONGEST_PARTIAL else {0}
+    if fallback != "partial":
+        allowed |= {n_conditions + 1}
+    if n_weights not in allowed:
+        raise ValueError(
+            f"{name} has {n_conditions} conditions with {n_weights} partial weights; there must be "
+            f"{' or '.join(map(str, sorted(allowed)))}."
         )
 
 

@@ -35,7 +35,6 @@ MOST_PARTS = 2**22
 LARGEST_NUMBER = 1e305
 LARGEST_COUNT = 2**63
 LARGEST_LABEL = 2**64
-LONGEST_PARTIAL = 16
 
 
 def to_dict(ruleset: "RuleSet") -> dict[str, Any]:
@@ -152,6 +151,21 @@ def _from_version_1(content: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(
             f"combination must be one of {known}, got {_shown(content['combination'])}."
         )
+    for where, key, later in (
+        ("an attribute", "attributes", {"typical"}),
+        ("a rule", "rules", {"votes", "relation"}),
+    ):
+        for part in _list(content[key]):
+            for found in sorted(later & set(_object(part, where))):
+                raise ValueError(
+                    f"The saved ruleset has {found!r} in {where}, which version 1 of the format "
+                    "does not have; give it the version 2."
+                )
+    if content["missing"] not in _MISSING_1:
+        raise ValueError(
+            f"missing must be one of {', '.join(_MISSING_1)} in version 1 of the format, "
+            f"got {_shown(content['missing'])}."
+        )
     kept = {key: content[key] for key in (*_PARTS, *_ABOUT) if key in content}
     chosen = {key: content[key] for key in settings}
     return kept | {"task": "classification", "semantics": {"name": name} | chosen}
@@ -167,7 +181,7 @@ def _ruleset_from_dict(content: Mapping[str, Any]) -> "RuleSet":
             f"The saved ruleset has the task {_shown(content['task'])}, but {semantics.name!r} is "
             f"for {semantics.meaning.task}."
         )
-    rules = tuple(_rule_from_dict(rule, semantics.fallback) for rule in _list(content["rules"]))
+    rules = tuple(_rule_from_dict(rule) for rule in _list(content["rules"]))
     ruleset = RuleSet(
         rules=rules,
         attributes=tuple(_attribute_from_dict(a) for a in _list(content["attributes"])),
@@ -244,7 +258,7 @@ def _rule_to_dict(rule: Rule) -> dict[str, Any]:
     return content
 
 
-def _rule_from_dict(content: Any, fallback: str) -> Rule:
+def _rule_from_dict(content: Any) -> Rule:
     content = _object(content, "a rule")
     _check_keys(content, "a rule", ("if", "then", "weight"), _OF_RULES)
     conditions = tuple(_condition_from_dict(condition) for condition in _list(content["if"]))
@@ -257,9 +271,7 @@ def _rule_from_dict(content: Any, fallback: str) -> Rule:
         source=_optional(content.get("source"), _count),
         statistics=None if known is None else _statistics_from_dict(known),
         distribution=_optional(content.get("distribution"), _numbers),
-        partial_weights=_partial_weights(
-            content.get("partial_weights", []), len(conditions), fallback
-        ),
+        partial_weights=_numbers(content.get("partial_weights", [])),
         votes=_optional(content.get("votes"), _numbers),
         relation=_word(content.get("relation", "is")),
     )
@@ -274,19 +286,6 @@ def _statistics_from_dict(content: Any) -> RuleStatistics:
         lift=_optional(content["lift"], _number),
         alone=_amount(content["alone"]),
     )
-
-
-def _partial_weights(content: Any, n_conditions: int, fallback: str) -> tuple[float, ...]:
-    """Weights of nothing, of each beginning of a rule, or of each subset of its conditions."""
-    weights = _numbers(content)
-    subsets = 1 << n_conditions if n_conditions <= LONGEST_PARTIAL else 0
-    allowed = {0, subsets} if fallback == "partial" else {0, n_conditions + 1, subsets}
-    if len(weights) not in allowed:
-        raise ValueError(
-            f"The saved ruleset has a rule of {n_conditions} conditions with {len(weights)} "
-            "partial weights."
-        )
-    return weights
 
 
 def _condition_to_dict(condition: Condition) -> dict[str, Any]:
@@ -318,6 +317,7 @@ def _condition_from_dict(content: Any) -> Condition:
 _Value = TypeVar("_Value")
 _PARTS = ("rules", "attributes", "classes", "class_counts", "target")
 _ABOUT = ("format", "version", "about", "$schema")
+_MISSING_1 = ("fails", "holds")
 _LEARNED = ("origin", "source", "statistics", "distribution", "partial_weights")
 _OF_RULES = (*_LEARNED, "votes", "relation")
 

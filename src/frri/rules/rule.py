@@ -14,6 +14,9 @@ from frri.rules.condition import Condition
 
 Label = str | int | float | bool
 
+# Longer rules do not take part in partial matching: 2^k subsets of conditions are too many.
+LONGEST_PARTIAL = 16
+
 
 def label_array(labels: Sequence[Label]) -> NDArray[Any]:
     r"""Labels as an array that keeps them as they are, whatever numpy would make of them.

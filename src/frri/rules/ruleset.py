@@ -16,7 +16,7 @@ from frri.rules.condition import Condition
 from frri.rules.decision import Decision, PartialWeights
 from frri.rules.matching import Matcher
 from frri.rules.rule import Label, Rule, RuleStatistics
-from frri.rules.semantics import CLASS_RULES, SHORTHANDS, Semantics, Support
+from frri.rules.semantics import CLASSIFICATION, SHORTHANDS, Semantics, Support
 from frri.table import Attribute, to_matrix
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ COVERS = 1e-6
 STATISTICS = Support(
     "The table of what rules cover, class by class,",
     "look at RuleSet.covers instead",
-    CLASS_RULES | {"softmax-votes"},
+    CLASSIFICATION,
 )
 
 
@@ -289,7 +289,7 @@ class RuleSet:
     # ------------------------------------------------------------------ display
 
     def __str__(self) -> str:
-        return text.ruleset_text(self)
+        return "\n".join(text.ruleset_lines(self))
 
     def __repr__(self) -> str:
         n, m = len(self.rules), sum(len(rule.conditions) for rule in self.rules)

@@ -88,6 +88,16 @@ class Meaning:
     decides: Literal["strongest", "first"] | None
     fallbacks: tuple[Fallback, ...]
 
+    @property
+    def is_list(self) -> bool:
+        """Whether a rule is asked only where those before it fail."""
+        return self.decides == "first"
+
+    @property
+    def adds(self) -> bool:
+        """Whether rules add to a base: then their weight is part of what they say."""
+        return self.combination == "sum" and "base" in self.fallbacks
+
 
 _RULES_OR_PRIORS: tuple[Fallback, ...] = ("nearest", "stretched", "partial", "priors")
 
@@ -162,6 +172,11 @@ class Semantics:
         """What the name stands for."""
         return MEANINGS[self.name]
 
+    @property
+    def is_max_min(self) -> bool:
+        """Whether a score is a maximum of weighted minima: along straight lines, piece by piece."""
+        return (self.name, self.t_norm) == ("best-rule", "minimum")
+
 
 @dataclass(frozen=True)
 class Support:
@@ -217,6 +232,14 @@ class Support:
 
 CLASS_RULES = frozenset(SHORTHANDS.values())
 """The semantics whose rules say a class."""
+
+CLASSIFICATION = frozenset(
+    name for name, meaning in MEANINGS.items() if meaning.task == "classification"
+)
+"""The semantics that decide between classes without an order."""
+
+ADDITIVE = frozenset(name for name, meaning in MEANINGS.items() if meaning.adds)
+"""The semantics whose rules add to a base."""
 
 
 def _check(what: str, value: str, allowed: tuple[str, ...], where: str = "") -> None:

@@ -1,5 +1,6 @@
 """Rules for people: a sentence, a table, a notebook view. Numbers are rounded here and nowhere else."""
 
+from collections.abc import Callable
 from html import escape
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 _SIGNS = {"is": "=", "at least": ">=", "at most": "<="}
 
 
-def ruleset_text(ruleset: "RuleSet") -> str:
+def ruleset_lines(ruleset: "RuleSet") -> list[str]:
     """One line per rule, and a last one for what is there before any rule counts."""
     base = base_text(ruleset)
-    return "\n".join([*(rule_text(ruleset, rule) for rule in ruleset), *([base] if base else [])])
+    return [*(rule_text(ruleset, rule) for rule in ruleset), *([base] if base else [])]
 
 
 def base_text(ruleset: "RuleSet") -> str:
@@ -33,7 +34,7 @@ def base_text(ruleset: "RuleSet") -> str:
     >>> base_text(RuleSet((), (), ("low", "high"), "risk", semantics="softmax-votes", base=(0.5, 0)))
     'BASE risk low +0.50, high +0.00'
     """
-    if not _adds(ruleset):
+    if not ruleset.semantics.meaning.adds:
         return ""
     if ruleset.task == "regression":
         said = f"{ruleset.base[0]:.6g}"
@@ -43,11 +44,22 @@ def base_text(ruleset: "RuleSet") -> str:
     return f"BASE {ruleset.target} {said}"
 
 
-def rule_text(ruleset: "RuleSet", rule: "Rule") -> str:
-    """The whole rule as a sentence, with what is known about it in brackets."""
-    always = "OTHERWISE" if ruleset.combination == "first" else "ALWAYS"
-    said = conclusion_text(ruleset, rule)
-    return _sentence(condition_texts(ruleset, rule), said, facts(ruleset, rule), always)
+def rule_text(
+    ruleset: "RuleSet",
+    rule: "Rule",
+    word: Callable[[str], str] = str,
+    phrase: Callable[[str], str] = str,
+) -> str:
+    """The whole rule as a sentence, with what is known about it in brackets.
+
+    A terminal may want its words and what stands between them in another dress: `word`, `phrase`.
+    """
+    phrases = [phrase(text) for text in condition_texts(ruleset, rule)]
+    joined = f" {word('AND')} ".join(phrases)
+    head = word("OTHERWISE" if ruleset.semantics.meaning.is_list else "ALWAYS")
+    if phrases:
+        head = f"{word('IF')} {joined} {word('THEN')}"
+    return f"{head} {phrase(conclusion_text(ruleset, rule))}{_bracketed(_facts(ruleset, rule))}"
 
 
 def conclusion_text(ruleset: "RuleSet", rule: "Rule") -> str:
@@ -72,8 +84,7 @@ def _said(ruleset: "RuleSet | None", rule: "Rule") -> str:
         names = [f"{label} " for label in ruleset.classes] if ruleset else [""] * len(rule.votes)
         votes = zip(names, rule.votes, strict=True)
         return "by votes " + ", ".join(f"{name}{vote:+.3g}" for name, vote in votes)
-    if _adds(ruleset):
-        assert ruleset is not None  # noqa: S101 - or it would not be known
+    if ruleset is not None and ruleset.semantics.meaning.adds:
         if ruleset.task == "regression":
             return f"{rule.weight * float(rule.consequent):+.6g}"
         return f"{rule.consequent} {rule.weight:+.2f}"
@@ -82,43 +93,19 @@ def _said(ruleset: "RuleSet | None", rule: "Rule") -> str:
     return f"{_SIGNS[rule.relation]} {said}"
 
 
-def _adds(ruleset: "RuleSet | None") -> bool:
-    """Whether rules add to a base: then their weight is part of what they say."""
-    return (
-        ruleset is not None
-        and ruleset.semantics.fallback == "base"
-        and (ruleset.combination == "sum")
-    )
-
-
-def conclusion(ruleset: "RuleSet", rule: "Rule") -> "Label":
+def _conclusion(ruleset: "RuleSet", rule: "Rule") -> "Label":
     """What a rule says, for a table: the class or number itself where it says just that."""
     return rule.consequent if rule.relation == "is" and rule.votes is None else _said(ruleset, rule)
-
-
-def conclusion_shown(said: "Label") -> str:
-    """What a rule says, in a table for people: a number is no share of anything.
-
-    Examples
-    --------
-    >>> conclusion_shown(-1234.5678), conclusion_shown("yes")
-    ('-1234.57', 'yes')
-    """
-    return f"{said:.6g}" if isinstance(said, float) else str(said)
 
 
 def lone_rule_text(rule: "Rule") -> str:
     """The same of a rule outside a ruleset: no attribute says how to show its values."""
     phrases = [condition_text(condition) for condition in rule.conditions]
-    return _sentence(phrases, _said(None, rule).removeprefix("= "), facts(None, rule), "ALWAYS")
+    head = f"IF {' AND '.join(phrases)} THEN" if phrases else "ALWAYS"
+    return f"{head} {_said(None, rule).removeprefix('= ')}{_bracketed(_facts(None, rule))}"
 
 
-def _sentence(phrases: list[str], conclusion: str, known: list[str], always: str) -> str:
-    head = f"IF {' AND '.join(phrases)} THEN" if phrases else always
-    return f"{head} {conclusion}{bracketed(known)}"
-
-
-def bracketed(known: list[str]) -> str:
+def _bracketed(known: list[str]) -> str:
     """What is known about a rule, after its sentence; nothing where nothing is."""
     return f"   [{', '.join(known)}]" if known else ""
 
@@ -187,15 +174,15 @@ def condition_text(
     return f"{phrase} (fades, ends at {ends})" if ends else f"{phrase} (fades)"
 
 
-def facts(ruleset: "RuleSet | None", rule: "Rule") -> list[str]:
+def _facts(ruleset: "RuleSet | None", rule: "Rule") -> list[str]:
     """What is known about a rule, in a few words each."""
-    said = _adds(ruleset) and rule.votes is None
-    known = [] if said else [f"confidence {share_text(rule.weight)}"]
+    adds = ruleset is not None and ruleset.semantics.meaning.adds
+    known = [] if adds and rule.votes is None else [f"confidence {_share(rule.weight)}"]
     if rule.statistics is not None:
         total = "" if ruleset is None else f" of {_amount(sum(ruleset.class_counts))}"
         known.append(f"covers {_amount(rule.statistics.covered)}{total}")
         if rule.statistics.precision is not None:
-            known.append(f"precision {share_text(rule.statistics.precision)}")
+            known.append(f"precision {_share(rule.statistics.precision)}")
     return known
 
 
@@ -209,56 +196,84 @@ def _amount(value: float) -> str:
     return f"{value:.0f}" if value == round(value) else f"{value:.10g}"
 
 
-def share_text(value: float) -> str:
+def _share(value: float) -> str:
     """A share to two decimals, small ones to two significant digits."""
     return f"{value:.2f}" if value >= 0.095 or value == 0 else f"{value:.2g}"
+
+
+# ------------------------------------------------------------------ tables
+
+
+def rule_columns(ruleset: "RuleSet") -> "dict[str, Callable[[Rule], Any]]":
+    """The columns of a table of rules: conditions, what is said, what it counts, statistics if known.
+
+    Examples
+    --------
+    >>> from frri import RuleSet
+    >>> list(rule_columns(RuleSet((), (), (0, 1), semantics="softmax-votes")))
+    ['if', 'then', 'vote', 'conditions']
+    """
+    meaning = ruleset.semantics.meaning
+    columns: dict[str, Callable[[Rule], Any]] = {
+        "if": lambda rule: " AND ".join(condition_texts(ruleset, rule))
+    }
+    if meaning.adds and meaning.says == "number":
+        columns["contribution"] = lambda rule: rule.weight * float(rule.consequent)
+    else:
+        columns["then"] = lambda rule: _conclusion(ruleset, rule)
+        columns["vote" if meaning.adds else "confidence"] = lambda rule: rule.weight
+    columns["conditions"] = lambda rule: len(rule.conditions)
+    if any(rule.statistics is not None for rule in ruleset):
+        columns["covers"] = lambda rule: rule.statistics and rule.statistics.covered
+        columns["precision"] = lambda rule: rule.statistics and rule.statistics.precision
+        columns["lift"] = lambda rule: rule.statistics and rule.statistics.lift
+        columns["alone"] = lambda rule: rule.statistics and rule.statistics.alone
+    return columns
+
+
+def cell_text(title: str, value: Any) -> str:
+    """A cell of such a table for people: a number of objects is no share.
+
+    Examples
+    --------
+    >>> cell_text("covers", 51.0), cell_text("precision", 0.5), cell_text("then", -1234.5678)
+    ('51', '0.50', '-1234.57')
+    """
+    if value is None:
+        return ""
+    return _CELLS.get(title, _share)(value) if isinstance(value, float) else str(value)
+
+
+_CELLS: dict[str, Callable[[float], str]] = {
+    "then": "{:.6g}".format,
+    "vote": "{:+.2f}".format,
+    "contribution": "{:+.6g}".format,
+    "covers": _amount,
+    "alone": _amount,
+}
 
 
 def ruleset_frame(ruleset: "RuleSet") -> "pd.DataFrame":
     """One row per rule."""
     pd = optional("pandas", "A table of rules", "tables")
-    return pd.DataFrame(_rows(ruleset))
+    columns = rule_columns(ruleset).items()
+    return pd.DataFrame([{title: of(rule) for title, of in columns} for rule in ruleset])
 
 
 def ruleset_html(ruleset: "RuleSet") -> str:
     """A plain table for notebooks; every name is escaped."""
-    rows = [row | {"then": conclusion_shown(row["then"])} for row in _rows(ruleset)]
-    columns = list(dict.fromkeys(column for row in rows for column in row))
-    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    columns = rule_columns(ruleset)
+    head = "".join(f"<th>{title}</th>" for title in columns)
     body = "".join(
         "<tr>"
-        + "".join(f'<td style="text-align:left">{_cell(row.get(c))}</td>' for c in columns)
+        + "".join(
+            f'<td style="text-align:left">{escape(cell_text(title, of(rule)))}</td>'
+            for title, of in columns.items()
+        )
         + "</tr>"
-        for row in rows
+        for rule in ruleset
     )
     return (
         f"<p>{len(ruleset)} {'rule' if len(ruleset) == 1 else 'rules'} for <b>{escape(ruleset.target)}</b></p>"
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
-
-
-def _rows(ruleset: "RuleSet") -> list[dict[str, Any]]:
-    rows = []
-    for rule in ruleset:
-        known = rule.statistics
-        row: dict[str, Any] = {
-            "if": " AND ".join(condition_texts(ruleset, rule)),
-            "then": conclusion(ruleset, rule),
-            "confidence": rule.weight,
-            "conditions": len(rule.conditions),
-        }
-        if known is not None:
-            row |= {
-                "covers": known.covered,
-                "precision": known.precision,
-                "lift": known.lift,
-                "alone": known.alone,
-            }
-        rows.append(row)
-    return rows
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return escape(share_text(value) if isinstance(value, float) else str(value))

@@ -16,11 +16,16 @@ from frri.explain.change.space import Space
 from frri.rules.decision import last_resort, scores_of
 from frri.rules.matching import Matcher
 from frri.rules.ruleset import RuleSet
-from frri.rules.semantics import CLASS_RULES, Support
+from frri.rules.semantics import CLASSIFICATION, Support
 
 SUPPORTED = Support(
-    "The search for the smallest change", "compare decisions by RuleSet.decide instead", CLASS_RULES
+    "The search for the smallest change",
+    "compare decisions by RuleSet.decide instead",
+    CLASSIFICATION,
 )
+
+# Sums of votes that differ by less than this share of what they add up are too close to call.
+HAIR = 1e-12
 
 # Fallbacks turn values into shares, where differences of a few last digits can vanish.
 ROUNDING = 1e-15
@@ -77,9 +82,7 @@ class DecisionBounds:
     @property
     def one_function(self) -> bool:
         """Whether one formula, the best uncut value, decides inside and outside the rules' supports."""
-        rules = self.ruleset
-        nearest = last_resort(rules) == "nearest"
-        return nearest and (rules.combination, rules.t_norm) == ("best", "minimum")
+        return last_resort(self.ruleset) == "nearest" and self.ruleset.semantics.is_max_min
 
     def survey(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> Survey:
         """Look at boxes, given as rows of lower and upper coordinates."""
@@ -90,7 +93,11 @@ class DecisionBounds:
             return Survey(at_low, at_high, lower, upper, sure, np.ones(len(low), dtype=bool))
         degree_low = matcher.join(np.maximum(lower, 0.0))
         degree_high = matcher.join(np.maximum(upper, 0.0))
-        if self.ruleset.combination == "first":
+        meaning = self.ruleset.semantics.meaning
+        if meaning.adds:
+            sure = self._lead_sure(degree_low, degree_high)
+            return Survey(at_low, at_high, lower, upper, sure, np.ones(len(low), dtype=bool))
+        if meaning.is_list:
             sure, silent = self._first_sure(degree_low, degree_high)
         else:
             least, most = (scores_of(self.ruleset, d) for d in (degree_low, degree_high))
@@ -108,7 +115,7 @@ class DecisionBounds:
         """Boxes x rules: the rules on which the decision can still hang."""
         matcher = self.matcher
         everything = np.ones((len(survey.sure), matcher.n_rules), dtype=bool)
-        if self.ruleset.combination != "best" or self.ruleset.t_norm != "minimum":
+        if not self.ruleset.semantics.is_max_min:
             return everything
         least, most = self._nearness(survey.lower), self._nearness(survey.upper)
         own = self.ruleset._rule_classes == self.decision  # noqa: SLF001
@@ -182,6 +189,27 @@ class DecisionBounds:
         wrong = speaks & (shares.argmax(axis=1) != self.decision)
         silent = ~before[:, -1] | possible[:, ~speaks].any(axis=1)
         return np.asarray(~possible[:, wrong].any(axis=1)), silent
+
+    def _lead_sure(
+        self, degree_low: NDArray[np.float64], degree_high: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Whether the class in question leads every other one, though each rule do its worst."""
+        base, says = np.array(self.ruleset.base), self.ruleset._says  # noqa: SLF001
+        lead = (says[:, [self.decision]] - says) * self.matcher.weights[:, None]
+        least = base[self.decision] - base
+        size = 1.0 + np.abs(base).max() + np.abs(says * self.matcher.weights[:, None]).sum()
+        worst = least + degree_low @ np.maximum(lead, 0.0) + degree_high @ np.minimum(lead, 0.0)
+        # A lead on which no rule that varies has a say is the same everywhere, though it be a tie.
+        fixed = ~((degree_low < degree_high) @ (lead != 0.0))
+        kept = self._kept(degree_low)
+        return np.asarray(((worst > HAIR * size) | (fixed & kept)).all(axis=1))
+
+    def _kept(self, degrees: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Boxes x classes: whether the class in question wins against each, or ties before it."""
+        scores = scores_of(self.ruleset, degrees)
+        own = scores[:, [self.decision]]
+        earlier = np.arange(scores.shape[1]) < self.decision
+        return np.where(earlier, own > scores, own >= scores)
 
     def _fallback_sure(
         self, lower: NDArray[np.float64], upper: NDArray[np.float64]

@@ -50,10 +50,10 @@ class Cell:
 def cell_applies(bounds: DecisionBounds, box: Box, names: tuple[int, ...], covered: bool) -> bool:
     """Whether the best rule by the minimum decides in the whole box, along lines of numbers."""
     low, high = box
-    rules, axes = bounds.ruleset, bounds.space.axes
+    axes = bounds.space.axes
     return (
         covered
-        and (rules.combination, rules.t_norm) == ("best", "minimum")
+        and bounds.ruleset.semantics.is_max_min
         and all(axes[j].line == "numbers" or low[j] == high[j] for j in names)
     )
 

@@ -15,6 +15,7 @@ from frri.learners.modlem import _sequential_covering as sequential_covering
 from frri.learners.modlem._bins import BinnedTable
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
 from frri.rules.measures import statistics_of_counts
+from frri.rules.rule import LONGEST_PARTIAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 # How many objects the prior share of a class counts for in the m-estimate.
 PRIOR_OBJECTS = 3.0
-# Longer rules do not take part in partial matching: 2^k subsets of conditions are too many.
-LONGEST_PARTIAL = 16
 
 
 class MODLEMClassifier(RuleClassifier):

@@ -23,7 +23,7 @@ import {
   writtenRule,
 } from "./editing.js";
 import { metrics } from "./measures.js";
-import { attributesByName, counted, decimal, ruleParts } from "./words.js";
+import { attributesByName, counted, decimal, ruleParts, weightName } from "./words.js";
 
 /**
  * @param {object} store
@@ -220,14 +220,15 @@ export function editView(store, actions) {
     weight.addEventListener("change", () => {
       const value = weight.valueAsNumber;
       if (!(value >= 0 && value < Infinity))
-        fail("The confidence must be a number, 0 or more.", weight);
+        fail(`The ${name} must be a number, 0 or more.`, weight);
       else
         step(
           number,
           (current) => withChanges(current, { weight: value }),
-          `Rule ${number}: confidence ${value}`,
+          `Rule ${number}: ${name} ${value}`,
         );
     });
+    const name = weightName(model).toLowerCase();
     const hasBounds = rule.if.some((condition) => condition.trapezoid);
     return [
       h("p", { class: "sentence" }, sentence(ruleParts(model, rule))),
@@ -247,7 +248,7 @@ export function editView(store, actions) {
           h("label", { for: "edit-then" }, "Then ", named(model.target), " is"),
           then,
         ),
-        h("div", { class: "field" }, h("label", { for: "edit-weight" }, "Confidence"), weight),
+        h("div", { class: "field" }, h("label", { for: "edit-weight" }, weightName(model)), weight),
       ),
       h(
         "ul",

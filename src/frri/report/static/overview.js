@@ -7,7 +7,8 @@ import { classBar, classLabel, curveChart, shareBar } from "./chart.js";
 import { byId, h, named, put } from "./dom.js";
 import { editsOf } from "./editing.js";
 import { accuracyBySize, metrics, performanceOf } from "./measures.js";
-import { counted, decimal, percentText, shareText } from "./words.js";
+import { addsVotes } from "./votes.js";
+import { counted, decimal, percentText, shareText, signedText } from "./words.js";
 
 const MOST_CLASSES = 12;
 const MOST_CONFUSIONS = 15;
@@ -17,10 +18,13 @@ const HOW = {
   "best-rule": "The rule that covers a row best decides, by degree times confidence.",
   "added-votes": "The rules that fire add up, class by class; the largest sum decides.",
   "first-match": "Rules are a list; the first one that holds decides.",
+  "softmax-votes":
+    "Rules add votes for classes to a base; the largest sum decides, and the exponentials of the sums are in proportion to the probabilities.",
   nearest: "Where no rule fires, the nearest one decides.",
   stretched: "Where no rule fires, rules are cut before their first failing condition.",
   partial: "Where no rule fires, rules count by those of their conditions that hold.",
   priors: "Where no rule fires, the most frequent class in training decides.",
+  base: "Where no rule fires, the base decides.",
 };
 
 const MISSING = {
@@ -121,6 +125,7 @@ function modelBlock({ facts, state, rows }) {
         "Conditions",
         `${conditions.toLocaleString("en")}${rules ? `, ${decimal(conditions / rules)} per rule` : ""}`,
       ],
+      addsVotes(model) && ["Base", baseParts(model)],
       ["Conditions joined by", model.semantics.t_norm.replace("_", " ")],
       [
         "Values beyond the training range",
@@ -137,6 +142,10 @@ function modelBlock({ facts, state, rows }) {
     ]),
     h("p", { class: "muted" }, `${HOW[model.semantics.name]} ${HOW[model.semantics.fallback]}`),
   ];
+}
+
+function baseParts({ classes, base }) {
+  return classes.flatMap((label, c) => [c ? ", " : "", named(label), ` ${signedText(base[c])}`]);
 }
 
 function proof(model) {

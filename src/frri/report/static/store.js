@@ -21,6 +21,7 @@ import { withRules } from "./editing.js";
 import { degrees, explain } from "./evaluator.js";
 import { coverOf, readRows, size, unpackFlags } from "./rows.js";
 import { inSlices } from "./slices.js";
+import { addsVotes } from "./votes.js";
 
 /**
  * @param {object} facts
@@ -137,7 +138,8 @@ export function createStore(facts) {
 
   /** Decide again where the rule fires or fired, and where no rule did: elsewhere nothing changes. */
   async function redecide(before, model, old, entry) {
-    const everywhere = [old, entry].some((one) => one && one.rule.weight === 0);
+    // What adds up can be altered by less than a rule must count to cover a row.
+    const everywhere = addsVotes(model) || [old, entry].some((one) => one && one.rule.weight === 0);
     const affected = [];
     for (let i = 0; i < rows.n; i += 1) {
       const touched = (old && old.cover[i]) || (entry && entry.cover[i]);

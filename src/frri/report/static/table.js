@@ -8,7 +8,7 @@ import { announce, byId, h, keepingFocus, plain, put } from "./dom.js";
 import { openedRule } from "./rule.js";
 import { inSlices } from "./slices.js";
 import { coverageOf } from "./store.js";
-import { counted, percentText, ruleParts, shareText } from "./words.js";
+import { counted, percentText, ruleParts, shareText, weightName } from "./words.js";
 
 /** Rows drawn at a time: about a screen full, so that a keystroke never waits for more. */
 const CHUNK = 10;
@@ -73,7 +73,11 @@ export function rulesView(store, actions) {
   const end = h("div", { class: "sentinel" });
   const controls = filterControls(store, () => refresh());
   const buttons = new Map();
-  const head = COLUMNS.map((column) => headCell(column, buttons, () => sortBy(column)));
+  const weight = weightName(store.facts.model);
+  const head = COLUMNS.map((column) => {
+    const title = column.key === "confidence" ? weight : column.title;
+    return headCell({ ...column, title }, buttons, () => sortBy(column));
+  });
   const table = h(
     "table",
     { class: "rules", role: "table", "aria-describedby": "rule-count" },
@@ -330,7 +334,7 @@ function ruleRow(store, entry, view, actions) {
       shareText(known.precision),
       known.precision === null || known.precision === undefined ? null : shareBar(known.precision),
     ),
-    cell("confidence", "Confidence", shareText(rule.weight)),
+    cell("confidence", weightName(store.facts.model), shareText(rule.weight)),
     cell("length", "Length", rule.if.length),
     cell(
       "lift",

@@ -7,13 +7,16 @@ import { nearestChange } from "./changes.js";
 import { classColour, classLabel, shareBar } from "./chart.js";
 import { h, named, put, sentence } from "./dom.js";
 import { degrees, explain, probabilities, scores } from "./evaluator.js";
+import { addsVotes, leadOf } from "./votes.js";
 import {
   attributesByName,
   conditionParts,
   counted,
+  missingText,
   percentText,
   shareText,
   showValue,
+  signedText,
 } from "./words.js";
 
 const MOST_CLASSES = 6;
@@ -86,6 +89,7 @@ function truthText(store, row, prediction) {
 function reasonParts(store, model, values, { prediction, rule, score, fired }, held) {
   const entry = rule === null ? null : store.state.entries[rule - 1];
   const label = { name: prediction };
+  if (addsVotes(model)) return votesParts(model, values, held, label);
   if (!fired.length) return silentParts(model, entry, label);
   const number = `rule ${entry.number}`;
   const reasons = holdingParts(model, entry.rule, values);
@@ -113,6 +117,21 @@ function reasonParts(store, model, values, { prediction, rule, score, fired }, h
     ` Against it, rule ${against.number} for `,
     { name: against.rule.then },
     ` counts ${shareText(against.rule.weight * held[best - 1])}.`,
+  ];
+}
+
+function votesParts(model, values, held, label) {
+  const { second, lead, base } = leadOf(model, held, scores(model, values), label.name);
+  const beside = second === undefined ? [] : [" more than those for ", { name: second }];
+  const rules = held.some((degree) => degree > 0)
+    ? "; the rules below add what is left."
+    : ", and no rule fires.";
+  return [
+    "The votes for ",
+    label,
+    ` come to ${shareText(lead)}`,
+    ...beside,
+    `: ${signedText(base)} of it is the base${rules}`,
   ];
 }
 
@@ -145,11 +164,12 @@ function holdingParts(model, rule, values) {
       rule.if.length > 1 ? ": all of its conditions hold fully" : ": its condition holds fully",
     ];
   const value = values[model.attributes.indexOf(attribute)];
+  const shown = value === null ? missingText(model, attribute) : showValue(attribute, value);
   return [
     ": its weakest condition is ",
     ...conditionParts(condition, attribute, model.semantics.clip),
     `, and the value is `,
-    { name: showValue(attribute, value) },
+    { name: shown },
   ];
 }
 
@@ -160,6 +180,7 @@ function membershipsOf(model, rule, values) {
 
 function classItems(store, model, values) {
   const perClass = scores(model, values);
+  const scoreText = addsVotes(model) ? signedText : shareText;
   const shares = probabilities(model, values);
   const order = shares.map((share, c) => [share, c]).sort((a, b) => b[0] - a[0]);
   // With few classes their order stays, so that nothing jumps while a slider moves.
@@ -173,7 +194,7 @@ function classItems(store, model, values) {
         classLabel(store, model.classes[c]),
         shareBar(share, classColour(store.facts, c)),
         h("span", { class: "number" }, percentText(share)),
-        h("span", { class: "muted number" }, `score ${shareText(perClass[c])}`),
+        h("span", { class: "muted number" }, `score ${scoreText(perClass[c])}`),
       ),
     );
   if (order.length > MOST_CLASSES)
@@ -213,8 +234,12 @@ function firingList(store, entries, held, values, explained, actions) {
   const { model } = store.state;
   const fired = explained.fired.map((number) => number - 1);
   if (!fired.length) return h("p", { class: "muted" }, "None.");
+  const votes = addsVotes(model);
+  const counts = votes
+    ? leadOf(model, held, scores(model, values), explained.prediction).added
+    : entries.map(({ rule }, r) => rule.weight * held[r]);
   if (model.semantics.name !== "first-match")
-    fired.sort((a, b) => entries[b].rule.weight * held[b] - entries[a].rule.weight * held[a]);
+    fired.sort((a, b) => Math.abs(counts[b]) - Math.abs(counts[a]));
   const attributes = attributesByName(model);
   const item = (r) => {
     const { number, rule } = entries[r];
@@ -232,7 +257,13 @@ function firingList(store, entries, held, values, explained, actions) {
         ),
         classLabel(store, rule.then),
         shareBar(held[r]),
-        h("span", { class: "number" }, `${shareText(held[r])} × ${shareText(rule.weight)}`),
+        h(
+          "span",
+          { class: "number" },
+          votes
+            ? `${signedText(counts[r])} to the lead`
+            : `${shareText(held[r])} × ${shareText(rule.weight)}`,
+        ),
       ),
       h(
         "ul",

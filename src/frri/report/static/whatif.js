@@ -8,7 +8,7 @@ import { scalesOnce } from "./chips.js";
 import { byId, h, named, put } from "./dom.js";
 import { parseRow, parseValue } from "./pasting.js";
 import { verdictView } from "./verdict.js";
-import { counted, rangeOf, showValue, widthOf } from "./words.js";
+import { counted, missingText, rangeOf, showValue, widthOf } from "./words.js";
 
 /**
  * @param {object} store
@@ -220,7 +220,8 @@ function starters(store, { tryRow, paste }) {
 function valueField(store, attribute, j, changed) {
   const id = `value-${j}`;
   const label = h("label", { for: id, class: "value-name" }, named(attribute.name));
-  if (attribute.categories) return selectField(attribute, id, label, changed);
+  const missing = missingText(store.facts.model, attribute);
+  if (attribute.categories) return selectField(attribute, id, label, missing, changed);
   const scale = scalesOnce(store).get(attribute.name);
   const step = widthOf(attribute) / 1000;
   const slider = h("input", {
@@ -266,7 +267,7 @@ function valueField(store, attribute, j, changed) {
     input.removeAttribute("aria-invalid");
     input.value = value === null ? "" : showValue(attribute, value);
     input.title = value === null ? "" : String(value);
-    input.placeholder = "missing";
+    input.placeholder = missing;
   }
 }
 
@@ -275,7 +276,7 @@ function rounded(value, step) {
   return Number(value.toFixed(Math.min(decimals, 20)));
 }
 
-function selectField(attribute, id, label, changed) {
+function selectField(attribute, id, label, missing, changed) {
   const choices = [...attribute.categories.keys()];
   const text = (i) =>
     attribute.categories[i].length > 60
@@ -285,7 +286,7 @@ function selectField(attribute, id, label, changed) {
     "select",
     { id },
     choices.map((i) => h("option", { value: i }, text(i))),
-    h("option", { value: "" }, "missing"),
+    h("option", { value: "" }, missing),
     h("option", { value: "unseen", hidden: true }, "never seen in training"),
   );
   let unseen = null;

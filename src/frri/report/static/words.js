@@ -6,6 +6,8 @@
  * @typedef {Array<string|{name: *}>} Parts
  */
 
+import { addsVotes } from "./votes.js";
+
 /** How finely a number is shown: this many steps of ten below the width of its range. */
 const DIGITS = 3;
 
@@ -91,6 +93,18 @@ export function show(attribute, value) {
 export function showValue(attribute, value) {
   if (value === null || Number.isNaN(value)) return "missing";
   return typeof value === "string" ? value : show(attribute, value);
+}
+
+/**
+ * A missing value, and what it counts as where it counts as the typical one.
+ *
+ * @param {object} model
+ * @param {object} attribute
+ * @returns {string}
+ */
+export function missingText(model, attribute) {
+  const typical = model.semantics.missing === "typical" ? attribute.typical : undefined;
+  return typical === undefined ? "missing" : `missing: counts as ${showValue(attribute, typical)}`;
 }
 
 function categoryText(categories, value) {
@@ -234,7 +248,29 @@ export function ruleParts(model, rule) {
   const joined = phrases.flatMap((parts, i) => (i ? [" and ", ...parts] : parts));
   let head = ["If ", ...joined, ", then "];
   if (!rule.if.length) head = [model.semantics.name === "first-match" ? "Otherwise, " : "Always, "];
-  return [...head, { name: model.target }, " is ", { name: rule.then }, "."];
+  return [...head, { name: model.target }, ...saidParts(model, rule), "."];
+}
+
+/** What a rule says about the target; where rules vote, their weight is part of it. */
+function saidParts(model, rule) {
+  if (rule.votes)
+    return rule.votes.flatMap((vote, c) => [
+      c ? ", " : " by votes ",
+      { name: model.classes[c] },
+      ` ${signedText(vote)}`,
+    ]);
+  if (addsVotes(model)) return [" ", { name: rule.then }, ` ${signedText(rule.weight)}`];
+  return [" is ", { name: rule.then }];
+}
+
+/**
+ * What the weight of a rule is called.
+ *
+ * @param {object} model
+ * @returns {string}
+ */
+export function weightName(model) {
+  return addsVotes(model) ? "Vote" : "Confidence";
 }
 
 /**
@@ -261,6 +297,16 @@ export function shareText(value) {
   if (value === null || value === undefined) return "–";
   if (value >= 0.095 || value === 0) return value.toFixed(2);
   return String(Number(value.toPrecision(2)));
+}
+
+/**
+ * A vote: a number with its sign, to two decimals.
+ *
+ * @param {number} value
+ * @returns {string}
+ */
+export function signedText(value) {
+  return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 }
 
 /**
