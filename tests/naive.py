@@ -12,6 +12,7 @@ Tables may be mixed: NaN is a missing value, ``nominal`` has the indices of attr
 only be equal or not (they are not scaled), and ``initial`` the kind from which each attribute starts.
 """
 
+from collections import Counter
 from itertools import combinations
 from math import inf, isinf, isnan
 
@@ -232,6 +233,35 @@ def minimum_cover(table, costs):
         if found:
             return list(min(found, key=lambda subset: (sum(costs[j] for j in subset), subset)))
     raise AssertionError("the usable rows together cover all that is coverable")
+
+
+def partial_cover(table, prices, groups, at_most=None, left_out=None):
+    """The most that a choice can be worth, objects covered less prices, over all choices there are.
+
+    Every group with candidates that cover anything keeps one; `at_most` limits the candidates, though not
+    below one for each group; `left_out` the objects of each group that are coverable and not covered.
+    """
+    useful = [j for j in range(len(table)) if any(table[j])]
+    needed = {groups[j] for j in useful}
+    best = None
+    for size in range(len(useful) + 1):
+        if at_most is not None and size > max(at_most, len(needed)):
+            break
+        for chosen in combinations(useful, size):
+            if {groups[j] for j in chosen} != needed:
+                continue
+            covered = {v for j in chosen for v, inside in enumerate(table[j]) if inside}
+            if left_out is not None:
+                missed = Counter(
+                    next(groups[j] for j in useful if table[j][v])
+                    for v in range(len(table[0]))
+                    if v not in covered and any(table[j][v] for j in useful)
+                )
+                if any(missed[g] > left_out[g] for g in needed):
+                    continue
+            worth = len(covered) - sum(prices[j] for j in chosen)
+            best = worth if best is None else max(best, worth)
+    return best
 
 
 # --- inference

@@ -138,6 +138,7 @@ def _learned(learner: Any, X: Any, y: Any, extra: dict[str, Any]) -> tuple[RuleS
     """The rules, and what is proved about their number; warnings become notes."""
     with notes(), Progress(f"learning rules from {len(X)} rows"):
         learner.fit(X, y, **extra)
-    # Only learners that look for the fewest rules have a status.
-    proved = getattr(learner, "selection_", {}).get("status") == "optimal"
-    return learner.ruleset_, ", proved to be the fewest" if proved else ""
+    # Only learners that prove something about their rules have a status.
+    selection = getattr(learner, "selection_", {})
+    proved = selection.get("status") == "optimal"
+    return learner.ruleset_, f", proved to be {selection['claim']}" if proved else ""

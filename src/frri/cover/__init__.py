@@ -26,10 +26,18 @@ from frri.cover._reduce.dominance import to_sparse
 from frri.cover.budget import Exhausted, Work
 from frri.cover.large import LargeProblem
 from frri.cover.matrix import CoverMatrix
+from frri.cover.partial import PartialCover, partial_cover
 from frri.cover.result import Cover
 from frri.cover.small import Outcome, Problem
 
-__all__ = ["DEFAULT_EFFORT", "Cover", "CoverMatrix", "minimum_cover"]
+__all__ = [
+    "DEFAULT_EFFORT",
+    "Cover",
+    "CoverMatrix",
+    "PartialCover",
+    "minimum_cover",
+    "partial_cover",
+]
 
 Ints = NDArray[np.int64]
 

@@ -88,6 +88,13 @@ class CoverMatrix:
         source = np.repeat(self.indptr[candidates] - indptr[:-1], lengths) + np.arange(indptr[-1])
         return CoverMatrix(indptr, self.words[source], self.bits[source], self.n_objects)
 
+    def only(self, kept: NDArray[np.bool_]) -> "CoverMatrix":
+        """The same candidates, of which all but those kept cover nothing."""
+        lengths = np.diff(self.indptr)
+        entries = np.repeat(kept, lengths)
+        indptr = np.concatenate(([0], np.cumsum(lengths * kept))).astype(np.int64)
+        return CoverMatrix(indptr, self.words[entries], self.bits[entries], self.n_objects)
+
     def _summed(self, ones: NDArray[np.uint8]) -> NDArray[np.int64]:
         sums = np.zeros(len(self), dtype=np.int64)
         filled = np.flatnonzero(np.diff(self.indptr))

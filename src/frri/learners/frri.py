@@ -16,11 +16,24 @@ from sklearn.utils import Bunch
 from frri import induction
 from frri._util.names import nearest, shown
 from frri._util.threads import check_n_jobs
-from frri.cover import DEFAULT_EFFORT, CoverMatrix, minimum_cover
+from frri.cover import (
+    DEFAULT_EFFORT,
+    Cover,
+    CoverMatrix,
+    PartialCover,
+    minimum_cover,
+    partial_cover,
+)
 from frri.induction import ConditionType
 from frri.learners._base import RuleClassifier, TrainingTable
 from frri.learners._boxes import box_conditions, scaled_values
-from frri.learners._parameters import LARGEST_AMOUNT, check_choice, check_count, random_numbers
+from frri.learners._parameters import (
+    LARGEST_AMOUNT,
+    check_amount,
+    check_choice,
+    check_count,
+    random_numbers,
+)
 from frri.rules import Rule, RuleSet
 from frri.rules.measures import statistics_of_counts
 from frri.table import Attribute
@@ -94,6 +107,19 @@ class FRRIClassifier(RuleClassifier):
     missing : {"typical", "similar", "error"}, default="typical"
         Whether missing values count as typical ones, are similar to everything, or are refused, in
         training and in prediction.
+    min_new : float, default=0.0
+        The share of its class that a rule must newly cover to be worth having. Above 0 the rules are
+        those for which the number of objects covered, less this share for every rule, is largest, with
+        a proof: fewer rules, which leave objects out that would need rules of their own.
+    coverage : float, default=1.0
+        The share of each class that must be covered: below 1, the fewest rules that cover so much.
+    max_rules : int, optional
+        The most rules there may be: those that cover most objects, with a proof, and at least one of
+        each class.
+    max_conditions : int, optional
+        The most conditions that a rule may have; others are no candidates.
+    min_support : float, default=0.0
+        The share of its class that a rule must cover to be a candidate.
     effort : int, default=DEFAULT_EFFORT
         How much work the exact selection may take, in steps of its search. The limit is one of work
         and not of time, so results can be reproduced anywhere. When it is reached the best ruleset
@@ -121,12 +147,13 @@ class FRRIClassifier(RuleClassifier):
     selected_ : ndarray of int
         The objects whose rules were chosen, in the order of the rules.
     uncovered_ : ndarray of int
-        Objects that no rule can cover: an object of another class has (nearly) the same values, as far
-        as they are known and conditions on them allowed.
+        Objects that no rule covers: an object of another class has (nearly) the same values, as far
+        as they are known and conditions on them allowed, or it is left out by a limit on the rules.
     selection_ : Bunch
-        The certificate: `status` ("optimal" when the number of rules is proved minimal), `n_rules`,
-        `lower_bound`, `gap`, `n_conditions`, `conditions_status`, `stopped_by`, `seconds` per step,
-        and `solver`.
+        The certificate: `status` ("optimal" when what `claim` says is proved), `claim`, `n_rules`,
+        `n_conditions`, `stopped_by`, `seconds` per step, and `solver`. For a cover of all objects also
+        `lower_bound`, `gap` and `conditions_status`; for a partial one `n_covered` and either the first
+        two or `worth` (objects covered, less what the rules must newly cover) and its proved `bound`.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if the table had column names.
@@ -175,6 +202,11 @@ class FRRIClassifier(RuleClassifier):
         attribute_order: Any = "given",
         conditions: Any = None,
         missing: str = "typical",
+        min_new: float = 0.0,
+        coverage: float = 1.0,
+        max_rules: int | None = None,
+        max_conditions: int | None = None,
+        min_support: float = 0.0,
         effort: int = DEFAULT_EFFORT,
         time_limit: float | None = None,
         random_state: Any = None,
@@ -183,6 +215,11 @@ class FRRIClassifier(RuleClassifier):
         self.attribute_order = attribute_order
         self.conditions = conditions
         self.missing = missing
+        self.min_new = min_new
+        self.coverage = coverage
+        self.max_rules = max_rules
+        self.max_conditions = max_conditions
+        self.min_support = min_support
         self.effort = effort
         self.time_limit = time_limit
         self.random_state = random_state
@@ -220,27 +257,26 @@ class FRRIClassifier(RuleClassifier):
         left = self.time_limit
         if left is not None:
             left = max(0.0, left - (perf_counter() - start))
-        cover = minimum_cover(found.covers, lengths, effort=self.effort, time_limit=left)
+        covers = self._allowed(found.covers, lengths, table)
+        cover = self._select(covers, found.positions, lengths, table, left)
 
         self.confidence_, self._types = found.confidence, found.types
-        self.uncovered_ = np.flatnonzero(~found.covers.union()[found.positions])
+        chosen = covers.take(cover.selected)
+        self.uncovered_ = np.flatnonzero(~chosen.union()[found.positions])
         self.selection_ = Bunch(
-            status=cover.status,
+            **self._certificate(cover),
+            claim=self._claim(),
             n_rules=len(cover.selected),
-            lower_bound=cover.lower_bound,
-            gap=cover.gap,
             n_conditions=int(lengths[cover.selected].sum()),
-            conditions_status=cover.cost_status,
-            stopped_by=cover.stopped_by,
             seconds=found.seconds | {"selection": cover.seconds},
-            solver=cover.solver,
         )
+        hopeless = np.flatnonzero(~found.covers.union()[found.positions])
         sizes = found.covers.sizes()[cover.selected]
         self.selected_ = cover.selected[
             np.lexsort((cover.selected, -sizes, table.classes[cover.selected]))
         ]
         self.ruleset_ = self._package(table, found.covers.take(self.selected_))
-        self._warn_about_results(table, restricted=initial is not None)
+        self._warn_about_results(table, hopeless, restricted=initial is not None)
         return self
 
     @property
@@ -262,11 +298,95 @@ class FRRIClassifier(RuleClassifier):
             )
         check_n_jobs(self.n_jobs)
         check_choice("missing", self.missing, ("typical", "similar", "error"))
+        for name in ("min_new", "coverage", "min_support"):
+            check_amount(name, getattr(self, name))
+            if getattr(self, name) > 1:
+                raise ValueError(f"{name} must be a share from 0 to 1, got {getattr(self, name)}.")
+        for name in ("max_rules", "max_conditions"):
+            if getattr(self, name) is not None:
+                check_count(name, getattr(self, name), 1)
+        if self.coverage < 1 and (self.max_rules is not None or self.min_new > 0):
+            other = "min_new" if self.max_rules is None else "max_rules"
+            raise ValueError(f"coverage and {other} contradict each other: give one of them.")
         if self.conditions is not None and not isinstance(self.conditions, Mapping):
             raise ValueError(
                 "conditions must be a mapping from columns to 'any', 'at most', 'at least' or 'never', "
                 f"got {shown(self.conditions)}."
             )
+
+    def _allowed(
+        self, covers: CoverMatrix, lengths: NDArray[np.int64], table: TrainingTable
+    ) -> CoverMatrix:
+        """What candidates cover that are short and broad enough; others cover nothing."""
+        if self.max_conditions is None and self.min_support <= 0:
+            return covers
+        kept = covers.sizes() >= self.min_support * np.array(table.class_counts)[table.classes]
+        if self.max_conditions is not None:
+            kept &= lengths <= self.max_conditions
+        return covers.only(kept)
+
+    def _select(
+        self,
+        covers: CoverMatrix,
+        positions: NDArray[np.int64],
+        lengths: NDArray[np.int64],
+        table: TrainingTable,
+        time_limit: float | None,
+    ) -> Cover | PartialCover:
+        """The fewest rules that cover everything, or those that a limit makes the best."""
+        limits: Any = {"effort": self.effort, "time_limit": time_limit}
+        if self._is_complete():
+            return minimum_cover(covers, lengths, **limits)
+        n, sizes = len(table.classes), np.array(table.class_counts)
+        prices = np.ceil(self.min_new * sizes - 1e-9)[table.classes]
+        left_out = None
+        if self.coverage < 1:
+            coverable = np.bincount(table.classes[covers.union()[positions]], minlength=len(sizes))
+            left_out = np.maximum(coverable - np.ceil(self.coverage * sizes - 1e-9), 0)
+            prices = np.full(n, n + 1)
+        return partial_cover(
+            covers,
+            prices,
+            table.classes,
+            costs=lengths,
+            at_most=self.max_rules,
+            left_out=left_out,
+            **limits,
+        )
+
+    def _certificate(self, cover: Cover | PartialCover) -> dict[str, Any]:
+        """What is proved about the rules chosen."""
+        known: dict[str, Any] = {"status": cover.status, "stopped_by": cover.stopped_by}
+        if isinstance(cover, Cover):
+            return known | {
+                "lower_bound": cover.lower_bound,
+                "gap": cover.gap,
+                "conditions_status": cover.cost_status,
+                "solver": cover.solver,
+            }
+        known |= {"n_covered": cover.n_covered, "solver": "highs"}
+        if self.coverage >= 1:
+            return known | {"worth": cover.worth, "bound": cover.bound}
+        # Every rule cost one more than there are objects.
+        price, n_rules = len(self.confidence_) + 1, len(cover)
+        bound = min(max(-(cover.bound // price), 0), n_rules)
+        if bound == n_rules:
+            known |= {"status": "optimal", "stopped_by": None}
+        gap = (n_rules - bound) / n_rules if n_rules else 0.0
+        return known | {"lower_bound": bound, "gap": gap}
+
+    def _is_complete(self) -> bool:
+        return self.max_rules is None and self.min_new <= 0 and self.coverage >= 1
+
+    def _claim(self) -> str:
+        """What the selection proves if it is optimal."""
+        if self._is_complete():
+            return "the fewest"
+        if self.coverage < 1:
+            return f"the fewest that cover {self.coverage:.0%} of each class"
+        if self.min_new > 0:
+            return f"the best of which each newly covers {self.min_new:.0%} of its class"
+        return "those that cover most"
 
     def _package(self, table: TrainingTable, covers: CoverMatrix) -> RuleSet:
         """The chosen rules in the table's names and units, with what they cover."""
@@ -299,7 +419,9 @@ class FRRIClassifier(RuleClassifier):
         known = (replace(rule, statistics=s) for rule, s in zip(rules, found, strict=True))
         return replace(ruleset, rules=tuple(known))
 
-    def _warn_about_results(self, table: TrainingTable, *, restricted: bool) -> None:
+    def _warn_about_results(
+        self, table: TrainingTable, hopeless: NDArray[np.int64], *, restricted: bool
+    ) -> None:
         values = table.values
         if too_many_rules(self.selection_.n_rules, len(values)):
             warnings.warn(
@@ -309,7 +431,7 @@ class FRRIClassifier(RuleClassifier):
                 ManyRulesWarning,
                 stacklevel=3,
             )
-        if len(self.uncovered_):
+        if len(hopeless):
             reason = "the same or nearly the same values"
             reason += ", missing ones left aside" if np.isnan(values).any() else ""
             reason += ", as far as conditions on them are allowed" if restricted else ""
@@ -320,19 +442,23 @@ class FRRIClassifier(RuleClassifier):
             known = {rule.consequent for rule in self.ruleset_}
             lacking = [repr(label) for label in table.labels if label not in known]
             none = f" So there is no rule at all for {', '.join(lacking)}." if lacking else ""
-            shown = ", ".join(map(str, self.uncovered_[:10] + 1))
-            more = ", ..." if len(self.uncovered_) > 10 else ""
+            shown = ", ".join(map(str, hopeless[:10] + 1))
+            more = ", ..." if len(hopeless) > 10 else ""
             warnings.warn(
-                f"{len(self.uncovered_)} of {len(values)} objects are covered by no rule, because an "
+                f"{len(hopeless)} of {len(values)} objects are covered by no rule, because an "
                 f"object of another class has {reason}: rows {shown}{more}.{empty}{none}",
                 UserWarning,
                 stacklevel=3,
             )
-        if self.selection_.status != "optimal":
+        selection = self.selection_
+        if selection.status != "optimal":
+            if "worth" in selection:
+                known = f"best: they are worth {selection.worth}, at most {selection.bound} is possible."
+            else:
+                known = f"fewest: at least {selection.lower_bound} are needed (gap {selection.gap:.1%})."
             warnings.warn(
-                f"The {self.selection_.n_rules} rules are the best found, not proved fewest: at least "
-                f"{self.selection_.lower_bound} are needed (gap {self.selection_.gap:.1%}). "
-                f"The search was stopped by {_STOPPED[self.selection_.stopped_by]}.",
+                f"The {selection.n_rules} rules are the best found, not proved {proved} "
+                f"The search was stopped by {_STOPPED[selection.stopped_by]}.",
                 UserWarning,
                 stacklevel=3,
             )

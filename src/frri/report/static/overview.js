@@ -156,10 +156,11 @@ function proof(model) {
       { class: "muted" },
       "None: the rules were edited, and a proof is about those learned.",
     );
-  if (!found || typeof found !== "object")
+  if (!found || typeof found !== "object" || found.status === undefined)
     return h("p", { class: "muted" }, "This learner gives none.");
   const isOptimal = found.status === "optimal";
   const { n_rules: n, lower_bound: bound, gap } = found;
+  const isPartial = found.n_covered !== undefined;
   return [
     h(
       "p",
@@ -173,13 +174,15 @@ function proof(model) {
     h(
       "p",
       {},
-      isOptimal
-        ? `No ${n === 1 ? "smaller set" : `set of fewer than ${n}`} of the learner's candidate rules covers every training row that can be covered.`
-        : `${n} rules were found; at least ${bound} are needed.`,
+      isPartial
+        ? `Of the learner's candidate rules these ${n} are ${isOptimal ? "" : "the best found, not proved to be "}${found.claim}; they cover ${found.n_covered} training rows.`
+        : isOptimal
+          ? `No ${n === 1 ? "smaller set" : `set of fewer than ${n}`} of the learner's candidate rules covers every training row that can be covered.`
+          : `${n} rules were found; at least ${bound} are needed.`,
     ),
     pairs([
       ["Rules", String(n)],
-      ["Lower bound", String(bound)],
+      bound !== undefined && ["Lower bound", String(bound)],
       typeof gap === "number" && ["Gap", percentText(gap)],
       found.n_conditions !== undefined && [
         "Conditions",

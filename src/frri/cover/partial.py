@@ -1,0 +1,266 @@
+"""Partial covers: candidates that are worth having, when an object may be left out.
+
+A candidate has a price, in objects: it must newly cover more than that to be worth it. The choice that
+is worth most (objects covered less prices) is an integer programme, solved by SciPy (HiGHS) with a
+proof. With a price of zero and a limit on the candidates it is the choice that covers most; with prices
+above all objects and a limit on the objects left out, the fewest that cover enough.
+"""
+
+import math
+import time
+from dataclasses import dataclass
+from itertools import chain, repeat
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from frri.cover._reduce.dominance import LARGEST_DENSE, to_sparse, undominated
+from frri.cover.matrix import CoverMatrix
+from frri.cover.result import Status
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+UNITS_PER_NODE = 1_000
+"""Units of effort for a node of the general solver's tree, which is dear."""
+
+
+@dataclass(frozen=True)
+class PartialCover:
+    """Candidates that cover many objects, and what is proved about them.
+
+    Attributes
+    ----------
+    selected : ndarray of int64
+        The chosen candidates, ascending.
+    n_covered : int
+        How many objects they cover.
+    worth : int
+        The objects covered less the prices of the candidates chosen.
+    bound : int
+        Proved: no choice is worth more.
+    status : "optimal" or "feasible"
+        Optimal only if `worth` equals `bound`.
+    stopped_by : None, "effort" or "time"
+        What ended the search before that was proved.
+    nodes : int
+        Nodes of the search tree.
+    seconds : float
+    """
+
+    selected: Ints
+    n_covered: int
+    worth: int
+    bound: int
+    status: Status
+    stopped_by: str | None
+    nodes: int
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.selected)
+
+
+def partial_cover(
+    covers: CoverMatrix,
+    prices: ArrayLike,
+    groups: ArrayLike,
+    *,
+    costs: ArrayLike | None = None,
+    at_most: int | None = None,
+    left_out: ArrayLike | None = None,
+    effort: int,
+    time_limit: float | None = None,
+) -> PartialCover:
+    """Choose the candidates that are worth most: objects covered less a price for each candidate.
+
+    Parameters
+    ----------
+    covers : CoverMatrix
+        Who covers whom. Objects covered by nobody are ignored.
+    prices : array of nonnegative whole numbers
+        What each candidate costs, in objects.
+    groups : array of int
+        The group of each candidate. Every group that has candidates keeps one at least, and no object is
+        covered from two groups.
+    costs : array of nonnegative whole numbers, optional
+        Of two candidates that cover the same, which is preferred: the cheaper.
+    at_most : int, optional
+        The most candidates there may be; a group's first one does not count as one too many.
+    left_out : array of int, optional
+        How many objects of each group may be left uncovered, by group number.
+    effort : int
+        Limit on the work, in units of about half a millisecond.
+    time_limit : float, optional
+        Limit in seconds, on top of that.
+
+    Returns
+    -------
+    PartialCover
+
+    Examples
+    --------
+    >>> covers = CoverMatrix.from_dense([[1, 1, 1, 0, 0], [0, 0, 1, 1, 0], [0, 0, 0, 0, 1]])
+    >>> cover = partial_cover(covers, [1, 1, 1], [0, 0, 0], effort=60)
+    >>> cover.selected, cover.n_covered, cover.worth, cover.status
+    (array([0]), 3, 2, 'optimal')
+    """
+    start = time.perf_counter()
+    price, group = np.asarray(prices, dtype=np.int64), np.asarray(groups, dtype=np.int64)
+    cost = np.zeros_like(price) if costs is None else np.asarray(costs, dtype=np.int64)
+    order = price * (int(cost.max(initial=0)) + 1) + cost
+    matrix = to_sparse(covers)
+    small = matrix.shape[0] * matrix.shape[1] <= LARGEST_DENSE
+    useful = undominated(matrix.toarray() > 0 if small else matrix, order) & (covers.sizes() > 0)
+    parts = [np.flatnonzero(useful & (group == g)) for g in np.unique(group[useful])]
+    most = None if at_most is None else max(at_most, len(parts))
+    if most is not None and parts:
+        parts = [np.concatenate(parts)]  # one limit binds all groups together
+    allowed = None if left_out is None else np.asarray(left_out, dtype=np.int64)
+    chosen, bound, nodes = [], 0, 0
+    stopped_by: str | None = None
+    for ids in parts:
+        left = None if time_limit is None else max(time_limit - (time.perf_counter() - start), 0.01)
+        part = _Part(matrix[ids], price[ids], group[ids], most, allowed)
+        found = part.solve(max(1, effort // UNITS_PER_NODE), left)
+        chosen.append(ids[found])
+        bound += part.bound
+        nodes += part.nodes
+        stopped_by = part.stopped_by or stopped_by
+    selected = np.concatenate(chosen) if chosen else np.zeros(0, dtype=np.int64)
+    selected = _needed(matrix, np.sort(selected), group)
+    n_covered = len(np.unique(matrix[selected].indices))
+    worth = n_covered - int(price[selected].sum())
+    return PartialCover(
+        selected=selected,
+        n_covered=n_covered,
+        worth=worth,
+        bound=bound,
+        status="optimal" if worth == bound else "feasible",
+        stopped_by=None if worth == bound else stopped_by,
+        nodes=nodes,
+        seconds=time.perf_counter() - start,
+    )
+
+
+def _needed(matrix: sparse.csr_array, selected: Ints, groups: Ints) -> Ints:
+    """Without the candidates that cover nothing alone, but for a group's last; the smallest go first."""
+    rows = matrix[selected]
+    times = np.bincount(rows.indices, minlength=matrix.shape[1])
+    kept = np.ones(len(selected), dtype=bool)
+    for i in np.argsort(np.diff(rows.indptr), kind="stable").tolist():
+        mine = rows.indices[rows.indptr[i] : rows.indptr[i + 1]]
+        last = np.count_nonzero(groups[selected[kept]] == groups[selected[i]]) == 1
+        if not last and (times[mine] > 1).all():
+            kept[i] = False
+            times[mine] -= 1
+    return selected[kept]
+
+
+class _Part:
+    """A problem whose groups are bound together, or of a single group.
+
+    Objects that the same candidates cover are one object that counts as many.
+    """
+
+    def __init__(
+        self,
+        matrix: sparse.csr_array,
+        prices: Ints,
+        groups: Ints,
+        most: int | None,
+        allowed: Ints | None,
+    ) -> None:
+        objects = np.unique(matrix.indices)
+        columns = sparse.csc_array(matrix[:, objects])
+        keys: dict[bytes, int] = {}
+        kinds = np.array(
+            [
+                keys.setdefault(np.sort(columns.indices[low:high]).tobytes(), len(keys))
+                for low, high in zip(columns.indptr[:-1], columns.indptr[1:], strict=True)
+            ],
+            dtype=np.int64,
+        )
+        first = np.unique(kinds, return_index=True)[1]
+        self.coverers = sparse.csr_array(columns[:, first].T.astype(np.float64))
+        self.counts = np.bincount(kinds)
+        self.prices, self.groups = prices, groups
+        self.most, self.allowed = most, allowed
+        self.bound, self.nodes = 0, 0
+        self.stopped_by: str | None = None
+
+    def solve(self, node_limit: int, time_limit: float | None) -> Ints:
+        """The best choice found; what is proved about it is kept in `bound`."""
+        n, k = len(self.prices), len(self.counts)
+        options: dict[str, float] = {"mip_rel_gap": 0.0, "node_limit": node_limit}
+        if time_limit is not None:
+            options["time_limit"] = time_limit
+        answer = milp(
+            np.concatenate([self.prices, self.counts]).astype(np.float64),
+            integrality=np.concatenate([np.ones(n), np.zeros(k)]),
+            bounds=Bounds(0, 1),
+            constraints=self._constraints(),
+            options=options,
+        )
+        total = int(self.counts.sum())
+        self.nodes = int(answer.mip_node_count or 0)
+        known = answer.mip_dual_bound
+        # Worth and prices are whole numbers; every group pays at least once.
+        least = math.ceil(known - 1e-6) if known is not None and math.isfinite(known) else 0
+        self.bound = total - least
+        self.stopped_by = None if answer.status == 0 else "time" if answer.status == 1 else "effort"
+        if answer.status == 1 and time_limit is None:
+            self.stopped_by = "effort"
+        quick = self._greedy()
+        if answer.x is None:
+            return quick
+        exact = np.flatnonzero(answer.x[:n] > 0.5)
+        return max(exact, quick, key=self._worth)
+
+    def _constraints(self) -> list[LinearConstraint]:
+        n, k = len(self.prices), len(self.counts)
+        covered = sparse.hstack([self.coverers, sparse.eye_array(k)], format="csc")
+        rows = [LinearConstraint(covered, 1.0, np.inf)]
+        for g in np.unique(self.groups):
+            mine = np.concatenate([self.groups == g, np.zeros(k)])[None]
+            rows.append(LinearConstraint(mine.astype(np.float64), 1.0, np.inf))
+            if self.allowed is not None:
+                inside = self.counts * (self.coverers @ (self.groups == g) > 0)
+                without = np.concatenate([np.zeros(n), inside])[None]
+                rows.append(LinearConstraint(without, -np.inf, float(self.allowed[g])))
+        if self.most is not None:
+            every = np.concatenate([np.ones(n), np.zeros(k)])[None]
+            rows.append(LinearConstraint(every, 0.0, float(self.most)))
+        return rows
+
+    def _greedy(self) -> Ints:
+        """One candidate of each group, what `allowed` asks for, then what is worth most, while it is."""
+        matrix = sparse.csr_array(self.coverers.T)
+        left = self.counts.astype(np.float64)
+        chosen: list[int] = []
+        for first in chain(np.unique(self.groups).tolist(), repeat(None)):
+            gain = matrix @ left - self.prices
+            gain[chosen] = -np.inf
+            g = self._wanting(left) if first is None else first
+            best = int(np.where((self.groups == g) | (g is None), gain, -np.inf).argmax())
+            if g is None and (gain[best] <= 0 or len(chosen) == self.most):
+                break
+            chosen.append(best)
+            left[matrix.indices[matrix.indptr[best] : matrix.indptr[best + 1]]] = 0.0
+        return np.array(sorted(chosen), dtype=np.int64)
+
+    def _wanting(self, left: Floats) -> int | None:
+        """A group of which too many objects are left out."""
+        if self.allowed is None:
+            return None
+        for g in np.unique(self.groups):
+            inside = self.coverers @ (self.groups == g) > 0
+            if left[inside].sum() > self.allowed[g]:
+                return int(g)
+        return None
+
+    def _worth(self, chosen: Ints) -> float:
+        covered = self.counts[np.unique(sparse.csr_array(self.coverers.T)[chosen].indices)].sum()
+        return float(covered - self.prices[chosen].sum())
