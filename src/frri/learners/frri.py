@@ -453,9 +453,9 @@ class FRRIClassifier(RuleClassifier):
         selection = self.selection_
         if selection.status != "optimal":
             if "worth" in selection:
-                known = f"best: they are worth {selection.worth}, at most {selection.bound} is possible."
+                proved = f"best: they are worth {selection.worth}, at most {selection.bound} is possible."
             else:
-                known = f"fewest: at least {selection.lower_bound} are needed (gap {selection.gap:.1%})."
+                proved = f"fewest: at least {selection.lower_bound} are needed (gap {selection.gap:.1%})."
             warnings.warn(
                 f"The {selection.n_rules} rules are the best found, not proved {proved} "
                 f"The search was stopped by {_STOPPED[selection.stopped_by]}.",
