@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -656,6 +657,81 @@ def test_unknown_categories_and_missing_values_are_predicted(folder, capsys):
     ]  # fmt: skip
 
 
+def test_what_training_has_not_had_is_counted_in_a_note(folder, capsys):
+    (folder / "x.csv").write_text(
+        HEADER + "25,purple,2021-01-01,XXL,1,no\n35,,,S,1,no\n35,pink,,S,1,no\n5,pink,,S,1,no\n"
+    )
+    assert main(["predict", "model.json", "x.csv"]) == 0
+    # No rule uses the size.
+    assert capsys.readouterr().err == (
+        "note: column 'colour' holds 2 categories never seen in training (purple, pink) in 3 of 4 rows: "
+        "no condition on it holds there.\n"
+    )
+    ordered = Rule((NumericCondition("size", 1, 1),), "yes")
+    RuleSet((ordered, *MODEL.rules), MODEL.attributes, MODEL.classes).save("m.json")
+    assert main(["predict", "m.json", "x.csv"]) == 0
+    assert (
+        "column 'size' holds 1 category never seen in training (XXL) in 1 of 4 rows: these count "
+        "as missing.\n"
+    ) in capsys.readouterr().err
+
+
+def test_changed_types_are_noted_and_truth_values_understood(folder, capsys):
+    smokes = Attribute("smokes", categories=("no", "yes"))
+    rules = (
+        Rule((NominalCondition("smokes", frozenset({"yes"})),), "ill"),
+        Rule((NumericCondition("age", 0, 1),), "well", 0.5),
+    )
+    RuleSet(rules, (smokes, Attribute("age", 0, 9)), ("ill", "well")).save("m.json")
+    (folder / "x.parquet").write_bytes(parquet(smokes=[True, False, None], age=[5, 5, 5]))
+    assert main(["predict", "m.json", "x.parquet"]) == 0
+    out, err = capsys.readouterr()
+    assert out.split() == ["prediction", "ill", "well", "well"]
+    assert err == "note: column 'smokes' holds truth values where training had no, yes.\n"
+    (folder / "y.parquet").write_bytes(parquet(smokes=[3, 4], age=[True, False]))
+    assert main(["predict", "m.json", "y.parquet"]) == 0
+    assert capsys.readouterr().err == (
+        "note: column 'smokes' holds numbers where training had no, yes, and holds 2 categories never "
+        "seen in training (3, 4) in 2 of 2 rows: no condition on it holds there.\n"
+        "note: column 'age' holds truth values where training had numeric values.\n"
+    )
+
+
+def test_columns_are_kept_beside_the_prediction_as_they_are(folder, capsys):
+    (folder / "x.csv").write_text(
+        "id,age,born,share,colour\n007,31,2021-01-01,45%,red\n008,,,=1+1,blue\n"
+    )
+    out = run(["predict", "model.json", "x.csv", "--keep", "id,age", "--keep", "share"], capsys)
+    assert out == "id,age,share,prediction\n007,31,45%,yes\n008,,'=1+1,no\n"
+    out = run(["predict", "model.json", "x.csv", "--keep-all", "--json"], capsys)
+    assert json.loads(out) == [
+        {"id": "007", "age": 31, "born": "2021-01-01", "share": "45%", "colour": "red",
+         "prediction": "yes"},
+        {"id": "008", "age": None, "born": None, "share": "=1+1", "colour": "blue",
+         "prediction": "no"},
+    ]  # fmt: skip
+    assert main(["predict", "model.json", "x.csv", "--keep", "Id"]) == 2
+    assert capsys.readouterr().err == "error: x.csv has no column 'Id'; did you mean 'id'?\n"
+    (folder / "y.csv").write_text("prediction,age,born,colour\n1,2,2021-01-01,red\n")
+    assert main(["predict", "model.json", "y.csv", "--keep-all"]) == 2
+    assert "y.csv has a column 'prediction' of its own; keep others" in capsys.readouterr().err
+
+
+def test_only_the_columns_that_rules_use_are_asked_for(folder, capsys):
+    lines = [",".join(line.split(",")[i] for i in (0, 1, 2, 5)) for line in DATA.splitlines()]
+    (folder / "x.csv").write_text("\n".join(lines) + "\n")
+    assert run(["predict", "model.json", "x.csv"], capsys) == run(
+        ["predict", "model.json", "data.csv"], capsys
+    )
+    assert run(["evaluate", "model.json", "x.csv"], capsys) == run(
+        ["evaluate", "model.json", "data.csv"], capsys
+    )
+    assert "Predicted y" in run(["explain", "model.json", "x.csv", "--row", "2"], capsys)
+    (folder / "y.csv").write_text("Age,colour,born\n1,red,2021-01-01\n")
+    assert main(["predict", "model.json", "y.csv"]) == 2
+    assert "y.csv has no column 'age'; did you mean 'Age'?" in capsys.readouterr().err
+
+
 def test_categories_that_look_like_numbers_stay_texts(folder, capsys):
     (folder / "x.csv").write_text("code,y\n" + "007,a\n" * 5 + "8,b\n" * 5 + "NA,b\n1.0,b\n")
     assert main([*FIT, "--nominal", "code", "--learner", "ripper"]) == 0
@@ -780,6 +856,30 @@ def test_sql_of_every_dialect_is_exported_and_named_in_the_help(capsys):
     shown = run(["export", "--to", "sql", "--help"], capsys)
     for name in ("SQLite", "DuckDB", "PostgreSQL", "ansi"):
         assert name in shown
+
+
+@pytest.mark.usefixtures("folder")
+def test_sql_names_the_table_the_key_and_the_view(capsys):
+    frame = pd.read_csv("data.csv").reset_index(names="nr")
+    expected = MODEL.predict(frame).tolist()
+    frame = frame.drop(columns=["size"])  # which no rule uses
+    sql = ["export", "model.json", "--to", "sql", "--table", "the people", "--keep", "nr"]
+    database = sqlite3.connect(":memory:")
+    try:
+        frame.to_sql("the people", database, index=False)
+        found = database.execute(run(sql, capsys)).fetchall()
+        assert [label for _, label, *_ in sorted(found)] == expected
+        database.execute(run([*sql, "--view", "guessed", "--schema", "main"], capsys))
+        columns = "nr, prediction, rule, score"
+        found = database.execute(f"SELECT {columns} FROM guessed ORDER BY nr").fetchall()
+        assert [label for _, label, *_ in found] == expected
+    finally:
+        database.close()
+    assert not capsys.readouterr().err
+    assert main(["export", "model.json", "--to", "sql"]) == 0
+    assert "rows in any order; --keep shows a key" in capsys.readouterr().err
+    assert main(["export", "model.json", "--to", "csv", "--keep", "nr"]) == 2
+    assert capsys.readouterr().err == "error: --keep belongs to --to sql.\n"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -10,6 +10,9 @@ import pandas as pd
 import pytest
 
 from frri import (
+    AdditiveRulesClassifier,
+    AdditiveRulesRegressor,
+    CompactFRRIClassifier,
     FRRIClassifier,
     FURIAClassifier,
     MODLEMClassifier,
@@ -20,6 +23,7 @@ from frri import (
     read_table,
 )
 from frri.cli import main
+from frri.explain.facts import SUPPORTED as EXPLAINED
 from frri.table import to_matrix
 from programs import agree_in_decisions
 
@@ -33,6 +37,9 @@ CASES = {
     "modlem": (MODLEMClassifier, {}, True, False),
     "modlem with weights": (MODLEMClassifier, {}, True, True),
     "quickrules": (QuickRulesClassifier, {}, False, False),
+    "compact": (CompactFRRIClassifier, {}, True, False),
+    "additive": (AdditiveRulesClassifier, {}, True, False),
+    "additive with weights": (AdditiveRulesClassifier, {}, True, True),
 }
 
 
@@ -195,5 +202,33 @@ def test_one_answer_from_the_file_to_every_program(
     assert main(["predict", "model.json", "new.csv", "-o", "predictions.csv"]) == 0
     with (tmp_path / "predictions.csv").open(newline="") as file:
         assert [row["prediction"] for row in csv.DictReader(file)] == expected
-    assert main(["explain", "model.json", "new.csv", "--row", "1", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["decision"] == expected[0]
+    if EXPLAINED.accepts(ruleset.semantics):
+        assert main(["explain", "model.json", "new.csv", "--row", "1", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["decision"] == expected[0]
+
+
+def test_one_number_from_the_rules_to_every_program(
+    tables, tmp_path, monkeypatch, capsys, duck, bare_python, node
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.csv").write_text(tables[True])
+    table = read_table("table.csv")
+    X = table.drop(columns=["weight", "risk", "income"])
+    y = np.where(table["income"].isna(), 40.0, table["income"])
+    X["size"] = pd.Categorical(X["size"], SIZES, ordered=True)
+    model = AdditiveRulesRegressor().fit(X, y)
+    model.ruleset_.save("model.json")
+    ruleset = RuleSet.load("model.json")
+    assert ruleset == model.ruleset_
+    assert len(ruleset) >= 3
+    rows = new_rows(ruleset, table, 1000).drop(columns="income")
+    expected = ruleset.predict(rows)
+    assert model.predict(rows).tolist() == expected.tolist()
+    assert len(set(expected)) > 3
+    agree_in_decisions(ruleset, rows, duck, bare_python, node)
+    rows.to_csv("new.csv", index=False)
+    assert main(["predict", "model.json", "new.csv", "-o", "predictions.csv"]) == 0, (
+        capsys.readouterr()
+    )
+    with (tmp_path / "predictions.csv").open(newline="") as file:
+        assert [float(row["prediction"]) for row in csv.DictReader(file)] == expected.tolist()

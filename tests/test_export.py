@@ -22,7 +22,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet, fuzzy
+from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet, fuzzy, read_table
 from frri.export import (
     FORMATS,
     to_csv,
@@ -302,6 +302,85 @@ def test_long_rules_run_in_databases(t_norm, fallback, duck):
         np.testing.assert_allclose([a[3] for a in answers], ruleset.scores(frame).max(axis=1))
 
 
+@pytest.mark.parametrize("fallback", ["nearest", "stretched"])
+@pytest.mark.parametrize("t_norm", ["minimum", "product"])
+def test_a_rule_may_have_more_conditions_than_an_expression_is_deep(t_norm, fallback, duck):
+    ruleset = long_rule(1100, t_norm, fallback)
+    rows = np.full((3, 1100), 0.3)
+    rows[1, 1050], rows[2, 0] = 0.95, 0.75
+    rows[1:, 7] = 0.1
+    frame = pd.DataFrame(rows, columns=[a.name for a in ruleset.attributes])
+    expected = [Evaluator(ruleset.to_dict()).explain(row) for row in frame.to_dict("records")]
+    for answers in (sqlite_answers(ruleset, frame), duck_answers(duck, ruleset, frame)):
+        assert [a[1:3] for a in answers] == [(e["prediction"], e["rule"]) for e in expected]
+        np.testing.assert_allclose([a[3] for a in answers], ruleset.scores(frame).max(axis=1))
+
+
+def test_a_rule_that_is_too_long_for_a_database_gets_one_sentence():
+    with pytest.raises(
+        ValueError, match=r"at most 2000 columns in a query, and rule 1 needs more;"
+    ):
+        to_sql(long_rule(1100, "lukasiewicz", "nearest"))
+
+
+def test_one_column_to_keep_may_be_given_by_its_name():
+    ruleset = long_rule(1, "minimum", "nearest")
+    assert to_sql(ruleset, keep="id") == to_sql(ruleset, keep=["id"])
+
+
+def test_only_the_columns_that_rules_use_are_needed(duck, bare_python, node):
+    ruleset = RuleSet(
+        (Rule((NumericCondition.below("n", 3),), "low"), Rule((), "any", 0.5)),
+        (Attribute("d", kind="date"), Attribute("n"), Attribute("c", categories=("x",))),
+        ("any", "low"),
+        missing="typical",
+    )
+    assert ruleset.used_attributes == ("n",)
+    for frame in (
+        pd.DataFrame({"n": [1.0, 5.0, None]}),
+        pd.DataFrame({"n": [1.0, 5.0, None], "d": "never"}),
+    ):
+        agree(ruleset, frame, duck, bare_python, node)
+    assert ruleset.predict({"n": 1}).tolist() == ["low"]
+    with pytest.raises(ValueError, match="The table has no column 'n'; it has d"):
+        ruleset.predict({"d": 1})
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE data AS SELECT 1 AS n")
+    assert database.execute(to_sql(ruleset)).fetchall() == [(1, "low", 1, 1.0)]
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("categories", "written"),
+    [
+        (("no", "yes"), ["yes", "no", "no", "yes"]),
+        (("No", "Yes"), ["Yes", "No", "Yes", "Yes"]),
+        (("no", "unknown", "yes"), ["yes", "no", "no", "yes"]),
+        (("F", "M"), ["F", "F"]),
+        (("f", "t"), ["t", "f"]),
+        (("False", "True"), ["true", "false"]),
+        (("0", "1"), ["1", "0"]),
+    ],
+)
+def test_what_a_database_makes_of_a_file_means_what_it_meant(categories, written, tmp_path, duck):
+    """DuckDB's reader takes yes and no, t and f for truth values; rules know them as texts."""
+    rules = tuple(
+        Rule((NominalCondition("c", frozenset({category})),), category) for category in categories
+    )
+    table = (Attribute("c", categories=categories), Attribute("id"))
+    ruleset = RuleSet(rules, table, (*categories, "none"), fallback="priors",
+                      class_counts=(*[1] * len(categories), 9))  # fmt: skip
+    path = tmp_path / "new.csv"
+    path.write_text("id,c\n" + "".join(f"{i},{text}\n" for i, text in enumerate(written)))
+    expected = ruleset.predict(read_table(path, {"c": categories})).tolist()
+    assert "none" not in expected
+    query = to_sql(ruleset, str(path), dialect="duckdb", keep="id")
+    assert [row[1] for row in sorted(duck.execute(query).fetchall())] == expected
+    # And the same values, as truth values, in a frame.
+    held = duck.execute("SELECT c FROM read_csv(?)", [str(path)]).df()
+    assert ruleset.predict(held.assign(id=0)).tolist() == expected
+
+
 # What earlier queries, or this one, call their own tables and columns.
 TABLES = [
     "encoded",
@@ -484,13 +563,20 @@ FORMS = [
     (
         ("False", "True"),
         [True, False, 1, 0, 1.0, 0.0, -0.0, "True", "FALSE", "true", "1", "0.0", "yes", 2, "T", None],
-        [1, 0, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0, -1, -1, -1, None],
+        [1, 0, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1, -1, -1, None],
     ),
+    (("no", "yes"), [True, False, 1, 0.0, "Yes", "NO", "true", "1", "maybe", "t"],
+     [1, 0, 1, 0, 1, 0, 1, 1, -1, -1]),
+    (("F", "T"), [True, False, "t", "f", "no", 1], [1, 0, 1, 0, 0, 1]),
+    (("No",), [False, "no", True, "yes"], [0, 0, -1, -1]),
+    # A truth value is the one category that says so, among others too; a text is not.
+    (("no", "unknown", "yes"), [True, False, "no", "true", "Yes", 1], [2, 0, 0, -1, -1, -1]),
+    (("0", "1", "2"), [True, False, "true", 1.0], [1, 0, -1, 1]),
     (("True",), [True, 1, False, 0, "TRUE"], [0, 0, -1, -1, 0]),
     # Not all categories are truth values: texts stay texts.
     (("False", "True", "maybe"), [True, False, "true", 1, "maybe"], [1, 0, -1, -1, 2]),
     (("true", "yes"), [True, 1, "True", "TRUE", "true", "yes"], [-1, -1, -1, -1, 0, 1]),
-    (("0", "1"), [True, False, 1, 0.0, "1.0", -0.0], [-1, -1, 1, 0, 1, 0]),
+    (("0", "1"), [True, False, 1, 0.0, "1.0", -0.0, "no"], [1, 0, 1, 0, 1, 0, 0]),
     # They were floats, and are integers or texts now; and the other way round.
     (("-2.0", "1.0", "2.5"), [1, 1.0, "1", "1.0", -2, 2.5, "2.5", "01", "1.00"],
      [1, 1, 1, 1, 0, 2, 2, -1, -1]),

@@ -221,27 +221,55 @@ def test_json_round_trip_loses_nothing(ruleset):
 @settings(max_examples=100, deadline=None)
 @given(st.data(), st.integers(1, 3000))
 def test_compiled_prediction_is_bit_equal(data, n_objects):
+    """Numbers and categories, some of them never seen or missing."""
+    missing = data.draw(st.sampled_from(["typical", "fails", "similar"]))
     ruleset = data.draw(
-        rulesets(t_norm="minimum", combination="best", fallback="nearest").filter(
-            lambda r: (
-                all(rule.weight for rule in r)
-                and len(r)
-                and not any(isinstance(c, NominalCondition) for x in r for c in x.conditions)
-            )
+        rulesets(t_norm="minimum", combination="best", fallback="nearest", missing=missing).filter(
+            lambda r: all(rule.weight for rule in r) and len(r)
         )
     )
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     matrix = rng.integers(-9, 10, (n_objects, 3)) / 4
     if data.draw(st.booleans()):  # fewer ties
         matrix = rng.normal(0, 1.5, (n_objects, 3))
-    matrix[:, 1] = 0
-    decided, scores = bulk.decide(
-        ruleset._matcher, matrix, ruleset._rule_classes, len(ruleset.classes), with_scores=True
-    )
+    matrix[:, 1] = rng.integers(-1, 3, n_objects)
+    matrix[rng.random(matrix.shape) < data.draw(st.sampled_from([0.0, 0.3]))] = np.nan
+    assert_compiled_is_plain(ruleset, matrix)
+
+
+def assert_compiled_is_plain(ruleset, matrix):
     with patch.object(bulk, "pays", lambda *_: False):
         plain = Decision(ruleset, matrix)
-        assert np.array_equal(plain.scores, scores)
-        assert np.array_equal(plain.index, decided)
+        expected = plain.scores, plain.index
+    decided, scores = bulk.decide(
+        ruleset._matcher,
+        plain._filled,
+        ruleset._rule_classes,
+        len(ruleset.classes),
+        with_scores=True,
+    )
+    assert np.array_equal(scores, expected[0])
+    assert np.array_equal(decided, expected[1])
+
+
+@pytest.mark.parametrize("missing", ["typical", "fails", "similar"])
+def test_compiled_prediction_takes_more_categories_than_a_byte_holds(missing):
+    names = tuple(f"c{i:03}" for i in range(700))
+    town = Attribute("town", categories=names, typical="c005")
+    rng = np.random.default_rng(3)
+    rules = [
+        Rule((NominalCondition("town", frozenset(chosen)), NumericCondition("size", 0.0, low)), c)
+        for chosen, low, c in (
+            ({"c003"}, 0.5, "a"),
+            ({"c003", "c257"}, 0.25, "b"),
+            (set(names[::3]), 0.75, "c"),
+            ({"unheard of"}, 0.5, "a"),
+        )
+    ]
+    ruleset = RuleSet(tuple(rules), (town, SIZE), ("a", "b", "c"), missing=missing)
+    codes = rng.choice([-1, 3, 257, 511, np.nan, *range(700)], 5000)
+    matrix = np.column_stack([codes, rng.integers(-2, 6, 5000) / 4])
+    assert_compiled_is_plain(ruleset, matrix)
 
 
 # ---------------------------------------------------------------- conditions

@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     target = ruleset.target if arguments.target is None else arguments.target
     frame = read_for(ruleset, arguments.data, target, **reading(arguments))
     truth = labels_of(frame[target], ruleset)
-    table = EncodedTable.of(frame, ruleset.attributes)
+    table = EncodedTable.of(frame, ruleset.attributes, ruleset.used_attributes)
     classes = class_positions(ruleset, truth, len(table))
     decided = ruleset.predict_index(table.matrix)
     probabilities = ruleset.probabilities(table.matrix)

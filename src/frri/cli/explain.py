@@ -71,14 +71,16 @@ def _row_of_table(ruleset: RuleSet, source: str, arguments: argparse.Namespace) 
         number = 1
     if not 1 <= number <= len(frame):
         raise ValueError(f"{source} has no row {number}; its rows are 1 to {len(frame)}.")
-    return frame.iloc[[number - 1]]
+    row = frame.iloc[[number - 1]]
+    # What no rule speaks about may be left out of the table.
+    unknown = [a.name for a in ruleset.attributes if a.name not in row.columns]
+    return row.assign(**dict.fromkeys(unknown))
 
 
 def _row_of_values(ruleset: RuleSet, given: list[str]) -> dict[str, Any]:
     """Values by name; attributes that no rule speaks about may be left out."""
     attributes = {attribute.name: attribute for attribute in ruleset.attributes}
-    used = {name for rule in ruleset for name in rule.attributes}
-    row: dict[str, Any] = {name: None for name in attributes if name not in used}
+    row: dict[str, Any] = dict.fromkeys(set(attributes) - set(ruleset.used_attributes))
     seen = set()
     for text in given:
         name, equals, value = text.partition("=")

@@ -2,20 +2,25 @@
 
 SQL is tested in SQLite (3.35 or later) and DuckDB, each in its own dialect. --dialect ansi is standard SQL
 with LEAST, GREATEST and EXTRACT(EPOCH ...): PostgreSQL and its relatives are likely to understand it. The
-query reads a table named data.
+query reads the table of --table, of which it needs the columns that rules use. A database returns rows in
+any order: --keep shows a key beside the prediction.
 """
 
 import argparse
 
 from frri._util.names import find_name
+from frri.cli.console import say
 from frri.cli.files import check_output, load_model, write_whole
 from frri.cli.parser import Parser
+from frri.cli.tables import listed
 from frri.export import FORMATS, to_sql
 from frri.export.sql_dialect import DIALECTS
+from frri.rules import RuleSet
 
 EXAMPLES = """\
 frri export model.json --to sql > model.sql
-frri export model.json --to sql --dialect duckdb > model.sql
+frri export model.json --to sql --dialect duckdb --table patients --keep patient_id > model.sql
+frri export model.json --to sql --table patients --keep patient_id --view risks > model.sql
 frri export model.json --to latex -o rules.tex"""
 
 
@@ -26,6 +31,16 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--dialect", metavar="NAME", help=f"of SQL: {', '.join(DIALECTS)}; default: sqlite"
     )
+    parser.add_argument("--table", metavar="NAME", help="of SQL: what to read; default: data")
+    parser.add_argument("--schema", metavar="NAME", help="of SQL: where the table is")
+    parser.add_argument(
+        "--keep",
+        action="extend",
+        type=listed,
+        metavar="A,B",
+        help="of SQL: columns to show beside the prediction, as a key; default: those that rules use",
+    )
+    parser.add_argument("--view", metavar="NAME", help="of SQL: create a view instead of selecting")
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: - (stdout)")
 
 
@@ -35,12 +50,18 @@ def run(arguments: argparse.Namespace) -> int:
         raise ValueError("PMML was removed; use --to python, javascript or sql.")
     name = find_name(arguments.to, FORMATS, "frri export", "format")
     check_output(arguments.output, [arguments.model])
-    if arguments.dialect is None:
-        content = FORMATS[name](load_model(arguments.model))
-    elif name == "sql":
-        find_name(arguments.dialect, DIALECTS, "frri export", "dialect")
-        content = to_sql(load_model(arguments.model), dialect=arguments.dialect)
-    else:
-        raise ValueError("--dialect belongs to --to sql.")
+    for option in ("dialect", "table", "schema", "keep", "view"):
+        if name != "sql" and getattr(arguments, option) is not None:
+            raise ValueError(f"--{option} belongs to --to sql.")
+    model = load_model(arguments.model)
+    content = _sql(model, arguments) if name == "sql" else FORMATS[name](model)
     write_whole(arguments.output, content if content.endswith("\n") else content + "\n")
     return 0
+
+
+def _sql(model: RuleSet, arguments: argparse.Namespace) -> str:
+    dialect = find_name(arguments.dialect or "sqlite", DIALECTS, "frri export", "dialect")
+    if not arguments.keep:
+        say("note: a database returns rows in any order; --keep shows a key beside the prediction.")
+    table = [part for part in (arguments.schema, arguments.table or "data") if part]
+    return to_sql(model, table, dialect=dialect, keep=arguments.keep, as_view=arguments.view)

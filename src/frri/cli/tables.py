@@ -1,6 +1,7 @@
 """Tables as their options declare them, and as a saved model wants them."""
 
 import argparse
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def add_reading_options(parser: Parser) -> None:
     """The options that say how cells are written."""
     parser.add_argument(
         "--missing",
-        type=_listed,
+        type=listed,
         default=[],
         metavar="A,B",
         help="further marks of missing values, as -999,unknown",
@@ -48,7 +49,14 @@ def reading(arguments: argparse.Namespace) -> dict[str, Any]:
     return {"missing": arguments.missing}
 
 
-def _listed(text: str) -> list[str]:
+def listed(text: str) -> list[str]:
+    """Names with commas between them.
+
+    Examples
+    --------
+    >>> listed("id, age")
+    ['id', 'age']
+    """
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
@@ -56,8 +64,8 @@ def declared_columns(arguments: argparse.Namespace, weights: str | None = None) 
     """What those options say, for `read_training`; a column can only be used in one way."""
     ordinal = dict(_ordinal(text) for text in arguments.ordinal)
     uses = [
-        *[(column, "--ignore") for names in arguments.ignore for column in _listed(names)],
-        *[(column, "--nominal") for names in arguments.nominal for column in _listed(names)],
+        *[(column, "--ignore") for names in arguments.ignore for column in listed(names)],
+        *[(column, "--nominal") for names in arguments.nominal for column in listed(names)],
         *[(column, "--ordinal") for column in ordinal],
         (arguments.target, "--target"),
         (weights, "--weights"),
@@ -80,23 +88,48 @@ def _ordinal(text: str) -> tuple[str, list[str]]:
     return column, values
 
 
-def read_for(
-    ruleset: RuleSet, source: str, target: str | None = None, **options: Any
-) -> "pd.DataFrame":
-    """A table with the model's columns; categories stay texts, whatever they look like.
+class _AllButNumbers(dict[str, Collection[str]]):
+    """Columns to be read as texts: all but those that rules compare as numbers or dates."""
 
-    What was done to the table becomes a note; the options are those of `read_table`.
+    def __init__(self, ruleset: RuleSet, texts: Mapping[str, Collection[str]]) -> None:
+        super().__init__(texts)
+        self._numbers = set(ruleset.used_attributes) - set(texts)
+
+    def __contains__(self, name: object) -> bool:
+        return name not in self._numbers
+
+    def __missing__(self, name: str) -> Collection[str]:
+        return ()
+
+    def __bool__(self) -> bool:
+        return True
+
+
+def read_for(
+    ruleset: RuleSet,
+    source: str,
+    target: str | None = None,
+    *,
+    verbatim: bool = False,
+    **options: Any,
+) -> "pd.DataFrame":
+    """A table with the columns that rules use; categories stay texts, whatever they look like.
+
+    With `verbatim`, further columns of a file stay texts as well: 007 is not 7. What was done to the
+    table becomes a note; the options are those of `read_table`.
     """
-    texts = {a.name: a.categories for a in ruleset.attributes if a.categories is not None}
+    texts: dict[str, Collection[str]] = {
+        a.name: a.categories for a in ruleset.attributes if a.categories is not None
+    }
     if target is not None:
         texts[target] = tuple(str(label) for label in ruleset.classes)
     with notes():
-        frame = read_table(source, texts, **options)
+        frame = read_table(source, _AllButNumbers(ruleset, texts) if verbatim else texts, **options)
     where = "standard input" if source == "-" else source
     present = set(frame.columns)
-    for attribute in ruleset.attributes:
-        if attribute.name not in present:
-            find_name(attribute.name, frame.columns, where)
+    for name in ruleset.used_attributes:
+        if name not in present:
+            find_name(name, frame.columns, where)
     if target is not None and target not in present:
         try:
             find_name(target, frame.columns, where)

@@ -6,7 +6,7 @@
  * of this file is evaluator.py.
  *
  * A row is an object with a property per attribute, a Map, or an array in the order of the attributes.
- * null, undefined and NaN are missing values; an absent property is an error.
+ * null, undefined and NaN are missing values; a property that rules use must be there, others are not read.
  *
  * @typedef {object} Model     The parsed JSON of a saved ruleset.
  * @typedef {object} Prepared  What prepare(model) returns; every function takes either.
@@ -41,7 +41,7 @@ export function encode(model, row) {
   if (Array.isArray(row) && row.length !== attributes.length) {
     throw new RangeError(`Expected ${attributes.length} values, got ${row.length}.`);
   }
-  return attributes.map((attribute, j) => encodeOne(attribute, valueOf(row, attribute.name, j)));
+  return attributes.map((attribute, j) => encodeOne(attribute, valueOf(row, attribute, j)));
 }
 
 /**
@@ -142,7 +142,11 @@ function layOut(model) {
     const name = JSON.stringify(meaning.name);
     throw new RangeError(`This evaluator does not know ${name}; export the rules again.`);
   }
-  const attributes = model.attributes.map((attribute) => layOutAttribute(attribute, meaning));
+  const used = new Set(model.rules.flatMap((rule) => rule.if.map(({ attribute }) => attribute)));
+  const attributes = model.attributes.map((attribute) => ({
+    ...layOutAttribute(attribute, meaning),
+    used: used.has(attribute.name),
+  }));
   const columns = new Map(attributes.map((attribute, j) => [attribute.name, j]));
   return {
     prepared: true,
@@ -199,31 +203,32 @@ function layOutAttribute(attribute, { clip, missing }) {
   return ready;
 }
 
-const truthTexts = new Map([
-  ["true", "True"],
-  ["1", "True"],
-  ["1.0", "True"],
-  ["false", "False"],
-  ["0", "False"],
-  ["0.0", "False"],
-  ["-0.0", "False"],
-]);
+// What a truth value is called, how it is written, and the letter that may be a category.
+const truthValues = [
+  ["True", ["true", "yes", "1", "1.0"], "t"],
+  ["False", ["false", "no", "0", "0.0", "-0.0"], "f"],
+];
 
 /** The texts that stand for categories, and whether these are truth values: then in lower case. */
 function layOutTexts(categories) {
   const codes = new Map(categories.map((name, i) => [name, i]));
-  if (categories.every((name) => name === "True" || name === "False")) {
-    const known = [...truthTexts].filter(([, name]) => codes.has(name));
-    return { texts: new Map(known.map(([text, name]) => [text, codes.get(name)])), truth: true };
+  const truth = truthValues.flatMap(([name, words, letter]) => {
+    const said = categories.filter((c) => [...words, letter].includes(c.toLowerCase()));
+    return said.length === 1 ? [{ name, words, position: codes.get(said[0]) }] : [];
+  });
+  if (truth.length === categories.length) {
+    const texts = new Map(categories.map((name, i) => [name.toLowerCase(), i]));
+    for (const { words, position } of truth) words.forEach((text) => texts.set(text, position));
+    return { texts, truth: true };
   }
   const texts = new Map(codes);
+  const add = (text, position) => texts.has(text) || texts.set(text, position);
   for (const [category, position] of codes) {
     const [, whole] = /^(-?[1-9][0-9]*|0)(\.0)?$/.exec(category) ?? [];
-    for (const text of whole === undefined ? [] : [whole, `${whole}.0`]) {
-      if (!texts.has(text)) texts.set(text, position);
-    }
-    if (whole === "0" && !texts.has("-0.0")) texts.set("-0.0", position);
+    for (const text of whole === undefined ? [] : [whole, `${whole}.0`]) add(text, position);
+    if (whole === "0") add("-0.0", position);
   }
+  for (const { name, position } of truth) add(name, position);
   return { texts, truth: false };
 }
 
@@ -255,8 +260,9 @@ function slope(core, support, width) {
 
 // ------------------------------------------------------------------ reading rows
 
-function valueOf(row, name, j) {
+function valueOf(row, { name, used }, j) {
   if (Array.isArray(row)) return row[j];
+  if (!used) return null;
   const isMap = row instanceof Map;
   if (!(isMap ? row.has(name) : Object.prototype.hasOwnProperty.call(row, name))) {
     throw new RangeError(`The row has no column ${JSON.stringify(name)}.`);

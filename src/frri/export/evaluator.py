@@ -19,15 +19,7 @@ _DATE = re.compile(
 )
 _DAY = 86400000000  # in microseconds
 _WHOLE = re.compile(r"(-?[1-9][0-9]*|0)(\.0)?")
-_TRUTH = {
-    "true": "True",
-    "1": "True",
-    "1.0": "True",
-    "false": "False",
-    "0": "False",
-    "0.0": "False",
-    "-0.0": "False",
-}
+_TRUE, _FALSE = ("true", "yes", "1", "1.0"), ("false", "no", "0", "0.0", "-0.0")
 _FIRST_DAY = dt.date(1970, 1, 1).toordinal()
 _NAMES = {"best": "best-rule", "sum": "added-votes", "first": "first-match"}
 _CLASS_RULES = tuple(_NAMES.values())
@@ -86,6 +78,7 @@ class Evaluator:
             usual = [attribute.get("typical") for attribute in self.attributes]
             self._typical = [self._encode(value, j) for j, value in enumerate(usual)]
         columns = {attribute["name"]: j for j, attribute in enumerate(self.attributes)}
+        self._used = {condition["attribute"] for rule in model["rules"] for condition in rule["if"]}
         self._rules = [
             {
                 "weight": rule["weight"],
@@ -158,15 +151,16 @@ class Evaluator:
     def encode(self, row: Mapping[str, Any] | Sequence[Any]) -> list[float]:
         """The values of a row as numbers: dates in days since 1970, categories by position.
 
-        A row is a mapping from column names or a sequence in the order of the attributes. None and
-        NaN are missing; so is a category never seen if they are ordered, otherwise it is -1. What is
+        A row is a mapping from column names, of which those that rules use are read, or a sequence in
+        the order of the attributes. None and NaN are missing; so is a category never seen if they are ordered, otherwise it is -1. What is
         missing becomes the attribute's typical value where the model wants it, otherwise NaN.
         """
         if isinstance(row, Mapping):
-            for attribute in self.attributes:
-                if attribute["name"] not in row:
-                    raise ValueError(f"The row has no column {attribute['name']!r}.")
-            row = [row[attribute["name"]] for attribute in self.attributes]
+            names = [attribute["name"] for attribute in self.attributes]
+            for name in names:
+                if name in self._used and name not in row:
+                    raise ValueError(f"The row has no column {name!r}.")
+            row = [row[name] if name in self._used else None for name in names]
         elif len(row) != len(self.attributes):
             raise ValueError(f"Expected {len(self.attributes)} values, got {len(row)}.")
         values = [self._encode(value, j) for j, value in enumerate(row)]
@@ -423,15 +417,23 @@ def _range(attribute: Mapping[str, Any]) -> tuple[float, float]:
 
 def _category_texts(codes: Mapping[str, float]) -> tuple[dict[str, float], bool]:
     """The texts that stand for categories, and whether these are truth values: then in lower case."""
-    if set(codes) <= {"False", "True"}:
-        return {text: codes[name] for text, name in _TRUTH.items() if name in codes}, True
-    texts = dict(codes)
+    texts, truth = dict(codes), {}
+    for name, words, letter in (("True", _TRUE, "t"), ("False", _FALSE, "f")):
+        said = [c for c in codes if c.lower() in (*words, letter)]
+        if len(said) == 1:
+            truth[name] = said[0], words
+    if len(truth) == len(codes):
+        texts = {category.lower(): code for category, code in codes.items()}
+        texts.update((text, codes[own]) for own, words in truth.values() for text in words)
+        return texts, True
     for category, code in codes.items():
         number = _WHOLE.fullmatch(category)
         if number:
             whole = number.group(1)
             for text in (whole, f"{whole}.0", *(["-0.0"] if whole == "0" else [])):
                 texts.setdefault(text, code)
+    for name, (own, _) in truth.items():
+        texts.setdefault(name, codes[own])
     return texts, False
 
 

@@ -6,6 +6,7 @@ from math import inf
 import numpy as np
 
 from frri.export.quoting import script_text
+from frri.export.sql_answers import Answers
 from frri.export.sql_dialect import DIALECTS, Dialect
 from frri.export.sql_rules import Folding, Query
 from frri.export.text import to_text
@@ -13,7 +14,7 @@ from frri.rules.rule import Label
 from frri.rules.ruleset import RuleSet
 from frri.rules.semantics import CLASS_RULES, Support
 
-SUPPORTED = Support("SQL export", "export to Python instead", CLASS_RULES)
+SUPPORTED = Support("SQL export", "export to Python instead")
 
 
 def to_sql(
@@ -22,17 +23,20 @@ def to_sql(
     *,
     dialect: str = "sqlite",
     as_view: str | None = None,
-    keep: Sequence[str] | None = None,
+    keep: str | Sequence[str] | None = None,
     names: tuple[str, str, str] = ("prediction", "rule", "score"),
 ) -> str:
     """A SELECT, or a view, with the prediction for every row of a table.
 
     It gives what `ruleset.predict` gives, ties included, with the number of the rule that decided
     (counted from 1) and the score of its class. Where no rule fires the score is 0 and the rule the
-    one that the fallback went by, if any.
+    one that the fallback went by, if any. Where rules answer together the rule is NULL; a predicted
+    number is its own score.
 
-    NULL is missing (NaN too, where a database has it), a category never seen in training is one, and
-    dates may be DATE, TIMESTAMP or ISO texts. A text in a numeric column is read as a number.
+    The table needs the columns that rules use. NULL is missing (NaN too, where a database has it), a
+    category never seen in training is one, and dates may be DATE, TIMESTAMP or ISO texts. A text in a
+    numeric column is read as a number. Truth values are recognised: where training had yes and no, a
+    BOOLEAN that a database has made of them means the same.
 
     Parameters
     ----------
@@ -43,9 +47,10 @@ def to_sql(
         SQLite 3.35 or later, DuckDB, or standard SQL with LEAST and GREATEST such as PostgreSQL's.
     as_view : str, optional
         Create a view of this name instead of selecting.
-    keep : sequence of str, optional
-        Columns of the table to show beside the prediction, such as its key; by default the attributes.
-        A database returns rows in any order.
+    keep : str or sequence of str, optional
+        Columns of the table to show beside the prediction, such as its key; by default the attributes
+        that rules use. A database returns rows in any order: without a key nothing tells whose
+        prediction is whose.
     names : tuple of str
         The names of the three new columns.
 
@@ -66,7 +71,8 @@ def to_sql(
     if dialect not in DIALECTS:
         raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}, got {dialect!r}.")
     words = DIALECTS[dialect]
-    columns = [a.name for a in ruleset.attributes] if keep is None else list(keep)
+    kept = ruleset.used_attributes if keep is None else keep
+    columns = [kept] if isinstance(kept, str) else list(kept)
     _check_names([*columns, *names])
     _check_names([attribute.name for attribute in ruleset.attributes])
     parts = [table] if isinstance(table, str) else list(table)
@@ -99,7 +105,7 @@ class _Writer:
         self.keep = keep
         self.names = names
         self.labels = [dialect.label(label) for label in _of_one_type(ruleset.classes)]
-        used = {condition.attribute for rule in ruleset for condition in rule.conditions}
+        used = ruleset.used_attributes
         self.used = [j for j, a in enumerate(ruleset.attributes) if a.name in used]
         self.shown = [f"k{i + 1}" for i in range(len(keep))]
         self.carried = ("one", *self.shown, *(f"x{j + 1}" for j in self.used))
@@ -108,7 +114,10 @@ class _Writer:
     def query(self, place: str) -> str:
         """The whole SELECT."""
         encoded = self._encode(place)
-        if not len(self.ruleset):
+        if self.ruleset.semantics.name not in CLASS_RULES:
+            answers = Answers(self.ruleset, self.tables, self.carried, self.labels).of(encoded)
+            results = [self._result(*answer) for answer in answers]
+        elif not len(self.ruleset):
             results = [self._result(encoded, *self._priors())]
         else:
             covered, silent = self._covered(encoded)

@@ -1,7 +1,7 @@
 """How databases differ: quoting, exact numbers, least and greatest, dates and texts of columns."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from math import inf, isfinite
 from typing import Any
@@ -76,14 +76,15 @@ class Dialect(ABC):
         if attribute.kind == "date":
             return self.as_days(column)
         assert attribute.categories is not None  # noqa: S101 - the two other kinds have them
-        value = self.as_text(column, attribute.categories)
         texts = category_texts(attribute.categories)
-        folded = f"lower({value})" if folding(attribute.categories) is str.lower else value
+        value = self.as_text(column, texts)
+        spelled = folding(attribute.categories) is str.lower
+        folded = f"lower({value})" if spelled else value
         if attribute.kind == "nominal":
             others = "".join(
                 f"WHEN {self.text(text)} THEN {self.text(category)} "
                 for text, category in texts.items()
-                if text != category
+                if spelled or text != category
             )
             return f"CASE {folded} {others}ELSE {value} END" if others else value
         codes = "".join(
@@ -106,9 +107,9 @@ class Dialect(ABC):
     def as_days(self, column: str) -> str:
         """A column of dates as days since 1970."""
 
-    def as_text(self, column: str, categories: Sequence[str]) -> str:
-        """A column as text."""
-        del categories
+    def as_text(self, column: str, texts: Collection[str]) -> str:
+        """A column as text, to be looked up among those that stand for categories."""
+        del texts
         return f"CAST({column} AS {self.text_type})"
 
     def _nested(self, function: str, values: list[str]) -> str:
@@ -180,12 +181,12 @@ class DuckDB(Ansi):
         """By the microseconds since 1970."""
         return f"epoch_us(CAST({column} AS TIMESTAMP)) / 86400e6"
 
-    def as_text(self, column: str, categories: Sequence[str]) -> str:
+    def as_text(self, column: str, texts: Collection[str]) -> str:
         """NaN is missing in columns of floats; truth values are written as in Python."""
         value = f"CAST({column} AS VARCHAR)"
         kind = f"typeof({column})"
         branches = f"WHEN {kind} IN ('DOUBLE', 'FLOAT') AND {value} = 'nan' THEN NULL"
-        if {"true", "false"} & {category.lower() for category in categories}:
+        if {"true", "false"} & {text.lower() for text in texts}:
             spelled = f"CASE {value} WHEN 'true' THEN 'True' WHEN 'false' THEN 'False' END"
             branches += f" WHEN {kind} = 'BOOLEAN' THEN {spelled}"
         return f"CASE {branches} ELSE {value} END"
@@ -241,9 +242,9 @@ class SQLite(Dialect):
         fraction = f"CASE WHEN substr({column}, 20, 1) = '.' THEN {fraction} ELSE 0 END"
         return f"({seconds} * 1000000 + {fraction}) / 86400000000.0"
 
-    def as_text(self, column: str, categories: Sequence[str]) -> str:
+    def as_text(self, column: str, texts: Collection[str]) -> str:
         """Without the column's own collation, which may take different texts for the same."""
-        del categories
+        del texts
         return f"(CAST({column} AS TEXT) || '')"
 
 

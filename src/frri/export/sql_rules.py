@@ -7,7 +7,9 @@ A query is a chain of common table expressions, each a few short columns compute
 - `j1, j2, ...` memberships joined one after another (for t-norms that are no single expression),
 - `r1, r2, ...` how many conditions of a rule hold before the first that does not (for stretched rules),
 - `v1, v2, ...` what each rule counts,
-- `s1, s2, ...` the score of each class, `n1, n2, ...` the number of its strongest rule.
+- `p1, p2, ...` beginnings of long products,
+- `s1, s2, ...` the score of each group of rules (of a class), `n1, n2, ...` the number of its strongest rule,
+- `a1, a2, ...` sums of what rules count times what they say.
 
 Rules are taken in portions, because databases limit the number of columns.
 """
@@ -25,7 +27,7 @@ from frri.rules.rule import Rule
 from frri.rules.ruleset import RuleSet
 from frri.table import Attribute
 
-# Rules at a time: sums of so many terms stay well below the depth that databases allow.
+# Rules at a time, and factors in an expression: so many stay well below the depth that databases allow.
 PORTION = 400
 
 
@@ -60,7 +62,10 @@ class Query:
 
 @dataclass(frozen=True)
 class Folding:
-    """All rules' votes of one kind, brought together class by class.
+    """All rules' votes of one kind, brought together class by class, or group by group.
+
+    Rules that say numbers are one group; of those that say "at least" or "at most" a class, the groups
+    of the latter come after the former.
 
     Parameters
     ----------
@@ -81,7 +86,7 @@ class Folding:
     fold: str
 
     def run(self, source: str) -> tuple[str, dict[int, tuple[str, str]]]:
-        """The last table, and per class (by position) the columns of its score and rule number."""
+        """The last table, and per group (by position) the columns of its score and rule number."""
         found: dict[int, tuple[str, str]] = {}
         strengths: dict[int, str] = {}
         started = False
@@ -96,6 +101,21 @@ class Folding:
                 source = self._merge(source, votes, found, strengths)
         return source, found
 
+    def added(self, source: str, starts: Sequence[float], said: Sequence[Sequence[float]]) -> str:
+        """A table with a sum for every start: it, and each rule's vote times what that rule says."""
+        number = self.query.dialect.number
+        sums = [number(start) for start in starts]
+        names = [f"a{c + 1}" for c in range(len(starts))]
+        for portion in [*self._portions()] or [[]]:
+            source, votes = self._votes(source, portion) if portion else (source, {})
+            columns = []
+            for c, total in enumerate(sums):
+                terms = [total]
+                terms += [f"{v} * {number(said[r][c])}" for r, v in votes.items() if said[r][c]]
+                columns.append(f"{' + '.join(terms)} AS {names[c]}")
+            source, sums = self.query.add("added", [*self.kept, *columns], source), names
+        return source
+
     def _merge(
         self,
         source: str,
@@ -103,11 +123,11 @@ class Folding:
         found: dict[int, tuple[str, str]],
         strengths: dict[int, str],
     ) -> str:
-        """Add the votes of a portion to the scores of their classes."""
+        """Add the votes of a portion to the scores of their groups."""
         most = self.query.dialect.greatest
         own: dict[int, list[int]] = {}
         for r in votes:
-            own.setdefault(self.ruleset.classes.index(self.ruleset[r].consequent), []).append(r)
+            own.setdefault(self._groups[r], []).append(r)
         columns = ["*"]
         for c, rules in own.items():
             names = [votes[r] for r in rules]
@@ -117,9 +137,9 @@ class Folding:
                 columns.append(f"{' + '.join([*before, *names])} AS u{c + 1}")
         source = self.query.add("merged", columns, source)
         state = list(self.kept)
-        for c in range(len(self.ruleset.classes)):
+        for c in sorted({*found, *own}):
             if c not in own:
-                state += self._columns(c) if c in found else []
+                state += self._columns(c)
                 continue
             cases = " ".join(f"WHEN {votes[r]} THEN {r + 1}" for r in own[c])
             number = f"CASE t{c + 1} {cases} END"
@@ -139,8 +159,8 @@ class Folding:
         """Numbers of rules, so many at a time that their columns fit beside the others."""
         limit = self.query.dialect.most_columns
         room = inf if limit is None else limit - 20 - len(self.kept) - 6 * len(self.ruleset.classes)
-        # The vote, and how far a stretched rule reaches.
-        own = 2 if self.vote == "stretched" else 1
+        # The vote, how far a stretched rule reaches, and beginnings of long products.
+        usual, taken = 2 if self.vote == "stretched" else 1, 0
         portion: list[int] = []
         known: set[Condition | int] = set()
         beginnings: dict[tuple[int, Condition], int] = {}
@@ -151,11 +171,14 @@ class Folding:
                 for condition in rule.conditions:
                     before = beginnings.setdefault((before, condition), len(beginnings) + 1)
                     parts.add(before)
+            own = usual + (
+                len(rule.conditions) // PORTION if self.ruleset.t_norm == "product" else 0
+            )
             new = len(parts - known)
-            full = len(known) + new + own * (len(portion) + 1) > room
+            full = len(known) + new + taken + own > room
             if portion and (full or len(portion) == PORTION):
                 yield portion
-                portion, known = [], set()
+                portion, known, taken = [], set(), 0
             if len(parts) + own > room:
                 raise ValueError(
                     f"{self.query.dialect.name} allows at most {limit} columns in a query, and "
@@ -163,6 +186,7 @@ class Folding:
                 )
             portion.append(r)
             known |= parts
+            taken += own
         if portion:
             yield portion
 
@@ -181,9 +205,32 @@ class Folding:
         elif self.vote == "stretched":
             columns = [f"{_reach(self.ruleset[r], members)} AS r{r + 1}" for r in portion]
             source = self.query.add("reaches", ["*", *columns], source)
+        degrees = {r: self._degrees(r, joins) for r in portion}
+        if self.ruleset.t_norm == "product":
+            source = self._shortened(source, degrees)
         votes = {r: f"v{r + 1}" for r in portion}
-        columns = [f"{self._vote(r, joins)} AS {votes[r]}" for r in portion]
+        columns = [f"{self._vote(r, joins, degrees[r])} AS {votes[r]}" for r in portion]
         return self.query.add("votes", ["*", *columns], source), votes
+
+    def _degrees(self, r: int, joins: "Joins") -> list[str]:
+        """What is joined to what a rule counts; of a stretched rule what fails counts as 1."""
+        names = [joins.members[condition] for condition in self.ruleset[r].conditions]
+        if self._joined or self.vote != "stretched":
+            return names
+        full = self.query.dialect.number(1.0)
+        return [f"CASE WHEN r{r + 1} > {k} THEN {m} ELSE {full} END" for k, m in enumerate(names)]
+
+    def _shortened(self, source: str, degrees: dict[int, list[str]]) -> str:
+        """A table with the beginnings of long products, which take their place."""
+        count = 0
+        while columns := [r for r, factors in degrees.items() if len(factors) > PORTION]:
+            products = ["*"]
+            for r in columns:
+                count += 1
+                products.append(f"{' * '.join(degrees[r][:PORTION])} AS p{count}")
+                degrees[r] = [f"p{count}", *degrees[r][PORTION:]]
+            source = self.query.add("products", products, source)
+        return source
 
     def _membership(self, condition: Condition) -> str:
         """A condition's membership; for the nearest rule uncut, NULL where nothing is near."""
@@ -230,11 +277,12 @@ class Folding:
             full = full if uncut else self.query.dialect.greatest([number(0.0), full])
         return f"CASE {''.join(steps)}ELSE {full} END" if steps else full
 
-    def _vote(self, r: int, joins: "Joins") -> str:
+    def _vote(self, r: int, joins: "Joins", degrees: list[str]) -> str:
         rule = self.ruleset[r]
         if self.vote in {"degree", "score"}:
             weight = f"{self.query.dialect.number(rule.weight)} * " if self.vote == "score" else ""
-            return f"{weight}{joins.of(rule)}"
+            joined = joins.beginnings(rule)[-1:] if self._joined else [joins.together(degrees)]
+            return f"{weight}{(joined or [joins.together([])])[0]}"
         names = [joins.members[condition] for condition in rule.conditions]
         if self.vote == "nearest":
             return self._nearness(rule, names)
@@ -244,7 +292,7 @@ class Folding:
             return self._satisfied(rule, names)
         if self._joined:
             return self._longest(rule, joins)
-        return self._reached(rule, f"r{r + 1}", joins)
+        return f"{joins.together(degrees)} * {self._reached(rule, f'r{r + 1}')}"
 
     def _nearness(self, rule: Rule, names: list[str]) -> str:
         """Weight times the worst uncut value; a rule without weight is never near."""
@@ -256,7 +304,7 @@ class Folding:
         if names:
             # Nothing near: what makes the weighted value weight - 1, as far as that is below 0.
             outside = dialect.number(min(1.0 - 1.0 / rule.weight, 0.0))
-            lost = " OR ".join(f"{name} IS NULL" for name in names)
+            lost = _any_of([f"{name} IS NULL" for name in names])
             worst.append(f"CASE WHEN {lost} THEN {outside} ELSE {full} END")
         return f"{dialect.number(rule.weight)} * {dialect.least(worst or [full])}"
 
@@ -285,20 +333,16 @@ class Folding:
         )
         return f"CASE {ends}ELSE {parts[-1]} END"
 
-    def _reached(self, rule: Rule, reach: str, joins: "Joins") -> str:
-        """The same in one expression: conditions after the first that fails count as 1."""
+    def _reached(self, rule: Rule, reach: str) -> str:
+        """The weight of as many conditions as hold before the first that fails."""
         number = self.query.dialect.number
-        names = [joins.members[condition] for condition in rule.conditions]
-        full = number(1.0)
-        holding = [f"CASE WHEN {reach} > {k} THEN {m} ELSE {full} END" for k, m in enumerate(names)]
         weights = "".join(
             f"WHEN {k} THEN {number(weight)} "
-            for k, weight in enumerate(rule.partial_weights[: len(names) + 1])
+            for k, weight in enumerate(rule.partial_weights[: len(rule.conditions) + 1])
             if k and weight
         )
         nothing = number(0.0)
-        weight = f"CASE {reach} {weights}ELSE {nothing} END" if weights else nothing
-        return f"{joins.together(holding)} * {weight}"
+        return f"CASE {reach} {weights}ELSE {nothing} END" if weights else nothing
 
     @property
     def _joined(self) -> bool:
@@ -307,8 +351,26 @@ class Folding:
         return not whole and self.vote not in {"nearest", "partial"}
 
     @cached_property
+    def _groups(self) -> list[int]:
+        """The group of each rule."""
+        place = {label: c for c, label in enumerate(self.ruleset.classes)}
+        falling = [rule.relation == "at most" for rule in self.ruleset]
+        return [
+            place.get(rule.consequent, 0) + down * len(place)
+            for rule, down in zip(self.ruleset, falling, strict=True)
+        ]
+
+    @cached_property
     def _positions(self) -> dict[str, int]:
         return {attribute.name: j for j, attribute in enumerate(self.ruleset.attributes)}
+
+
+def _any_of(tests: list[str]) -> str:
+    """Whether one of many tests holds, in expressions that are not deep."""
+    while len(tests) > 1:
+        parts = [tests[i : i + PORTION] for i in range(0, len(tests), PORTION)]
+        tests = [f"({' OR '.join(part)})" for part in parts]
+    return tests[0]
 
 
 def _reach(rule: Rule, members: dict[Condition, str]) -> str:
@@ -329,12 +391,6 @@ class Joins:
     query: Query
     members: dict[Condition, str]
     columns: dict[tuple[str, str], str] = field(default_factory=dict)
-
-    def of(self, rule: Rule) -> str:
-        """The degree of all conditions together."""
-        if self.t_norm in {"minimum", "product"} or not rule.conditions:
-            return self.together([self.members[condition] for condition in rule.conditions])
-        return self.beginnings(rule)[-1]
 
     def together(self, degrees: list[str]) -> str:
         """Degrees joined in one expression, where a t-norm has one."""

@@ -24,16 +24,16 @@ SUPPORTED = Support(
 
 
 def pays(semantics: Semantics, matcher: Matcher, matrix: NDArray[np.float64]) -> bool:
-    """Whether the kernels can do it (numbers only, the best or nearest rule) and are worth it."""
+    """Whether the kernels can do it (the best or nearest rule) and are worth it."""
     work = len(matrix) * len(matcher.columns)
-    if work < WARM or matcher.nominal or not matrix.shape[1] or not numba_installed():
+    if work < WARM or not matrix.shape[1] or not numba_installed():
         return False
     if not (matcher.weights > 0.0).all() or not SUPPORTED.accepts(semantics):
         return False
     from frri.rules import _prediction_kernels as prediction  # noqa: PLC0415 - not needed for small tables
 
     worth = _twins.pays(prediction, work, compiled_from=COLD, loaded_from=COLD, used_from=WARM)
-    return worth and bool(np.isfinite(matrix.sum()))
+    return worth and bool(np.isfinite(matrix.sum()) or not np.isinf(matrix).any())
 
 
 def decide(
@@ -60,7 +60,10 @@ def decide(
         matcher.slope_low,
         matcher.slope_high,
     )
-    rules = (conditions, matcher.indptr, matcher.columns, matcher.weights, rule_classes)
+    # Which codes nominal conditions allow, and what all of them make of missing values.
+    sets = (matcher.allowed, matcher.code_0)
+    gaps = (matcher.missing_holds, matcher.outside, matcher.always)
+    rules = (conditions, sets, gaps, matcher.indptr, matcher.columns, matcher.weights, rule_classes)
 
     def work(start: int, end: int) -> None:
         kernels.best_values(

@@ -92,6 +92,14 @@ class Matcher:
             for k, c in enumerate(conditions)
             if isinstance(c, NominalCondition)
         ]
+        # The same one after another, and where code 0 of each condition stands, -1 for other kinds; the
+        # entry for a category never seen, code -1, stands before it.
+        self.nominal_at = np.array([k for k, _ in self.nominal], dtype=np.int64)
+        tables = [np.roll(allowed, 1) for _, allowed in self.nominal]
+        self.allowed = np.concatenate([np.zeros(0, dtype=np.bool_), *tables])
+        sizes = np.array([len(table) for table in tables], dtype=np.int64)
+        self.code_0 = np.full(len(conditions), -1, dtype=np.int64)
+        self.code_0[self.nominal_at] = np.cumsum(sizes) - sizes + 1
 
     def blocks(self, n_objects: int) -> Iterator[slice]:
         """Slices of objects, small enough that their memberships stay in the cache."""
@@ -121,9 +129,11 @@ class Matcher:
         falling[x <= self.core_high] = 1.0
         result = np.minimum(rising, falling, out=rising)
         outside = self.outside
-        for k, allowed in self.nominal:
-            codes = np.nan_to_num(x[:, k], nan=-1.0).astype(np.intp)
-            result[:, k] = np.where(allowed[codes], 1.0, outside[k])
+        if self.nominal:
+            at = self.nominal_at
+            codes = np.nan_to_num(x[:, at], nan=-1.0).astype(np.intp)
+            holds = self.allowed[self.code_0[at] + codes]
+            result[:, at] = np.where(holds, 1.0, outside[at])
         missing = np.isnan(x)
         if missing.any():
             result = np.where(missing, 1.0 if self.missing_holds else outside, result)

@@ -161,6 +161,12 @@ class RuleSet:
         """What a missing value counts as."""
         return self.semantics.missing
 
+    @cached_property
+    def used_attributes(self) -> tuple[str, ...]:
+        """The names of the attributes that conditions look at: a table needs no other columns."""
+        used = {name for rule in self.rules for name in rule.attributes}
+        return tuple(a.name for a in self.attributes if a.name in used)
+
     # ------------------------------------------------------------------ as a collection
 
     def __len__(self) -> int:
@@ -177,6 +183,7 @@ class RuleSet:
     def predict(self, X: Any, *, n_jobs: int | None = None) -> NDArray[Any]:
         """The class of each row of a table, or its number (a data frame is read by its column names).
 
+        Columns that no condition looks at need not be there.
         Many rows are divided among `n_jobs` threads, by default all cores: see
         `frri._util.threads.n_threads`.
         """
@@ -200,7 +207,7 @@ class RuleSet:
 
     def decide(self, X: Any, *, n_jobs: int | None = None) -> Decision:
         """Answers, scores, probabilities and deciding rules of all rows, the table read only once."""
-        return Decision(self, to_matrix(X, self.attributes), n_jobs)
+        return Decision(self, to_matrix(X, self.attributes, self.used_attributes), n_jobs)
 
     def predict_index(
         self, matrix: NDArray[np.float64], *, n_jobs: int | None = None

@@ -1,17 +1,20 @@
-"""Which category a value is: what is True in one table is true, 1 or 1.0 in another.
+"""Which category a value is: what is True in one table is true, 1, 1.0 or yes in another.
 
 A value is the category that is written like it, as Python writes it. Beyond that, two things are the same
 however they are written:
 
 - a whole number with and without `.0`: 1, 1.0, "1" and "1.0" are one category, unless there are two;
-- a truth value, in a column whose only categories are True and False: true and false in any spelling, and
-  1 and 0 (1.0 and 0.0).
+- a truth value. Where each category is another truth value (true and false, yes and no, t and f, 1 and 0),
+  true, yes and 1 (1.0) are one value in any spelling, and so are false, no and 0 (0.0). Among other
+  categories, as in yes, no and unknown, only what a table holds as a truth value, True or False, is the one
+  category that says so: databases and readers make truth values of texts like yes and no.
 
-Nothing else is guessed: "01" is not 1, and "yes" is not True. The evaluators of `frri.export` repeat this.
+Nothing else is guessed: "01" is not 1. The evaluators of `frri.export` repeat this.
 """
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,16 +22,20 @@ from numpy.typing import NDArray
 
 from frri.table.columns import is_missing
 
-# What stands for the truth values, in lower case.
+# What stands for a truth value, in lower case.
 TRUTH = {
-    "true": "True",
-    "1": "True",
-    "1.0": "True",
-    "false": "False",
-    "0": "False",
-    "0.0": "False",
-    "-0.0": "False",
+    "true": True,
+    "yes": True,
+    "1": True,
+    "1.0": True,
+    "false": False,
+    "no": False,
+    "0": False,
+    "0.0": False,
+    "-0.0": False,
 }
+# What is one as a category; elsewhere a single letter may be anything.
+_LETTERS = {"t": True, "f": False}
 _WHOLE = re.compile(r"(-?[1-9][0-9]*|0)(\.0)?")
 
 
@@ -41,9 +48,7 @@ def category_codes(values: NDArray[Any], categories: Sequence[str]) -> NDArray[n
     >>> category_codes(values, ["3", "red"])
     array([ 0.,  0.,  1., -1., nan])
     """
-    positions = {category: float(code) for code, category in enumerate(categories)}
-    texts = {text: positions[category] for text, category in category_texts(categories).items()}
-    fold = folding(categories)
+    texts, fold = _lookup(tuple(categories))
 
     def code(value: Any) -> float:
         if not isinstance(value, str):
@@ -55,6 +60,14 @@ def category_codes(values: NDArray[Any], categories: Sequence[str]) -> NDArray[n
     return np.fromiter(map(code, values.astype(object)), dtype=np.float64, count=len(values))
 
 
+@lru_cache(maxsize=1024)
+def _lookup(categories: tuple[str, ...]) -> tuple[dict[str, float], Callable[[str], str]]:
+    """The positions of categories by their texts; single rows ask for them again and again."""
+    positions = {category: float(code) for code, category in enumerate(categories)}
+    texts = {text: positions[category] for text, category in category_texts(categories).items()}
+    return texts, folding(categories)
+
+
 def category_texts(categories: Sequence[str]) -> dict[str, str]:
     """Every text that stands for a category, once it went through `folding`.
 
@@ -64,11 +77,15 @@ def category_texts(categories: Sequence[str]) -> dict[str, str]:
     {'3': '3', 'red': 'red', '3.0': '3'}
     >>> category_texts(["3", "3.0"])
     {'3': '3', '3.0': '3.0'}
-    >>> category_texts(["False"])
-    {'false': 'False', '0': 'False', '0.0': 'False', '-0.0': 'False'}
+    >>> category_texts(["no"])
+    {'no': 'no', 'false': 'no', '0': 'no', '0.0': 'no', '-0.0': 'no'}
+    >>> category_texts(["no", "unknown"])
+    {'no': 'no', 'unknown': 'unknown', 'False': 'no'}
     """
-    if _are_truth_values(categories):
-        return {text: category for text, category in TRUTH.items() if category in categories}
+    truth = _truth_values(categories)
+    if len(truth) == len(categories):
+        own = {category.lower(): category for category in categories}
+        return own | {text: truth[value] for text, value in TRUTH.items() if value in truth}
     texts = {category: category for category in categories}
     for category in categories:
         number = _WHOLE.fullmatch(category)
@@ -76,6 +93,8 @@ def category_texts(categories: Sequence[str]) -> dict[str, str]:
             whole = number[1]
             for text in (whole, f"{whole}.0", *(["-0.0"] if whole == "0" else [])):
                 texts.setdefault(text, category)
+    for value, category in truth.items():
+        texts.setdefault(str(value), category)
     return texts
 
 
@@ -84,11 +103,15 @@ def folding(categories: Sequence[str]) -> Callable[[str], str]:
 
     Examples
     --------
-    >>> folding(["False", "True"])("TRUE"), folding(["True", "maybe"])("TRUE")
-    ('true', 'TRUE')
+    >>> folding(["no", "yes"])("YES"), folding(["True", "maybe"])("TRUE")
+    ('yes', 'TRUE')
     """
-    return str.lower if _are_truth_values(categories) else str
+    return str.lower if len(_truth_values(categories)) == len(categories) else str
 
 
-def _are_truth_values(categories: Sequence[str]) -> bool:
-    return set(categories) <= {"False", "True"}
+def _truth_values(categories: Sequence[str]) -> dict[bool, str]:
+    """The category of each truth value that one category, and no other, stands for."""
+    words = TRUTH | _LETTERS
+    spoken = [(words[c.lower()], c) for c in categories if c.lower() in words]
+    values = [value for value, _ in spoken]
+    return {value: category for value, category in spoken if values.count(value) == 1}

@@ -4,7 +4,7 @@ Numeric values stay as they are, nominal values become the position of their cat
 seen in training) and missing values become NaN. Everything that computes works on that matrix.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,9 +55,11 @@ class EncodedTable:
     attributes: tuple[Attribute, ...]
 
     @classmethod
-    def of(cls, table: Any, attributes: Sequence[Attribute]) -> "EncodedTable":
-        """Any table, by the attributes of a ruleset."""
-        return cls(to_matrix(table, attributes), tuple(attributes))
+    def of(
+        cls, table: Any, attributes: Sequence[Attribute], used: Collection[str] | None = None
+    ) -> "EncodedTable":
+        """Any table, by the attributes of a ruleset: see `to_matrix`."""
+        return cls(to_matrix(table, attributes, used), tuple(attributes))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -143,7 +145,9 @@ def _described(column: Column) -> tuple[Attribute, NDArray[np.float64]]:
     return attribute, _coded(column.values, attribute)
 
 
-def to_matrix(table: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64]:
+def to_matrix(
+    table: Any, attributes: Sequence[Attribute], used: Collection[str] | None = None
+) -> NDArray[np.float64]:
     """The columns of a table that belong to the attributes, as one float64 matrix.
 
     Parameters
@@ -153,6 +157,9 @@ def to_matrix(table: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64
         row, or columns) and a list of them (rows); an array is read by position; what
         is encoded already for these attributes is passed through.
     attributes : sequence of Attribute
+    used : collection of str, optional
+        The names of the attributes that are looked at, by default all. Columns of others are not read
+        and need not be there; their values are missing.
 
     Returns
     -------
@@ -163,6 +170,8 @@ def to_matrix(table: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64
     >>> to_matrix([[1, "red"], [2, "green"]], [Attribute("a"), Attribute("b", categories=("red",))])
     array([[ 1.,  0.],
            [ 2., -1.]])
+    >>> to_matrix({"a": 1}, [Attribute("a"), Attribute("b")], used=["a"])
+    array([[ 1., nan]])
     """
     if isinstance(table, EncodedTable):
         return _passed_through(table, attributes)
@@ -170,7 +179,8 @@ def to_matrix(table: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64
     names = column_names(table)
     if names is not None:
         places = {name: place for place, name in enumerate(names)}
-        absent = [a.name for a in attributes if a.name not in places]
+        wanted = [a for a in attributes if used is None or a.name in used]
+        absent = [a.name for a in wanted if a.name not in places]
         if absent:
             raise ValueError(
                 f"The table has no column {absent[0]!r}"
@@ -178,15 +188,16 @@ def to_matrix(table: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64
                 + f"; it has {listing(names)}. Rename or add it."
             )
         twice = (
-            [a.name for a in attributes if names.count(a.name) > 1]
-            if len(places) < len(names)
-            else []
+            [a.name for a in wanted if names.count(a.name) > 1] if len(places) < len(names) else []
         )
         if twice:
             raise ValueError(
                 f"The table has more than one column {twice[0]!r}; rename one of them."
             )
-        columns = [table[table.columns[places[a.name]]] for a in attributes]
+        columns = [
+            table[table.columns[places[a.name]]] if used is None or a.name in used else None
+            for a in attributes
+        ]
         return encode_columns(columns, attributes, len(table))
     array = np.asarray(table)
     if array.ndim != 2 or array.shape[1] != len(attributes):
@@ -196,13 +207,19 @@ def to_matrix(table: Any, attributes: Sequence[Attribute]) -> NDArray[np.float64
         )
     if array.dtype.kind in "fiub" and all(a.kind == "numeric" for a in attributes):
         return _numeric_matrix(array, attributes)
-    return encode_columns(list(array.T), attributes, len(array))
+    columns = [
+        column if used is None or attribute.name in used else None
+        for attribute, column in zip(attributes, array.T, strict=True)
+    ]
+    return encode_columns(columns, attributes, len(array))
 
 
 def encode_columns(
     columns: Sequence[Any], attributes: Sequence[Attribute], n_rows: int | None = None
 ) -> NDArray[np.float64]:
-    """Columns in the order of the attributes as one matrix; rows are counted where there is no column.
+    """Columns in the order of the attributes as one matrix; one that is None has missing values only.
+
+    Rows are counted by the first column unless their number is given.
 
     Examples
     --------
@@ -212,7 +229,7 @@ def encode_columns(
     """
     matrix = np.empty((len(columns[0]) if n_rows is None else n_rows, len(attributes)))
     for j, (attribute, column) in enumerate(zip(attributes, columns, strict=True)):
-        matrix[:, j] = _encode(column, attribute)
+        matrix[:, j] = np.nan if column is None else _encode(column, attribute)
     return matrix
 
 
