@@ -693,7 +693,7 @@ def test_changed_types_are_noted_and_truth_values_understood(folder, capsys):
     assert capsys.readouterr().err == (
         "note: column 'smokes' holds numbers where training had no, yes, and holds 2 categories never "
         "seen in training (3, 4) in 2 of 2 rows: no condition on it holds there.\n"
-        "note: column 'age' holds truth values where training had numeric values.\n"
+        "note: column 'age' holds truth values where training had numbers.\n"
     )
 
 
@@ -711,7 +711,7 @@ def test_columns_are_kept_beside_the_prediction_as_they_are(folder, capsys):
          "prediction": "no"},
     ]  # fmt: skip
     assert main(["predict", "model.json", "x.csv", "--keep", "Id"]) == 2
-    assert capsys.readouterr().err == "error: x.csv has no column 'Id'; did you mean 'id'?\n"
+    assert capsys.readouterr().err == "frri: x.csv has no column 'Id'; did you mean 'id'?\n"
     (folder / "y.csv").write_text("prediction,age,born,colour\n1,2,2021-01-01,red\n")
     assert main(["predict", "model.json", "y.csv", "--keep-all"]) == 2
     assert "y.csv has a column 'prediction' of its own; keep others" in capsys.readouterr().err
@@ -879,7 +879,7 @@ def test_sql_names_the_table_the_key_and_the_view(capsys):
     assert main(["export", "model.json", "--to", "sql"]) == 0
     assert "rows in any order; --keep shows a key" in capsys.readouterr().err
     assert main(["export", "model.json", "--to", "csv", "--keep", "nr"]) == 2
-    assert capsys.readouterr().err == "error: --keep belongs to --to sql.\n"
+    assert capsys.readouterr().err == "frri: --keep belongs to --to sql.\n"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

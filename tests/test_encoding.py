@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from frri import Attribute, FRRIClassifier, NumericCondition, Rule, RuleSet
+from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.cli import main
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.report.facts import facts
@@ -73,8 +73,20 @@ def test_learners_convert_every_column_once(name):
 
 
 def test_questions_to_a_ruleset_convert_every_column_once():
+    """Every one that rules use, and no other."""
     ruleset = FRRIClassifier().fit(FRAME, Y).ruleset_
     table = CountedFrame(FRAME)
+    ruleset.predict(table)
+    assert table.conversions() == [int(name in ruleset.used_attributes) for name in FRAME.columns]
+    everything = Rule(
+        (
+            NumericCondition("size", 1, 1),
+            NominalCondition("colour", frozenset({"red"})),
+            NumericCondition("day", 1, 1),
+        ),
+        "no",
+    )
+    ruleset = ruleset.with_rule(everything)
     for method in ("predict", "predict_proba", "scores", "degrees", "covers"):
         getattr(ruleset, method)(table)
         assert table.conversions() == [1, 1, 1], method
@@ -118,7 +130,8 @@ def test_commands_convert_every_column_once(conversions, tmp_path, monkeypatch):
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             assert main([command, *arguments]) == 0
         found = [name for name in conversions if name in FRAME.columns]
-        assert sorted(found) == sorted(FRAME.columns), command
+        used = RuleSet.load("model.json").used_attributes
+        assert sorted(found) == sorted(FRAME.columns if command == "fit" else used), command
 
 
 # ---------------------------------------------------------------- encoded tables as tables

@@ -242,12 +242,16 @@ def test_hundreds_of_rules_fit_into_a_query(n_rules, n_conditions, options, duck
     assert [answer[1] for answer in duck_answers(duck, ruleset, frame)] == expected
 
 
-def long_rule(n_conditions, t_norm, fallback):
-    names = [f"a{j}" for j in range(n_conditions)]
+def long_rule(n_conditions, t_norm, fallback, n_attributes=None):
+    names = [f"a{j}" for j in range(n_attributes or n_conditions)]
+    cores = [0.2 + k // len(names) / 1000 for k in range(n_conditions)]
     return RuleSet(
         (
             Rule(
-                tuple(NumericCondition(name, 0.0, 0.2, 0.5, 0.9) for name in names),
+                tuple(
+                    NumericCondition(names[k % len(names)], 0.0, core, 0.5, 0.9)
+                    for k, core in enumerate(cores)
+                ),
                 "in",
                 0.5,
                 partial_weights=tuple(np.linspace(0.1, 0.6, n_conditions + 1).tolist())
@@ -302,12 +306,11 @@ def test_long_rules_run_in_databases(t_norm, fallback, duck):
         np.testing.assert_allclose([a[3] for a in answers], ruleset.scores(frame).max(axis=1))
 
 
-@pytest.mark.parametrize("fallback", ["nearest", "stretched"])
-@pytest.mark.parametrize("t_norm", ["minimum", "product"])
+@pytest.mark.parametrize(("t_norm", "fallback"), [("minimum", "nearest"), ("product", "stretched")])
 def test_a_rule_may_have_more_conditions_than_an_expression_is_deep(t_norm, fallback, duck):
-    ruleset = long_rule(1100, t_norm, fallback)
-    rows = np.full((3, 1100), 0.3)
-    rows[1, 1050], rows[2, 0] = 0.95, 0.75
+    ruleset = long_rule(1010, t_norm, fallback, 40)
+    rows = np.full((3, 40), 0.3)
+    rows[1, 39], rows[2, 0] = 0.95, 0.75
     rows[1:, 7] = 0.1
     frame = pd.DataFrame(rows, columns=[a.name for a in ruleset.attributes])
     expected = [Evaluator(ruleset.to_dict()).explain(row) for row in frame.to_dict("records")]
@@ -374,8 +377,10 @@ def test_what_a_database_makes_of_a_file_means_what_it_meant(categories, written
     path.write_text("id,c\n" + "".join(f"{i},{text}\n" for i, text in enumerate(written)))
     expected = ruleset.predict(read_table(path, {"c": categories})).tolist()
     assert "none" not in expected
-    query = to_sql(ruleset, str(path), dialect="duckdb", keep="id")
-    assert [row[1] for row in sorted(duck.execute(query).fetchall())] == expected
+    duck.execute("CREATE OR REPLACE TABLE read AS SELECT * FROM read_csv(?)", [str(path)])
+    for table in (str(path), "read"):
+        query = to_sql(ruleset, table, dialect="duckdb", keep="id")
+        assert [row[1] for row in sorted(duck.execute(query).fetchall())] == expected
     # And the same values, as truth values, in a frame.
     held = duck.execute("SELECT c FROM read_csv(?)", [str(path)]).df()
     assert ruleset.predict(held.assign(id=0)).tolist() == expected

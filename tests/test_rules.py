@@ -753,7 +753,7 @@ def test_labels_keep_null_characters_at_their_ends():
 @pytest.mark.parametrize("text", ["20200125", "now", "2020"])
 def test_texts_that_are_no_iso_dates_are_refused(text):
     day = Attribute("day", 18000, 19000, kind="date")
-    rules = RuleSet((Rule((), "no"),), (day,), ("no",))
+    rules = RuleSet((Rule((NumericCondition("day", 1, 1),), "no"),), (day,), ("no",))
     with pytest.raises(ValueError, match="Column 'day' does not hold dates"):
         rules.predict(pd.DataFrame({"day": [text]}))
 

@@ -111,18 +111,17 @@ def _notes(ruleset: RuleSet, frame: "pd.DataFrame", decision: Decision) -> Itera
 
 def _changed(column: "pd.Series[Any]", attribute: Attribute) -> tuple[str, str]:
     """What a column holds and had in training, if these are of different types."""
-    kinds = {"b": "truth values", "i": "numbers", "u": "numbers", "f": "numbers", "M": "dates"}
-    held = kinds.get(column.dtype.kind, "")
-    if not held or column.isna().all():
+    known = column.dropna().unique()
+    if not len(known):
         return "", ""
+    kinds = {"i": "numbers", "u": "numbers", "f": "numbers", "M": "dates"}
+    held = kinds.get(column.dtype.kind, "")
+    if all(isinstance(value, bool | np.bool_) for value in known):
+        held = "truth values"
     if attribute.categories is None:
-        return (
-            ("truth values", f"{attribute.kind} values") if column.dtype.kind == "b" else ("", "")
-        )
-    written = {str(value) for value in column.dropna().unique()}
-    return (
-        ("", "") if written & set(attribute.categories) else (held, listing(attribute.categories))
-    )
+        return (held, "numbers") if held == "truth values" else ("", "")
+    alike = {str(value) for value in known} & set(attribute.categories)
+    return ("" if alike else held), listing(attribute.categories)
 
 
 def _cells(column: "pd.Series[Any]") -> list[Any]:

@@ -182,12 +182,17 @@ class DuckDB(Ansi):
         return f"epoch_us(CAST({column} AS TIMESTAMP)) / 86400e6"
 
     def as_text(self, column: str, texts: Collection[str]) -> str:
-        """NaN is missing in columns of floats; truth values are written as in Python."""
+        """NaN is missing in columns of floats; truth values are written as in Python.
+
+        What DuckDB takes from a file for a truth value, it casts to the text that stands in the file.
+        """
         value = f"CAST({column} AS VARCHAR)"
         kind = f"typeof({column})"
         branches = f"WHEN {kind} IN ('DOUBLE', 'FLOAT') AND {value} = 'nan' THEN NULL"
         if {"true", "false"} & {text.lower() for text in texts}:
-            spelled = f"CASE {value} WHEN 'true' THEN 'True' WHEN 'false' THEN 'False' END"
+            spelled = (
+                f"CASE {value} WHEN 'true' THEN 'True' WHEN 'false' THEN 'False' ELSE {value} END"
+            )
             branches += f" WHEN {kind} = 'BOOLEAN' THEN {spelled}"
         return f"CASE {branches} ELSE {value} END"
 
