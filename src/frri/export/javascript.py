@@ -5,7 +5,7 @@ from pathlib import Path
 
 from frri.export.model import evaluated_model, written_model
 from frri.export.quoting import script_json, script_text
-from frri.export.text import to_text
+from frri.export.text import numbered_lines
 from frri.rules.ruleset import RuleSet
 
 # Beyond this JavaScript's numbers are not exact integers.
@@ -53,10 +53,7 @@ def to_javascript(ruleset: RuleSet) -> str:
             raise ValueError(
                 f"JavaScript cannot hold the class {label} exactly; make the classes texts."
             )
-    rules = "\n".join(
-        f"// {number}. {script_text(line)}"
-        for number, line in enumerate(to_text(ruleset).splitlines(), start=1)
-    )
+    rules = "\n".join(f"// {script_text(line)}" for line in numbered_lines(ruleset))
     return _MODULE.format(
         target=script_text(ruleset.target).replace("*/", "* /"),
         rules=rules,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from frri.export.model import evaluated_model, written_model
 from frri.export.quoting import script_text
-from frri.export.text import to_text
+from frri.export.text import numbered_lines
 from frri.rules.ruleset import RuleSet
 
 _HEAD = '''\
@@ -62,10 +62,7 @@ def to_python(ruleset: RuleSet) -> str:
     >>> module["predict"]({"age": 25})
     'no'
     """
-    rules = "\n".join(
-        f"{number}. {_in_docstring(line)}"
-        for number, line in enumerate(to_text(ruleset).splitlines(), start=1)
-    )
+    rules = "\n".join(map(_in_docstring, numbered_lines(ruleset)))
     head = _HEAD.format(target=_in_docstring(ruleset.target), rules=rules)
     source = Path(__file__).with_name("evaluator.py").read_text(encoding="utf-8")
     # Of the evaluator's own docstring nothing is said here: it is about the library.

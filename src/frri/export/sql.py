@@ -9,7 +9,7 @@ from frri.export.quoting import script_text
 from frri.export.sql_answers import Answers
 from frri.export.sql_dialect import DIALECTS, Dialect
 from frri.export.sql_rules import Folding, Query
-from frri.export.text import to_text
+from frri.export.text import numbered_lines
 from frri.rules.rule import Label
 from frri.rules.ruleset import RuleSet
 from frri.rules.semantics import CLASS_RULES, Support
@@ -79,10 +79,7 @@ def to_sql(
     place = ".".join(words.identifier(part) for part in parts)
     given = [*parts, *columns, *names, *(a.name for a in ruleset.attributes), as_view or ""]
     writer = _Writer(ruleset, words, columns, names, _prefix(given))
-    comments = "".join(
-        f"-- {number}. {script_text(line)}\n"
-        for number, line in enumerate(to_text(ruleset).splitlines(), start=1)
-    )
+    comments = "".join(f"-- {script_text(line)}\n" for line in numbered_lines(ruleset))
     # The generic dialect's readers may take a backslash for something else even here.
     comments = comments if dialect != "ansi" else comments.replace("\\", "/")
     head = f"CREATE VIEW {words.identifier(as_view)} AS\n" if as_view is not None else ""
