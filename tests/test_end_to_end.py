@@ -39,7 +39,6 @@ CASES = {
     "quickrules": (QuickRulesClassifier, {}, False, False),
     "compact": (CompactFRRIClassifier, {}, True, False),
     "additive": (AdditiveRulesClassifier, {}, True, False),
-    "additive with weights": (AdditiveRulesClassifier, {}, True, True),
 }
 
 
