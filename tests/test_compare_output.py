@@ -42,7 +42,7 @@ def test_latex_is_booktabs_and_escaped():
         r"\centering",
         r"\begin{tabular}{lrr}",
         r"\toprule",
-        r"data\_set & x & $<$y$>$ \\",
+        r"data\_set & x & \textless{}y\textgreater{} \\",
         r"\midrule",
         r"a\_b & \textbf{0.25} & 50.0 \\",
         r"\midrule",

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet, fuzzy
+from frri.cli import main
 from frri.explain.change import smallest_change
 from frri.table import to_matrix
 
@@ -517,6 +518,17 @@ def test_a_class_leads_by_the_sum_of_its_votes():
     assert found.change.proved
     assert found.change.cost == pytest.approx(32 / 155)
     assert found.firing[1].contribution == -0.4
+
+
+def test_the_command_explains_numbers_too(tmp_path, capsys):
+    model = tmp_path / "model.json"
+    prices().save(model)
+    assert main(["explain", str(model), "age=75", "rooms=5"]) == 0
+    assert capsys.readouterr().out == f"{prices().explain([75, 5])}\n"
+    assert main(["explain", str(model), "age=75", "rooms=5", "--keep", "age"]) == 2
+    assert "no smallest change is searched" in capsys.readouterr().err
+    assert main(["report", str(model)]) == 2
+    assert "The report cannot express the semantics" in capsys.readouterr().err
 
 
 def test_votes_that_nothing_can_change():

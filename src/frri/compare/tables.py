@@ -1,12 +1,13 @@
 """Tables of numbers for people: Markdown, LaTeX, CSV and HTML from one description."""
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from math import isnan
 from typing import TYPE_CHECKING
+
+from frri.export.csv import csv_text
+from frri.export.latex import latex_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,30 +92,26 @@ class Table:
             r"\centering",
             rf"\begin{{tabular}}{{l{''.join('rl'[text] for text in self._text_columns())}}}",
             r"\toprule",
-            " & ".join(map(_tex, self.columns)) + r" \\",
+            " & ".join(map(latex_text, self.columns)) + r" \\",
             r"\midrule",
         ]
         for i, row in enumerate(self.rows):
             if self.summary and i == len(self.rows) - self.summary:
                 lines.append(r"\midrule")
-            cells = zip(map(_tex, self._shown(row)), self._bold(row), strict=True)
+            cells = zip(map(latex_text, self._shown(row)), self._bold(row), strict=True)
             lines.append(" & ".join(rf"\textbf{{{s}}}" if b else s for s, b in cells) + r" \\")
         lines += [
             r"\bottomrule",
             r"\end{tabular}",
-            rf"\caption{{{_tex(self.title)}}}",
+            rf"\caption{{{latex_text(self.title)}}}",
             r"\end{table}",
         ]
         return "\n".join(lines)
 
     def csv(self) -> str:
         """Comma-separated values in full precision."""
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(self.columns)
-        for row in self.rows:
-            writer.writerow(["" if _missing(value) else value for value in row])
-        return stream.getvalue().rstrip("\n")
+        rows = [[None if _missing(value) else value for value in row] for row in self.rows]
+        return csv_text(self.columns, rows).rstrip("\n")
 
     def html(self) -> str:
         """An HTML table; every text is escaped."""
@@ -194,26 +191,3 @@ def _bar(cells: Sequence[str]) -> str:
 
 def _pipes(text: str) -> str:
     return text.replace("|", "\\|")
-
-
-_TEX = str.maketrans(
-    {
-        "&": r"\&",
-        "%": r"\%",
-        "$": r"\$",
-        "#": r"\#",
-        "_": r"\_",
-        "{": r"\{",
-        "}": r"\}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "\\": r"\textbackslash{}",
-        "<": r"$<$",
-        ">": r"$>$",
-        "±": r"$\pm$",
-    }
-)
-
-
-def _tex(text: str) -> str:
-    return text.translate(_TEX)

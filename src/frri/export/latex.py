@@ -22,6 +22,7 @@ _COMMANDS = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
+    "±": r"$\pm$",
     '"': r"{\symbol{34}}",
     "`": r"\textasciigrave{}",
     # Ligatures and the optional argument of a line's end.
@@ -68,8 +69,15 @@ def to_latex(ruleset: RuleSet, *, long: bool = False) -> str:
 
 
 def _line(cells: list[str]) -> str:
-    return " & ".join(_cell(cell) for cell in cells) + r" \\"
+    return " & ".join(latex_text(cell) for cell in cells) + r" \\"
 
 
-def _cell(cell: str) -> str:
-    return _SPECIAL.sub(lambda found: _COMMANDS[found.group()], one_line(cell))
+def latex_text(text: str) -> str:
+    r"""A text on one line in which nothing acts as a command.
+
+    Examples
+    --------
+    >>> print(latex_text("50% < 3 ± 1"))
+    50\% \textless{} 3 $\pm$ 1
+    """
+    return _SPECIAL.sub(lambda found: _COMMANDS[found.group()], one_line(text))

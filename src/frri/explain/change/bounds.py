@@ -43,15 +43,7 @@ class Survey(NamedTuple):
 
     def box(self, i: int) -> "Survey":
         """The survey of one box."""
-        one = slice(i, i + 1)
-        return Survey(
-            self.at_low[one],
-            self.at_high[one],
-            self.lower[one],
-            self.upper[one],
-            self.sure[one],
-            self.covered[one],
-        )
+        return Survey(*(part[i : i + 1] for part in self))
 
 
 @dataclass(frozen=True, eq=False)
