@@ -43,7 +43,7 @@ class Survey(NamedTuple):
 
     def box(self, i: int) -> "Survey":
         """The survey of one box."""
-        return Survey(*(part[i : i + 1] for part in self))
+        return Survey._make(part[i : i + 1] for part in self)
 
 
 @dataclass(frozen=True, eq=False)
