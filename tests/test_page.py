@@ -5,7 +5,6 @@ import inspect
 import json
 import os
 import pkgutil
-import statistics
 import sys
 import warnings
 from dataclasses import replace
@@ -870,24 +869,28 @@ def test_decisions_of_models_of_all_learners_equal_python(visit, wine):
 # ------------------------------------------------------------------ surroundings
 
 
-def test_filter_keystrokes_repaint_fast_with_many_rules_and_rows(visit, large):
+def test_filter_keystrokes_redraw_little_with_many_rules_and_rows(visit, large):
     assert large.stat().st_size < 2_000_000
     page = visit.open(large, viewport={"width": 1400, "height": 900})
-    times = page.evaluate(
+    drawn = page.evaluate(
         """async () => {
              const search = document.getElementById("search");
-             const times = [];
+             const drawn = [];
+             const made = document.createElement.bind(document);
+             document.createElement = (tag) => {
+               if (tag === "tr") drawn[drawn.length - 1] += 1;
+               return made(tag);
+             };
              for (const text of ["s", "se", "sen", "sensor 1", "sensor 11", "", "3", "37", "is 2", "x", ""]) {
-               const start = performance.now();
+               drawn.push(0);
                search.value = text;
                search.dispatchEvent(new Event("input"));
                await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-               times.push(performance.now() - start);
              }
-             return times;
+             return drawn;
            }"""
     )
-    assert statistics.median(times) < 100, times
+    assert 0 < max(drawn) < 100, drawn
     assert page.inner_text("#rule-count") == "500 rules"
     for row in (9, 19, 29):
         page.locator("tr.rule").nth(row).scroll_into_view_if_needed()
