@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from frri.cover import Cover, CoverMatrix, minimum_cover
     from frri.explain import Explanation
     from frri.induction import ConditionType
+    from frri.learners.additive.bagged import BaggedRulesClassifier
     from frri.learners.additive.classifier import AdditiveRulesClassifier
     from frri.learners.additive.regressor import AdditiveRulesRegressor
     from frri.learners.compact import CompactFRRIClassifier
@@ -36,6 +37,7 @@ _HOMES = {
     "AdditiveRulesClassifier": "learners.additive",
     "AdditiveRulesRegressor": "learners.additive",
     "Attribute": "table",
+    "BaggedRulesClassifier": "learners.additive",
     "CompactFRRIClassifier": "learners.compact",
     "Condition": "rules",
     "ConditionType": "induction",
@@ -62,6 +64,7 @@ __all__ = [
     "AdditiveRulesClassifier",
     "AdditiveRulesRegressor",
     "Attribute",
+    "BaggedRulesClassifier",
     "CompactFRRIClassifier",
     "Condition",
     "ConditionType",

@@ -66,6 +66,7 @@ _RIPPER = "frri.learners.ripper.ripper.RIPPERClassifier"
 _FURIA = "frri.learners.ripper.furia.FURIAClassifier"
 _MODLEM = "frri.learners.modlem.modlem.MODLEMClassifier"
 _ADDITIVE = "frri.learners.additive.classifier.AdditiveRulesClassifier"
+_BAGGED = "frri.learners.additive.bagged.BaggedRulesClassifier"
 _QUICKRULES = "frri.learners.quickrules.quickrules.QuickRulesClassifier"
 
 LEARNERS = {
@@ -80,6 +81,7 @@ LEARNERS = {
             "modlem-entropy", "MODLEM (entropy)", _MODLEM, {"criterion": "entropy"}, weights=True
         ),
         Learner("additive", "Additive rules", _ADDITIVE, weights=True),
+        Learner("bagged", "Bagged rules", _BAGGED),
         Learner("quickrules", "QuickRules", _QUICKRULES),
         Learner(
             "quickrules-paper",

@@ -1,6 +1,7 @@
 """Additive rules: soft boxes that vote for classes or add up to numbers, added one at a time."""
 
+from frri.learners.additive.bagged import BaggedRulesClassifier
 from frri.learners.additive.classifier import AdditiveRulesClassifier
 from frri.learners.additive.regressor import AdditiveRulesRegressor
 
-__all__ = ["AdditiveRulesClassifier", "AdditiveRulesRegressor"]
+__all__ = ["AdditiveRulesClassifier", "AdditiveRulesRegressor", "BaggedRulesClassifier"]

@@ -141,22 +141,28 @@ class AdditiveRulesClassifier(RuleClassifier):
         """
         self._check_parameters()
         table, weights = with_weights(self._training_table, X, y, sample_weight)
+        rules, base = self.induced(table, weights)
         sizes = np.bincount(table.classes, weights, len(table.labels)).astype(np.float64)
-        columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH, self.n_jobs)
-        model = self._induction(table, columns, weights, sizes).run()
         self.ruleset_ = RuleSet(
-            rules=tuple(_rules(table, columns, model, weights, sizes)),
+            rules=rules,
             attributes=table.attributes,
             classes=table.labels,
             target=table.target,
             semantics="softmax-votes",
             t_norm="product",
             clip=True,
-            base=tuple(model.fitted.base.tolist()),
+            base=tuple(base.tolist()),
             class_counts=tuple(sizes.tolist()),
             about=self._about(table),
         )
         return self
+
+    def induced(self, table: TrainingTable, weights: Floats) -> tuple[tuple[Rule, ...], Floats]:
+        """The rules of a checked training table, and the base of every class."""
+        sizes = np.bincount(table.classes, weights, len(table.labels)).astype(np.float64)
+        columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH, self.n_jobs)
+        model = self._induction(table, columns, weights, sizes).run()
+        return tuple(_rules(table, columns, model, weights, sizes)), model.fitted.base
 
     def _induction(
         self, table: TrainingTable, columns: SoftColumns, weights: Floats, sizes: Floats

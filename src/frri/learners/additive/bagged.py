@@ -1,0 +1,240 @@
+"""Bagged additive rules: the mean of additive models, which is one more additive model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from frri._util.names import shown
+from frri._util.threads import check_n_jobs, in_threads
+from frri.learners._base import RuleClassifier
+from frri.learners._parameters import check_amount, check_choice, random_numbers
+from frri.learners.additive._losses import softmax
+from frri.learners.additive._settings import check_count
+from frri.learners.additive.classifier import AdditiveRulesClassifier
+from frri.rules import RuleSet
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from frri.learners._base import TrainingTable
+    from frri.rules import Rule
+
+    Floats = NDArray[np.float64]
+
+# How large a seed of a bag may be.
+SEEDS = 2**31 - 1
+
+
+class _Bag(NamedTuple):
+    """The rules of a bag, what they make of all objects, and which of those it has not seen."""
+
+    ruleset: RuleSet
+    scores: Floats
+    unseen: NDArray[np.bool_]
+
+
+class BaggedRulesClassifier(RuleClassifier):
+    """Bagged additive rules: many small additive models, added up to one.
+
+    Every bag draws as many objects as there are, with replacement, and some of the attributes, and
+    learns additive rules from them. The scores of a class are averaged over the bags. Since sums of
+    rules are rules, the whole is one ruleset of the same kind as each bag's, with every vote divided by
+    the number of bags: more rules than a person reads at once, but each can be read, and every view and
+    export works. It is for those who want a forest's accuracy without giving up rules.
+
+    Parameters
+    ----------
+    n_bags : int, default=20
+        How many models are added up.
+    max_attributes : float, default=0.7
+        The share of the attributes that each bag may use.
+    max_rules : int or "auto", default="auto"
+        The most rules of each bag, as in `AdditiveRulesClassifier`.
+    max_conditions : int, default=4
+        The most conditions of a rule.
+    class_weight : "sqrt", "balanced", None or mapping, default="sqrt"
+        How much the objects of a class count: between the next two, by the square root of what
+        "balanced" gives; all classes the same; every object the same; as the mapping says.
+    missing : {"fails", "typical", "error"}, default="fails"
+        Whether a condition on a missing value fails, the value counts as the typical one of its column,
+        or is refused.
+    random_state : int, RandomState or None, default=None
+        Decides what each bag draws.
+    n_jobs : int, optional
+        How many bags are learned at a time, and threads for prediction; all cores by default.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    ruleset_ : RuleSet
+        The rules of all bags, one bag after the other, with the semantics "softmax-votes".
+    oob_decision_function_ : ndarray of shape (n_objects, n_classes)
+        Probabilities of the training objects by the bags that have not seen them; NaN where all have.
+    oob_score_ : float
+        The share of those objects that these probabilities get right; NaN without any.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if the table has names for its columns.
+
+    See Also
+    --------
+    frri.AdditiveRulesClassifier : A single model, of a dozen rules.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> bagged = BaggedRulesClassifier(n_bags=5, random_state=0).fit(X, y)
+    >>> bagged.oob_score_ > 0.9, bagged.predict(X[:2])
+    (True, array([0, 0]))
+    """
+
+    _takes_missing = True
+    _no_weights = "the objects of a bag are drawn at random, each as likely as any other"
+
+    oob_score_: float
+    oob_decision_function_: NDArray[np.float64]
+
+    def __init__(
+        self,
+        *,
+        n_bags: int = 20,
+        max_attributes: float = 0.7,
+        max_rules: int | Literal["auto"] = "auto",
+        max_conditions: int = 4,
+        class_weight: Literal["sqrt", "balanced"] | Mapping[Any, float] | None = "sqrt",
+        missing: str = "fails",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_bags = n_bags
+        self.max_attributes = max_attributes
+        self.max_rules = max_rules
+        self.max_conditions = max_conditions
+        self.class_weight = class_weight
+        self.missing = missing
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, **refused: Any) -> BaggedRulesClassifier:
+        """Learn the rules.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        **refused
+            Nothing: sample weights, for one, are an error.
+
+        Returns
+        -------
+        BaggedRulesClassifier
+            Itself.
+        """
+        self._refuse(refused)
+        self._check_parameters()
+        table = self._training_table(X, y)
+        model = AdditiveRulesClassifier(
+            max_rules=self.max_rules,
+            max_conditions=self.max_conditions,
+            class_weight=self._class_weight(table),
+            n_jobs=1,
+        )
+        seeds = random_numbers(self.random_state).randint(SEEDS, size=int(self.n_bags)).tolist()
+        bags = in_threads(
+            lambda seed, _: self._bag(table, model, seed),
+            [(seed, 0) for seed in seeds],
+            self.n_jobs,
+        )
+        rules = tuple(
+            replace(rule, weight=rule.weight / len(bags)) for bag in bags for rule in bag.ruleset
+        )
+        base = np.mean([bag.ruleset.base for bag in bags], axis=0)
+        whole = self._ruleset(table, rules, base, about=self._about(table))
+        self.ruleset_ = whole.with_statistics(table.encoded, self.classes_[table.classes])
+        self._estimate(table, bags)
+        return self
+
+    def _bag(self, table: TrainingTable, model: AdditiveRulesClassifier, seed: int) -> _Bag:
+        """An additive model of some objects and attributes."""
+        random = np.random.default_rng(seed)
+        n, m = table.values.shape
+        drawn = np.bincount(random.integers(n, size=n), minlength=n)
+        # No class may be without an object: its first one is drawn then.
+        lacking = np.bincount(table.classes, drawn, len(table.labels)) == 0
+        drawn[np.unique(table.classes, return_index=True)[1][lacking]] = 1
+        used = random.permutation(m)[: max(1, round(self.max_attributes * m))]
+        seen = np.flatnonzero(drawn)
+        # An attribute left out is one without values.
+        values = np.full((len(seen), m), np.nan)
+        values[:, used] = table.values[np.ix_(seen, used)]
+        part = replace(table, values=values, classes=table.classes[seen])
+        rules, base = model.induced(part, drawn[seen].astype(np.float64))
+        ruleset = self._ruleset(table, rules, base)
+        return _Bag(ruleset, ruleset.scores(table.encoded, n_jobs=1), drawn == 0)
+
+    def _ruleset(
+        self, table: TrainingTable, rules: tuple[Rule, ...], base: Floats, about: Any = None
+    ) -> RuleSet:
+        return RuleSet(
+            rules=rules,
+            attributes=table.attributes,
+            classes=table.labels,
+            target=table.target,
+            semantics="softmax-votes",
+            t_norm="product",
+            clip=True,
+            missing=self._missing_in_rules,
+            base=tuple(base.tolist()),
+            class_counts=table.class_counts,
+            about=about or {},
+        )
+
+    def _estimate(self, table: TrainingTable, bags: list[_Bag]) -> None:
+        """What the bags say about the objects that they have not seen."""
+        total = np.zeros((len(table.classes), len(table.labels)))
+        times = np.zeros(len(table.classes))
+        for bag in bags:
+            total[bag.unseen] += bag.scores[bag.unseen]
+            times += bag.unseen
+        known = times > 0
+        shares = np.full(total.shape, np.nan)
+        shares[known] = softmax((total[known] / times[known, None]).T).T
+        self.oob_decision_function_ = shares
+        right = total[known].argmax(axis=1) == table.classes[known]
+        self.oob_score_ = float(right.mean()) if known.any() else np.nan
+
+    def _class_weight(self, table: TrainingTable) -> Any:
+        if not isinstance(self.class_weight, str) or self.class_weight == "balanced":
+            return self.class_weight
+        sizes = np.array(table.class_counts)
+        return dict(zip(table.labels, np.sqrt(sizes.sum() / sizes).tolist(), strict=True))
+
+    def _name(self) -> str:
+        return "Bagged additive rules"
+
+    def _check_parameters(self) -> None:
+        check_count("n_bags", self.n_bags, 1)
+        check_count("max_rules", self.max_rules, 1, auto=True)
+        check_count("max_conditions", self.max_conditions, 1)
+        check_choice("missing", self.missing, ("fails", "typical", "error"))
+        check_amount("max_attributes", self.max_attributes)
+        if not 0 < self.max_attributes <= 1:
+            raise ValueError(
+                f"max_attributes must be a share above 0 up to 1, got {self.max_attributes}."
+            )
+        random_numbers(self.random_state)
+        check_n_jobs(self.n_jobs)
+        given = self.class_weight
+        if isinstance(given, str):
+            check_choice("class_weight", given, ("sqrt", "balanced"))
+        elif given is not None and not isinstance(given, Mapping):
+            raise ValueError(
+                'class_weight must be "sqrt", "balanced", None or a mapping of classes, '
+                f"got {shown(given)}."
+            )

@@ -1,0 +1,134 @@
+"""Bagged additive rules: one ruleset that is the mean of the bags, and what they say of unseen objects."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from frri import AdditiveRulesClassifier, BaggedRulesClassifier, RuleSet
+
+
+@parametrize_with_checks([BaggedRulesClassifier(n_bags=3, max_rules=4)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return load_wine(return_X_y=True, as_frame=True)
+
+
+@pytest.fixture(scope="module")
+def bagged(wine):
+    """A model and its bags, each as it was drawn."""
+    bags = []
+
+    class Watched(BaggedRulesClassifier):
+        def _bag(self, *given):
+            bags.append(super()._bag(*given))
+            return bags[-1]
+
+    return Watched(n_bags=6, random_state=0, n_jobs=1).fit(*wine), bags
+
+
+def test_the_ruleset_is_the_mean_of_the_bags(bagged, wine):
+    model, bags = bagged
+    X, _ = wine
+    together = np.mean([bag.ruleset.scores(X) for bag in bags], axis=0)
+    np.testing.assert_allclose(model.ruleset_.scores(X), together, rtol=0, atol=1e-12)
+    assert len(model.ruleset_) == sum(len(bag.ruleset) for bag in bags)
+
+
+def test_what_unseen_objects_get(bagged, wine):
+    model, bags = bagged
+    X, y = wine
+    right = []
+    for i in range(len(X)):
+        said = [bag.ruleset.scores(X.iloc[[i]])[0] for bag in bags if bag.unseen[i]]
+        if not said:
+            assert np.isnan(model.oob_decision_function_[i]).all()
+            continue
+        powers = np.exp(np.mean(said, axis=0))
+        np.testing.assert_allclose(
+            model.oob_decision_function_[i], powers / powers.sum(), atol=1e-12
+        )
+        right.append(powers.argmax() == y[i])
+    assert model.oob_score_ == np.mean(right)
+
+
+def test_bags_see_other_objects_and_use_some_attributes(bagged, wine):
+    _, bags = bagged
+    assert len({bag.unseen.tobytes() for bag in bags}) == len(bags)
+    for bag in bags:
+        assert 0.2 < bag.unseen.mean() < 0.55
+        used = {name for rule in bag.ruleset for name in rule.attributes}
+        assert len(used) <= round(0.7 * wine[0].shape[1])
+
+
+def test_one_bag_of_everything_is_an_additive_model(wine, monkeypatch):
+    class Everything:
+        def integers(self, n, size):
+            assert n == size
+            return np.arange(n)
+
+        def permutation(self, m):
+            return np.arange(m)
+
+    monkeypatch.setattr(np.random, "default_rng", lambda _: Everything())
+    model = BaggedRulesClassifier(n_bags=1, max_attributes=1.0, class_weight="balanced")
+    model.fit(*wine)
+    single = AdditiveRulesClassifier().fit(*wine)
+    assert [str(rule) for rule in model.ruleset_] == [str(rule) for rule in single.ruleset_]
+    assert np.isnan(model.oob_score_)
+
+
+def test_threads_change_nothing(wine):
+    one, two = (
+        BaggedRulesClassifier(n_bags=4, random_state=3, n_jobs=n).fit(*wine) for n in (1, 2)
+    )
+    assert one.ruleset_ == two.ruleset_
+    other = BaggedRulesClassifier(n_bags=4, random_state=4).fit(*wine)
+    assert one.ruleset_ != other.ruleset_
+
+
+def test_a_class_of_one_object_is_in_every_bag():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:101], y[:101]
+    model = BaggedRulesClassifier(n_bags=8, random_state=0).fit(X, y)
+    assert model.predict_proba(X).shape == (101, 3)
+    assert np.isnan(model.oob_decision_function_[100]).all()
+
+
+def test_gaps_and_categories_and_a_file(tmp_path):
+    pd = pytest.importorskip("pandas")
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"x": random.normal(size=80), "kind": random.choice(["a", "b", "c"], 80)})
+    y = np.where((X["kind"] == "a") | (X["x"] > 1), "yes", "no")
+    X.loc[::7, "x"], X.loc[::9, "kind"] = np.nan, None
+    for missing in ("fails", "typical"):
+        model = BaggedRulesClassifier(n_bags=5, random_state=0, missing=missing).fit(X, y)
+        model.ruleset_.save(tmp_path / "rules.json")
+        loaded = RuleSet.load(tmp_path / "rules.json")
+        assert loaded.missing == missing
+        assert loaded.predict(X).tolist() == model.predict(X).tolist()
+        assert model.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_bags": 0}, "n_bags must be a whole number of at least 1, got 0"),
+        ({"max_attributes": 0.0}, "max_attributes must be a share above 0 up to 1"),
+        ({"class_weight": "even"}, "class_weight must be"),
+        ({"class_weight": 3}, "class_weight must be"),
+        ({"missing": "similar"}, "missing must be"),
+    ],
+)
+def test_parameters_that_make_no_sense(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        BaggedRulesClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_weights_are_refused():
+    with pytest.raises(TypeError, match="drawn at random"):
+        BaggedRulesClassifier().fit([[0.0], [1.0]], [0, 1], sample_weight=[1, 2])
