@@ -216,7 +216,7 @@ class BaggedRulesClassifier(RuleClassifier):
         return dict(zip(table.labels, np.sqrt(sizes.sum() / sizes).tolist(), strict=True))
 
     def _name(self) -> str:
-        return "Bagged additive rules"
+        return "Bagged rules"
 
     def _check_parameters(self) -> None:
         check_count("n_bags", self.n_bags, 1)
