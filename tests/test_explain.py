@@ -68,7 +68,7 @@ def rulesets(draw):
     fallbacks = ["nearest", "stretched", "partial", "priors"]
     votes, base, rules = [None], (), []
     if name == "softmax-votes":
-        fallbacks, base = ["base"], draw(st.sampled_from([(), (0.5, 0.0, -1.0)]))
+        fallbacks, base = ["base"], draw(st.sampled_from([(), (0.25, 0.0, -0.25)]))
         votes += [(1.0, 0.0, -0.5), (-1.0, 0.25, 0.25)]
     for _ in range(draw(st.integers(1, 5))):
         chosen = tuple(draw(st.lists(conditions, max_size=3)))

@@ -9,14 +9,8 @@ from frri.explain.explanation import ConditionMatch, Obstacle, Rival, RuleMatch
 from frri.rules import RuleSet
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
 from frri.rules.decision import Decision
-from frri.rules.semantics import ADDITIVE, CLASS_RULES, Support
+from frri.rules.semantics import ADDITIVE, Support
 from frri.rules.text import condition_text
-
-SUPPORTED = Support(
-    "An explanation",
-    "see by RuleSet.decide or frri predict --rules what fires",
-    CLASS_RULES | ADDITIVE,
-)
 
 
 class Facts:
@@ -203,3 +197,9 @@ _LEVELS = {
     "added-votes": Facts.to_add_most,
     "first-match": Facts.to_be_first,
 }
+
+SUPPORTED = Support(
+    "An explanation",
+    "see by RuleSet.decide or frri predict --rules what fires",
+    ADDITIVE | frozenset(_LEVELS),
+)
