@@ -2,6 +2,8 @@
 
 import io
 from contextlib import redirect_stderr, redirect_stdout
+from datetime import date
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -132,6 +134,30 @@ def test_commands_convert_every_column_once(conversions, tmp_path, monkeypatch):
         found = [name for name in conversions if name in FRAME.columns]
         used = RuleSet.load("model.json").used_attributes
         assert sorted(found) == sorted(FRAME.columns if command == "fit" else used), command
+
+
+def test_a_row_is_encoded_as_it_is_among_others():
+    frame = pd.DataFrame(
+        {
+            "a": [1, 2],
+            "b": [1.0, np.nan],
+            "c": [True, False],
+            "d": pd.to_datetime(["2024-01-01 12:00", None]),
+            "e": pd.to_datetime(["2024-01-01", "2024-01-02"]).tz_localize("Asia/Tokyo"),
+            "f": pd.Categorical([3, 1], [3, 1], ordered=True),
+            "g": pd.array([1, 3], dtype="Int64"),
+            "h": ["1", "a\0"],
+            "i": [date(2024, 1, 1), None],
+            "j": [Decimal("1.5"), None],
+        }
+    )
+    kinds = [Attribute(name, categories=("1", "1.0", "3", "True", "a\0")) for name in "abcfgh"]
+    kinds += [Attribute(name, kind="date") for name in "dei"]
+    kinds += [Attribute(name) for name in "bj"]
+    for attribute in kinds:
+        column = frame[[attribute.name]]
+        rows = [to_matrix(column.iloc[[i]], [attribute])[0] for i in range(2)]
+        np.testing.assert_array_equal(np.array(rows), to_matrix(column, [attribute]))
 
 
 # ---------------------------------------------------------------- encoded tables as tables

@@ -159,7 +159,8 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         elif {attribute.name for attribute in attributes} <= set(names or ()):
             # What is wrong in a column is said before its place is found to be wrong.
             matrix = to_matrix(X, attributes)
-            validate_data(self, X, skip_check_array=True, reset=False)
+            if list(X.columns) != list(getattr(self, "feature_names_in_", ())):
+                validate_data(self, X, skip_check_array=True, reset=False)
         else:
             validate_data(self, X, skip_check_array=True, reset=False)
             columns = None if names is None else [X[name] for name in X.columns]

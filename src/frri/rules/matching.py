@@ -43,6 +43,7 @@ class Matcher:
     ) -> None:
         self.t_norm = semantics.t_norm
         self.missing_holds = semantics.missing == "similar"
+        self.clips = semantics.clip
         typical = semantics.missing == "typical"
         self.typical = np.array([a.typical_code if typical else np.nan for a in attributes])
         self.n_rules = len(rules)
@@ -114,7 +115,8 @@ class Matcher:
 
     def clipped(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values that rules look at: filled, and moved into the training range where they want it."""
-        return np.clip(self.filled(matrix), self.lows, self.highs)
+        filled = self.filled(matrix)
+        return np.minimum(np.maximum(filled, self.lows), self.highs) if self.clips else filled
 
     def uncut(self, block: NDArray[np.float64]) -> NDArray[np.float64]:
         """Objects x conditions: 1 inside the core, falling, below 0 outside the support."""
@@ -128,13 +130,12 @@ class Matcher:
         rising[x >= self.core_low] = 1.0
         falling[x <= self.core_high] = 1.0
         result = np.minimum(rising, falling, out=rising)
-        outside = self.outside
+        outside, missing = self.outside, np.isnan(x)
         if self.nominal:
             at = self.nominal_at
-            codes = np.nan_to_num(x[:, at], nan=-1.0).astype(np.intp)
+            codes = np.where(missing[:, at], -1.0, x[:, at]).astype(np.intp)
             holds = self.allowed[self.code_0[at] + codes]
             result[:, at] = np.where(holds, 1.0, outside[at])
-        missing = np.isnan(x)
         if missing.any():
             result = np.where(missing, 1.0 if self.missing_holds else outside, result)
             result[:, self.always] = 1.0

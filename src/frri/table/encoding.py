@@ -4,7 +4,7 @@ Numeric values stay as they are, nominal values become the position of their cat
 seen in training) and missing values become NaN. Everything that computes works on that matrix.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -194,9 +194,12 @@ def to_matrix(
             raise ValueError(
                 f"The table has more than one column {twice[0]!r}; rename one of them."
             )
+        if len(table) == 1 and hasattr(table, "iloc"):
+            given = _single_row(table, places)
+        else:
+            given = {a.name: table[table.columns[places[a.name]]] for a in wanted}
         columns = [
-            table[table.columns[places[a.name]]] if used is None or a.name in used else None
-            for a in attributes
+            given.get(a.name) if used is None or a.name in used else None for a in attributes
         ]
         return encode_columns(columns, attributes, len(table))
     array = np.asarray(table)
@@ -212,6 +215,16 @@ def to_matrix(
         for attribute, column in zip(attributes, array.T, strict=True)
     ]
     return encode_columns(columns, attributes, len(array))
+
+
+def _single_row(table: Any, places: Mapping[str, int]) -> dict[str, NDArray[Any]]:
+    """The columns of one row of pandas', where a column costs as much as all else that is done for it."""
+    row = table.to_numpy(dtype=object)[0]
+    return {
+        # Whole numbers stay whole, as their column would have them.
+        name: np.array([row[place]]) if isinstance(row[place], int) else row[place : place + 1]
+        for name, place in places.items()
+    }
 
 
 def encode_columns(
