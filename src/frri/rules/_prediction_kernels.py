@@ -132,14 +132,15 @@ def fill_cells(block, size, grid, cells):
     """The cells of a block."""
     origin, fineness, nominal = grid
     for j in range(len(block)):
-        for i in range(size):
-            x = block[j, i]
-            if np.isnan(x):
-                cells[j, i] = MISSING
-            elif nominal[j]:
-                cells[j, i] = of_code(int(x))
-            else:
-                cells[j, i] = on_grid(x, origin[j], fineness[j])
+        if nominal[j]:
+            for i in range(size):
+                x = block[j, i]
+                cells[j, i] = MISSING if np.isnan(x) else of_code(int(x))
+        else:
+            for i in range(size):
+                x = block[j, i]
+                cell = on_grid(x, origin[j], fineness[j])
+                cells[j, i] = MISSING if np.isnan(x) else cell
 
 
 @kernel
