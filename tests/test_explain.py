@@ -360,6 +360,13 @@ def test_a_rule_that_does_not_fire_says_what_it_needs_to_fire():
     assert rules.explain([1.01]).decision == "y"
 
 
+def test_a_rule_may_decide_for_another_class_than_its_own():
+    rules = (Rule((), "x", distribution=(0.25, 0.75)),)
+    found = RuleSet(rules, (A,), ("x", "y"), combination="first").explain([0])
+    assert found.decision == "y"
+    assert found.rivals[0].reason == "rule 1 decides, and most of its share is of another class"
+
+
 def test_unchangeable_attributes_stay():
     explanation = DIABETES.explain([170, 60], unchangeable=["glucose"])
     assert [c.attribute for c in explanation.change.changes] == ["age"]

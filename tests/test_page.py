@@ -365,6 +365,8 @@ def test_votes_are_added_up_as_in_python(visit, tmp_path):
     edited = download(page, tmp_path)
     assert edited.rules[0].weight == 0.25
     check_overview(page, edited, pd.DataFrame(rows, columns=["a", "b"]), np.array(labels))
+    page.click("#tab-what-if")
+    assert violations(page) == []
 
 
 def signed(value):

@@ -128,6 +128,8 @@ class Facts:
         """The level at which a rule of a list decides."""
         if r < self.first:
             return 0.0, "fire", ""
+        if r == self.first:
+            return None, "", f"rule {r + 1} decides, and most of its share is of another class"
         quiet = ", which does not fire" if self.degrees[r] <= 0.0 else ""
         return None, "", f"rule {self.first + 1} comes before rule {r + 1}{quiet}"
 
