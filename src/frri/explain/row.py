@@ -67,13 +67,9 @@ def explain(
          -30  rule 1: age >= 60 (age = 75)
     """
     matrix, shown = one_row(row, ruleset.attributes)
-    for j, attribute in enumerate(ruleset.attributes):
-        if (
-            ruleset.missing == "typical"
-            and attribute.typical is not None
-            and np.isnan(matrix[0, j])
-        ):
-            shown[j] = f"missing: counted as {attribute.show(attribute.typical_code)}"
+    filled = ruleset._matcher.filled(matrix)  # noqa: SLF001 - what missing values count as
+    for j in np.flatnonzero(np.isnan(matrix[0]) & ~np.isnan(filled[0])):
+        shown[j] = f"missing: counted as {ruleset.attributes[j].show(filled[0, j])}"
     facts = Facts(ruleset, matrix, shown)
     names = [attribute.name for attribute in ruleset.attributes]
     if unchangeable and not ruleset.classes:
