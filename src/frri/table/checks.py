@@ -132,7 +132,7 @@ def check_moderate(values: NDArray[np.float64], label: str) -> None:
 def all_moderate(array: NDArray[Any]) -> bool:
     """Whether no value is NaN, infinite or huge; NaN fails every comparison."""
     if array.size == 1:  # single rows come one after another
-        return -LARGEST <= array.item() <= LARGEST
+        return bool(-LARGEST <= array.item() <= LARGEST)
     return float(array.max()) <= LARGEST and float(array.min()) >= -LARGEST
 
 
