@@ -491,3 +491,22 @@ def test_constant_and_single_numbers():
 def test_targets_that_are_no_numbers(numbers, message):
     with pytest.raises(ValueError, match=message):
         AdditiveRulesRegressor().fit([[1.0], [2.0]], np.array(numbers, dtype=object))
+
+
+@pytest.mark.parametrize("learner", [AdditiveRulesClassifier, AdditiveRulesRegressor])
+def test_a_gap_counts_as_the_parameter_says(learner):
+    lots = np.random.default_rng(0)
+    X = pd.DataFrame({"a": lots.normal(size=60).round(2), "b": lots.choice(["u", "v"], 60)})
+    y = (X["a"] > 0).astype(int).to_numpy()
+    X = X.mask(lots.random(X.shape) < 0.3).astype({"b": object})
+    X["b"] = X["b"].where(X["b"].notna(), None)
+    full = X.fillna({"a": X["a"].median(), "b": X["b"].mode()[0]})
+    typical, filled = learner(missing="typical").fit(X, y), learner().fit(full, y)
+    assert typical.ruleset_.missing == "typical"
+    assert typical.ruleset_.rules == filled.ruleset_.rules
+    np.testing.assert_array_equal(typical.predict(X), filled.predict(full))
+    assert learner(missing="fails").fit(X, y).ruleset_.missing == "fails"
+    with pytest.raises(ValueError, match="Missing values"):
+        learner(missing="error").fit(X, y)
+    with pytest.raises(ValueError, match="missing must be one of fails, typical, error"):
+        learner(missing="similar").fit(X, y)

@@ -1,10 +1,18 @@
 """The command line on tables as people have them: it copes, and says what it did."""
 
+import csv
 import json
+import re
+import warnings
+from decimal import Decimal
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from frri import RuleSet
 from frri.cli import main
+from frri.readers import read_table
 
 ROWS = [(i, i * 7 % 5, "ab"[i % 3 == 0], "no" if i < 10 else "yes") for i in range(20)]
 
@@ -58,7 +66,7 @@ def test_columns_to_ignore_are_listed_or_repeated_and_may_have_commas(folder, ca
 def test_marks_of_missing_values_are_named(folder, capsys):
     rows = [(-999 if i == 3 else i, "unknown" if i == 4 else b, *r) for i, b, *r in ROWS]
     (folder / "x.csv").write_text(table(rows))
-    said, _ = fitted(capsys, "--missing", "-999,unknown")
+    said, _ = fitted(capsys, "--missing", "-999,unknown", "--learner", "frri")
     assert "2 numeric, 1 nominal; 2 missing values" in said
     for command in ("predict", "evaluate", "report"):
         assert main([command, "m.json", "x.csv", "--missing", "-999,unknown"]) == 0
@@ -106,3 +114,333 @@ def test_rows_without_a_rule_are_counted_from_one_and_python_is_not_spoken(folde
     said, _ = fitted(capsys)
     assert "rows 1, 2" in said
     assert "uncovered_" not in said
+
+
+def said_of(capsys, *arguments):
+    """What is said about a table that is refused, or fitted without saving anything."""
+    code = main(["fit", *arguments, "--target", "y"])
+    captured = capsys.readouterr()
+    return code, captured.err, captured.out
+
+
+# ---------------------------------------------------------------------- what stands around a table
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["Patients of 2024\nall wards\n\n", "Patients, ward 3\n", "Patients of 2024,,,\n,,,\n"],
+)
+def test_a_title_above_the_header_is_left_out(header, folder, capsys):
+    (folder / "x.csv").write_text(header + table())
+    if "ward 3" in header:
+        (folder / "x.csv").write_text(header + table().replace(",", ";"))
+    said, model = fitted(capsys)
+    assert f"note: x.csv: the table begins in line {header.count(chr(10)) + 1};" in said
+    assert names(model) == ["age", "crp mg/l", "kind"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name;y\nMiller, Anna;n\nSmith, Bob;y\nJones, Jo;n\n",  # commas in the values
+        "a,\n1,\n2,\n",  # separators at the ends of lines
+        '"a\nb",y\n1,n\n2,y\n',  # a name of two lines
+        "a;y\n1,5;n\n2,5;y\n",  # decimal commas
+    ],
+)
+def test_a_header_is_not_taken_for_a_title(text, folder):
+    (folder / "x.csv").write_text(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(read_table(folder / "x.csv")) == text.count("\n") - 1 - text.count("a\n")
+
+
+@pytest.mark.parametrize("separator", [",", " ", "\t"])
+@pytest.mark.parametrize("names_of_rows", [str, "person {}".format])
+@pytest.mark.usefixtures("folder")
+def test_the_short_header_of_r_is_understood(separator, names_of_rows, capsys):
+    frame = pd.DataFrame(ROWS, columns=["age", "crp mg/l", "kind", "y"])
+    frame.index = [names_of_rows(i + 1) for i in range(len(frame))]
+    frame.to_csv("x.csv", sep=separator, index_label=False, quoting=csv.QUOTE_NONNUMERIC)
+    said, model = fitted(capsys)
+    assert "note: x.csv: the first column has no name and numbers or names the rows" in said
+    assert names(model) == ["age", "crp mg/l", "kind"]
+
+
+def test_rows_that_are_longer_than_the_header_are_still_refused(folder, capsys):
+    for text in ("a,y\n1,2,n\n3,4,n\n", "name,y\nanna,1,\nbob,2,\n"):
+        (folder / "x.csv").write_text(text)
+        assert said_of(capsys, "x.csv")[0] == 2
+
+
+def test_names_of_rows_under_their_usual_names_are_left_out(folder, capsys):
+    (folder / "x.csv").write_text(
+        table([(i, *r) for i, r in enumerate(ROWS)], "rownames,age,b,kind,y")
+    )
+    said, model = fitted(capsys)
+    assert "the first column is called 'rownames' and numbers or names the rows" in said
+    assert names(model) == ["age", "b", "kind"]
+    rows = [(i, i + 1, *r) for i, r in enumerate(ROWS)]
+    (folder / "x.csv").write_text(table(rows, ",rownames,age,b,kind,y"))
+    assert names(fitted(capsys, "--no-check")[1]) == ["age", "b", "kind"]
+
+
+# ---------------------------------------------------------------------- what stands in a table
+
+
+def test_texts_that_name_rows_are_left_out_unless_insisted_on(folder, capsys):
+    rows = [(f"person {i}", *r) for i, r in enumerate(ROWS)]
+    (folder / "x.csv").write_text(table(rows, "name,age,b,kind,y"))
+    said, model = fitted(capsys)
+    assert (
+        "note: Column 'name' has 20 different texts in 20 rows, as names and numbers of things have; "
+        "it is left out (--nominal name keeps it)." in said
+    )
+    assert names(model) == ["age", "b", "kind"]
+    assert names(fitted(capsys, "--nominal", "name")[1]) == ["name", "age", "b", "kind"]
+
+
+def test_names_may_be_numbers_more_often_than_not(folder, capsys):
+    rows = [(f"A/5 {i}" if i % 3 == 0 else 7000 + i, *r) for i, r in enumerate(ROWS)]
+    (folder / "x.csv").write_text(table(rows, "ticket,age,b,kind,y"))
+    said, model = fitted(capsys)
+    assert "Column 'ticket' has 20 different texts in 20 rows" in said
+    assert names(model) == ["age", "b", "kind"]
+
+
+def test_few_values_that_come_again_are_categories_even_if_most_are_numbers(folder, capsys):
+    rows = [("rotary" if i == 7 else 4 + 2 * (i % 3), *r) for i, r in enumerate(ROWS)]
+    (folder / "x.csv").write_text(table(rows, "cylinders,age,b,kind,y"))
+    said, model = fitted(capsys, "--no-check")
+    assert (
+        "note: Column 'cylinders' holds 'rotary' in row 8 among numbers; the column is taken as nominal."
+        in said
+    )
+    assert model["attributes"][0]["categories"] == ["4", "6", "8", "rotary"]
+
+
+def test_empty_rows_are_left_out_with_a_note(folder, capsys):
+    rows = [*ROWS[:5], ("", "", "", ""), *ROWS[5:], ("", "", "", "no")]
+    (folder / "x.csv").write_text(table(rows))
+    said, model = fitted(capsys)
+    assert "note: 2 of 22 rows are empty, the first is row 6; they are left out." in said
+    assert "20 rows, 3 columns: 2 numeric, 1 nominal; no missing values" in said
+    assert sum(model["class_counts"]) == 20
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("1", "01", ["01", "1"]),
+        ("10%", "20%", ["10%", "20%"]),
+        ("1", "2.0", [1.0, 2.0]),
+        ("$5", "$10", ["$10", "$5"]),
+        ("true", "FALSE", [False, True]),
+        ("0", "1", [0, 1]),
+    ],
+)
+def test_classes_stay_apart_and_as_they_are_written(first, second, expected, folder, capsys):
+    rows = [(*r, first if y == "no" else second) for *r, y in ROWS]
+    (folder / "x.csv").write_text(table(rows))
+    _, model = fitted(capsys, "--no-check")
+    assert model["classes"] == expected
+    records = [dict(zip(("age", "b", "kind", "y"), row, strict=True)) for row in rows]
+    (folder / "x.json").write_text(json.dumps(records))
+    assert fitted(capsys, "--no-check", data="x.json")[1]["classes"] == expected
+    assert main(["evaluate", "m.json", "x.json"]) == 0
+    assert "accuracy           1.000" in capsys.readouterr().out
+
+
+def test_percentages_of_many_values_are_asked_about_as_numbers(folder, capsys):
+    rows = [(i, i % 5, "a", f"{i // 2}%") for i in range(60)]
+    (folder / "x.csv").write_text(table(rows))
+    code, said, _ = said_of(capsys, "x.csv")
+    assert (code, "looks like a number to predict" in said) == (2, True)
+    assert fitted(capsys, "--bins", "2", "--no-check")[1]["classes"] == ["15 and over", "under 15"]
+
+
+def test_a_model_with_bins_is_evaluated_on_numbers(folder, capsys):
+    rows = [(i, i * 7 % 5, "a", i / 4) for i in range(40)]
+    (folder / "x.csv").write_text(table(rows))
+    fitted(capsys, "--bins", "3", "--no-check", "--learner", "frri")
+    assert main(["evaluate", "m.json", "x.csv"]) == 0
+    assert "accuracy           1.000" in capsys.readouterr().out
+    (folder / "x.csv").write_text(table([*rows, (1, 1, "a", "many")]))
+    assert main(["evaluate", "m.json", "x.csv"]) == 2
+    assert "holds 'many' in row 41, which is none of the model's classes" in capsys.readouterr().err
+
+
+def test_dates_are_read_as_they_are_said_to_be_written(folder, capsys):
+    rows = [(f"0{1 + i % 3}/0{1 + i % 2}/2024", *r) for i, r in enumerate(ROWS)]
+    (folder / "x.csv").write_text(table(rows, "day,age,b,kind,y"))
+    said, model = fitted(capsys)
+    assert "type --date-format %d/%m/%Y or %m/%d/%Y." in said
+    assert model["attributes"][0]["kind"] == "nominal"
+    said, model = fitted(capsys, "--date-format", "%m/%d/%Y")
+    assert "date: day" in said
+    assert model["attributes"][0]["kind"] == "date"
+    assert main(["predict", "m.json", "x.csv", "--date-format", "%m/%d/%Y"]) == 0
+    capsys.readouterr()
+    for wrong, sentence in (
+        ("dd/mm/yyyy", "--date-format is written like %d.%m.%Y"),
+        (
+            "%d.%m.%Y",
+            "x.csv has no column of dates that are written as --date-format %d.%m.%Y says",
+        ),
+    ):
+        code, said, _ = said_of(capsys, "x.csv", "--date-format", wrong)
+        assert (code, said.count("\n")) == (2, 1)
+        assert sentence in said
+
+
+@pytest.mark.usefixtures("folder")
+def test_decimals_are_numbers_wherever_they_stand(capsys):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = {
+        "price": [Decimal(i) / 4 for i in range(20)],
+        "y": [Decimal(i % 2) for i in range(20)],
+    }
+    parquet.write_table(arrow.table(columns), "x.parquet")
+    said, model = fitted(capsys, "--no-check", data="x.parquet")
+    assert "1 numeric; no missing values" in said
+    assert model["classes"] == [0.0, 1.0]
+
+
+# ---------------------------------------------------------------------- several files
+
+
+def test_several_files_are_one_table(folder, capsys):
+    (folder / "x.csv").write_text(table(ROWS[:8]))
+    (folder / "z.csv").write_text(table([r[::-1] for r in ROWS[8:]], "y,kind,crp mg/l,age"))
+    code = main(["fit", "x.csv", "z.csv", "--target", "y", "-o", "two.json", "--no-check"])
+    assert (code, "20 rows, 3 columns" in capsys.readouterr().err) == (0, True)
+    (folder / "x.csv").write_text(table())
+    fitted(capsys, "--no-check")
+    assert RuleSet.load("m.json") == RuleSet.load("two.json")
+    code, said, _ = said_of(capsys, "x.csv", "x.csv")
+    assert (code, said) == (2, "frri: x.csv is given twice; name it once.\n")
+
+
+def test_classes_of_several_files_are_compared_as_they_are_written(folder, capsys):
+    (folder / "x.csv").write_text("a,y\n1,1\n2,2\n3,1\n")
+    (folder / "z.csv").write_text("a,y\n9,1\n8,01\n7,01\n")
+    assert main(["fit", "x.csv", "z.csv", "--target", "y", "-o", "m.json"]) == 0
+    assert RuleSet.load("m.json").classes == ("01", "1", "2")
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "sentence"),
+    [
+        ("age,kind,y", (1, "a", "no"), "z.csv has no column 'crp mg/l', which x.csv has"),
+        (
+            "age,crp mg/l,kind,y,new",
+            (1, 2, "a", "no", 3),
+            "x.csv has no column 'new', which z.csv has",
+        ),
+        (
+            "age,crp mg/l,kind,y",
+            ("old", 2, "a", "no"),
+            "'age' holds numbers in x.csv and texts in z.csv",
+        ),
+    ],
+)
+def test_files_that_do_not_go_together_get_one_sentence(header, row, sentence, folder, capsys):
+    (folder / "x.csv").write_text(table())
+    (folder / "z.csv").write_text(table([row], header))
+    code, said, _ = said_of(capsys, "x.csv", "z.csv")
+    assert (code, said.count("\n")) == (2, 1)
+    assert sentence in said
+
+
+# ---------------------------------------------------------------------- the learner that suits it
+
+
+def noisy(n_rows, right):
+    """One column that tells the class so often, one that tells nothing."""
+    lots = np.random.default_rng(0)
+    values = lots.uniform(size=(n_rows, 2)).round(3)
+    truth = (values[:, 0] > 0.5) == (lots.uniform(size=n_rows) < right)
+    return "a,b,y\n" + "".join(
+        f"{a},{b},{'ny'[int(t)]}\n" for (a, b), t in zip(values, truth, strict=True)
+    )
+
+
+PICKED = re.compile(
+    r"^Picked (\w+)(?: with \S+)?, (?:the most accurate|as good as .* but with .*,) on rows not "
+    r"learned from: (0\.\d\d|1\.00) with about (\d+) rules(?: \(.*\))?(?:; nothing beats .*)?$",
+    re.MULTILINE,
+)
+
+
+def test_without_a_learner_the_best_one_is_picked_and_it_is_said_why(folder, capsys):
+    (folder / "x.csv").write_text(noisy(150, 0.8))
+    said, model = fitted(capsys)
+    picked, reached, n_rules = PICKED.search(said).groups()
+    assert picked in {"compact", "additive"}
+    assert "frri 0." in PICKED.search(said)[0]
+    assert f"On rows that it was not learned from: accuracy {reached} (" in said
+    assert abs(len(model["rules"]) - int(n_rules)) < 6
+    assert picked in model["about"]["learner"].lower()
+    said, model = fitted(capsys, "--learner", "frri")
+    assert "Picked" not in said
+    assert model["about"]["learner"] == "FRRI"
+
+
+def test_no_check_and_few_rows_leave_it_to_frri(folder, capsys):
+    (folder / "x.csv").write_text(noisy(60, 0.8))
+    for options in (["--no-check"], ["--set", "effort=10"], ["--effort", "10"]):
+        said, model = fitted(capsys, *options)
+        assert "Picked" not in said
+        assert model["about"]["learner"] == "FRRI"
+
+
+def test_weights_leave_the_learners_that_take_them(folder, capsys):
+    rows = [(a, b, 1 + i % 2, y) for i, (a, b, _, y) in enumerate(ROWS * 2)]
+    (folder / "x.csv").write_text(table(rows, "age,b,w,y"))
+    said, _ = fitted(capsys, "--weights", "w")
+    assert "frri" not in PICKED.search(said)[0]
+
+
+def test_where_nothing_beats_the_commonest_class_more_is_tried_and_it_is_said(folder, capsys):
+    lots = np.random.default_rng(1)
+    rows = [(*lots.integers(0, 50, 2), "ab"[i % 2], "yes" if i % 10 else "no") for i in range(100)]
+    (folder / "x.csv").write_text(table(rows))
+    said, _ = fitted(capsys)
+    line = PICKED.search(said)[0]
+    assert "additive with class_weight=none" in line
+    assert "ripper" in line
+    assert line.endswith("; nothing beats always answering yes (0.90)")
+    assert ": no better than that" in said
+
+
+def test_without_an_output_the_rules_are_shown(folder, capsys):
+    (folder / "x.csv").write_text(table())
+    code, said, shown = said_of(capsys, "x.csv", "--learner", "frri")
+    assert code == 0
+    assert shown.startswith("1  IF age")
+    assert said.endswith("Next: the same with -o model.json saves the rules as a model\n")
+    assert sorted(path.name for path in folder.iterdir()) == ["x.csv"]
+
+
+def test_bench_reads_cells_as_fit_does(folder, capsys):
+    rows = [(-999 if i == 3 else i, f"0{1 + i % 9}/02/2024", k, y) for i, _, k, y in ROWS]
+    (folder / "x.csv").write_text(table(rows, "age,day,kind,y"))
+    command = ["bench", "x.csv", "--target", "y", "--learners", "frri,knn", "--folds", "2"]
+    options = ["--missing=-999", "--date-format", "%d/%m/%Y", "--workers", "0", "--quiet"]
+    assert main([*command, *options]) == 0
+    said = capsys.readouterr()
+    assert "'day'" in said.err + said.out
+    assert main(["bench", "--quick", "--date-format", "%d"]) == 2
+    assert "speak of files; name one" in capsys.readouterr().err
+
+
+def test_a_class_without_a_rule_is_pointed_out(folder, capsys):
+    rows = [*ROWS * 4, (9, 3, "a", "rare"), (10, 0, "a", "rare")]
+    (folder / "x.csv").write_text(table(rows))
+    said, _ = fitted(capsys, "--learner", "ripper", "--no-check")
+    assert "rare" not in {rule.consequent for rule in RuleSet.load("m.json")}
+    assert (
+        "note: There is no rule for 'rare': 2 of 82 rows are too few, or too much like rows" in said
+    )

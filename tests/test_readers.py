@@ -21,6 +21,7 @@ from frri.readers import read_table
 from frri.readers.delimited import read_delimited
 from frri.readers.keel import read_keel
 from frri.readers.texts import MISSING
+from frri.readers.training import split_training
 from frri.table import describe_frame, encode_frame, to_matrix
 from frri.table.checks import check_kinds
 from frri.table.kinds import declare, summary, texts
@@ -562,11 +563,12 @@ def test_kinds_are_shown():
 
 
 def test_identifiers_and_mistakes_are_pointed_out_unless_the_user_insists():
-    names = pd.DataFrame({"name": [f"n{i}" for i in range(30)]})
-    with pytest.raises(ValueError, match=r"'name' has 30 different texts.*--ignore name"):
-        check_kinds(names, limit=29)
-    check_kinds(names, limit=30)
-    check_kinds(names, limit=29, declared=["name"])
+    frame = pd.DataFrame({"name": [f"n{i}" for i in range(30)], "a": range(30), "y": [0, 1] * 15})
+    with pytest.warns(UserWarning, match=r"'name' has 30 different texts.*--nominal name keeps it"):
+        assert list(split_training(frame, "t", "y")[0].columns) == ["a"]
+    assert list(split_training(frame, "t", "y", nominal=["name"])[0].columns) == ["name", "a"]
+    with pytest.raises(ValueError, match=r"'name' has 30 different texts.*--nominal name"):
+        split_training(frame, "t", "y", ignore=["a"])
     codes = pd.DataFrame({"code": ["1", "2", "A", "B"] * 9})
     check_kinds(codes)  # as many letters as numbers are no mistake
 

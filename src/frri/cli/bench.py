@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from frri.cli.console import notes, say
 from frri.cli.parser import Parser, at_least_two, positive_number, whole_number
-from frri.cli.tables import add_column_options, declared_columns
+from frri.cli.tables import add_column_options, add_reading_options, declared_columns, reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +46,7 @@ def configure(parser: Parser) -> None:
     what.add_argument("--paper", action="store_true", help="the paper's data sets and learners")
     add("--target", metavar="COLUMN", help="the column with the class, for CSV and Parquet files")
     add_column_options(parser)
+    add_reading_options(parser)
     add("--datasets", metavar="A,B", help="names of data sets, or sklearn:iris and the like")
     add("--learners", metavar="A,B", help="names of learners, or full names of classifier classes")
     add("--folds", type=at_least_two, metavar="N", help="default 10; with --quick 3")
@@ -158,9 +159,11 @@ def _data(arguments: argparse.Namespace) -> "list[Dataset]":
     from frri.compare.sources import dataset  # noqa: PLC0415
 
     names: Sequence[str] = _split(arguments.datasets)
-    kinds = declared_columns(arguments)
+    kinds = declared_columns(arguments) | reading(arguments)
     if not arguments.data and (arguments.target is not None or any(kinds.values())):
-        raise ValueError("--target, --ignore, --nominal and --ordinal speak of files; name one.")
+        raise ValueError(
+            "--target, --ignore, --nominal, --ordinal, --missing and --date-format speak of files; name one."
+        )
     if not names and not arguments.data:
         if not (arguments.quick or arguments.paper):
             raise ValueError(

@@ -25,6 +25,9 @@ FOLDS = 5
 # Seconds of computing that are spent without being asked, and on each of the other learners.
 PATIENCE = 8.0
 
+# Of more rows than this a share is held back once, which tells enough.
+MANY_ROWS, HELD_BACK = 5_000, 0.2
+
 # In fewer rows a cross-validation tells next to nothing.
 FEWEST_ROWS = 20
 
@@ -47,7 +50,8 @@ def add_check_options(parser: Parser) -> None:
         "--cv",
         type=at_least_two,
         metavar="N",
-        help=f"check by cross-validation with N folds; default: {FOLDS} where that takes seconds",
+        help=f"check by cross-validation with N folds; default: {FOLDS} where that takes seconds, or with "
+        f"more than {MANY_ROWS:,} rows --test {HELD_BACK}",
     )
     group.add_argument("--no-check", action="store_true", help="no check on rows not learned from")
 
@@ -82,6 +86,93 @@ class Trial:
         return gain >= MARGIN * len(self.right) and gain >= ERRORS * sqrt(ahead + behind)
 
 
+@dataclass(frozen=True, eq=False)
+class Check:
+    """A table in parts, of which rules are learned from some rows and asked about the others.
+
+    Attributes
+    ----------
+    X, labels, weights : table, array, array or None
+        The rows that weigh anything.
+    parts : list of pairs of arrays
+        Rows to learn from and rows to be asked about; empty where there is no check.
+    reason : str
+        Why there is none; empty too where none is wanted.
+    test : float or None
+        The share of rows that is asked about, None for a cross-validation.
+    patience : float
+        Seconds of computing for each learner.
+    """
+
+    X: Any
+    labels: NDArray[Any]
+    weights: Any
+    parts: Parts
+    reason: str
+    test: float | None
+    patience: float
+
+    @classmethod
+    def of(
+        cls, arguments: argparse.Namespace, X: Any, y: Any, weights: Any, seconds: float = 0.0
+    ) -> "Check":
+        """The check that the options above ask for; it took so many seconds to learn from all rows."""
+        if weights is not None:
+            # Rows without weight do not count, and a fold of nothing else could not be judged.
+            X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
+        labels, parts, reason, test = y.to_numpy(), [], "", arguments.test
+        if not _asked(arguments) and len(labels) > MANY_ROWS:
+            test = HELD_BACK
+        if not arguments.no_check and len(np.unique(labels.astype(str))) > 1:
+            reason = _obstacle(arguments, labels, seconds)
+            try:
+                parts = [] if reason else _parts(labels, arguments, test)
+            except ValueError as error:
+                reason = str(error)
+        patience = float("inf") if _asked(arguments) else PATIENCE
+        return cls(X, labels, weights, parts, reason, test, patience)
+
+    @property
+    def tested(self) -> NDArray[np.intp]:
+        """The rows that are asked about, in the order of a trial."""
+        return np.concatenate([test for _, test in self.parts])
+
+    def trial(self, learner: Any) -> Trial | None:
+        """What a learner says about rows that it has not seen; None if that takes too long."""
+        return _trial(learner, self.X, self.labels, self.weights, self.parts, self.patience)
+
+    def accuracy(self, trial: Trial) -> float:
+        """The share of the rows that it got right, by weight."""
+        return trial.accuracy(None if self.weights is None else self.weights[self.tested])
+
+    def majority(self) -> tuple[str, float]:
+        """The commonest class, and the share that always answering it gets right."""
+        names, classes = np.unique(self.labels[self.tested].astype(str), return_inverse=True)
+        weights = None if self.weights is None else self.weights[self.tested]
+        common, baseline = majority(classes, weights)
+        return str(names[common]), baseline
+
+    def line(self, trial: Trial) -> str:
+        """Accuracy with its spread, beside always answering the commonest class."""
+        common, baseline = self.majority()
+        reached = self.accuracy(trial)
+        if self.test is None:
+            weights = (
+                np.ones(len(trial.right)) if self.weights is None else self.weights[self.tested]
+            )
+            folds = [trial.fold == k for k in range(trial.fold.max() + 1)]
+            shares = [np.average(trial.right[own], weights=weights[own]) for own in folds]
+            spread = f"{min(shares):.2f} to {max(shares):.2f} in {len(shares)} folds"
+        else:
+            low, high = wilson(reached * len(trial.right), len(trial.right))
+            spread = f"{len(trial.right)} rows, 95% interval {low:.2f} to {high:.2f}"
+        verdict = "" if reached > baseline else ": no better than that"
+        return (
+            f"On rows that it was not learned from: accuracy {reached:.2f} ({spread}); "
+            f"always answering {one_line(common)} has {baseline:.2f}{verdict}"
+        )
+
+
 def check_fit(
     arguments: argparse.Namespace, learner: Any, X: Any, y: Any, weights: Any, seconds: float
 ) -> None:
@@ -99,31 +190,30 @@ def check_fit(
     """
     from frri.learners.frri import too_many_rules  # noqa: PLC0415 - slow to import
 
-    if weights is not None:
-        # Rows without weight do not count, and a fold of nothing else could not be judged.
-        X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
-    labels, n_rules, need = y.to_numpy(), len(learner.ruleset_), ""
-    if arguments.learner == "frri" and too_many_rules(n_rules, len(labels)):
-        need = f"FRRI needs {n_rules} rules for {len(labels)} rows, because classes overlap"
-    own = None
-    if not arguments.no_check and len(np.unique(labels.astype(str))) > 1:
-        reason = _obstacle(arguments, labels, seconds)
+    check = Check.of(arguments, X, y, weights, seconds)
+    n_rules, need, own, reason = len(learner.ruleset_), "", None, check.reason
+    if arguments.learner == "frri" and too_many_rules(n_rules, len(check.labels)):
+        need = f"FRRI needs {n_rules} rules for {len(check.labels)} rows, because classes overlap"
+    if check.parts:
         try:
-            parts = [] if reason else _parts(labels, arguments)
-            patience = float("inf") if _asked(arguments) else PATIENCE
             with Progress("checking on rows not learned from", 5.0):
-                own = _trial(learner, X, labels, weights, parts, patience) if parts else None
+                own = check.trial(learner)
+            reason = _TOO_LONG
         except ValueError as error:
-            reason = one_line(sentence(error)).rstrip(".")
-        if own is None:
-            say(f"Not checked on rows that it was not learned from: {reason or _TOO_LONG}.")
+            reason = sentence(error)
     if own is None:
+        if reason:
+            not_checked(reason)
         _advise(need, None, {})
         return
-    tested = np.concatenate([test for _, test in parts])
-    say(_line(own, labels[tested], None if weights is None else weights[tested], arguments.test))
+    say(check.line(own))
     if arguments.learner == "frri":
-        _advise(need, own, _rivals(X, labels, parts))
+        _advise(need, own, _rivals(check.X, check.labels, check.parts))
+
+
+def not_checked(reason: str) -> None:
+    """Say why there is no check."""
+    say(f"Not checked on rows that it was not learned from: {one_line(reason).rstrip('.')}.")
 
 
 _TOO_LONG = "it would take a while (--cv 5 or --test 0.3 insists)"
@@ -144,26 +234,6 @@ def _obstacle(arguments: argparse.Namespace, labels: NDArray[Any], seconds: floa
     if len(labels) < FEWEST_ROWS and not _asked(arguments):
         return f"{len(labels)} rows are too few (--cv {folds} insists)"
     return _TOO_LONG if seconds > PATIENCE and not _asked(arguments) else ""
-
-
-def _line(trial: Trial, labels: NDArray[Any], weights: Any, test: float | None) -> str:
-    """Accuracy with its spread, beside always answering the commonest class."""
-    names, classes = np.unique(labels.astype(str), return_inverse=True)
-    common, baseline = majority(classes, weights)
-    reached = trial.accuracy(weights)
-    if test is None:
-        counts = np.ones(len(labels)) if weights is None else weights
-        folds = [trial.fold == k for k in range(trial.fold.max() + 1)]
-        shares = [np.average(trial.right[own], weights=counts[own]) for own in folds]
-        spread = f"{min(shares):.2f} to {max(shares):.2f} in {len(shares)} folds"
-    else:
-        low, high = wilson(reached * len(trial.right), len(trial.right))
-        spread = f"{len(trial.right)} rows, 95% interval {low:.2f} to {high:.2f}"
-    verdict = "" if reached > baseline else ": no better than that"
-    return (
-        f"On rows that it was not learned from: accuracy {reached:.2f} ({spread}); "
-        f"always answering {one_line(names[common])} has {baseline:.2f}{verdict}"
-    )
 
 
 def _rivals(X: Any, labels: NDArray[Any], parts: Parts) -> dict[str, Trial]:
@@ -225,12 +295,12 @@ def _trial(
             raise KeyboardInterrupt
         fold.append(np.full(len(test), k))
         sizes.append(len(one.ruleset_))
-        if (process_time() - start) / (k + 1) * len(parts) > patience:
+        if k + 1 < len(parts) and (process_time() - start) / (k + 1) * len(parts) > patience:
             return None
     return Trial(np.concatenate(right), np.concatenate(fold), float(np.mean(sizes)))
 
 
-def _parts(labels: NDArray[Any], arguments: argparse.Namespace) -> Parts:
+def _parts(labels: NDArray[Any], arguments: argparse.Namespace, test: float | None) -> Parts:
     """Rows to learn from and rows to be asked about, with about the same share of every class."""
     from sklearn.model_selection import (  # noqa: PLC0415 - slow to import
         StratifiedKFold,
@@ -238,7 +308,7 @@ def _parts(labels: NDArray[Any], arguments: argparse.Namespace) -> Parts:
     )
 
     rows, texts = np.arange(len(labels)), labels.astype(str)
-    test, folds, seed = arguments.test, arguments.cv or FOLDS, arguments.seed or 0
+    folds, seed = arguments.cv or FOLDS, arguments.seed or 0
     if test is None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of classes smaller than the folds

@@ -2,29 +2,38 @@
 
 Kinds of columns are taken from the table and shown: numbers are numeric, ISO dates dates, texts and truth
 values nominal. --nominal, --ordinal and --ignore say otherwise.
-Ctrl-C during the search for the fewest rules keeps the best found so far. At the end you are told how good
-such rules are on rows that they were not learned from, and which learner would be clearly better.
+Without --learner the one is taken that is best on rows it was not learned from: compact, additive or frri;
+--learner frri is always the paper's. Ctrl-C during the search for the fewest rules keeps the best found so
+far. At the end you are told how good such rules are on rows that they were not learned from, and which learner
+would be clearly better.
 """
 
 import argparse
+import sys
+import warnings
 from time import process_time
 from typing import Any
 
 from frri.cli.check import add_check_options, check_fit
 from frri.cli.console import Progress, notes, one_line, say
-from frri.cli.files import check_output, write_whole
+from frri.cli.files import check_inputs, check_output, write_whole
 from frri.cli.learners import make_learner
 from frri.cli.parser import Parser, at_least_two, positive_number, whole_number
+from frri.cli.pick import pick
+from frri.cli.rules import numbered
 from frri.cli.tables import add_column_options, add_reading_options, declared_columns, reading
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.readers.training import read_training
 from frri.rules import RuleSet
+from frri.rules.semantics import CLASS_RULES
 from frri.table import encode_frame
+from frri.table.checks import listing
 from frri.table.kinds import summary
 from frri.table.targets import check_not_number
 
 EXAMPLES = """\
 frri fit patients.csv --target risk -o model.json
+frri fit january.csv february.csv --target risk -o model.json
 frri fit patients.csv --target risk -o model.json --learner ripper --seed 1 --ignore visit
 frri fit cars.csv --target sold -o model.json --nominal year --ordinal 'size=small<mid<large'"""
 
@@ -32,11 +41,21 @@ frri fit cars.csv --target sold -o model.json --nominal year --ordinal 'size=sma
 def configure(parser: Parser) -> None:
     """Describe the arguments."""
     add = parser.add_argument
-    add("data", help="a table (CSV, TSV, Parquet, ARFF, KEEL), - for standard input")
+    add(
+        "data",
+        nargs="+",
+        help="a table (CSV, TSV, Excel, JSON, Parquet, ARFF, KEEL), - for standard input; "
+        "several files with the same columns are one table",
+    )
     add("--target", required=True, metavar="COLUMN", help="column of the classes")
-    add("-o", "--output", required=True, metavar="FILE", help="the model, - for standard output")
+    add(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="the model, - for standard output; default: only show",
+    )
     learners = ", ".join(RULE_LEARNERS)
-    add("--learner", default="frri", metavar="NAME", help=f"{learners}; default: frri")
+    add("--learner", metavar="NAME", help=f"{learners}; default: what suits the table best")
     add_column_options(parser)
     add_reading_options(parser)
     add("--drop-unlabelled", action="store_true", help="leave out rows without a class")
@@ -67,21 +86,17 @@ def configure(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """The model to a file, what it was made from and what came out to standard error."""
     kinds = declared_columns(arguments, arguments.weights)
-    check_output(arguments.output, [arguments.data])
-    learner = make_learner(
-        arguments.learner,
-        arguments.settings,
-        seed=arguments.seed,
-        effort=arguments.effort,
-        time_limit=arguments.time_limit,
-    )
-    if arguments.weights is not None and not LEARNERS[arguments.learner].weights:
-        raise ValueError(
-            f"The learner {arguments.learner} takes no weights of rows; use --learner {_weighted()}."
-        )
+    check_inputs(*arguments.data)
+    if arguments.output is not None:
+        check_output(arguments.output, arguments.data)
+    if arguments.learner is None and (
+        arguments.settings or arguments.effort is not None or arguments.time_limit is not None
+    ):
+        arguments.learner = "frri"  # whose settings these are
+    learner = None if arguments.learner is None else _named(arguments)
 
-    name = "standard input" if arguments.data == "-" else arguments.data
-    with notes(), Progress(f"reading {name}"):
+    names = ["standard input" if name == "-" else name for name in arguments.data]
+    with notes(), Progress(f"reading {', '.join(names)}"):
         X, y, weights = read_training(
             arguments.data,
             arguments.target,
@@ -96,20 +111,47 @@ def run(arguments: argparse.Namespace) -> int:
     extra = {} if weights is None else {"sample_weight": weights}
     table = encode_frame(X)
     say(one_line_each(summary(table)))
+    check, trial = None, None
+    if learner is None:
+        arguments.learner, learner, check, trial = pick(arguments, X, y, weights)
 
     # Rows without weight do not count, and what is left of the columns is described anew.
     start = process_time()
     ruleset, proof = _learned(learner, X if extra else table, y, extra)
     seconds = process_time() - start
-    write_whole(arguments.output, ruleset.to_json() + "\n")
     conditions = sum(len(rule.conditions) for rule in ruleset)
-    place = "" if arguments.output == "-" else f"; saved in {arguments.output}"
+    if arguments.output is None:
+        sys.stdout.write(numbered(ruleset))
+    else:
+        write_whole(arguments.output, ruleset.to_json() + "\n")
+    place = f"; saved in {arguments.output}" if arguments.output not in {None, "-"} else ""
     rules = "1 rule" if len(ruleset) == 1 else f"{len(ruleset)} rules"
     say(f"{rules} with {conditions} conditions{proof}{place}")
-    _checked(arguments, learner, X, y, weights, seconds)
+    if check is not None and trial is not None:
+        say(check.line(trial))
+    else:
+        _checked(arguments, learner, X, y, weights, seconds)
     if place:
         say(f"Next: frri rules {arguments.output}")
+    elif arguments.output is None:
+        say("Next: the same with -o model.json saves the rules as a model")
     return 0
+
+
+def _named(arguments: argparse.Namespace) -> Any:
+    """The learner that is asked for."""
+    learner = make_learner(
+        arguments.learner,
+        arguments.settings,
+        seed=arguments.seed,
+        effort=arguments.effort,
+        time_limit=arguments.time_limit,
+    )
+    if arguments.weights is not None and not LEARNERS[arguments.learner].weights:
+        raise ValueError(
+            f"The learner {arguments.learner} takes no weights of rows; use --learner {_weighted()}."
+        )
+    return learner
 
 
 def _checked(
@@ -138,7 +180,27 @@ def _learned(learner: Any, X: Any, y: Any, extra: dict[str, Any]) -> tuple[RuleS
     """The rules, and what is proved about their number; warnings become notes."""
     with notes(), Progress(f"learning rules from {len(X)} rows"):
         learner.fit(X, y, **extra)
+        _warn_of_silence(learner)
     # Only learners that prove something about their rules have a status.
     selection = getattr(learner, "selection_", {})
     proved = selection.get("status") == "optimal"
     return learner.ruleset_, f", proved to be {selection['claim']}" if proved else ""
+
+
+def _warn_of_silence(learner: Any) -> None:
+    """Say for which classes there is no rule, and why; FRRI has said it itself."""
+    ruleset = learner.ruleset_
+    said = len(getattr(learner, "uncovered_", ()))
+    if ruleset.semantics.name not in CLASS_RULES or said:
+        return
+    heard = {rule.consequent for rule in ruleset}
+    silent = [c for c, label in enumerate(ruleset.classes) if label not in heard]
+    if silent:
+        rows = sum(ruleset.class_counts[c] for c in silent)
+        warnings.warn(
+            f"There is no rule for {listing(repr(ruleset.classes[c]) for c in silent)}: {rows:g} of "
+            f"{sum(ruleset.class_counts):g} rows are too few, or too much like rows of other classes, to "
+            "make one.",
+            UserWarning,
+            stacklevel=2,
+        )

@@ -3,11 +3,13 @@
 import argparse
 import json
 import sys
+from collections.abc import Iterable
 
 from frri._util.names import find_name
 from frri.cli.console import bold, one_line, say
 from frri.cli.files import load_model
 from frri.cli.parser import Parser
+from frri.rules import Rule, RuleSet
 from frri.rules.text import base_text, rule_text
 
 EXAMPLES = """\
@@ -45,13 +47,20 @@ def run(arguments: argparse.Namespace) -> int:
         }
         sys.stdout.write(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
         return 0
-    width = len(str(len(ruleset)))
-    for number, rule in chosen:
-        line = rule_text(ruleset, rule, bold, one_line)
-        sys.stdout.write(f"{number:>{width}}  {line}\n")
-    base = base_text(ruleset)
-    if base:
-        sys.stdout.write(f"{'':>{width}}  {one_line(base)}\n")
+    sys.stdout.write(numbered(ruleset, chosen))
     if not chosen:
         say("No rules.")
     return 0
+
+
+def numbered(ruleset: RuleSet, chosen: Iterable[tuple[int, Rule]] | None = None) -> str:
+    """Rules with their numbers, by default all, as lines."""
+    width = len(str(len(ruleset)))
+    rules = enumerate(ruleset, start=1) if chosen is None else chosen
+    lines = [
+        f"{number:>{width}}  {rule_text(ruleset, rule, bold, one_line)}\n" for number, rule in rules
+    ]
+    base = base_text(ruleset)
+    if base:
+        lines.append(f"{'':>{width}}  {one_line(base)}\n")
+    return "".join(lines)

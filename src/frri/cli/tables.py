@@ -14,6 +14,7 @@ from frri.readers import read_table
 from frri.rules import RuleSet
 from frri.rules.rule import label_array
 from frri.table.categories import category_codes
+from frri.table.targets import bin_edges, bin_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,11 +43,14 @@ def add_reading_options(parser: Parser) -> None:
         metavar="A,B",
         help="further marks of missing values, as -999,unknown",
     )
+    parser.add_argument(
+        "--date-format", metavar="FORMAT", help="how dates are written, such as %%m/%%d/%%Y"
+    )
 
 
 def reading(arguments: argparse.Namespace) -> dict[str, Any]:
     """What those options say, for `read_table`."""
-    return {"missing": arguments.missing}
+    return {"missing": arguments.missing, "date_format": arguments.date_format}
 
 
 def listed(text: str) -> list[str]:
@@ -148,9 +152,16 @@ def labels_of(column: "pd.Series[Any]", ruleset: RuleSet) -> NDArray[Any]:
     [1, 0]
     >>> labels_of(pd.Series(["1", "01"]), RuleSet((), (), ("01", "1"))).tolist()
     ['1', '01']
+    >>> labels_of(pd.Series(["2.5", "7"]), RuleSet((), (), ("5 and over", "under 5"))).tolist()
+    ['under 5', '5 and over']
     """
     texts = [str(label) for label in ruleset.classes]
     values = column.to_numpy(dtype=object)
+    edges = bin_edges(texts)
+    if edges is not None:
+        numbers_of = {value: _number(str(value)) for value in column.dropna().unique()}
+        bins = {v: bin_of(n, edges) for v, n in numbers_of.items() if n is not None}
+        values = np.array([bins.get(value, value) for value in values], dtype=object)
     codes = category_codes(values, texts)
     absent = np.flatnonzero(np.isnan(codes))
     if len(absent):

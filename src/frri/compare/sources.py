@@ -45,7 +45,8 @@ def dataset(
     name : str, optional
         What to call it; by default the name of the file.
     **kinds
-        `nominal`, `ordinal` and `ignore`, for files: see `frri.readers.training.split_training`.
+        `nominal`, `ordinal`, `ignore`, `missing` and `date_format`, for files: see
+        `frri.readers.training`.
 
     Returns
     -------
@@ -193,7 +194,8 @@ def _from_keel_folds(
         raise ValueError(f"{directory} does not hold the test parts of {expected} folds")
     target = target or _declared_target(found[0][1])
     texts = dict.fromkeys((*kinds.get("nominal", ()), *(kinds.get("ordinal") or ())), ())
-    parts: list[pd.DataFrame] = [read_table(path, texts) for _, path in found]
+    cells = {option: kinds.pop(option) for option in ("missing", "date_format") if option in kinds}
+    parts: list[pd.DataFrame] = [read_table(path, texts, **cells) for _, path in found]
     frame = import_pandas().concat(parts, ignore_index=True)
     for (_, path), part in zip(found, parts, strict=True):
         training = path.with_name(re.sub(r"tst(?=\.dat$)", "tra", path.name))

@@ -256,6 +256,8 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         target, y = _named_labels(y, "target")
         check_labels(y)
         table, y = self._encoded(X, y)
+        if self.missing == "typical":
+            table = with_typical(table)
         numbers = check_quantities(y, target)
         warn_about_columns(table.attributes, target, len(numbers), stacklevel=4)
         return NumberTable(table.matrix, numbers, table.attributes, target)

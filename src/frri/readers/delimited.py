@@ -10,15 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 from frri._util.optional import import_pandas
 from frri.readers.encoding import decoded
-from frri.readers.texts import MISSING, cleaned, converted, with_texts
+from frri.readers.texts import MISSING, class_values, cleaned, converted, with_texts
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SEPARATORS = ",;\t|"
 
+# So many characters tell how a file is laid out.
+SAMPLE = 10_000
+
+# What programs call the column that numbers or names the rows, where they call it anything.
+_NO_NAME = {"", "Unnamed: 0"}
+_ROW_NAMES = _NO_NAME | {"rownames", "row.names", "row_names", "rowname"}
+
 # How a spreadsheet may announce its separator on a first line of its own.
 _ANNOUNCED = re.compile(r"\s*sep=(.)\n")
+
+_NUMBER = re.compile(r"[-+]?[\d.,]*\d([eE][-+]?\d+)?%?")
 
 _LONG_ROW = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
@@ -29,6 +38,8 @@ def read_delimited(
     texts: Mapping[str, Collection[str]] | None = None,
     *,
     missing: Collection[str] = (),
+    date_format: str | None = None,
+    classes: str | None = None,
 ) -> "pd.DataFrame":
     r"""A table from the bytes of a file of separated values.
 
@@ -42,6 +53,8 @@ def read_delimited(
         taken for missing.
     missing : collection of str
         Further marks of missing values.
+    date_format, classes : str, optional
+        See `frri.readers.read_table`.
 
     Examples
     --------
@@ -55,21 +68,23 @@ def read_delimited(
     """
     known = texts or {}
     layout = _layout(decoded(content, name), name)
-    frame = _parsed(layout, name, known, [*MISSING, *missing])
+    as_written = known if classes is None else {classes: (), **known}
+    frame = _parsed(layout, name, as_written, [*MISSING, *missing])
     if frame.empty:
         raise ValueError(f"{name} has column names but no rows.")
     if frame.iloc[:, -1].isna().any():
         _check_lengths(layout, name)
     frame = _named(frame, layout.columns, name)
     commas = layout.separator != ","
-    return with_texts(
-        frame,
-        lambda column, values: (
-            cleaned(values, known[column], missing)
-            if column in known
-            else converted(values, decimal_commas=commas, missing=missing)
-        ),
-    )
+
+    def changed(column: str, values: "pd.Series[Any]") -> "pd.Series[Any]":
+        if column in known:
+            return cleaned(values, known[column], missing)
+        if column == classes:
+            return class_values(values, decimal_commas=commas, missing=missing)
+        return converted(values, decimal_commas=commas, missing=missing, date_format=date_format)
+
+    return with_texts(frame, changed)
 
 
 @dataclass
@@ -87,14 +102,17 @@ def _layout(text: str, name: str) -> _Layout:
     if announced:
         text = text[announced.end() :]
     text = text.lstrip("\ufeff\n").rstrip("\x1a")
-    text = _without_comments(text)
+    text = _without_title(_without_comments(text), name)
     candidates = announced[1] if announced else SEPARATORS
     rows = {separator: _first_row(text, separator, name) for separator in candidates}
     separator = max(candidates, key=lambda s: len(rows[s]))
     if len(rows[separator]) == 1 and _spaced(text):
         separator = " "
         rows[" "] = _first_row(text.lstrip(" "), " ", name)
-    return _Layout(text, separator, _distinct([c.strip() for c in rows[separator]], name))
+    columns = [column.strip() for column in rows[separator]]
+    if _names_rows(_first_rows(text, separator), len(columns)):
+        columns.insert(0, "")
+    return _Layout(text, separator, _distinct(columns, name))
 
 
 def _without_comments(text: str) -> str:
@@ -109,6 +127,56 @@ def _without_comments(text: str) -> str:
     return text
 
 
+def _without_title(text: str, name: str) -> str:
+    """Without lines of one value above a table of several columns, with a note."""
+    for separator in SEPARATORS:
+        rows = _first_rows(text, separator)
+        filled = [sum(map(bool, row)) for row in rows]
+        start = next((i for i, cells in enumerate(filled) if cells > 1), 0)
+        header, below = rows[start] if rows else [], [row for row in rows[start + 1 :] if row]
+        # A single name above columns without names, or above numbers, is a header all the same.
+        if not start or not all(header) or any(map(_NUMBER.fullmatch, header)):
+            continue
+        *above, line = text.split("\n", start + 1)[: start + 1]
+        title = "\n".join(above)
+        parted = any(above[0].count(s) == line.count(s) > 0 for s in SEPARATORS if s != separator)
+        if (
+            {len(row) for row in below} == {len(header)}
+            and not parted
+            and title.count('"') % 2 == 0
+        ):
+            warnings.warn(
+                f"{name}: the table begins in line {start + 1}; what is written above is left out.",
+                UserWarning,
+                stacklevel=2,
+            )
+            return text[len(title) + 1 :]
+    return text
+
+
+def _first_rows(text: str, separator: str) -> list[list[str]]:
+    """The values of the first lines."""
+    lines = text[:SAMPLE].split("\n")
+    if len(text) > SAMPLE:
+        lines.pop()  # it is cut off
+    try:
+        bare = (line.strip(" ") for line in lines)
+        rows = csv.reader(bare, delimiter=separator, skipinitialspace=True)
+        return [[cell.strip() for cell in row if cell or separator != " "] for row in rows]
+    except csv.Error:
+        return []
+
+
+def _names_rows(rows: list[list[str]], n_columns: int) -> bool:
+    """Whether a header lacks one name, that of the first column, in which R names or counts the rows."""
+    _, *below = [row for row in rows if row] or [[]]
+    if {len(row) for row in below} != {n_columns + 1} or not any(row[-1] for row in below):
+        return False
+    first = [row[0] for row in below]
+    counted = first == [str(i) for i in range(1, len(first) + 1)]
+    return counted or not all(map(_NUMBER.fullmatch, first))
+
+
 def _first_row(text: str, separator: str, name: str) -> list[str]:
     lines = io.StringIO(text)
     try:
@@ -119,8 +187,9 @@ def _first_row(text: str, separator: str, name: str) -> list[str]:
 
 def _spaced(text: str) -> bool:
     """Whether the first lines are all parted by spaces into equally many values, two or more."""
-    counts = {len(line.split()) for line in text[:10_000].splitlines()[:20] if line.strip()}
-    return len(counts) == 1 and counts.pop() > 1 and '"' not in text[:10_000]
+    rows = [row for row in _first_rows(text, " ")[:20] if row]
+    counts = {len(row) for row in rows[1:] or rows}
+    return len(counts) == 1 and len(rows[0]) > 1 and len(rows[0]) - counts.pop() in {0, -1}
 
 
 def _distinct(columns: list[str], name: str) -> list[str]:
@@ -199,13 +268,17 @@ def _named(frame: "pd.DataFrame", columns: list[str], name: str) -> "pd.DataFram
     unnamed = [place for place, column in enumerate(columns) if not column]
     # Separators at the ends of lines make columns with neither name nor values.
     empty = [place for place in unnamed if frame.iloc[:, place].isna().all()]
-    if columns[0] in {"", "Unnamed: 0"} and 0 not in empty and _is_index(frame.iloc[:, 0]):
-        empty.append(0)
-        warnings.warn(
-            f"{name}: the first column has no name and numbers or names the rows; it is left out.",
-            UserWarning,
-            stacklevel=2,
-        )
+    for place, column in enumerate(columns):
+        if column not in _ROW_NAMES or not (place in empty or _is_index(frame.iloc[:, place])):
+            break
+        if place not in empty:
+            empty.append(place)
+            called = f"is called {column!r}" if column not in _NO_NAME else "has no name"
+            warnings.warn(
+                f"{name}: the first column {called} and numbers or names the rows; it is left out.",
+                UserWarning,
+                stacklevel=2,
+            )
     for place in unnamed:
         if place not in empty:
             raise ValueError(f"{name}: column {place + 1} has no name; give every column one.")

@@ -6,14 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from frri._util.optional import import_pandas
 from frri.readers.encoding import decoded
-from frri.readers.texts import cleaned, converted, with_texts
+from frri.readers.texts import class_values, cleaned, converted, with_texts
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 def read_json(
-    content: bytes, name: str, texts: Mapping[str, Collection[str]], missing: Collection[str] = ()
+    content: bytes,
+    name: str,
+    texts: Mapping[str, Collection[str]],
+    missing: Collection[str] = (),
+    date_format: str | None = None,
+    classes: str | None = None,
 ) -> "pd.DataFrame":
     r"""A table from the bytes of a JSON file; a key that an object lacks is a missing value.
 
@@ -26,7 +31,6 @@ def read_json(
     >>> read_json(b'{"a": [1, 2], "b": [true, false]}', "x.json", {}).shape
     (2, 2)
     """
-    pd = import_pandas()
     rows = _rows(_parsed(decoded(content, name), name), name)
     keys = list(dict.fromkeys(key for row in rows for key in row))
     for row in rows:
@@ -38,15 +42,16 @@ def read_json(
                 )
     if not rows or not keys:
         raise ValueError(f"{name} has no rows.")
-    frame = pd.DataFrame({key: [row.get(key) for row in rows] for key in keys})
-    return with_texts(
-        frame,
-        lambda column, values: (
-            cleaned(values, texts[column], missing)
-            if column in texts
-            else converted(values, missing=missing)
-        ),
-    )
+    frame = import_pandas().DataFrame({key: [row.get(key) for row in rows] for key in keys})
+
+    def changed(column: str, values: "pd.Series[Any]") -> "pd.Series[Any]":
+        if column in texts:
+            return cleaned(values, texts[column], missing)
+        if column == classes and all(isinstance(value, str) for value in values.dropna()):
+            return class_values(values, missing=missing)
+        return converted(values, missing=missing, date_format=date_format)
+
+    return with_texts(frame, changed)
 
 
 def _parsed(text: str, name: str) -> Any:

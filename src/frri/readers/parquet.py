@@ -47,6 +47,8 @@ def read_parquet(content: bytes, name: str) -> "pd.DataFrame":
                 "turn them into numbers or texts, or leave the column out."
             )
     frame = table.to_pandas(date_as_object=False)
+    decimals = [field.name for field in table.schema if str(field.type).startswith("decimal")]
+    frame = frame.astype(dict.fromkeys(decimals, float))
     if not isinstance(frame.index, pd.RangeIndex):
         # A named index is a column like any other; one without names only counts.
         unnamed = [level for level in frame.index.names if level is None]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frri.readers import packed
+from frri.readers.dates import check_format
 from frri.readers.delimited import read_delimited
 from frri.readers.encoding import decoded
 from frri.readers.json import read_json
@@ -44,6 +45,8 @@ def read_table(
     texts: Mapping[str, Collection[str]] | None = None,
     *,
     missing: Collection[str] = (),
+    date_format: str | None = None,
+    classes: str | None = None,
 ) -> "pd.DataFrame":
     r"""Read a table from a file, in the format that its ending tells, or from standard input.
 
@@ -63,6 +66,10 @@ def read_table(
         are never taken for missing. Columns that the file does not have are passed over.
     missing : collection of str
         Further marks of missing values, such as ``-999`` or ``unknown``.
+    date_format : str, optional
+        How dates are written in columns that it fits, such as ``%m/%d/%Y``.
+    classes : str, optional
+        A column whose different texts stay different: ``1`` and ``01`` are no numbers there.
 
     Returns
     -------
@@ -79,6 +86,24 @@ def read_table(
     0  31.0 1994-05-17    red
     1   NaN 1990-01-02  green
     """
+    if date_format is not None:
+        check_format(date_format)
+        frame = _read(source, texts, missing, date_format, classes)
+        if not any(dtype.kind == "M" for dtype in frame.dtypes):
+            raise ValueError(
+                f"{source} has no column of dates that are written as --date-format {date_format} says."
+            )
+        return frame
+    return _read(source, texts, missing, None, classes)
+
+
+def _read(
+    source: str | PathLike[str],
+    texts: Mapping[str, Collection[str]] | None,
+    missing: Collection[str],
+    date_format: str | None,
+    classes: str | None,
+) -> "pd.DataFrame":
     if str(source) == "-":
         content, name = sys.stdin.buffer.read(), "standard input"
         kind = _kind_of(content)
@@ -99,9 +124,12 @@ def read_table(
     if kind == "sheet":
         content, kind = sheet_text(content, name), "delimited"
     if kind == "json":
-        return without_marks(read_json(content, name, texts or {}, missing), missing)
+        frame = read_json(content, name, texts or {}, missing, date_format, classes)
+        return without_marks(frame, missing)
     if kind == "delimited":
-        return read_delimited(content, name, texts, missing=missing)
+        return read_delimited(
+            content, name, texts, missing=missing, date_format=date_format, classes=classes
+        )
     if kind == "parquet":
         return without_marks(read_parquet(content, name), missing)
     return without_marks(_keel(content, name, texts or {}), missing)

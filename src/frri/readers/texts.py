@@ -5,9 +5,11 @@ import warnings
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
+from frri._util.names import typed
 from frri._util.optional import import_pandas
 from frri.readers.dates import formats_of
 from frri.readers.quantities import plain_numbers
+from frri.table.targets import MOST_NUMBERED_CLASSES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,8 +92,46 @@ def clean_text(text: str, known: Collection[str] = (), missing: Collection[str] 
     return _TRUTH.get(bare.lower(), bare) if truth else bare
 
 
-def converted(
+def class_values(
     column: "pd.Series[Any]", *, decimal_commas: bool = False, missing: Collection[str] = ()
+) -> "pd.Series[Any]":
+    """A column of classes as `converted`, but as texts where numbers would not tell them apart.
+
+    A few percentages or amounts of money are names of classes too; many are a number to predict.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> class_values(pd.Series(["1", "01"])).tolist(), class_values(pd.Series(["1", "2.0"])).tolist()
+    (['1', '01'], [1.0, 2.0])
+    >>> class_values(pd.Series(["10%", "20%"])).tolist(), class_values(pd.Series(["true"])).tolist()
+    (['10%', '20%'], [True])
+    """
+    written = cleaned(column, (), missing)
+    texts = [text for text in written.unique() if isinstance(text, str)]
+    if texts and all(text.lower() in _TRUTH for text in texts):
+        truth = {text: text.lower() == "true" for text in texts}
+        values = written.map(truth)
+        return values if values.isna().any() else values.astype(bool)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        values = converted(column, decimal_commas=decimal_commas, missing=missing)
+    if values.dtype.kind in "iuf":
+        plain = {re.sub(r"^\+|\.0*$", "", text) for text in texts}
+        few = len(texts) <= MOST_NUMBERED_CLASSES
+        if values.nunique() < len(plain) or (caught and few):
+            return written
+    for one in caught:
+        warnings.warn(str(one.message), UserWarning, stacklevel=2)
+    return values
+
+
+def converted(
+    column: "pd.Series[Any]",
+    *,
+    decimal_commas: bool = False,
+    missing: Collection[str] = (),
+    date_format: str | None = None,
 ) -> "pd.Series[Any]":
     """A column of ISO dates as dates, one of numbers as numbers, any other as cleaned texts.
 
@@ -111,11 +151,11 @@ def converted(
     if not all(isinstance(value, str) for value in known):
         return column
     iso = all(_ISO_DATE.fullmatch(value) for value in known)
-    formats = [] if iso else formats_of(known)
+    formats = [] if iso else formats_of(known, date_format)
     if len(formats) > 1:
         warnings.warn(
             f"Column {column.name!r} holds dates such as {known.iloc[0]!r}, of which day and month cannot "
-            "be told apart: they stay texts; write them like 2024-05-17.",
+            f"be told apart: they stay texts; type --date-format {' or '.join(map(typed, formats))}.",
             UserWarning,
             stacklevel=2,
         )

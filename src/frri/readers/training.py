@@ -7,8 +7,9 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from frri._util.names import find_name, typed
+from frri._util.optional import import_pandas
 from frri.readers.tables import read_table
-from frri.table.checks import check_kinds, listing
+from frri.table.checks import check_kinds, listing, names_things
 from frri.table.columns import kind_of
 from frri.table.kinds import declare, texts
 from frri.table.targets import binned
@@ -17,12 +18,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+_KINDS = {"O": "texts", "M": "dates", "b": "truth values"}
+
 # Names of columns that number things: id, patient_id, PassengerId, row names.
 _NUMBERING = re.compile(r"(?i:^|[ _.])(?i:id|nr|key|index|row ?names?|number)$|[a-z]I[dD]$")
 
 
 def read_training(
-    source: str | PathLike[str],
+    source: str | PathLike[str] | Sequence[str | PathLike[str]],
     target: str,
     *,
     weights: str | None = None,
@@ -30,10 +33,13 @@ def read_training(
     ordinal: Mapping[str, Sequence[str]] | None = None,
     ignore: Collection[str] = (),
     missing: Collection[str] = (),
+    date_format: str | None = None,
     drop_unlabelled: bool = False,
     bins: int | None = None,
 ) -> "tuple[pd.DataFrame, pd.Series[Any], Any]":
     r"""Read a table to learn from: see `read_table` for its cells and `split_training` for the rest.
+
+    Several files with the same columns are one table.
 
     Examples
     --------
@@ -45,11 +51,23 @@ def read_training(
     >>> X["size"].tolist(), y.tolist()
     (['S', 'L', 'S'], ['yes', 'no', 'yes'])
     """
-    declared = (*nominal, *_parts(nominal), *(ordinal or ()))
-    frame = read_table(source, dict.fromkeys(declared, ()), missing=missing)
+    declared = dict.fromkeys((*nominal, *_parts(nominal), *(ordinal or ())), ())
+    sources = [source] if isinstance(source, str | PathLike) else source
+    frames: dict[str, pd.DataFrame] = {}
+    for one in sources:
+        name = "standard input" if one == "-" else str(one)
+        if name in frames:
+            raise ValueError(f"{name} is given twice; name it once.")
+        frames[name] = read_table(
+            one,
+            declared,
+            missing=missing,
+            date_format=date_format,
+            classes=target if bins is None else None,
+        )
     return split_training(
-        frame,
-        "standard input" if source == "-" else str(source),
+        joined(frames, target),
+        ", ".join(frames),
         target,
         weights=weights,
         nominal=nominal,
@@ -57,6 +75,53 @@ def read_training(
         ignore=ignore,
         drop_unlabelled=drop_unlabelled,
         bins=bins,
+    )
+
+
+def joined(frames: "Mapping[str, pd.DataFrame]", classes: str = "") -> "pd.DataFrame":
+    """The rows of several tables under each other, if their columns are the same.
+
+    Classes become texts where they are not of one kind.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> joined({"a.csv": pd.DataFrame({"x": [1]}), "b.csv": pd.DataFrame({"x": [2.5]})})["x"].tolist()
+    [1.0, 2.5]
+    >>> joined({"a.csv": pd.DataFrame({"x": [1]}), "b.csv": pd.DataFrame({"y": [2]})})
+    Traceback (most recent call last):
+        ...
+    ValueError: b.csv has no column 'x', which a.csv has; give files with the same columns.
+    """
+    (first, whole), *others = frames.items()
+    if not others:
+        return whole
+    parts = dict(frames)
+    for name, frame in others:
+        for lacking, having, columns in (
+            (name, first, whole.columns.difference(frame.columns, sort=False)),
+            (first, name, frame.columns.difference(whole.columns, sort=False)),
+        ):
+            if len(columns):
+                raise ValueError(
+                    f"{lacking} has no column {columns[0]!r}, which {having} has; "
+                    "give files with the same columns."
+                )
+        for column in whole.columns:
+            kinds = [_KINDS.get(values[column].dtype.kind, "numbers") for values in (whole, frame)]
+            known = whole[column].notna().any() and frame[column].notna().any()
+            if not known or kinds[0] == kinds[1]:
+                continue
+            if column != classes:
+                raise ValueError(
+                    f"Column {column!r} holds {kinds[0]} in {first} and {kinds[1]} in {name}; write them in "
+                    f"one way, or declare the column as nominal (--nominal {typed(column)})."
+                )
+            parts = {
+                one: part.assign(**{column: texts(part[column])}) for one, part in parts.items()
+            }
+    return import_pandas().concat(
+        [part[whole.columns] for part in parts.values()], ignore_index=True
     )
 
 
@@ -113,6 +178,7 @@ def split_training(
     for column in apart:
         find_name(column, frame.columns, name)
     nominal, ignore = _resolved(nominal, frame), _resolved(ignore, frame)
+    frame = _not_empty(frame, [*apart, *ignore])
     if drop_unlabelled:
         frame = _labelled(frame, target)
     y = _classes(frame[target] if bins is None else _binned(frame[target], bins))
@@ -122,6 +188,7 @@ def split_training(
     if X.columns.empty:
         raise ValueError(f"{name} has no column left to learn from.")
     declared = (*nominal, *(ordinal or ()))
+    X = _without_names(X, declared)
     check_kinds(X, declared=declared)
     _note_useless(X.drop(columns=list(declared)))
     return X, y, weighed
@@ -137,6 +204,47 @@ def _resolved(names: Collection[str], frame: "pd.DataFrame") -> list[str]:
     return [
         part for name in names for part in ([name] if name in frame.columns else _parts([name]))
     ]
+
+
+def _not_empty(frame: "pd.DataFrame", apart: Collection[str]) -> "pd.DataFrame":
+    """The rows of which anything is known but what stands apart; a note says how many are not."""
+    known = (
+        frame.drop(columns=[name for name in apart if name in frame.columns]).notna().any(axis=1)
+    )
+    if known.all() or not known.any():
+        return frame
+    warnings.warn(
+        f"{(~known).sum()} of {len(frame)} rows are empty, the first is row "
+        f"{int(known.to_numpy().argmin()) + 1}; they are left out.",
+        UserWarning,
+        stacklevel=3,
+    )
+    return _as_if_read(frame[known].reset_index(drop=True))
+
+
+def _without_names(frame: "pd.DataFrame", declared: Collection[str]) -> "pd.DataFrame":
+    """Without texts that name the rows, unless there is nothing else; a note says which."""
+    names = {
+        column: frame[column].nunique()
+        for column in frame.columns
+        if column not in declared and frame[column].dtype == object and names_things(frame[column])
+    }
+    if not names:
+        return frame
+    if len(names) == len(frame.columns):
+        column = next(iter(names))
+        raise ValueError(
+            f"Column {column!r} has {names[column]} different texts, as names and numbers of things have, and "
+            f"there is no other column to learn from; insist on it (--nominal {typed(column)})."
+        )
+    for column, different in names.items():
+        warnings.warn(
+            f"Column {column!r} has {different} different texts in {len(frame)} rows, as names and numbers of "
+            f"things have; it is left out (--nominal {typed(column)} keeps it).",
+            UserWarning,
+            stacklevel=3,
+        )
+    return frame.drop(columns=list(names))
 
 
 def _note_useless(frame: "pd.DataFrame") -> None:
@@ -171,14 +279,19 @@ def _labelled(frame: "pd.DataFrame", target: str) -> "pd.DataFrame":
         UserWarning,
         stacklevel=3,
     )
-    # As if these rows had never been: whole numbers beside a gap were read as fractions.
-    frame = frame[known].reset_index(drop=True)
-    classes = frame[target]
-    if classes.dtype.kind == "f" and (classes == classes.round()).all():
-        frame = frame.assign(**{target: classes.astype("int64")})
-    elif classes.dtype.kind == "O" and all(isinstance(value, bool) for value in classes):
-        frame = frame.assign(**{target: classes.astype(bool)})
-    return frame
+    return _as_if_read(frame[known].reset_index(drop=True), [target])
+
+
+def _as_if_read(frame: "pd.DataFrame", columns: Collection[str] | None = None) -> "pd.DataFrame":
+    """As if rows that are left out had never been: whole numbers beside a gap were read as fractions."""
+    changed = {}
+    for name in frame.columns if columns is None else columns:
+        values = frame[name]
+        if values.dtype.kind == "f" and (values == values.round()).all():
+            changed[name] = values.astype("int64")
+        elif values.dtype.kind == "O" and all(isinstance(value, bool) for value in values):
+            changed[name] = values.astype(bool)
+    return frame.assign(**changed)
 
 
 def _classes(column: "pd.Series[Any]") -> "pd.Series[Any]":

@@ -38,8 +38,15 @@ LEAST_STEPS = 2**24
 # Whole numbers up to this one are the same in floating point.
 EXACT = 2**53
 
-# A column of a file with more different texts than this is taken for an identifier.
-MOST_CATEGORIES = 1000
+# A column of a file with more different texts than this, or than half of its rows if these are more than
+# a few, is taken for names of things.
+MOST_CATEGORIES, FEWEST_NAMES = 1000, 10
+
+# Some texts among numbers are no mistake if the values of a column come so often each.
+REPEATED = 5
+
+# Unless more than this share of it are numbers, or dates.
+MOST_FITTING = 0.9
 
 # A column of which more than this share are numbers is taken for one of numbers with mistakes in it.
 MOSTLY = 0.5
@@ -294,9 +301,25 @@ def _check_mixture(
         )
 
 
-def check_kinds(
-    frame: "pd.DataFrame", *, declared: Collection[str] = (), limit: int = MOST_CATEGORIES
-) -> None:
+def names_things(column: "pd.Series[Any]") -> bool:
+    """Whether a column of texts has so many different ones that they are names sooner than categories.
+
+    Numbers or dates with a few mistakes among them are none.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> names_things(pd.Series([f"no. {i}" for i in range(50)])), names_things(pd.Series(["a", "b"] * 25))
+    (True, False)
+    """
+    different, known = column.nunique(), int(column.notna().sum())
+    if different <= MOST_CATEGORIES and different <= max(FEWEST_NAMES, known / 2):
+        return False
+    readings = _readings(column).values()
+    return kind_of(column) == "nominal" and all(r.sum() <= MOST_FITTING * known for r in readings)
+
+
+def check_kinds(frame: "pd.DataFrame", *, declared: Collection[str] = ()) -> None:
     """Complain about columns of a file whose kind the user had better decide.
 
     Parameters
@@ -305,8 +328,6 @@ def check_kinds(
         As it was read from a file, where numbers with mistakes among them are texts.
     declared : collection of str
         Columns that the user has spoken about.
-    limit : int
-        The most different texts of a column.
 
     Examples
     --------
@@ -316,25 +337,31 @@ def check_kinds(
         ...
     ValueError: Column 'age' holds '4o' in row 6 among numbers; correct or empty it, or declare the column as nominal (--nominal age).
     """
-    pd = optional("pandas", "Reading tables", "tables")
     for column in frame.columns:
         if column in declared or frame[column].dtype.kind != "O":
             continue
         values = frame[column].to_numpy(dtype=object)
-        different = frame[column].nunique()
-        if different > limit and kind_of(frame[column]) == "nominal":
-            raise ValueError(
-                f"Column {column!r} has {different} different texts, as names and numbers of things "
-                f"have; leave it out (--ignore {typed(column)}), or insist on it (--nominal {typed(column)})."
-            )
-        texts = frame[column].astype(str)
-        for kind, parsed in (
-            ("numbers", pd.to_numeric(texts, errors="coerce")),
-            ("dates", pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)),
-        ):
-            fitting = parsed.notna().tolist()
-            remedy = f"declare the column as nominal (--nominal {typed(column)})"
-            _check_mixture(column, values, fitting, kind, remedy)
+        different, known = frame[column].nunique(), int(frame[column].notna().sum())
+        try:
+            for kind, fitting in _readings(frame[column]).items():
+                remedy = f"declare the column as nominal (--nominal {typed(column)})"
+                _check_mixture(column, values, fitting.tolist(), kind, remedy)
+        except ValueError as error:
+            # Some values that come again and again are categories, whatever they are called.
+            if different > FEWEST_NAMES or known < REPEATED * different:
+                raise
+            mixture = str(error).partition(";")[0]
+            warnings.warn(f"{mixture}; the column is taken as nominal.", UserWarning, stacklevel=3)
+
+
+def _readings(column: "pd.Series[Any]") -> dict[str, Any]:
+    """Which texts are numbers, and which are dates."""
+    pd = optional("pandas", "Reading tables", "tables")
+    texts = column.astype(str)
+    return {
+        "numbers": pd.to_numeric(texts, errors="coerce").notna(),
+        "dates": pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True).notna(),
+    }
 
 
 def warn_about_columns(
@@ -349,7 +376,7 @@ def warn_about_columns(
                 UserWarning,
                 stacklevel=stacklevel,
             )
-        elif attribute.kind == "nominal" and n_categories > max(10, n_objects / 2):
+        elif attribute.kind == "nominal" and n_categories > max(FEWEST_NAMES, n_objects / 2):
             warnings.warn(
                 f"Column {attribute.name!r} has {n_categories} different texts in "
                 f"{n_objects} rows: drop it if it is an identifier, convert it if it holds dates.",

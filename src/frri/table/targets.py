@@ -1,6 +1,9 @@
 """Targets that are numbers: whether they can be classes, and how they become some."""
 
+import re
 import warnings
+from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -90,8 +93,42 @@ def binned(y: Any, bins: int, target: str) -> NDArray[np.object_]:
             f"The target {target!r} cannot be cut into {bins} classes, so many rows hold "
             f"{known.min():g}; use another number of --bins."
         )
-    shown = [f"{edge:.12g}" for edge in edges]
-    middle = [f"{low} to under {high}" for low, high in pairwise(shown)]
-    names = np.array([f"under {shown[0]}", *middle, f"{shown[-1]} and over", None], dtype=object)
+    names = np.array([*_bin_names(edges), None], dtype=object)
     places = np.searchsorted(edges, values, side="right")
     return names[np.where(np.isnan(values), len(names) - 1, places)]
+
+
+def bin_edges(classes: Sequence[str]) -> list[float] | None:
+    """The numbers between classes that `binned` has made; None if these are other classes.
+
+    Examples
+    --------
+    >>> bin_edges(["3 to under 5", "5 and over", "under 3"]), bin_edges(["no", "under 3"])
+    ([3.0, 5.0], None)
+    """
+    found = [_BIN.fullmatch(name) for name in classes]
+    try:
+        edges = sorted({float(text) for one in found if one for text in one.groups() if text})
+    except ValueError:
+        return None
+    return edges if edges and sorted(_bin_names(edges)) == sorted(classes) else None
+
+
+def bin_of(value: float, edges: Sequence[float]) -> str:
+    """The class of a number, by what `bin_edges` gives.
+
+    Examples
+    --------
+    >>> bin_of(3, [3.0, 5.0]), bin_of(-1, [3.0, 5.0])
+    ('3 to under 5', 'under 3')
+    """
+    return _bin_names(edges)[bisect_right(edges, value)]
+
+
+_BIN = re.compile(r"under (\S+)|(\S+) to under (\S+)|(\S+) and over")
+
+
+def _bin_names(edges: Sequence[float]) -> list[str]:
+    shown = [f"{edge:.12g}" for edge in edges]
+    middle = [f"{low} to under {high}" for low, high in pairwise(shown)]
+    return [f"under {shown[0]}", *middle, f"{shown[-1]} and over"]

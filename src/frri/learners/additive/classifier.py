@@ -10,6 +10,7 @@ import numpy as np
 from frri._util.names import shown
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
+from frri.learners._parameters import check_choice
 from frri.learners.additive._columns import SoftColumns
 from frri.learners.additive._growing import Search
 from frri.learners.additive._induction import Induction
@@ -54,8 +55,7 @@ class AdditiveRulesClassifier(RuleClassifier):
     votes, with votes of at least 0 and lambda = 8 / number of classes. There is no randomness.
 
     Thresholds lie halfway between neighbouring values, at most 64 for an attribute. A nominal
-    attribute (a column of text in a data frame) is tested for a set of categories. A condition on a
-    missing value fails.
+    attribute (a column of text in a data frame) is tested for a set of categories.
 
     Parameters
     ----------
@@ -75,6 +75,9 @@ class AdditiveRulesClassifier(RuleClassifier):
         Only with two classes.
     refine : int, default=0
         How often the rules are gone through again, each kept, dropped or replaced.
+    missing : {"fails", "typical", "error"}, default="fails"
+        Whether a condition on a missing value fails, the value counts as the typical one of its column
+        (the median, or the commonest category), or is refused, in training and in prediction.
     n_jobs : int, optional
         Threads for large tables and for prediction; all cores by default.
 
@@ -114,6 +117,7 @@ class AdditiveRulesClassifier(RuleClassifier):
         class_weight: Literal["balanced"] | Mapping[Any, float] | None = "balanced",
         monotone: Mapping[str, int] | None = None,
         refine: int = 0,
+        missing: str = "fails",
         n_jobs: int | None = None,
     ) -> None:
         self.max_rules = max_rules
@@ -121,6 +125,7 @@ class AdditiveRulesClassifier(RuleClassifier):
         self.class_weight = class_weight
         self.monotone = monotone
         self.refine = refine
+        self.missing = missing
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdditiveRulesClassifier:
@@ -151,6 +156,7 @@ class AdditiveRulesClassifier(RuleClassifier):
             semantics="softmax-votes",
             t_norm="product",
             clip=True,
+            missing=self._missing_in_rules,
             base=tuple(base.tolist()),
             class_counts=tuple(sizes.tolist()),
             about=self._about(table),
@@ -225,6 +231,7 @@ class AdditiveRulesClassifier(RuleClassifier):
         check_count("max_rules", self.max_rules, 1, auto=True)
         check_count("max_conditions", self.max_conditions, 1)
         check_count("refine", self.refine, 0)
+        check_choice("missing", self.missing, ("fails", "typical", "error"))
         check_n_jobs(self.n_jobs)
         given = self.class_weight
         named = isinstance(given, str) and given == "balanced"

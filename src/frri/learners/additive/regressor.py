@@ -8,6 +8,7 @@ import numpy as np
 
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleRegressor
+from frri.learners._parameters import check_choice
 from frri.learners.additive._columns import SoftColumns
 from frri.learners.additive._growing import Search
 from frri.learners.additive._induction import Induction
@@ -59,6 +60,9 @@ class AdditiveRulesRegressor(RuleRegressor):
         so that no object can be an exception.
     refine : int, default=0
         How often the rules are gone through again, each kept, dropped or replaced.
+    missing : {"fails", "typical", "error"}, default="fails"
+        Whether a condition on a missing value fails, the value counts as the typical one of its column
+        (the median, or the commonest category), or is refused, in training and in prediction.
     n_jobs : int, optional
         Threads for large tables and for prediction; all cores by default.
 
@@ -95,12 +99,14 @@ class AdditiveRulesRegressor(RuleRegressor):
         max_conditions: int = 4,
         monotone: Mapping[str, int] | None = None,
         refine: int = 0,
+        missing: str = "fails",
         n_jobs: int | None = None,
     ) -> None:
         self.max_rules = max_rules
         self.max_conditions = max_conditions
         self.monotone = monotone
         self.refine = refine
+        self.missing = missing
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdditiveRulesRegressor:
@@ -122,6 +128,7 @@ class AdditiveRulesRegressor(RuleRegressor):
         check_count("max_rules", self.max_rules, 1, auto=True)
         check_count("max_conditions", self.max_conditions, 1)
         check_count("refine", self.refine, 0)
+        check_choice("missing", self.missing, ("fails", "typical", "error"))
         check_n_jobs(self.n_jobs)
         table, weights = with_weights(self._number_table, X, y, sample_weight)
         middle, unit, scaled = _standardised(table.numbers, weights)
@@ -143,6 +150,7 @@ class AdditiveRulesRegressor(RuleRegressor):
             semantics="added-contributions",
             t_norm="product",
             clip=True,
+            missing=self._missing_in_rules,
             base=(float(middle + unit * model.fitted.base[0]),),
             about=self._about(table),
         )

@@ -1,0 +1,108 @@
+"""The learner that suits a table: the one that is right most often about rows that it has not seen."""
+
+import argparse
+from dataclasses import replace
+from typing import Any
+
+from frri.cli.check import Check, Trial
+from frri.cli.console import Progress, one_line, say
+from frri.cli.learners import make_learner
+from frri.learners.registry import LEARNERS
+
+# The learners that are tried: those that are quick and differ most.
+CANDIDATES = ("compact", "additive", "frri")
+
+# Compact FRRI and FRRI compare pairs of rows: so many times columns at most. FRRI then looks for the fewest
+# rules as well, for so many rows at most.
+MOST_PAIRS, MOST_ROWS = 6e7, 2_000
+
+# Those that are tried where none of these beats the commonest class: every row counts the same for them,
+# while the others care for rare classes.
+PLAIN = {"additive": ("class_weight=none",), "ripper": ()}
+
+# Those whose predictions are easier to follow than a sum of votes.
+ONE_DECIDES = ("compact", "frri", "ripper")
+
+# The accuracy that simpler rules are worth.
+CLOSE = 0.01
+
+
+def pick(
+    arguments: argparse.Namespace, X: Any, y: Any, weights: Any
+) -> tuple[str, Any, Check, Trial | None]:
+    """Name and learner for a table, the check, and what the learner did there if that decided.
+
+    Without a check it is FRRI, or where that would take long the additive learner. What is tried depends
+    on the table alone, not on how fast the machine is.
+    """
+    check = replace(Check.of(arguments, X, y, weights), patience=float("inf"))
+    n_rows, n_columns = check.X.shape
+    few = n_rows * min(n_rows, MOST_ROWS) * n_columns <= MOST_PAIRS
+    tried = {"compact": few, "frri": few and n_rows <= MOST_ROWS}
+    learners = {
+        name: _made(arguments, name)
+        for name in CANDIDATES
+        if (weights is None or LEARNERS[name].weights) and tried.get(name, True)
+    }
+    if not check.parts:
+        name = "frri" if "frri" in learners else "additive"
+        return name, learners[name], check, None
+    trials: dict[str, Trial] = {}
+    for name, learner in learners.items():
+        _try(name, learner, check, trials)
+    if all(check.accuracy(trial) <= check.majority()[1] for trial in trials.values()):
+        for name, settings in PLAIN.items():
+            if weights is None or LEARNERS[name].weights:
+                label = " with ".join([name, *settings])
+                learners[label] = _made(arguments, name, *settings)
+                _try(label, learners[label], check, trials)
+    chosen = _chosen(check, trials)
+    return chosen.partition(" ")[0], learners[chosen], check, trials[chosen]
+
+
+def _made(arguments: argparse.Namespace, name: str, *settings: str) -> Any:
+    seeded = "random_state" in LEARNERS[name].make().get_params()
+    return make_learner(name, settings, seed=arguments.seed if seeded else None)
+
+
+def _try(name: str, learner: Any, check: Check, trials: dict[str, Trial]) -> None:
+    try:
+        with Progress(f"trying {name}", 5.0):
+            trial = check.trial(learner)
+    except ValueError:  # it cannot take this table, and nobody has asked for it
+        return
+    if trial is not None:
+        trials[name] = trial
+
+
+def _chosen(check: Check, trials: dict[str, Trial]) -> str:
+    """The best one; said in one line, with what the others reached.
+
+    Of about equally accurate ones those come first in which one rule decides, then those with few rules.
+    """
+    from frri.learners.frri import too_many_rules  # noqa: PLC0415 - slow to import
+
+    reached = {name: check.accuracy(trial) for name, trial in trials.items()}
+    # Nearly as many rules as rows are remembered sooner than read.
+    terse = [n for n in trials if not too_many_rules(int(trials[n].n_rules), len(check.labels))]
+    best = max(terse or trials, key=lambda name: reached[name])
+    common, baseline = check.majority()
+    least = max(reached[best] - CLOSE, baseline + 1e-9)
+    close = [name for name in terse if reached[name] >= least] or [best]
+    chosen = min(close, key=lambda name: (name not in ONE_DECIDES, trials[name].n_rules))
+    simpler = "fewer rules" if best in ONE_DECIDES else "rules of which one decides"
+    merit = "the most accurate" if chosen == best else f"as good as {best} but with {simpler},"
+    if max(reached.values()) > reached[best]:
+        merit += " of those with few rules"
+    figures = {
+        name: f"{reached[name]:.2f} with about {trial.n_rules:.0f} rules"
+        for name, trial in trials.items()
+    }
+    others = ", ".join(f"{name} {figures[name]}" for name in trials if name != chosen)
+    beaten = f"; nothing beats always answering {one_line(common)} ({baseline:.2f})"
+    say(
+        f"Picked {chosen}, {merit} on rows not learned from: {figures[chosen]}"
+        + (f" ({others})" if others else "")
+        + (beaten if max(reached.values()) <= baseline else "")
+    )
+    return chosen
