@@ -88,22 +88,6 @@ def read_table(
     """
     if date_format is not None:
         check_format(date_format)
-        frame = _read(source, texts, missing, date_format, classes)
-        if not any(dtype.kind == "M" for dtype in frame.dtypes):
-            raise ValueError(
-                f"{source} has no column of dates that are written as --date-format {date_format} says."
-            )
-        return frame
-    return _read(source, texts, missing, None, classes)
-
-
-def _read(
-    source: str | PathLike[str],
-    texts: Mapping[str, Collection[str]] | None,
-    missing: Collection[str],
-    date_format: str | None,
-    classes: str | None,
-) -> "pd.DataFrame":
     if str(source) == "-":
         content, name = sys.stdin.buffer.read(), "standard input"
         kind = _kind_of(content)

@@ -65,8 +65,13 @@ def read_training(
             date_format=date_format,
             classes=target if bins is None else None,
         )
+    frame = joined(frames, target)
+    if date_format is not None and all(dtype.kind != "M" for dtype in frame.dtypes):
+        raise ValueError(
+            f"{', '.join(frames)} has no column of dates that are written as --date-format {date_format} says."
+        )
     return split_training(
-        joined(frames, target),
+        frame,
         ", ".join(frames),
         target,
         weights=weights,
