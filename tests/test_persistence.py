@@ -20,9 +20,10 @@ from hypothesis import HealthCheck, given, settings
 from counting import calls
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet, export
 from frri.cli.files import load_model
+from frri.explain.facts import SUPPORTED as EXPLAINED
+from frri.report.facts import SUPPORTED as REPORTED
 from frri.report.facts import facts
 from frri.rules import persistence
-from frri.rules.semantics import CLASS_RULES
 from test_export import rulesets
 
 VALIDATOR = jsonschema.Draft202012Validator(persistence.schema())
@@ -397,8 +398,9 @@ def use(ruleset):
     assert [str(rule) for rule in ruleset]
     assert len(ruleset.to_frame()) == len(ruleset)
     assert str(ruleset.without_rule(0)) in str(ruleset)
-    if ruleset.semantics.name in CLASS_RULES:
+    if EXPLAINED.accepts(ruleset.semantics):
         assert str(ruleset.explain(row, effort=100))
+    if REPORTED.accepts(ruleset.semantics):
         json.dumps(facts(ruleset), allow_nan=False)
     for write in export.FORMATS.values():
         with suppress(ValueError):  # what a format has no words for
