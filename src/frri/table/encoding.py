@@ -195,7 +195,7 @@ def to_matrix(
                 f"The table has more than one column {twice[0]!r}; rename one of them."
             )
         if len(table) == 1 and hasattr(table, "iloc"):
-            given = _single_row(table, places)
+            given = _single_row(table, {a.name: places[a.name] for a in wanted})
         else:
             given = {a.name: table[table.columns[places[a.name]]] for a in wanted}
         columns = [
@@ -217,14 +217,17 @@ def to_matrix(
     return encode_columns(columns, attributes, len(array))
 
 
-def _single_row(table: Any, places: Mapping[str, int]) -> dict[str, NDArray[Any]]:
+def _single_row(table: Any, places: Mapping[str, int]) -> dict[str, Any]:
     """The columns of one row of pandas', where a column costs as much as all else that is done for it."""
     row = table.to_numpy(dtype=object)[0]
-    return {
-        # Whole numbers stay whole, as their column would have them.
-        name: np.array([row[place]]) if isinstance(row[place], int) else row[place : place + 1]
-        for name, place in places.items()
-    }
+    columns = {name: row[place : place + 1] for name, place in places.items()}
+    for name, place in places.items():
+        value = row[place]
+        if isinstance(value, int):  # which stays whole, as its column would have it
+            columns[name] = np.array([value])
+        elif not isinstance(value, float | str):
+            columns[name] = table[table.columns[place]]
+    return columns
 
 
 def encode_columns(
