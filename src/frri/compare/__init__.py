@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from frri.compare.datasets import NAMES, Dataset, load
     from frri.compare.learners import LEARNERS, add_learner, learner
     from frri.compare.metrics import METRICS, Metric, Outcome, add_metric, metric
+    from frri.compare.resampling import Stability, stability
     from frri.compare.results import Results
     from frri.compare.running import run
     from frri.compare.sources import add_dataset, dataset
@@ -28,6 +29,7 @@ __all__ = [
     "Metric",
     "Outcome",
     "Results",
+    "Stability",
     "add_dataset",
     "add_learner",
     "add_metric",
@@ -37,6 +39,7 @@ __all__ = [
     "load",
     "metric",
     "run",
+    "stability",
 ]
 
 # Loaded at first use: a command line that only shows its help needs none of it.
@@ -49,6 +52,7 @@ _LATER = {
     "Metric": "metrics",
     "Outcome": "metrics",
     "Results": "results",
+    "Stability": "resampling",
     "add_dataset": "sources",
     "add_learner": "learners",
     "add_metric": "metrics",
@@ -58,6 +62,7 @@ _LATER = {
     "load": "datasets",
     "metric": "metrics",
     "run": "running",
+    "stability": "resampling",
 }
 
 

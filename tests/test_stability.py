@@ -1,0 +1,114 @@
+"""How stable rules are: what counts as the same, and what is drawn."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_diabetes, load_iris
+
+from frri import (
+    AdditiveRulesRegressor,
+    Attribute,
+    NominalCondition,
+    NumericCondition,
+    RIPPERClassifier,
+    Rule,
+    RuleSet,
+)
+from frri.compare import stability
+
+X = pd.DataFrame({"x": np.arange(100.0), "kind": ["a", "b"] * 50})
+Y = np.repeat(["no", "yes"], 50)
+ATTRIBUTES = (Attribute("x"), Attribute("kind", categories=("a", "b")))
+
+
+class Scripted(ClassifierMixin, BaseEstimator):
+    """A learner that gives one ruleset after the other, whatever it sees."""
+
+    def __init__(self, script, seen):
+        self.script, self.seen = script, seen
+
+    def __sklearn_clone__(self):
+        return self
+
+    def fit(self, X, y):
+        self.ruleset_ = RuleSet(
+            rules=self.script[len(self.seen)], attributes=ATTRIBUTES, classes=("no", "yes")
+        )
+        self.seen.append((X, y))
+        return self
+
+
+def rule(label, *conditions):
+    return Rule(tuple(conditions), label)
+
+
+def at_most(bound, fades=0.0):
+    return NumericCondition("x", core_high=bound - fades, support_high=bound + fades)
+
+
+def at_least(bound):
+    return NumericCondition("x", core_low=bound, support_low=bound)
+
+
+A, B = (NominalCondition("kind", frozenset(kind)) for kind in ("a", "b"))
+
+
+def test_rules_come_back_up_to_a_tenth():
+    whole = (rule("no", at_most(44.5)), rule("yes", at_least(50.5), A))
+    script = [
+        whole,
+        (
+            rule("no", at_most(44.6, fades=3)),
+            rule("yes", A, at_least(59.0)),
+        ),  # both, in another order
+        (rule("no", at_most(55.0)), rule("yes", at_least(75.0), A)),  # the first only
+        (rule("yes", at_most(44.5)), rule("yes", at_least(50.5), B)),  # other class, other category
+        (rule("no", at_most(44.5), A), rule("yes", at_least(50.5))),  # one condition more, one less
+    ]
+    found = stability(Scripted(script, []), X, Y, n_resamples=4)
+    assert found.returns == (0.5, 0.25)
+    first, second = str(found).splitlines()[1:]
+    assert first.startswith("   50%  IF x <= 44.5 THEN")
+    assert second.startswith("   25%  IF x >= 50.5 AND kind = a THEN")
+
+
+def test_similarity_is_dices_of_all_pairs():
+    one = (rule("no", at_most(44.5)), rule("yes", at_least(50.5)))
+    two = (rule("no", at_most(44.9)), rule("yes", at_least(50.9), A))
+    three = (rule("no"),)
+    found = stability(Scripted([one, one, two, three], []), X, Y, n_resamples=3)
+    assert found.similarity == pytest.approx((2 * 2 / 5 + 0 + 0) / 3)
+    nothing = stability(Scripted([three] * 3, []), X, Y, n_resamples=2)
+    assert nothing.similarity == 1.0
+    assert nothing.returns == (1.0,)
+
+
+def test_rows_are_drawn_with_replacement_and_classes_keep_their_sizes():
+    script, seen = [(rule("no"),)] * 4, []
+    stability(Scripted(script, seen), X, Y, n_resamples=3)
+    assert seen[0][0] is X
+    draws = [frame["x"].tolist() for frame, _ in seen[1:]]
+    assert len({tuple(draw) for draw in draws}) == 3
+    for frame, labels in seen[1:]:
+        assert (np.asarray(labels) == "no").sum() == 50
+        assert frame["x"].nunique() < 100
+        assert ((frame["x"] >= 50) == (np.asarray(labels) == "yes")).all()
+
+
+def test_the_same_seed_says_the_same():
+    iris = load_iris(return_X_y=True)
+    one, two = (stability(RIPPERClassifier(random_state=0), *iris, n_resamples=3) for _ in range(2))
+    assert (one.similarity, one.returns) == (two.similarity, two.returns)
+    assert 0 <= one.similarity <= 1
+
+
+def test_numbers():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    found = stability(AdditiveRulesRegressor(max_rules=4), X[:150], y[:150], n_resamples=3)
+    assert len(found.returns) == len(found.ruleset) == 4
+
+
+def test_one_resample_says_nothing():
+    with pytest.raises(ValueError, match="n_resamples must be at least 2, got 1"):
+        stability(RIPPERClassifier(), X, Y, n_resamples=1)
