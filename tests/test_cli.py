@@ -8,6 +8,8 @@ import re
 import sqlite3
 import subprocess
 import sys
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -688,13 +690,16 @@ def test_changed_types_are_noted_and_truth_values_understood(folder, capsys):
     assert main(["predict", "m.json", "x.parquet"]) == 0
     out, err = capsys.readouterr()
     assert out.split() == ["prediction", "ill", "well", "well"]
-    assert err == "note: column 'smokes' holds truth values where training had no, yes.\n"
+    assert (
+        err
+        == "note: column 'smokes' holds truth values in 2 of 3 rows where training had no, yes.\n"
+    )
     (folder / "y.parquet").write_bytes(parquet(smokes=[3, 4], age=[True, False]))
     assert main(["predict", "m.json", "y.parquet"]) == 0
     assert capsys.readouterr().err == (
-        "note: column 'smokes' holds numbers where training had no, yes, and holds 2 categories never "
-        "seen in training (3, 4) in 2 of 2 rows: no condition on it holds there.\n"
-        "note: column 'age' holds truth values where training had numbers.\n"
+        "note: column 'smokes' holds numbers in 2 of 2 rows where training had no, yes, and holds 2 "
+        "categories never seen in training (3, 4) in 2 of 2 rows: no condition on it holds there.\n"
+        "note: column 'age' holds truth values in 2 of 2 rows where training had numbers.\n"
     )
 
 
@@ -711,6 +716,12 @@ def test_columns_are_kept_beside_the_prediction_as_they_are(folder, capsys):
         {"id": "008", "age": None, "born": None, "share": "=1+1", "colour": "blue",
          "prediction": "no"},
     ]  # fmt: skip
+    day = date(2024, 5, 17)
+    (folder / "x.parquet").write_bytes(
+        parquet(id=[Decimal("1.50")], day=[day], age=[31], colour=["red"], born=[day], gone=[None])
+    )
+    out = run(["predict", "model.json", "x.parquet", "--keep", "id,day,gone", "--json"], capsys)
+    assert json.loads(out) == [{"id": 1.5, "day": "2024-05-17", "gone": None, "prediction": "yes"}]
     assert main(["predict", "model.json", "x.csv", "--keep", "Id"]) == 2
     assert capsys.readouterr().err == "frri: x.csv has no column 'Id'; did you mean 'id'?\n"
     (folder / "y.csv").write_text("prediction,age,born,colour\n1,2,2021-01-01,red\n")

@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet, fuzzy, read_table
 from frri.export import (
     FORMATS,
+    sql_rules,
     to_csv,
     to_javascript,
     to_latex,
@@ -37,6 +38,7 @@ from frri.export.evaluator import Evaluator
 from frri.export.javascript import evaluator_source
 from frri.export.sql_dialect import DIALECTS
 from frri.rules import RuleStatistics
+from frri.rules.semantics import MEANINGS
 from frri.rules.text import ruleset_html
 from programs import agree, duck_answers, required, sqlite_answers
 
@@ -238,6 +240,31 @@ def test_hundreds_of_rules_fit_into_a_query(n_rules, n_conditions, options, duck
     frame = pd.DataFrame(np.random.default_rng(0).random((60, 6)) * 1.2, columns=[*"012345"])
     frame.columns = [attribute.name for attribute in ruleset.attributes]
     expected = ruleset.predict(frame).tolist()
+    assert [answer[1] for answer in sqlite_answers(ruleset, frame)] == expected
+    assert [answer[1] for answer in duck_answers(duck, ruleset, frame)] == expected
+
+
+@pytest.mark.parametrize(
+    "semantics", ["softmax-votes", "added-contributions", "weighted-mean", "at-least-class"]
+)
+def test_portions_of_rules_add_up(semantics, monkeypatch, duck):
+    monkeypatch.setattr(sql_rules, "PORTION", 4)
+    random = np.random.default_rng(4)
+    numbers = MEANINGS[semantics].task == "regression"
+    rules = []
+    for rule in many_rules(13, 2):
+        said = {
+            "softmax-votes": {"votes": tuple(random.normal(size=3))},
+            "at-least-class": {"relation": ["at least", "at most"][random.integers(2)]},
+        }.get(semantics, {})
+        label = float(random.normal()) if numbers else rule.consequent
+        rules.append(Rule(rule.conditions, label, rule.weight, **said))
+    table = many_rules(1, 1).attributes
+    classes = () if numbers else ("a", "b", "c")
+    ruleset = RuleSet(tuple(rules), table, classes, semantics=semantics, clip=True)
+    frame = pd.DataFrame(random.random((40, 6)) * 1.2, columns=[a.name for a in table])
+    expected = ruleset.predict(frame).tolist()
+    assert len(set(expected)) > 2
     assert [answer[1] for answer in sqlite_answers(ruleset, frame)] == expected
     assert [answer[1] for answer in duck_answers(duck, ruleset, frame)] == expected
 

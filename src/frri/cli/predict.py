@@ -91,7 +91,10 @@ def _notes(ruleset: RuleSet, frame: "pd.DataFrame", decision: Decision) -> Itera
             continue
         column = frame[attribute.name]
         held, had = _changed(column, attribute)
-        parts = [f"holds {held} where training had {had}"] if held else []
+        rows = f"of {len(frame)} rows"
+        parts = (
+            [f"holds {held} in {column.count()} {rows} where training had {had}"] if held else []
+        )
         strange = column.notna().to_numpy() & ~(values >= 0) & (attribute.categories is not None)
         if strange.any():
             different = column[strange].astype(str).unique()
@@ -103,7 +106,7 @@ def _notes(ruleset: RuleSet, frame: "pd.DataFrame", decision: Decision) -> Itera
             )
             parts.append(
                 f"holds {len(different)} {what} never seen in training ({listing(different, 3)}) in "
-                f"{strange.sum()} of {len(frame)} rows: {counted}"
+                f"{strange.sum()} {rows}: {counted}"
             )
         if parts:
             yield f"column {attribute.name!r} {', and '.join(parts)}."
@@ -132,7 +135,10 @@ def _cells(column: "pd.Series[Any]") -> list[Any]:
     elif column.dtype.kind == "f" and ((known == known.round()) & (known.abs() < 2**53)).all():
         column = column.astype("Int64")
     values = zip(column.tolist(), absent, strict=True)
-    return [None if gone else value for value, gone in values]
+    return [
+        None if gone else value if isinstance(value, str | int | float) else str(value)
+        for value, gone in values
+    ]
 
 
 def _columns(
