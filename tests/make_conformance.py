@@ -190,6 +190,11 @@ def rulesets():
         ("no weight", [rule([], "c", 0.0, relation="at least")], {"fallback": "priors"}),
     ):
         yield f"at-least-class: {title}", model(rules, "at-least-class", **more)
+    for name, trust in zip((*names, "softmax-votes"), (0.75, 0.5, 0.0, 0.25), strict=True):
+        votes = name == "softmax-votes"
+        more = {"base": [0.25, 0.25, 0.0], "fallback": "base"} if votes else {"fallback": "nearest"}
+        rules = VOTE_RULES if votes else CLASS_RULES
+        yield f"{name}, trusted by {trust}", model(rules, name, **more) | {"trust": trust}
     none = [rule([LOW_X], 3.0, 0.0)]
     for name, fallback in (
         ("weighted-mean", "nearest"),

@@ -2,7 +2,8 @@
 
 A table is a list of rows, a missing value is NaN, a nominal value is the number of its category. A test
 is a triple (attribute, "<=" or ">=" or "=", value), a rule is a list of tests, `rows` are row numbers
-and `own` says of every row whether it is of the class in question.
+and `own` says of every row whether it is of the class in question. `weights` are what the rows count;
+without any, every row counts for one.
 """
 
 from fractions import Fraction
@@ -61,44 +62,45 @@ def exact_gain(p, t, P, T):
     return (Fraction(p + 1, t + 1) / Fraction(P + 1, T + 1)) ** p
 
 
-def counts(X, own, rule, rows):
+def counts(X, own, rule, rows, weights=None):
     chosen = covered(X, rule, rows)
-    return sum(bool(own[i]) for i in chosen), len(chosen)
+    weigh = [1 if weights is None else weights[i] for i in chosen]
+    return sum(w for i, w in zip(chosen, weigh, strict=True) if own[i]), sum(weigh)
 
 
-def best_test(X, own, rows, nominal):
+def best_test(X, own, rows, nominal, weights=None):
     """The first test of greatest gain above 0, or None."""
-    P, T = counts(X, own, [], rows)
+    P, T = counts(X, own, [], rows, weights)
     best, found = 0.0, None
     for test in tests_in_order(X, rows, nominal):
-        value = gain(*counts(X, own, [test], rows), P, T)
+        value = gain(*counts(X, own, [test], rows, weights), P, T)
         if value > best:
             best, found = value, test
     return found
 
 
-def grow(X, own, rule, rows, nominal, min_weight):
+def grow(X, own, rule, rows, nominal, min_weight, weights=None):
     rule = list(rule)
     while True:
         rows = covered(X, rule, rows)
-        P, T = counts(X, own, [], rows)
-        test = None if P == T else best_test(X, own, rows, nominal)
-        if test is None or counts(X, own, [test], rows)[0] < min_weight:
+        P, T = counts(X, own, [], rows, weights)
+        test = None if P == T else best_test(X, own, rows, nominal, weights)
+        if test is None or counts(X, own, [test], rows, weights)[0] < min_weight:
             return rule
         rule.append(test)
 
 
-def prune(X, own, rule, rows, worth, keep_hopeless):
+def prune(X, own, rule, rows, worth, keep_hopeless, weights=None):
     if not rows:
         return rule
-    P, T = counts(X, own, [], rows)
-    best, chosen = Fraction(P + 1, T + 2), None
+    P, T = counts(X, own, [], rows, weights)
+    best, chosen = Fraction(P + 1) / Fraction(T + 2), None
     for k in range(1, len(rule) + 1):
-        p, t = counts(X, own, rule[:k], rows)
+        p, t = counts(X, own, rule[:k], rows, weights)
         if worth == "precision":
-            value = Fraction(p + 1, t + 2)
+            value = Fraction(p + 1) / Fraction(t + 2)
         else:
-            value = Fraction(p + (T - P) - (t - p), T)
+            value = Fraction(p + (T - P) - (t - p)) / Fraction(T)
         if value > best:
             best, chosen = value, rule[:k]
     if chosen is not None:
@@ -138,8 +140,11 @@ def theory_length(k, n_tests):
 class ClassProblem:
     """One class against the rest; `split` divides row numbers into those to grow and to prune on."""
 
-    def __init__(self, X, own, rows, nominal, e, min_weight, split, *, pruned, keep_hopeless):
+    def __init__(
+        self, X, own, rows, nominal, e, min_weight, split, *, pruned, keep_hopeless, weights=None
+    ):
         self.X, self.own, self.rows, self.nominal, self.e = X, own, rows, nominal, e
+        self.weights = weights
         self.min_weight, self.split = min_weight, split
         self.pruned, self.keep_hopeless = pruned, keep_hopeless
         self.n_tests = number_of_tests(X, nominal)
@@ -149,7 +154,7 @@ class ClassProblem:
     def rule_counts(self, rules):
         left, result = self.rows, []
         for rule in rules:
-            p, t = counts(self.X, self.own, rule, left)
+            p, t = counts(self.X, self.own, rule, left, self.weights)
             result.append({"cov": t, "tp": p, "fp": t - p})
             left = [i for i in left if i not in covered(self.X, rule, left)]
         return result
@@ -157,8 +162,8 @@ class ClassProblem:
     def total(self, each):
         cov = sum(c["cov"] for c in each)
         tp = sum(c["tp"] for c in each)
-        positives = sum(self.own[i] for i in self.rows)
-        return {"cov": cov, "unc": len(self.rows) - cov, "fp": cov - tp, "fn": positives - tp}
+        P, T = counts(self.X, self.own, [], self.rows, self.weights)
+        return {"cov": cov, "unc": T - cov, "fp": cov - tp, "fn": P - tp}
 
     def data_length(self, stats):
         return data_length(self.e, stats["cov"], stats["unc"], stats["fp"], stats["fn"])
@@ -216,10 +221,10 @@ class ClassProblem:
         return any(self.own[i] for i in rows)
 
     def grow(self, rule, rows):
-        return grow(self.X, self.own, rule, rows, self.nominal, self.min_weight)
+        return grow(self.X, self.own, rule, rows, self.nominal, self.min_weight, self.weights)
 
     def prune(self, rule, rows, worth):
-        return prune(self.X, self.own, rule, rows, worth, self.keep_hopeless)
+        return prune(self.X, self.own, rule, rows, worth, self.keep_hopeless, self.weights)
 
     def uncovered(self, rule, rows):
         hit = set(covered(self.X, rule, rows))
@@ -299,15 +304,15 @@ class ClassProblem:
 # --- RIPPER: the decision list
 
 
-def decision_list(X, y, nominal, order, split, min_weight=2, optimizations=2):
+def decision_list(X, y, nominal, order, split, min_weight=2, optimizations=2, weights=None):
     """Rules of each class in order but the last, as pairs (class, rule)."""
     result, left = [], list(range(len(X)))
     for k, label in enumerate(order[:-1]):
         own = [other == label for other in y]
-        e = sum(own) / sum(other in order[k:] for other in y)
-        problem = ClassProblem(
-            X, own, left, nominal, e, min_weight, split, pruned=True, keep_hopeless=False
-        )
+        here = [i for i, other in enumerate(y) if other in order[k:]]
+        positives, total = counts(X, own, [], here, weights)
+        how = {"pruned": True, "keep_hopeless": False, "weights": weights}
+        problem = ClassProblem(X, own, left, nominal, positives / total, min_weight, split, **how)
         for rule in problem.rules(optimizations):
             result.append((label, rule))
             left = problem.uncovered(rule, left)
@@ -356,10 +361,13 @@ def outside(X, test, rows):
     return [v for v in reversed(values) if v < core]
 
 
-def purest_support(X, own, test, relevant):
+def purest_support(X, own, test, relevant, weights=None):
     best, support = Fraction(0), None
     for candidate in outside(X, test, relevant):
-        degrees = {i: membership(test, candidate, X[i]) for i in relevant}
+        degrees = {
+            i: membership(test, candidate, X[i]) * (1 if weights is None else Fraction(weights[i]))
+            for i in relevant
+        }
         total = sum(degrees.values())
         purity = sum(degrees[i] for i in relevant if own[i]) / total if total else Fraction(0)
         if purity >= best:
@@ -367,7 +375,7 @@ def purest_support(X, own, test, relevant):
     return best, support
 
 
-def fuzzify(X, own, rule):
+def fuzzify(X, own, rule, weights=None):
     """The support of every test."""
     everything = list(range(len(X)))
     supports, done, best_so_far = [None] * len(rule), set(), Fraction(0)
@@ -382,7 +390,7 @@ def fuzzify(X, own, rule):
                 for i in everything
                 if all(membership(rule[k], supports[k], X[i]) > 0 for k in others)
             ]
-            purity, support = purest_support(X, own, test, relevant)
+            purity, support = purest_support(X, own, test, relevant, weights)
             if best is None or purity > best:
                 best, choice = purity, (j, support)
         j, support = choice
@@ -403,12 +411,13 @@ def joined(degrees, t_norm):
     return result
 
 
-def certainty(X, own, rule, supports, t_norm):
+def certainty(X, own, rule, supports, t_norm, weights=None):
+    weigh = [Fraction(1 if weights is None else weights[i]) for i in range(len(X))]
     degrees = [
-        joined([membership(t, s, x) for t, s in zip(rule, supports, strict=True)], t_norm)
-        for x in X
+        w * joined([membership(t, s, x) for t, s in zip(rule, supports, strict=True)], t_norm)
+        for x, w in zip(X, weigh, strict=True)
     ]
-    share = Fraction(sum(own), len(own))
+    share = sum(w for w, o in zip(weigh, own, strict=True) if o) / sum(weigh)
     return (2 * share + sum(d for d, o in zip(degrees, own, strict=True) if o)) / (2 + sum(degrees))
 
 

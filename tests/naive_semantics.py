@@ -283,4 +283,21 @@ MEANINGS = {
 
 def decide(model, row):
     """Answer, scores, probabilities (None for numbers), and position of the deciding rule, or None."""
-    return MEANINGS[model["semantics"]["name"]](model, encoded(model, row))
+    said = MEANINGS[model["semantics"]["name"]](model, encoded(model, row))
+    return said | {"probabilities": trusted(model, said)} if "trust" in model else said
+
+
+def trusted(model, said):
+    """A part of each probability comes from the sizes of classes; who is ahead of the answer joins it."""
+    trust, sizes = model["trust"], shares(model["class_counts"])
+    mixed = [
+        trust * by_rules + (1 - trust) * by_size
+        for by_rules, by_size in zip(said["probabilities"], sizes, strict=True)
+    ]
+    level, joined = 0, [model["classes"].index(said["answer"])]
+    while True:
+        level = sum(mixed[c] for c in joined) / len(joined)
+        others = [c for c in range(len(mixed)) if c not in joined and mixed[c] > level]
+        if not others:
+            return [level if c in joined else share for c, share in enumerate(mixed)]
+        joined.append(max(others, key=lambda c: mixed[c]))

@@ -212,9 +212,13 @@ BAD = {
         [*FIT_NUMBERS, "--effort", "1", "--set", "effort=2"], None, "both by --effort and by --set",
     ),
     "weights nobody takes": (
-        [*FIT_NUMBERS, "--learner", "ripper", "--weights", "a"],
-        None,
-        "ripper takes no weights of rows; use --learner compact or modlem or additive",
+        [*FIT_NUMBERS, "--learner", "bagged", "--weights", "a"], None, "bagged takes no weights of rows",
+    ),
+    "weights of classes that do not exist": (
+        [*FIT_NUMBERS, "--set", "class_weight={'perhaps': 2}"], None, "names the class 'perhaps'",
+    ),
+    "weights of classes by another name": (
+        [*FIT_NUMBERS, "--set", "class_weight=even"], None, 'must be "balanced", None or a mapping',
     ),
     # output
     "no folder to write to": ([*FIT_NUMBERS[:-1], "no/m.json"], None, "There is no folder no"),

@@ -1,6 +1,7 @@
 """FURIAClassifier: naive twins of what it adds to RIPPER's machinery, contract, reference."""
 
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,12 +16,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_rivals as naive
 from frri._twins import compiled
+from frri.learners._weights import Weights
 from frri.learners.ripper import _fuzzification as fuzzifying
 from frri.learners.ripper import _fuzzification_kernels as fuzzification
 from frri.learners.ripper import _growing as growing
 from frri.learners.ripper import _sorted_columns as sorted_columns
 from frri.learners.ripper._fuzzification import FuzzyTests
 from frri.learners.ripper._sorted_columns import SortedColumns, without_redundant
+from frri.learners.ripper._weighted_columns import WeightedColumns
 from frri.learners.ripper.furia import FURIAClassifier
 from frri.rules import NominalCondition, RuleSet
 from test_ripper import as_tests, compare_with_reference
@@ -48,9 +51,12 @@ class Case:
         table = FURIAClassifier()._training_table(self.frame, self.y)
         self.X = table.values
         self.nominal = [attribute.kind == "nominal" for attribute in table.attributes]
-        self.columns = SortedColumns.of(table.values, table.attributes)
-        self.own = self.y == 0
         rng = np.random.default_rng(seed)
+        self.own = self.y == 0
+        self.columns = SortedColumns.of(table.values, table.attributes)
+        if seed % 3 == 0:
+            units = Weights.of(np.random.default_rng(seed).integers(1, 9, len(X)) / 4)
+            self.columns = WeightedColumns.weighted(table.values, table.attributes, units)
         everything = list(range(len(X)))
         tests = list(naive.tests_in_order(self.X, everything, self.nominal))
         drawn = [
@@ -75,9 +81,10 @@ def test_purest_support_of_a_test(seed, kernels):
             column, order = case.columns.values[int(j)], case.columns.order[int(j)]
             failed = np.where(relevant, ~fuzzification.satisfies(column, side, value), 2)
             outward = kernels.beyond(column, order, side, value)
-            purity, support = kernels.purest_support(column, value, outward, failed, case.own)
+            known = column, value, outward, failed, case.own
+            purity, support = kernels.purest_support(*known, case.columns.weights)
             expected, widest = naive.purest_support(
-                case.X, case.own, test, np.flatnonzero(relevant).tolist()
+                case.X, case.own, test, np.flatnonzero(relevant).tolist(), case.columns.weights
             )
             assert (None if np.isnan(support) else support) == widest
             assert purity == pytest.approx(float(expected))
@@ -88,7 +95,7 @@ def test_fuzzified_rules(seed):
     case = Case(seed)
     for rule in case.rules:
         found = [None if np.isnan(end) else end for end in case.fuzzy(rule).supports]
-        assert found == naive.fuzzify(case.X, case.own, rule)
+        assert found == naive.fuzzify(case.X, case.own, rule, case.columns.weights)
 
 
 @pytest.mark.parametrize("t_norm", ["product", "minimum"])
@@ -96,10 +103,12 @@ def test_fuzzified_rules(seed):
 def test_certainty_factors_of_all_beginnings(seed, t_norm):
     case = Case(seed)
     for rule in case.rules:
-        ends = naive.fuzzify(case.X, case.own, rule)
-        found = fuzzifying.certainties(case.fuzzy(rule).degrees(case.columns, t_norm), case.own)
+        weights = case.columns.weights
+        ends = naive.fuzzify(case.X, case.own, rule, weights)
+        degrees = case.fuzzy(rule).degrees(case.columns, t_norm)
+        found = fuzzifying.certainties(degrees, case.own, weights)
         expected = [
-            float(naive.certainty(case.X, case.own.tolist(), rule[:k], ends[:k], t_norm))
+            float(naive.certainty(case.X, case.own.tolist(), rule[:k], ends[:k], t_norm, weights))
             for k in range(len(rule) + 1)
         ]
         assert found == pytest.approx(expected)
@@ -112,8 +121,9 @@ def test_compiled_supports_agree_with_interpreted_ones(seed):
     values, order = case.columns.values, case.columns.order
     for rule in case.rules:
         tests = as_tests(rule)
-        ends = slow.widened(values, order, case.own, tests)
-        np.testing.assert_array_equal(ends, fast.widened(values, order, case.own, tests))
+        known = values, order, case.own, case.columns.weights, tests
+        ends = slow.widened(*known)
+        np.testing.assert_array_equal(ends, fast.widened(*known))
         for product in (True, False):
             np.testing.assert_array_equal(
                 slow.degrees(values, tests, ends, product),
@@ -121,13 +131,14 @@ def test_compiled_supports_agree_with_interpreted_ones(seed):
             )
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(45))
 def test_whole_rules(seed):
-    """Every class against the rest with the same random splits, then fuzzified."""
+    """Every class against the rest with the same random splits, then fuzzified; from 30 on weighted."""
     X, y, nominal = naive.random_table(seed, n_max=30)
     frame = naive.as_frame(X, nominal)
+    weights = None if seed < 30 else np.random.default_rng(seed).integers(1, 9, len(X)) / 4
     model = FURIAClassifier(random_state=seed)
-    table = model._training_table(frame, y)
+    table = model._training_table(frame, y, weights)
     columns = SortedColumns.of(table.values, table.attributes)
     random = np.random.RandomState(seed)
 
@@ -145,16 +156,17 @@ def test_whole_rules(seed):
             own,
             list(range(len(X))),
             [attribute.kind == "nominal" for attribute in table.attributes],
-            sum(own) / len(own),
+            float(np.average(own, weights=weights)),
             2,
             split,
             pruned=False,
             keep_hopeless=True,
+            weights=weights,
         )
         for rule in problem.rules(2):
             tests = naive.tightest(rule)
-            expected.append((label, tests, naive.fuzzify(table.values, own, tests)))
-    model.fit(frame, y)
+            expected.append((label, tests, naive.fuzzify(table.values, own, tests, weights)))
+    model.fit(frame, y, sample_weight=weights)
     assert [as_naive_rule(rule, table.attributes) for rule in model.ruleset_] == expected
 
 
@@ -188,7 +200,7 @@ def test_votes_stretching_and_priors(seed, t_norm, uncovered):
     rules = [as_naive_rule(rule, attributes) for rule in model.ruleset_]
     rng = np.random.default_rng(seed)
     new = np.column_stack([rng.permutation(table[:, j]) for j in range(table.shape[1])])[:15]
-    shown = RuleSet.probabilities(model.ruleset_, new)
+    shown = RuleSet.probabilities(replace(model.ruleset_, trust=1.0), new)
     classes = model.classes_.tolist()
     for x, shares in zip(new, shown, strict=True):
         scores = naive.furia_scores(

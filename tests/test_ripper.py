@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -314,16 +315,18 @@ def test_what_is_left_is_held_by_a_part_of_at_most_twice_the_size():
         assert len(held) <= 2 * np.count_nonzero(left.rows)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(60))
 @pytest.mark.parametrize("optimizations", [0, 2])
 def test_whole_decision_list(seed, optimizations):
+    """From seed 40 on with weights."""
     X, y, nominal = naive.random_table(seed)
     frame = naive.as_frame(X, nominal)
+    weights = None if seed < 40 else np.random.default_rng(seed).integers(1, 9, len(X)) / 4
     model = RIPPERClassifier(random_state=seed, optimizations=optimizations)
-    table = model._training_table(frame, y)
+    table = model._training_table(frame, y, weights)
     columns = SortedColumns.of(table.values, table.attributes)
     random = np.random.RandomState(seed)
-    sizes = np.bincount(table.classes)
+    sizes = np.bincount(table.classes, weights)
     shuffled = random.permutation(len(sizes))
     order = sorted(shuffled.tolist(), key=lambda c: sizes[c])
 
@@ -334,10 +337,9 @@ def test_whole_decision_list(seed, optimizations):
         return [np.flatnonzero(part).tolist() for part in parts]
 
     kinds = [attribute.kind == "nominal" for attribute in table.attributes]
-    expected = naive.decision_list(
-        table.values, table.classes.tolist(), kinds, order, split, optimizations=optimizations
-    )
-    model.fit(frame, y)
+    how = {"optimizations": optimizations, "weights": weights}
+    expected = naive.decision_list(table.values, table.classes.tolist(), kinds, order, split, **how)
+    model.fit(frame, y, sample_weight=weights)
     found = [[readable(c, table.attributes) for c in rule.conditions] for rule in model.ruleset_]
     assert found == [naive.tightest(rule) for _, rule in expected] + [[]]
 
@@ -374,7 +376,8 @@ def test_first_rule_that_holds_decides_by_the_classes_it_covers(seed):
             minlength=len(model.classes_),
         )
         assert model.predict(frame)[i] == model.classes_[shares.argmax()]
-        assert model.predict_proba(frame)[i] == pytest.approx(shares / shares.sum())
+        by_rules = replace(model.ruleset_, trust=1.0).predict_proba(frame)
+        assert by_rules[i] == pytest.approx(shares / shares.sum())
         assert model.ruleset_[r].consequent == model.classes_[shares.argmax()]
         assert model.ruleset_[r].weight == pytest.approx((shares / shares.sum()).max())
 

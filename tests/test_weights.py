@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -18,15 +19,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 import naive_rough as naive
-from frri import (
-    FRRIClassifier,
-    FURIAClassifier,
-    MODLEMClassifier,
-    QuickRulesClassifier,
-    RIPPERClassifier,
-    RuleSet,
-)
+from frri import MODLEMClassifier, RuleSet
 from frri.learners._weights import Weights
+from frri.learners.registry import LEARNERS
 
 IRIS = load_iris(return_X_y=True, as_frame=True)
 WEIGHTS = np.random.default_rng(0).integers(0, 4, 150)
@@ -124,7 +119,8 @@ def test_fractions_follow_the_definition(seed, learner, scale):
         [naive.modlem_scores(expected, rows, codes, n_classes, kind, row, weights) for row in rows]
     )
     shares = scores / scores.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(rules.predict_proba(X), shares, atol=1e-12)
+    by_rules = replace(rules, trust=1.0)
+    np.testing.assert_allclose(by_rules.predict_proba(X), shares, atol=1e-12)
 
 
 def test_rows_without_weight_are_not_there():
@@ -271,19 +267,90 @@ def test_weights_are_routed():
     assert scores.mean() > 0.8
 
 
+NAMES = ["frri", "compact", "ripper", "furia", "modlem", "additive", "quickrules"]
+
+
+def made(name, **parameters):
+    seeded = {"random_state": 0} if name in {"ripper", "furia"} else {}
+    return LEARNERS[name].make(**seeded, **parameters)
+
+
+@pytest.mark.parametrize("name", ["frri", "ripper", "furia", "modlem", "quickrules"])
+def test_weights_of_classes_are_weights_of_their_objects(name):
+    X, y = IRIS
+    X, y = X[30:], y[30:]
+    weights = y.map({0: 3.0, 1: 1.0, 2: 0.5}).to_numpy()
+    expected = quietly(made(name), X, y, sample_weight=weights).ruleset_
+    assert quietly(made(name, class_weight={0: 3, 2: 0.5}), X, y).ruleset_ == expected
+    both = made(name, class_weight={0: 3})
+    rest = np.where(y == 2, 0.5, 1.0)
+    assert quietly(both, X, y, sample_weight=rest).ruleset_ == expected
+    even = quietly(made(name, class_weight="balanced"), X, y, sample_weight=rest).ruleset_
+    assert even.class_counts == pytest.approx([rest.sum() / 3] * 3)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_known_of_rules_is_in_weights(name):
+    X, y = IRIS
+    model = quietly(made(name), X, y, sample_weight=WEIGHTS / 4)
+    rules = model.ruleset_
+    kept = WEIGHTS > 0
+    assert rules.class_counts == pytest.approx([WEIGHTS[y == c].sum() / 4 for c in range(3)])
+    found = rules.statistics(X[kept], y[kept], WEIGHTS[kept] / 4)
+    for rule, known in zip(rules, found, strict=True):
+        assert rule.statistics.support == pytest.approx(known.support)
+        assert rule.statistics.alone == pytest.approx(known.alone)
+        assert rule.statistics.precision == pytest.approx(known.precision)
+    assert RuleSet.from_json(rules.to_json()) == rules
+
+
+@pytest.mark.parametrize("name", ["frri", "quickrules"])
+def test_rules_of_similarity_do_not_depend_on_weights(name):
+    X, y = IRIS
+    plain = quietly(made(name), X, y).ruleset_
+    weighted = quietly(made(name, class_weight={0: 5}), X, y, sample_weight=1 + WEIGHTS).ruleset_
+    assert [(rule.conditions, rule.weight) for rule in weighted] == [
+        (rule.conditions, rule.weight) for rule in plain
+    ]
+    assert weighted.predict(X).tolist() == plain.predict(X).tolist()
+
+
+@pytest.mark.parametrize("name", ["ripper", "furia"])
+def test_a_heavy_class_is_predicted_more_often(name):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 3)).round(1)
+    y = (X[:, 0] + random.normal(size=300) > 1.2).astype(int)
+    plain = quietly(made(name), X, y).predict(X).sum()
+    assert quietly(made(name, class_weight={1: 10}), X, y).predict(X).sum() > plain
+
+
+@pytest.mark.parametrize("name", ["ripper", "furia"])
+def test_equal_weights_are_none_where_objects_are_drawn(name):
+    """The weighted search against the compiled or counted one."""
+    X, y = IRIS
+    plain = made(name).fit(X, y).ruleset_
+    assert made(name).fit(X, y, sample_weight=np.ones(150)).ruleset_ == plain
+    with_gaps = X.mask(np.random.default_rng(0).random(X.shape) < 0.2)
+    plain = made(name).fit(with_gaps, y).ruleset_
+    assert made(name).fit(with_gaps, y, sample_weight=np.ones(150)).ruleset_ == plain
+
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
-    ("learner", "reason"),
+    ("class_weight", "message"),
     [
-        (FRRIClassifier(), "FRRI takes no sample_weight: the smallest set of rules"),
-        (RIPPERClassifier(), "RIPPER takes no sample_weight: objects are drawn at random"),
-        (FURIAClassifier(), "FURIA takes no sample_weight: objects are drawn at random"),
-        (QuickRulesClassifier(), "QuickRules takes no sample_weight: sums over objects"),
+        ("even", "class_weight must be \"balanced\", None or a mapping of classes, got 'even'"),
+        ({"perhaps": 2}, "class_weight names the class 'perhaps', which 'target' does not have"),
+        ({1: 0}, "class_weight of 1 is 0; give it a finite number above 0"),
     ],
 )
-def test_other_learners_say_why_not(learner, reason):
-    X, y = IRIS
-    with pytest.raises(TypeError, match=rf"{reason}.*; MODLEMClassifier takes weights\.$"):
-        learner.fit(X, y, sample_weight=WEIGHTS)
+def test_bad_weights_of_classes(name, class_weight, message):
+    with pytest.raises(ValueError, match=message):
+        quietly(made(name, class_weight=class_weight), *IRIS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_learner_takes_weights_by_that_name_only(name):
+    assert has_fit_parameter(made(name), "sample_weight")
     with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
-        learner.fit(X, y, weights=WEIGHTS)
-    assert not has_fit_parameter(learner, "sample_weight")
+        made(name).fit(*IRIS, weights=WEIGHTS)

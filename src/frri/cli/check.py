@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri.cli.console import Progress, one_line, say, sentence
+from frri._util.progress import Progress
+from frri.cli.console import one_line, say, sentence
 from frri.cli.parser import Parser, at_least_two, positive_number
 from frri.learners.registry import LEARNERS
 from frri.rules.class_measures import majority

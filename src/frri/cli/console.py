@@ -1,16 +1,12 @@
-"""What people see: narration, progress, colours, and sentences about errors."""
+"""What people see: narration, colours, and sentences about errors."""
 
 import io
 import os
 import sys
-import threading
-import time
 import unicodedata
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Self
 
 
 def say(text: str) -> None:
@@ -82,52 +78,6 @@ def bold(text: str) -> str:
     """
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return text if plain or not sys.stdout.isatty() else f"\x1b[1m{text}\x1b[0m"
-
-
-class Progress:
-    """Says what is going on while it takes more than a second.
-
-    Examples
-    --------
-    >>> with Progress("learning rules"):
-    ...     pass
-    """
-
-    def __init__(self, what: str, patience: float = 1.0) -> None:
-        self.what, self.patience = what, patience
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._shown = False
-
-    def __enter__(self) -> Self:
-        self._start = time.perf_counter()
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._over.set()
-        self._thread.join()
-        if self._shown and sys.stderr.isatty():
-            sys.stderr.write("\r\x1b[K")
-
-    def _watch(self) -> None:
-        """A line that counts on a terminal, a line of its own now and then elsewhere."""
-        wait = self.patience
-        while not self._over.wait(wait):
-            seconds = time.perf_counter() - self._start
-            self._shown = True
-            if sys.stderr.isatty():
-                wait = 1.0
-                sys.stderr.write(f"\r{self.what} ... {seconds:.0f} s")
-                sys.stderr.flush()
-            else:
-                wait = max(10.0, seconds)
-                say(f"{self.what} ... {seconds:.0f} s")
 
 
 def prepare_stdout() -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from frri._util.names import find_name
-from frri.cli.console import Progress, one_line
+from frri._util.progress import Progress
+from frri.cli.console import one_line
 from frri.cli.files import check_inputs, load_model
 from frri.cli.parser import Parser, whole_number
 from frri.cli.tables import add_reading_options, read_for, reading

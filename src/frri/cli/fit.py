@@ -14,8 +14,9 @@ import warnings
 from time import process_time
 from typing import Any
 
+from frri._util.progress import Progress
 from frri.cli.check import add_check_options, check_fit
-from frri.cli.console import Progress, notes, one_line, say
+from frri.cli.console import notes, one_line, say
 from frri.cli.files import check_inputs, check_output, write_whole
 from frri.cli.learners import make_learner
 from frri.cli.parser import Parser, at_least_two, positive_number, whole_number
@@ -59,7 +60,7 @@ def configure(parser: Parser) -> None:
     add_column_options(parser)
     add_reading_options(parser)
     add("--drop-unlabelled", action="store_true", help="leave out rows without a class")
-    add("--weights", metavar="COLUMN", help=f"how much every row counts, for {_weighted()}")
+    add("--weights", metavar="COLUMN", help="how much every row counts")
     add(
         "--set",
         dest="settings",
@@ -149,7 +150,7 @@ def _named(arguments: argparse.Namespace) -> Any:
     )
     if arguments.weights is not None and not LEARNERS[arguments.learner].weights:
         raise ValueError(
-            f"The learner {arguments.learner} takes no weights of rows; use --learner {_weighted()}."
+            f"The learner {arguments.learner} takes no weights of rows; use another one."
         )
     return learner
 
@@ -169,11 +170,6 @@ def _checked(
 def one_line_each(text: str) -> str:
     """Lines without control characters."""
     return "\n".join(one_line(line) for line in text.split("\n"))
-
-
-def _weighted() -> str:
-    """The learners that take weights of rows."""
-    return " or ".join(name for name in RULE_LEARNERS if LEARNERS[name].weights)
 
 
 def _learned(learner: Any, X: Any, y: Any, extra: dict[str, Any]) -> tuple[RuleSet, str]:

@@ -4,8 +4,9 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
+from frri._util.progress import Progress
 from frri.cli.check import Check, Trial
-from frri.cli.console import Progress, one_line, say
+from frri.cli.console import one_line, say
 from frri.cli.learners import make_learner
 from frri.learners.registry import LEARNERS
 

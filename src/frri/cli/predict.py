@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frri._util.names import find_name
-from frri.cli.console import Progress, one_line, say
+from frri._util.progress import Progress
+from frri.cli.console import one_line, say
 from frri.cli.files import check_inputs, check_output, load_model, write_whole
 from frri.cli.parser import Parser
 from frri.cli.tables import add_reading_options, listed, read_for, reading

@@ -3,7 +3,8 @@
 import argparse
 from typing import Any
 
-from frri.cli.console import Progress, notes, say
+from frri._util.progress import Progress
+from frri.cli.console import notes, say
 from frri.cli.files import check_inputs, check_output, load_model, write_whole
 from frri.cli.parser import Parser, whole_number
 from frri.cli.tables import add_reading_options, labels_of, reading

@@ -69,7 +69,7 @@ export function scores(model, row) {
 }
 
 /**
- * The scores divided by their sum; where no rule fires, the shares that the fallback gives.
+ * The shares that rules or the fallback give to classes, mixed with those in training.
  *
  * @param {Model|Prepared} model
  * @param {Row} row
@@ -84,8 +84,17 @@ export function probabilities(model, row) {
   const held = degreesOf(ready, values);
   const { decided, shares } = decide(ready, values, held, scoresOf(ready, values, held));
   if (ready.name === "at-least-class") return shares;
-  const total = sum(shares);
-  const result = shares.map((share) => share / total);
+  let result = divided(shares);
+  if (ready.trust < 1) {
+    const sizes = divided(ready.counts);
+    result = result.map((share, c) => ready.trust * share + (1 - ready.trust) * sizes[c]);
+    // Classes ahead of the one decided for are levelled with it.
+    const own = result[decided];
+    const ahead = result.filter((share) => share > own).sort((a, b) => b - a);
+    const levels = ahead.map((_, k) => (own + sum(ahead.slice(0, k + 1))) / (k + 2));
+    const level = largest([own, ...levels]);
+    result = result.map((share, c) => (c === decided ? level : Math.min(share, level)));
+  }
   const top = largest(result);
   // Rounding may have made the class decided for level with another one.
   if (result.indexOf(top) !== decided) result[decided] = top * (1 + 2 ** -52);
@@ -158,6 +167,7 @@ function layOut(model) {
     join: tNorms[meaning.t_norm],
     base: model.base ?? [],
     counts: model.class_counts,
+    trust: model.trust ?? 1,
     rules: model.rules.map((rule) => ({
       weight: rule.weight,
       class: model.classes.indexOf(rule.then),
@@ -445,6 +455,11 @@ function decide(ready, values, held, found) {
   decided = best.indexOf(largest(best));
   const shares = ready.fallback === "nearest" ? exponentials(best) : best;
   return { decided, rule: strongest(ready, decided, votes), shares };
+}
+
+function divided(amounts) {
+  const total = sum(amounts);
+  return amounts.map((amount) => amount / total);
 }
 
 /** Shares of values that may be negative, 1 for the largest, though it be infinite. */

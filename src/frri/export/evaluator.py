@@ -66,6 +66,7 @@ class Evaluator:
         self._join = _T_NORMS[meaning["t_norm"]]
         self._base = model.get("base", [])
         self._counts = list(model["class_counts"])
+        self._trust = model.get("trust", 1.0)
         self._codes = [
             {category: float(code) for code, category in enumerate(attribute.get("categories", ()))}
             for attribute in self.attributes
@@ -129,7 +130,7 @@ class Evaluator:
         return self._scores(values, self._degrees(values))
 
     def probabilities(self, row: Mapping[str, Any] | Sequence[Any]) -> list[float]:
-        """The scores divided by their sum; where no rule fires, the fallback's shares."""
+        """The shares that rules or the fallback give to classes, mixed with those in training."""
         if not self.classes:
             raise ValueError("These rules predict numbers and know no classes; use predict.")
         values = self.encode(row)
@@ -137,8 +138,17 @@ class Evaluator:
         decided, _, shares = self._decide(values, degrees, self._scores(values, degrees))
         if self._name == "at-least-class":
             return shares
-        total = sum(shares)
-        shares = [share / total for share in shares]
+        shares = _shares(shares)
+        if self._trust < 1.0:
+            sizes = _shares(self._counts)
+            trust = self._trust
+            shares = [trust * s + (1.0 - trust) * n for s, n in zip(shares, sizes)]  # noqa: B905
+            # Classes ahead of the one decided for are levelled with it.
+            own = level = shares[decided]
+            ahead = sorted((share for share in shares if share > own), reverse=True)
+            for k in range(1, len(ahead) + 1):
+                level = max(level, (own + sum(ahead[:k])) / (k + 1))
+            shares = [level if c == decided else min(s, level) for c, s in enumerate(shares)]
         top = max(shares)
         if shares.index(top) != decided:  # rounding made it level with another one
             shares[decided] = top * (1.0 + 2.0**-52)
@@ -363,6 +373,11 @@ class Evaluator:
 def _added(start: float, numbers: list[float]) -> float:
     """The sum from left to right: `sum` rounds otherwise in newer Pythons."""
     return reduce(lambda total, number: total + number, numbers, start)
+
+
+def _shares(amounts: list[float]) -> list[float]:
+    total = sum(amounts)
+    return [amount / total for amount in amounts]
 
 
 def _exponentials(values: list[float]) -> list[float]:

@@ -1,18 +1,24 @@
 """What all learners share: from any table to a matrix of numbers, from a ruleset to predictions."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from frri._util.progress import Progress
+from frri.learners._calibration import trust_in_rules
+from frri.learners._parameters import check_count
 from frri.learners._provenance import provenance
+from frri.learners._weights import check_class_weight, class_factors, with_weights
 from frri.rules import Label, RuleSet
+from frri.rules.attribute_shares import attribute_shares
 from frri.rules.rule import given_labels, label_array
 from frri.table import (
     Attribute,
@@ -47,6 +53,8 @@ class TrainingTable:
     labels: tuple[Label, ...]
     attributes: tuple[Attribute, ...]
     target: str
+    # What every object weighs; None if all weigh the same.
+    weights: NDArray[np.float64] | None = None
 
     @property
     def encoded(self) -> EncodedTable:
@@ -55,8 +63,9 @@ class TrainingTable:
 
     @property
     def class_counts(self) -> tuple[float, ...]:
-        """Size of each class."""
-        return tuple(np.bincount(self.classes, minlength=len(self.labels)).astype(float).tolist())
+        """Size of each class, or what it weighs."""
+        sizes = np.bincount(self.classes, self.weights, len(self.labels))
+        return tuple(sizes.astype(float).tolist())
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +90,16 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
 
     # Threads for prediction: a parameter of learners that have it.
     n_jobs: int | None = None
+    # Whether each step of learning is told on standard error: a parameter of all learners.
+    verbose: int = 0
 
     ruleset_: RuleSet
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The share of each attribute in what the rules say: see `frri.rules.attribute_shares`."""
+        check_is_fitted(self)
+        return attribute_shares(self.ruleset_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -99,6 +116,13 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
                     "MODLEMClassifier takes weights."
                 )
             raise TypeError(f"fit() got an unexpected keyword argument {name!r}.")
+
+    def _step(self, what: str) -> AbstractContextManager[Any]:
+        """Around a step of learning that `verbose` has told, with the seconds it takes."""
+        check_count("verbose", int(self.verbose) if self.verbose is True else self.verbose)
+        if not self.verbose:
+            return nullcontext()
+        return Progress(f"{self._name()}: {what}", closing=True)
 
     def _name(self) -> str:
         return type(self).__name__.removesuffix("Classifier").removesuffix("Regressor")
@@ -187,6 +211,9 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
 class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
     """Base of the learners of classes."""
 
+    # What the objects of a class weigh: a parameter of learners that have it.
+    class_weight: Any = None
+
     classes_: NDArray[Any]
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -217,8 +244,52 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         matrix = self._new_values(X)
         return self.ruleset_.probabilities(matrix, n_jobs=self.n_jobs)
 
-    def _training_table(self, X: Any, y: Any) -> TrainingTable:
-        """Check the training data, encode them and remember the columns."""
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """How much speaks for each class: its probability, or with two classes how far the second leads.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,) with two classes
+            The class predicted is the one with the largest number; with two classes the second one
+            if the number is above 0.
+        """
+        shares = self.predict_proba(X)
+        return shares[:, 1] - shares[:, 0] if shares.shape[1] == 2 else shares
+
+    def _training_table(
+        self, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
+    ) -> TrainingTable:
+        """Check the training data and weights, encode them and remember the columns."""
+        check_class_weight(class_weight)
+        table, weights = with_weights(self._checked_table, X, y, sample_weight)
+        if class_weight is not None:
+            weights = np.ones(len(table.values)) if weights is None else weights
+            sizes = np.bincount(table.classes, weights, len(table.labels)).astype(np.float64)
+            factors = class_factors(class_weight, table.labels, sizes, table.target)
+            weights = weights * factors[table.classes]
+        return replace(table, weights=weights)
+
+    def _learn(self, table: TrainingTable) -> None:
+        """Everything between a checked table and `ruleset_`."""
+        raise NotImplementedError
+
+    def _for_part(self, rows: NDArray[np.intp]) -> Self:  # noqa: ARG002 - for those who know objects
+        """A learner of the same kind for some of the objects, that need not be thorough."""
+        one: Self = clone(self).set_params(verbose=0)
+        return one
+
+    def _calibrate(self, table: TrainingTable) -> Self:
+        """Let the rules know how far their votes can be trusted."""
+        with self._step("trust in the rules"):
+            trust = trust_in_rules(self, table)
+        self.ruleset_ = replace(self.ruleset_, trust=trust)
+        return self
+
+    def _checked_table(self, X: Any, y: Any) -> TrainingTable:
         target, y = _named_labels(y)
         check_labels(y)
         table, y = self._encoded(X, y)
@@ -227,8 +298,8 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         y = plain_labels(y)
         check_classes(y)
         check_classification_targets(y)
-        warn_about_columns(table.attributes, target, len(y), stacklevel=4)
-        warn_about_numbers(y, target, stacklevel=4)
+        warn_about_columns(table.attributes, target, len(y), stacklevel=6)
+        warn_about_numbers(y, target, stacklevel=6)
         self.classes_, codes = np.unique(y, return_inverse=True)
         labels = tuple(self.classes_.tolist())
         return TrainingTable(table.matrix, codes.astype(np.intp), labels, table.attributes, target)

@@ -1,16 +1,18 @@
-"""Sample weights: how much every object counts."""
+"""Weights of objects and of classes: how much every object counts."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from math import frexp, ldexp, nextafter
 from numbers import Real
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from frri._util.names import shown
 from frri.table import EncodedTable
 from frri.table.columns import is_missing, number, plain_table
 
@@ -38,8 +40,10 @@ class Weights:
         return cls(np.ones(n_objects, dtype=np.int64))
 
     @classmethod
-    def of(cls, weights: NDArray[np.float64]) -> Self:
+    def of(cls, weights: NDArray[np.float64], most_units: int = MOST_UNITS) -> Self:
         """Weights above 0; what does not fit a unit of 2^-62 of their sum is rounded.
+
+        With fewer units than 2^53, sums stay exact as floating-point numbers, too.
 
         Examples
         --------
@@ -50,9 +54,9 @@ class Weights:
         np.float64(1.0)
         """
         total = float(weights.sum())
-        if total < 2.0**MOST_UNITS and (weights == np.floor(weights)).all():
+        if total < 2.0**most_units and (weights == np.floor(weights)).all():
             return cls(weights.astype(np.int64))
-        unit = max(ldexp(1.0, frexp(total)[1] - MOST_UNITS), nextafter(0.0, 1.0))
+        unit = max(ldexp(1.0, frexp(total)[1] - most_units), nextafter(0.0, 1.0))
         return cls(np.maximum(np.rint(weights / unit), 1.0).astype(np.int64), unit)
 
     def worth(self, units: Any) -> Any:
@@ -73,16 +77,15 @@ def sums_by_key(keys: Any, units: NDArray[np.int64], n_keys: int) -> NDArray[np.
     return sums
 
 
-def weighted_objects(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Weights]:
+def weighted_objects(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, NDArray[np.float64]]:
     """The rows and labels that weigh anything, and what they weigh.
 
     Rows of weight 0 are left out here, before anybody looks at them.
 
     Examples
     --------
-    >>> X, y, weights = weighted_objects([[1], [2], [3]], [0, 1, 1], [2, 0, 1])
-    >>> X, y, weights.units
-    ([[1], [3]], [0, 1], array([2, 1]))
+    >>> weighted_objects([[1], [2], [3]], [0, 1, 1], [2, 0, 1])
+    ([[1], [3]], [0, 1], array([2., 1.]))
     """
     X, y = plain_table(X), plain_table(y)
     weights = _checked(sample_weight, _num_samples(X))
@@ -90,7 +93,86 @@ def weighted_objects(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Weig
     if len(kept) < len(weights):
         X = X.take(kept) if isinstance(X, EncodedTable) else _safe_indexing(X, kept)
         y = y if y is None else _safe_indexing(y, kept)
-    return X, y, Weights.of(weights[kept])
+    return X, y, weights[kept]
+
+
+Table = TypeVar("Table")
+
+
+def with_weights(
+    table_of: Callable[[Any, Any], Table], X: Any, y: Any, sample_weight: Any
+) -> tuple[Table, NDArray[np.float64] | None]:
+    """A training table without the objects that weigh nothing, and what the others weigh, if given."""
+    if sample_weight is None:
+        return table_of(X, y), None
+    *weighted, weights = weighted_objects(X, y, sample_weight)
+    try:
+        return table_of(*weighted), weights
+    except ValueError:  # the same complaint, with rows numbered as in the table that was given
+        table_of(X, y)
+        raise
+
+
+def check_class_weight(class_weight: Any) -> None:
+    """Complain about a parameter that says nothing about classes.
+
+    Examples
+    --------
+    >>> check_class_weight("even")
+    Traceback (most recent call last):
+        ...
+    ValueError: class_weight must be "balanced", None or a mapping of classes, got 'even'.
+    """
+    named = isinstance(class_weight, str) and class_weight == "balanced"
+    if not (named or class_weight is None or isinstance(class_weight, Mapping)):
+        raise ValueError(
+            f'class_weight must be "balanced", None or a mapping of classes, '
+            f"got {shown(class_weight)}."
+        )
+
+
+def class_factors(
+    class_weight: Any, labels: Sequence[Any], sizes: NDArray[np.float64], target: str
+) -> NDArray[np.float64]:
+    """What an object of each class counts for, times its own weight.
+
+    Parameters
+    ----------
+    class_weight : "balanced", None or mapping
+        All classes together the same, every object the same, or as the mapping says, 1 for a class
+        that it lacks.
+    labels : sequence
+        The classes.
+    sizes : ndarray of float
+        What their objects weigh.
+    target : str
+        What the classes are classes of.
+
+    Examples
+    --------
+    >>> class_factors("balanced", ["no", "yes"], np.array([30.0, 10.0]), "risk").round(3)
+    array([0.667, 2.   ])
+    >>> class_factors({"yes": 3}, ["no", "yes"], np.array([30.0, 10.0]), "risk")
+    array([1., 3.])
+    """
+    if class_weight is None:
+        return np.ones(len(sizes))
+    if isinstance(class_weight, str):
+        return np.asarray(sizes.sum() / (len(sizes) * sizes))
+    strange = [label for label in class_weight if label not in labels]
+    if strange:
+        raise ValueError(
+            f"class_weight names the class {strange[0]!r}, which {target!r} does not "
+            f"have; its classes are {', '.join(map(repr, labels[:8]))}."
+        )
+    factors = np.array([class_weight.get(label, 1.0) for label in labels], dtype=np.float64)
+    wrong = np.flatnonzero(~((factors > 0.0) & (factors < np.inf)))
+    if len(wrong):
+        raise ValueError(
+            f"class_weight of {labels[wrong[0]]!r} is {factors[wrong[0]]:g}; "
+            "give it a finite number above 0."
+        )
+    return factors
 
 
 def _checked(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:

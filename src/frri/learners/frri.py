@@ -36,6 +36,7 @@ from frri.learners._parameters import (
 )
 from frri.rules import Rule, RuleSet
 from frri.rules.measures import statistics_of_counts
+from frri.rules.rule import label_array
 from frri.table import Attribute
 from frri.table.checks import check_resolution
 
@@ -90,8 +91,9 @@ class FRRIClassifier(RuleClassifier):
     uses an attribute that its own object misses. But an object that misses all values is then like
     every other one, so that no rule can be found for the objects of other classes: drop such rows.
 
-    There are no sample weights: an object is covered or not, and the smallest set of rules that covers
-    every object is the same whatever the objects weigh.
+    Weights of objects and classes change probabilities, and the figures that are known about rules. The
+    rules stay: an object is covered or not, and the smallest set of rules that covers every object is
+    the same whatever the objects weigh.
 
     Parameters
     ----------
@@ -120,6 +122,9 @@ class FRRIClassifier(RuleClassifier):
         The most conditions that a rule may have; others are no candidates.
     min_support : float, default=0.0
         The share of its class that a rule must cover to be a candidate.
+    class_weight : "balanced", None or mapping, default=None
+        How much the objects of a class count, times their sample weights: all classes together the
+        same, every object the same, or as the mapping of classes says (1 for a class that it lacks).
     effort : int, default=DEFAULT_EFFORT
         How much work the exact selection may take, in steps of its search. The limit is one of work
         and not of time, so results can be reproduced anywhere. When it is reached the best ruleset
@@ -133,6 +138,8 @@ class FRRIClassifier(RuleClassifier):
         How many threads make candidate rules of a large table and predict: so many, all cores (-1),
         all but one (-2), and so on. None is all cores, or one where several models are fitted at a
         time by joblib. Results are the same in any case.
+    verbose : int, default=0
+        Whether each step of learning is told on standard error, with the seconds it takes.
 
     Attributes
     ----------
@@ -187,9 +194,6 @@ class FRRIClassifier(RuleClassifier):
     """
 
     _takes_missing = True
-    _no_weights = (
-        "the smallest set of rules that covers every object is the same whatever the objects weigh"
-    )
 
     confidence_: NDArray[np.float64]
     selected_: NDArray[np.int64]
@@ -210,7 +214,9 @@ class FRRIClassifier(RuleClassifier):
         effort: int = DEFAULT_EFFORT,
         time_limit: float | None = None,
         random_state: Any = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.attribute_order = attribute_order
         self.conditions = conditions
@@ -223,9 +229,11 @@ class FRRIClassifier(RuleClassifier):
         self.effort = effort
         self.time_limit = time_limit
         self.random_state = random_state
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, **refused: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Induce rules from a table and its class labels.
 
         Parameters
@@ -233,32 +241,39 @@ class FRRIClassifier(RuleClassifier):
         X : array-like or data frame of shape (n_objects, n_attributes)
         y : array-like of shape (n_objects,)
             Class labels of any type; the name of a series becomes the name of the target.
-        **refused
-            Nothing: sample weights, for one, are an error.
+        sample_weight : array-like of shape (n_objects,), optional
+            How much each object counts in probabilities and in what is known about rules, which are the
+            same with any weights above 0; an object of weight 0 is not there.
 
         Returns
         -------
         self
         """
         start = perf_counter()
-        self._refuse(refused)
         self._check_parameters()
-        table = self._training_table(X, y)
+        table = self._training_table(X, y, sample_weight, self.class_weight)
         check_resolution(table.attributes)
+        _warn_if_one_class(table)
+        self._learn(table, start)
+        self._warn_about_results(table)
+        return self._calibrate(table)
+
+    def _learn(self, table: TrainingTable, start: float | None = None) -> None:
+        start = perf_counter() if start is None else start
         order = _orders(self.attribute_order, table.values.shape, self.random_state)
         initial = _initial_types(self.conditions or {}, table.attributes)
-        _warn_if_one_class(table)
-
         values, nominal = scaled_values(table)
-        found = induction.induce(
-            values, table.classes, order, initial=initial, rigid=nominal, n_jobs=self.n_jobs
-        )
+        with self._step("candidate rules"):
+            found = induction.induce(
+                values, table.classes, order, initial=initial, rigid=nominal, n_jobs=self.n_jobs
+            )
         lengths = (found.types != ConditionType.UNUSED).sum(axis=1)
         left = self.time_limit
         if left is not None:
             left = max(0.0, left - (perf_counter() - start))
         covers = self._allowed(found.covers, lengths, table)
-        cover = self._select(covers, found.positions, lengths, table, left)
+        with self._step("the fewest of them"):
+            cover = self._select(covers, found.positions, lengths, table, left)
 
         self.confidence_, self._types = found.confidence, found.types
         chosen = covers.take(cover.selected)
@@ -270,14 +285,21 @@ class FRRIClassifier(RuleClassifier):
             n_conditions=int(lengths[cover.selected].sum()),
             seconds=found.seconds | {"selection": cover.seconds},
         )
-        hopeless = np.flatnonzero(~found.covers.union()[found.positions])
+        self._hopeless = np.flatnonzero(~found.covers.union()[found.positions])
         sizes = found.covers.sizes()[cover.selected]
         self.selected_ = cover.selected[
             np.lexsort((cover.selected, -sizes, table.classes[cover.selected]))
         ]
         self.ruleset_ = self._package(table, found.covers.take(self.selected_))
-        self._warn_about_results(table, hopeless, restricted=initial is not None)
-        return self
+
+    def _for_part(self, rows: NDArray[np.intp]) -> Self:
+        """Without a proof, which says nothing about new objects."""
+        order = self.attribute_order
+        if np.ndim(order) == 2:
+            order = np.asarray(order)[rows]
+        quick = {"effort": 0, "time_limit": None, "attribute_order": order}
+        one: Self = super()._for_part(rows).set_params(**quick)
+        return one
 
     @property
     def condition_types_(self) -> NDArray[np.object_]:
@@ -410,6 +432,9 @@ class FRRIClassifier(RuleClassifier):
             class_counts=table.class_counts,
             about=self._about(table) | {"selection": selection},
         )
+        if table.weights is not None:
+            labels = label_array(table.labels)[table.classes]
+            return ruleset.with_statistics(table.encoded, labels, table.weights)
         # A rule covers objects of its own class only, and which ones is known already.
         own = table.classes[self.selected_]
         support = np.zeros((len(rules), len(table.labels)), dtype=np.int64)
@@ -419,10 +444,8 @@ class FRRIClassifier(RuleClassifier):
         known = (replace(rule, statistics=s) for rule, s in zip(rules, found, strict=True))
         return replace(ruleset, rules=tuple(known))
 
-    def _warn_about_results(
-        self, table: TrainingTable, hopeless: NDArray[np.int64], *, restricted: bool
-    ) -> None:
-        values = table.values
+    def _warn_about_results(self, table: TrainingTable) -> None:
+        values, hopeless = table.values, self._hopeless
         if too_many_rules(self.selection_.n_rules, len(values)):
             warnings.warn(
                 f"FRRI needs {self.selection_.n_rules} rules for {len(values)} objects, because classes "
@@ -434,7 +457,7 @@ class FRRIClassifier(RuleClassifier):
         if len(hopeless):
             reason = "the same or nearly the same values"
             reason += ", missing ones left aside" if np.isnan(values).any() else ""
-            reason += ", as far as conditions on them are allowed" if restricted else ""
+            reason += ", as far as conditions on them are allowed" if self.conditions else ""
             empty = "".join(
                 f" Row {row + 1} is empty and so like all others: drop it."
                 for row in np.flatnonzero(np.isnan(values).all(axis=1))[:1]

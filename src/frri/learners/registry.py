@@ -72,22 +72,23 @@ _QUICKRULES = "frri.learners.quickrules.quickrules.QuickRulesClassifier"
 LEARNERS = {
     learner.name: learner
     for learner in (
-        Learner("frri", "FRRI", _FRRI),
+        Learner("frri", "FRRI", _FRRI, weights=True),
         Learner("compact", "CompactFRRI", _COMPACT, weights=True),
-        Learner("ripper", "RIPPER", _RIPPER),
-        Learner("furia", "FURIA", _FURIA),
+        Learner("ripper", "RIPPER", _RIPPER, weights=True),
+        Learner("furia", "FURIA", _FURIA, weights=True),
         Learner("modlem", "MODLEM", _MODLEM, weights=True),
         Learner(
             "modlem-entropy", "MODLEM (entropy)", _MODLEM, {"criterion": "entropy"}, weights=True
         ),
         Learner("additive", "Additive rules", _ADDITIVE, weights=True),
         Learner("bagged", "Bagged rules", _BAGGED),
-        Learner("quickrules", "QuickRules", _QUICKRULES),
+        Learner("quickrules", "QuickRules", _QUICKRULES, weights=True),
         Learner(
             "quickrules-paper",
             "QuickRules (paper)",
             _QUICKRULES,
             {"t_norm": "minimum", "coverage_test": "close", "ties": "first"},
+            weights=True,
         ),
         # Opponents of other kinds, for comparisons.
         Learner(

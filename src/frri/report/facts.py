@@ -13,10 +13,10 @@ from frri.report.histograms import coloured_classes, histogram
 from frri.report.packing import pack_codes, pack_flags, pack_numbers
 from frri.rules import RuleSet, RuleStatistics
 from frri.rules.about import About
+from frri.rules.curve import accuracy_by_size
 from frri.rules.drift import seen_in_training
 from frri.rules.measures import (
     accuracy,
-    accuracy_by_size,
     balanced_accuracy,
     class_positions,
     confusion,

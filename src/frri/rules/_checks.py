@@ -31,6 +31,10 @@ def check_ruleset(ruleset: "RuleSet") -> None:
             f"The base of {ruleset.semantics.name} must be {n_base} numbers from "
             f"{-LARGEST_SAID:g} to {LARGEST_SAID:g}, got {base}."
         )
+    trust, link = ruleset.trust, ruleset.semantics.meaning.link
+    if not 0.0 <= trust <= 1.0 or (trust < 1.0 and link not in {"shares", "softmax"}):
+        most = "from 0 to 1" if link in {"shares", "softmax"} else f"1 in {ruleset.semantics.name}"
+        raise ValueError(f"The trust in the rules must be {most}, got {trust}.")
     labels = set(ruleset.classes)
     for r, rule in enumerate(ruleset.rules):
         name = f"Rule {r + 1}"

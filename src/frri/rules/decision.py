@@ -15,6 +15,7 @@ from frri._util.threads import in_threads
 from frri.rules import _prediction as bulk
 from frri.rules.matching import Matcher
 from frri.rules.rule import label_array
+from frri.rules.trust import trusted
 
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet
@@ -117,6 +118,9 @@ class Decision:
                     _exponentials(self._fallback) if near else self._fallback
                 )
         shares /= shares.sum(axis=1, keepdims=True)
+        if self.ruleset.trust < 1.0:
+            sizes = np.array(self.ruleset.class_counts)
+            shares = trusted(shares, self.index, self.ruleset.trust, sizes)
         # Rounding may bring a class decided for level with, or behind, another one.
         behind = np.flatnonzero(shares.argmax(axis=1) != self.index)
         if len(behind):

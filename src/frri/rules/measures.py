@@ -4,7 +4,7 @@ Everybody who shows such a figure takes it from here: learners, command line, pa
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from math import sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from frri.rules.ruleset import RuleSet
 
-# Sizes of rulesets at which the accuracy is measured, at most.
-CURVE_POINTS = 25
-
 
 def accuracy(truth: NDArray[Any], decided: NDArray[Any]) -> float:
     """Share of the rows that are decided as they are.
@@ -34,6 +31,22 @@ def accuracy(truth: NDArray[Any], decided: NDArray[Any]) -> float:
     0.75
     """
     return float((truth == decided).mean())
+
+
+def score(ruleset: "RuleSet", X: Any, y: Any, weights: Any = None) -> float:
+    """Accuracy on a labelled table, or R squared where numbers are predicted: see `RuleSet.score`."""
+    answers, truth = ruleset.predict(X), given_labels(y)
+    if truth.shape != answers.shape:
+        raise ValueError(
+            f"Expected {len(answers)} labels, one per row, got the shape {truth.shape}."
+        )
+    if ruleset.task != "regression":
+        return float(np.average(truth == answers, weights=weights))
+    numbers = truth.astype(np.float64)
+    wrong = np.average((numbers - answers) ** 2, weights=weights)
+    spread = np.average((numbers - np.average(numbers, weights=weights)) ** 2, weights=weights)
+    # As in scikit-learn: numbers that are all the same are predicted exactly, or not at all.
+    return float(1.0 - wrong / spread) if spread > 0.0 else float(not wrong > 0.0)
 
 
 def balanced_accuracy(truth: NDArray[Any], decided: NDArray[Any]) -> float:
@@ -282,65 +295,16 @@ def importance(
     return tuple(sorted(result, key=lambda one: -one.drop))
 
 
-def accuracy_by_size(
-    ruleset: "RuleSet",
-    matrix: NDArray[np.float64],
-    classes: NDArray[np.intp],
-    covers: NDArray[np.bool_],
-    most_rows: int = 1_000,
-) -> list[dict[str, float]]:
-    """Accuracy and coverage with the first 0, 1, 2, ... rules, at `CURVE_POINTS` sizes or fewer.
-
-    A decision list is cut at its end (a rule without conditions at the very end stays); of other
-    rules the one that covers most rows not covered yet comes next.
-
-    Parameters
-    ----------
-    ruleset : RuleSet
-    matrix : ndarray of float64
-        Encoded values.
-    classes : ndarray of int
-        Positions of the classes.
-    covers : ndarray of bool
-        Rows x rules.
-    most_rows : int
-        Of more rows than these, the first are counted; they must be in no particular order.
-
-    Examples
-    --------
-    >>> from frri import Attribute, NumericCondition, Rule, RuleSet
-    >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a"),), (0, 1),
-    ...                 fallback="priors", class_counts=(1, 2))
-    >>> rows = np.array([[1.0], [4.0]])
-    >>> accuracy_by_size(rules, rows, np.array([0, 1]), rules.covers(rows))
-    [{'n_rules': 0, 'accuracy': 0.5, 'coverage': 0.0}, {'n_rules': 1, 'accuracy': 1.0, 'coverage': 0.5}]
-    """
-    order, always = _order(ruleset, covers)
-    matrix, classes, covers = matrix[:most_rows], classes[:most_rows], covers[:most_rows]
-    sizes = np.unique(np.linspace(0, len(order), CURVE_POINTS).round().astype(int))
-    curve = []
-    for size in sizes:
-        kept = [*order[:size], *always]
-        part = replace(ruleset, rules=tuple(ruleset[r] for r in kept))
-        curve.append(
-            {
-                "n_rules": len(kept),
-                "accuracy": accuracy(classes, part.predict_index(matrix)),
-                "coverage": coverage(covers[:, kept]),
-            }
-        )
-    return curve
-
-
 def rule_statistics(
-    ruleset: "RuleSet", matrix: NDArray[np.float64], labels: Any
+    ruleset: "RuleSet", matrix: NDArray[np.float64], labels: Any, weights: Any = None
 ) -> tuple[RuleStatistics, ...]:
     """Support, precision, lift and what each rule alone covers, for encoded (and clipped) values."""
     classes = class_positions(ruleset, labels, len(matrix))
-    support, alone = _count(ruleset, matrix, classes)
+    weights = None if weights is None else np.asarray(weights, dtype=np.float64)
+    support, alone = _count(ruleset, matrix, classes, weights)
     position = {label: c for c, label in enumerate(ruleset.classes)}
     own = np.array([position[rule.consequent] for rule in ruleset], dtype=np.intp)
-    sizes = np.bincount(classes, minlength=len(ruleset.classes))
+    sizes = np.bincount(classes, weights, len(ruleset.classes))
     return statistics_of_counts(own, support, alone, sizes)
 
 
@@ -387,6 +351,7 @@ def statistics_of_covers(
     covers: Sequence[NDArray[np.bool_]],
     classes: NDArray[np.intp],
     n_classes: int,
+    weights: NDArray[np.float64] | None = None,
 ) -> tuple[RuleStatistics, ...]:
     """The statistics of rules of which it is known which objects they cover.
 
@@ -398,6 +363,8 @@ def statistics_of_covers(
         For each rule, which objects it covers.
     classes : array of int, shape (n_objects,)
     n_classes : int
+    weights : array of float, shape (n_objects,), optional
+        What the objects weigh, where they are not just counted.
 
     Examples
     --------
@@ -409,12 +376,14 @@ def statistics_of_covers(
     for covered in covers:
         together += covered
     once = together == 1
-    support = np.zeros((len(covers), n_classes), dtype=np.int64)
-    alone = np.zeros(len(covers), dtype=np.int64)
+    counts = np.ones(len(classes), dtype=np.int64) if weights is None else weights
+    support = np.zeros((len(covers), n_classes), dtype=counts.dtype)
+    alone = np.zeros(len(covers), dtype=counts.dtype)
     for r, covered in enumerate(covers):
-        support[r] = np.bincount(classes[covered], minlength=n_classes)
-        alone[r] = np.count_nonzero(covered & once)
-    sizes = np.bincount(classes, minlength=n_classes)
+        weight = None if weights is None else weights[covered]
+        support[r] = np.bincount(classes[covered], weight, n_classes)
+        alone[r] = counts[covered & once].sum()
+    sizes = np.bincount(classes, weights, n_classes)
     return statistics_of_counts(np.array(own, dtype=np.intp), support, alone, sizes)
 
 
@@ -425,19 +394,24 @@ def to_frame(rows: tuple[Any, ...]) -> "pd.DataFrame":
 
 
 def _count(
-    ruleset: "RuleSet", matrix: NDArray[np.float64], classes: NDArray[np.intp]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Objects of each class under each rule, and those under no other rule."""
+    ruleset: "RuleSet",
+    matrix: NDArray[np.float64],
+    classes: NDArray[np.intp],
+    weights: NDArray[np.float64] | None,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Objects of each class under each rule, and those under no other rule; or what they weigh."""
     from frri.rules.ruleset import COVERS  # noqa: PLC0415 - ruleset imports this module
 
     matcher = ruleset._matcher  # noqa: SLF001 - the two share one package
-    support = np.zeros((len(ruleset), len(ruleset.classes)), dtype=np.int64)
-    alone = np.zeros(len(ruleset), dtype=np.int64)
+    kind = np.int64 if weights is None else np.float64
+    support = np.zeros((len(ruleset), len(ruleset.classes)), dtype=kind)
+    alone = np.zeros(len(ruleset), dtype=kind)
     for block in matcher.blocks(len(matrix)):
         covers = matcher.matching(matrix[block]) * matcher.weights > COVERS
+        counted = covers if weights is None else covers * weights[block, None]
         for c in range(len(ruleset.classes)):
-            support[:, c] += covers[classes[block] == c].sum(axis=0)
-        alone += covers[covers.sum(axis=1) == 1].sum(axis=0)
+            support[:, c] += counted[classes[block] == c].sum(axis=0)
+        alone += counted[covers.sum(axis=1) == 1].sum(axis=0)
     return support, alone
 
 
@@ -459,20 +433,3 @@ def class_positions(ruleset: "RuleSet", labels: Any, n_rows: int) -> NDArray[np.
     except KeyError as error:
         known = ", ".join(map(repr, ruleset.classes))
         raise ValueError(f"Label {error.args[0]!r} is none of the classes {known}.") from None
-
-
-def _order(ruleset: "RuleSet", covers: NDArray[np.bool_]) -> tuple[Sequence[int], Sequence[int]]:
-    """Rules in the order in which they are added, and those that are always there."""
-    n_rules = len(ruleset)
-    if ruleset.combination == "first":
-        last = n_rules > 0 and not ruleset[n_rules - 1].conditions
-        return range(n_rules - last), range(n_rules - last, n_rules)
-    left, order = list(range(n_rules)), []
-    uncovered = np.ones(len(covers), dtype=bool)
-    while left:
-        gains = covers[uncovered][:, left].sum(axis=0)
-        if not gains.any():
-            break
-        order.append(left.pop(int(gains.argmax())))
-        uncovered &= ~covers[:, order[-1]]
-    return [*order, *left], ()

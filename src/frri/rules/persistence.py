@@ -49,6 +49,7 @@ def to_dict(ruleset: "RuleSet") -> dict[str, Any]:
         "attributes": [_attribute_to_dict(attribute) for attribute in ruleset.attributes],
         "semantics": asdict(ruleset.semantics),
         **({"base": list(ruleset.base)} if ruleset.base else {}),
+        **({"trust": ruleset.trust} if ruleset.trust < 1.0 else {}),
         "rules": [_rule_to_dict(rule) for rule in ruleset],
         "about": About(ruleset.about).plain(),
     }
@@ -174,7 +175,7 @@ def _from_version_1(content: Mapping[str, Any]) -> dict[str, Any]:
 def _ruleset_from_dict(content: Mapping[str, Any]) -> "RuleSet":
     from frri.rules.ruleset import RuleSet  # noqa: PLC0415 - ruleset imports this module
 
-    _check_keys(content, "the ruleset", (*_PARTS, "task", "semantics"), ("base", *_ABOUT))
+    _check_keys(content, "the ruleset", (*_PARTS, "task", "semantics"), ("base", "trust", *_ABOUT))
     semantics = _semantics_from_dict(content["semantics"])
     if content["task"] != semantics.meaning.task:
         raise ValueError(
@@ -189,6 +190,7 @@ def _ruleset_from_dict(content: Mapping[str, Any]) -> "RuleSet":
         target=_text(content["target"]),
         semantics=semantics,
         base=_numbers(content.get("base", [])),
+        trust=_number(content.get("trust", 1.0)),
         class_counts=_numbers(content["class_counts"]),
         about=About.saved(_object(content.get("about", {}), "a description")),
     )

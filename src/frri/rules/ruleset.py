@@ -62,6 +62,8 @@ class RuleSet:
     base : tuple of float
         What is there before any rule counts, where the semantics wants it: a number per class, or one
         number in regression.
+    trust : float, default=1.0
+        The share of probabilities that comes from the rules; the rest are the sizes of the classes.
 
     Attributes
     ----------
@@ -97,6 +99,7 @@ class RuleSet:
     base: tuple[float, ...]
     class_counts: tuple[float, ...]
     about: Mapping[str, Any] = field(compare=False)
+    trust: float
 
     def __init__(
         self,
@@ -114,6 +117,7 @@ class RuleSet:
         *,
         semantics: Semantics | str = "best-rule",
         base: tuple[float, ...] = (),
+        trust: float = 1.0,
     ) -> None:
         settings = {"t_norm": t_norm, "fallback": fallback, "clip": clip, "missing": missing}
         chosen = _semantics(semantics, combination, settings)
@@ -127,6 +131,7 @@ class RuleSet:
             "base": _tuple(base) or (0.0,) * base_length(chosen, len(labels)),
             "class_counts": _tuple(class_counts) or (1.0,) * len(labels),
             "about": About({} if about is None else about),
+            "trust": trust,
         }.items():
             object.__setattr__(self, name, value)
         check_ruleset(self)
@@ -190,7 +195,7 @@ class RuleSet:
         return self.decide(X, n_jobs=n_jobs).answers
 
     def predict_proba(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
-        """Rows x classes: scores divided by their sum; where no rule fires, the fallback's shares."""
+        """Rows x classes: shares of the scores, or of the fallback, and of the classes in training."""
         return self.decide(X, n_jobs=n_jobs).probabilities
 
     def scores(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
@@ -223,8 +228,26 @@ class RuleSet:
 
     # ------------------------------------------------------------------ statistics
 
-    def statistics(self, X: Any, y: Any) -> tuple[RuleStatistics, ...]:
-        """What each rule covers in a labelled table.
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the rows that are predicted as labelled; of numbers, R squared.
+
+        Parameters
+        ----------
+        X, y : table and labels, or numbers
+        sample_weight : array-like of shape (n_rows,), optional
+            How much every row counts.
+
+        Examples
+        --------
+        >>> from frri.rules import NumericCondition
+        >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a"),), (0, 1))
+        >>> rules.score([[1], [2], [2], [2]], [0, 0, 0, 1])
+        0.75
+        """
+        return measures.score(self, X, y, sample_weight)
+
+    def statistics(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[RuleStatistics, ...]:
+        """What each rule covers in a labelled table, in rows or in what they weigh.
 
         Examples
         --------
@@ -235,11 +258,11 @@ class RuleSet:
         """
         STATISTICS.require(self.semantics)
         matrix = self._matcher.clipped(to_matrix(X, self.attributes))
-        return measures.rule_statistics(self, matrix, y)
+        return measures.rule_statistics(self, matrix, y, sample_weight)
 
-    def with_statistics(self, X: Any, y: Any) -> "RuleSet":
+    def with_statistics(self, X: Any, y: Any, sample_weight: Any = None) -> "RuleSet":
         """The same rules with their statistics on a labelled table written into them."""
-        found = self.statistics(X, y)
+        found = self.statistics(X, y, sample_weight)
         rules = (replace(rule, statistics=s) for rule, s in zip(self.rules, found, strict=True))
         return replace(self, rules=tuple(rules))
 

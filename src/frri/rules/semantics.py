@@ -25,6 +25,10 @@ exponentials, and `steps` takes the differences of neighbouring classes. The ans
 highest score, of equal ones the first. By `steps` it is the last class that has, like all before it, a
 score above one half: the median of the probabilities, the lower class where two are in balance.
 
+By the first two links, a share of each probability that is the ruleset's *trust* comes from the rules, and
+the rest from the sizes of the classes in training. Classes that then come out ahead of the one decided for
+are levelled with it: see `frri.rules.trust`.
+
 The rule that *decides* is the strongest one (of the class decided for, of equal ones the first), the
 first one that holds, or none where all rules have their part in it.
 

@@ -1,26 +1,22 @@
-"""What the additive learners share: checks of their parameters, monotone attributes, weights of objects."""
+"""What the additive learners share: checks of their parameters, monotone attributes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from frri._util.names import find_name, shown
-from frri.learners._weights import weighted_objects
 from frri.learners.additive._columns import AT_LEAST, AT_MOST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from frri.learners._base import NumberTable, TrainingTable
     from frri.table import Attribute
-
-Table = TypeVar("Table", bound="TrainingTable | NumberTable")
 
 # More rules or conditions than this nobody reads.
 MOST = 10_000
@@ -76,19 +72,3 @@ def upward_sides(monotone: Any, attributes: Sequence[Attribute]) -> NDArray[np.b
             raise ValueError(f"monotone of {name!r} must be +1 or -1, got {shown(direction)}.")
         allowed[place, AT_MOST if direction > 0 else AT_LEAST] = False
     return allowed if monotone else None
-
-
-def with_weights(
-    table_of: Callable[[Any, Any], Table], X: Any, y: Any, sample_weight: Any
-) -> tuple[Table, NDArray[np.float64]]:
-    """A training table without the objects that weigh nothing, and what the others weigh."""
-    if sample_weight is None:
-        table = table_of(X, y)
-        return table, np.ones(len(table.values))
-    *weighted, weights = weighted_objects(X, y, sample_weight)
-    try:
-        table = table_of(*weighted)
-    except ValueError:  # the same complaint, with rows numbered as in the table that was given
-        table_of(X, y)
-        raise
-    return table, np.asarray(weights.units * weights.unit)

@@ -66,6 +66,8 @@ class BaggedRulesClassifier(RuleClassifier):
         Decides what each bag draws.
     n_jobs : int, optional
         How many bags are learned at a time, and threads for prediction; all cores by default.
+    verbose : int, default=0
+        Whether each step of learning is told on standard error, with the seconds it takes.
 
     Attributes
     ----------
@@ -111,6 +113,7 @@ class BaggedRulesClassifier(RuleClassifier):
         missing: str = "fails",
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_bags = n_bags
         self.max_attributes = max_attributes
@@ -120,6 +123,7 @@ class BaggedRulesClassifier(RuleClassifier):
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, **refused: Any) -> BaggedRulesClassifier:
         """Learn the rules.
@@ -146,11 +150,12 @@ class BaggedRulesClassifier(RuleClassifier):
             n_jobs=1,
         )
         seeds = random_numbers(self.random_state).randint(SEEDS, size=int(self.n_bags)).tolist()
-        bags = in_threads(
-            lambda seed, _: self._bag(table, model, seed),
-            [(seed, 0) for seed in seeds],
-            self.n_jobs,
-        )
+        with self._step(f"{len(seeds)} bags"):
+            bags = in_threads(
+                lambda seed, _: self._bag(table, model, seed),
+                [(seed, 0) for seed in seeds],
+                self.n_jobs,
+            )
         rules = tuple(
             replace(rule, weight=rule.weight / len(bags)) for bag in bags for rule in bag.ruleset
         )

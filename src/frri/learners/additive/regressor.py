@@ -9,11 +9,12 @@ import numpy as np
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleRegressor
 from frri.learners._parameters import check_choice
+from frri.learners._weights import with_weights
 from frri.learners.additive._columns import SoftColumns
 from frri.learners.additive._growing import Search
 from frri.learners.additive._induction import Induction
 from frri.learners.additive._losses import SquaredLoss
-from frri.learners.additive._settings import check_count, upward_sides, with_weights
+from frri.learners.additive._settings import check_count, upward_sides
 from frri.rules import Rule, RuleSet
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ class AdditiveRulesRegressor(RuleRegressor):
         (the median, or the commonest category), or is refused, in training and in prediction.
     n_jobs : int, optional
         Threads for large tables and for prediction; all cores by default.
+    verbose : int, default=0
+        Whether each step of learning is told on standard error, with the seconds it takes.
 
     Attributes
     ----------
@@ -101,6 +104,7 @@ class AdditiveRulesRegressor(RuleRegressor):
         refine: int = 0,
         missing: str = "fails",
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.max_rules = max_rules
         self.max_conditions = max_conditions
@@ -108,6 +112,7 @@ class AdditiveRulesRegressor(RuleRegressor):
         self.refine = refine
         self.missing = missing
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdditiveRulesRegressor:
         """Learn the rules.
@@ -130,10 +135,12 @@ class AdditiveRulesRegressor(RuleRegressor):
         check_count("refine", self.refine, 0)
         check_choice("missing", self.missing, ("fails", "typical", "error"))
         check_n_jobs(self.n_jobs)
-        table, weights = with_weights(self._number_table, X, y, sample_weight)
+        table, given = with_weights(self._number_table, X, y, sample_weight)
+        weights = np.ones(len(table.values)) if given is None else given
         middle, unit, scaled = _standardised(table.numbers, weights)
         columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH, self.n_jobs)
-        model = self._induction(table, columns, weights, scaled).run()
+        with self._step("rules one after another"):
+            model = self._induction(table, columns, weights, scaled).run()
         self.ruleset_ = RuleSet(
             rules=tuple(
                 Rule(

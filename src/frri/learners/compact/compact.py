@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils import Bunch
-from sklearn.utils.class_weight import compute_class_weight
 
 from frri._twins import compiled, pays
-from frri._util.names import shown
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
 from frri.learners._boxes import box_conditions, scaled_values
 from frri.learners._parameters import check_amount, check_choice, check_count
-from frri.learners._weights import weighted_objects
+from frri.learners._weights import check_class_weight, class_factors
 from frri.learners.compact import _pool_kernels, _winner_kernels
 from frri.learners.compact._pool import Pool
 from frri.learners.compact._winner import Choice
@@ -63,12 +61,15 @@ class CompactFRRIClassifier(RuleClassifier):
     radius : float, default=0.5
         How far a box reaches, as a share of the distance to that enemy.
     class_weight : "balanced", None or dict, default="balanced"
-        "balanced" lets every class count the same, None every object.
+        "balanced" lets every class count the same, None every object; or a number for each class
+        (1 for a class that it lacks).
     missing : {"fails", "typical", "error"}, default="fails"
         Whether a condition on a missing value fails, the value counts as the typical one of its column
         (the median, or the commonest category), or is refused, in training and in prediction.
     n_jobs : int, optional
         Threads for prediction; the rules are learned in one.
+    verbose : int, default=0
+        Whether each step of learning is told on standard error, with the seconds it takes.
 
     Attributes
     ----------
@@ -109,6 +110,7 @@ class CompactFRRIClassifier(RuleClassifier):
         class_weight: Any = "balanced",
         missing: str = "fails",
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.max_rules = max_rules
         self.max_conditions = max_conditions
@@ -119,6 +121,7 @@ class CompactFRRIClassifier(RuleClassifier):
         self.class_weight = class_weight
         self.missing = missing
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose a few rules for a table and its class labels.
@@ -136,15 +139,17 @@ class CompactFRRIClassifier(RuleClassifier):
         self
         """
         self._check_parameters()
-        given = None
-        if sample_weight is not None:
-            X, y, known = weighted_objects(X, y, sample_weight)
-            given = np.asarray(known.worth(known.units), dtype=np.float64)
-        table = self._training_table(X, y)
-        counts = np.ones(len(table.classes)) if given is None else given
-        pool, n_candidates = self._pool(table, counts, repeated=given is not None)
+        table = self._training_table(X, y, sample_weight)
+        self._learn(table)
+        return self._calibrate(table)
+
+    def _learn(self, table: TrainingTable) -> None:
+        counts = np.ones(len(table.classes)) if table.weights is None else table.weights
+        with self._step("candidate rules"):
+            pool, n_candidates = self._pool(table, counts, repeated=table.weights is not None)
         choice = Choice(pool, PRICE, pool.kernels)
-        choice.search(self._most_rules(len(table.labels)))
+        with self._step("the best of them"):
+            choice.search(self._most_rules(len(table.labels)))
         order = sorted(choice.rules, key=lambda r: (pool.classes[r], -pool.balance[r], r))
         self.selection_ = Bunch(
             candidates=n_candidates,
@@ -153,7 +158,6 @@ class CompactFRRIClassifier(RuleClassifier):
             worth=choice.worth,
         )
         self.ruleset_ = self._package(table, pool, order)
-        return self
 
     def _pool(
         self, table: TrainingTable, counts: NDArray[np.float64], *, repeated: bool
@@ -190,12 +194,8 @@ class CompactFRRIClassifier(RuleClassifier):
 
     def _weights(self, table: TrainingTable, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         """What objects weigh, as whole numbers: one that counts twice weighs twice as much."""
-        sizes = np.bincount(table.classes, counts, len(table.labels))
-        if self.class_weight == "balanced":
-            factors = 1.0 / sizes
-        else:
-            labels = self.classes_[table.classes]
-            factors = compute_class_weight(self.class_weight, classes=self.classes_, y=labels)
+        sizes = np.bincount(table.classes, counts, len(table.labels)).astype(np.float64)
+        factors = class_factors(self.class_weight, table.labels, sizes, table.target)
         factors = factors * (TOTAL_WEIGHT / (factors * sizes).sum())
         if (counts == np.floor(counts)).all():
             return np.asarray(counts * np.maximum(np.rint(factors), 1.0)[table.classes])
@@ -207,7 +207,7 @@ class CompactFRRIClassifier(RuleClassifier):
             warnings.warn(
                 f"max_rules is {most}, but there is at least one rule for each of the {n_classes} classes.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return max(most, n_classes)
 
@@ -235,7 +235,7 @@ class CompactFRRIClassifier(RuleClassifier):
         )
         covers = [pool.inside(pool.anchors[r], pool.reach[r], pool.types[r]) for r in order]
         own = [int(pool.classes[r]) for r in order]
-        found = statistics_of_covers(own, covers, table.classes, len(table.labels))
+        found = statistics_of_covers(own, covers, table.classes, len(table.labels), table.weights)
         known = (replace(rule, statistics=s) for rule, s in zip(ruleset, found, strict=True))
         return replace(ruleset, rules=tuple(known))
 
@@ -251,11 +251,7 @@ class CompactFRRIClassifier(RuleClassifier):
         for name in ("min_support", "radius"):
             if getattr(self, name) > 1:
                 raise ValueError(f"{name} must be a share from 0 to 1, got {getattr(self, name)}.")
-        given = self.class_weight
-        if not (given is None or isinstance(given, dict) or str(given) == "balanced"):
-            raise ValueError(
-                f"class_weight must be 'balanced', None or a dict of classes, got {shown(given)}."
-            )
+        check_class_weight(self.class_weight)
         check_n_jobs(self.n_jobs)
 
 

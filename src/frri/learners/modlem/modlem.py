@@ -10,7 +10,7 @@ import numpy as np
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
 from frri.learners._parameters import check_choice
-from frri.learners._weights import Weights, sums_by_key, weighted_objects
+from frri.learners._weights import Weights, sums_by_key
 from frri.learners.modlem import _sequential_covering as sequential_covering
 from frri.learners.modlem._bins import BinnedTable
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
@@ -55,6 +55,9 @@ class MODLEMClassifier(RuleClassifier):
         What the rules of a class have to cover: the objects that certainly belong to it (no object of
         another class has the same values), those that possibly belong to it (an object of the class
         has the same values), or simply its objects.
+    class_weight : "balanced", None or mapping, default=None
+        How much the objects of a class count, times their sample weights: all classes together the
+        same, every object the same, or as the mapping of classes says (1 for a class that it lacks).
     missing : {"fails", "typical", "error"}, default="fails"
         Whether a condition on a missing value fails, the value counts as the typical one of its column
         (the median, or the commonest category), or is refused, in training and in prediction.
@@ -62,6 +65,8 @@ class MODLEMClassifier(RuleClassifier):
         How many threads predict: so many, all cores (-1), all but one (-2), and so on. None is all
         cores, or one where several models are fitted at a time by joblib. Learning takes one thread,
         and results are the same in any case.
+    verbose : int, default=0
+        Whether each step of learning is told on standard error, with the seconds it takes.
 
     Attributes
     ----------
@@ -98,13 +103,17 @@ class MODLEMClassifier(RuleClassifier):
         *,
         criterion: Literal["laplace", "entropy"] = "laplace",
         approximation: Literal["lower", "upper", "none"] = "lower",
+        class_weight: Any = None,
         missing: str = "fails",
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.criterion = criterion
         self.approximation = approximation
+        self.class_weight = class_weight
         self.missing = missing
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MODLEMClassifier:
         """Learn the rules.
@@ -123,19 +132,18 @@ class MODLEMClassifier(RuleClassifier):
             Itself.
         """
         self._check_parameters()
-        weighted = None if sample_weight is None else weighted_objects(X, y, sample_weight)
-        try:
-            table = self._training_table(*weighted[:2] if weighted else (X, y))
-        except ValueError:
-            if weighted:  # the same complaint, with rows numbered as in the table that was given
-                self._training_table(X, y)
-            raise
-        weights = weighted[2] if weighted else Weights.equal(len(table.values))
+        table = self._training_table(X, y, sample_weight, self.class_weight)
+        self._learn(table)
+        return self._calibrate(table)
+
+    def _learn(self, table: TrainingTable) -> None:
+        weights = Weights.of(np.ones(len(table.values)) if table.weights is None else table.weights)
         binned = BinnedTable.of(table.values, table.classes, table.attributes)
         targets = approximations(binned.ranks, table.classes, len(table.labels), self.approximation)
-        found = sequential_covering.induce(
-            binned, targets, weights, entropy=self.criterion == "entropy"
-        )
+        with self._step("rules that cover the classes"):
+            found = sequential_covering.induce(
+                binned, targets, weights, entropy=self.criterion == "entropy"
+            )
         self.ruleset_ = RuleSet(
             rules=tuple(_rules(table, binned, targets, weights, found)),
             attributes=table.attributes,
@@ -147,7 +155,6 @@ class MODLEMClassifier(RuleClassifier):
             class_counts=_class_sizes(table, weights),
             about=self._about(table),
         )
-        return self
 
     def _check_parameters(self) -> None:
         check_n_jobs(self.n_jobs)

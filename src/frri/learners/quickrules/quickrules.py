@@ -19,6 +19,7 @@ from frri.learners.quickrules._positive_region import (
     total,
 )
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
+from frri.rules.rule import label_array
 from frri.table.checks import check_complete
 
 if TYPE_CHECKING:
@@ -67,6 +68,10 @@ class QuickRulesClassifier(RuleClassifier):
         it goes on making rules, in the end more of them than there are objects.
     ties : {"first", "last"}, default="last"
         Which of several equally good attributes is added.
+    class_weight : "balanced", None or mapping, default=None
+        How much the objects of a class count, times their sample weights: all classes together the
+        same, every object the same, or as the mapping of classes says (1 for a class that it lacks).
+        Rules do not depend on it, probabilities do.
     missing : {"typical", "error"}, default="typical"
         Whether a missing value counts as the typical one of its column (the median, or the commonest
         category) or is refused, in training and in prediction.
@@ -74,6 +79,8 @@ class QuickRulesClassifier(RuleClassifier):
         How many threads predict: so many, all cores (-1), all but one (-2), and so on. None is all
         cores, or one where several models are fitted at a time by joblib. Learning takes one thread,
         and results are the same in any case.
+    verbose : int, default=0
+        Whether each step of learning is told on standard error, with the seconds it takes.
 
     Attributes
     ----------
@@ -113,10 +120,6 @@ class QuickRulesClassifier(RuleClassifier):
     """
 
     _takes_missing = True
-    _no_weights = (
-        "sums over objects are compared to the last digit, and a heavy object would be rounded "
-        "otherwise than several equal ones"
-    )
 
     reduct_: NDArray[np.intp]
 
@@ -128,44 +131,53 @@ class QuickRulesClassifier(RuleClassifier):
         coverage_test: Literal["at_least", "close"] = "at_least",
         ties: Literal["first", "last"] = "last",
         missing: str = "typical",
+        class_weight: Any = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.t_norm = t_norm
         self.implicator = implicator
         self.coverage_test = coverage_test
         self.ties = ties
         self.missing = missing
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, **refused: Any) -> QuickRulesClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> QuickRulesClassifier:
         """Learn the rules.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-        **refused
-            Nothing: sample weights, for one, are an error.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each object counts in probabilities and in what is known about rules, which are the
+            same with any weights above 0; an object of weight 0 is not there.
 
         Returns
         -------
         QuickRulesClassifier
             Itself.
         """
-        self._refuse(refused)
         check_choice("t_norm", self.t_norm, tuple(fuzzy.T_NORMS))
         check_choice("implicator", self.implicator, tuple(fuzzy.IMPLICATORS))
         check_choice("coverage_test", self.coverage_test, ("at_least", "close"))
         check_choice("ties", self.ties, TIES)
         check_choice("missing", self.missing, ("typical", "error"))
         check_n_jobs(self.n_jobs)
-        table = self._training_table(X, y)
+        table = self._training_table(X, y, sample_weight, self.class_weight)
         check_complete(table.values, table.attributes)
+        self._learn(table)
+        return self._calibrate(table)
+
+    def _learn(self, table: TrainingTable) -> None:
         region = PositiveRegion(
             table.values, table.classes, table.attributes, self.t_norm, self.implicator
         )
         collection = _Collection(region, close=self.coverage_test == "close")
-        self.reduct_ = np.array(greedy_reduct(region, self.ties, collection), dtype=np.intp)
+        with self._step("attributes one after another"):
+            self.reduct_ = np.array(greedy_reduct(region, self.ties, collection), dtype=np.intp)
         ruleset = RuleSet(
             rules=tuple(_rules(table, collection)),
             attributes=table.attributes,
@@ -178,8 +190,8 @@ class QuickRulesClassifier(RuleClassifier):
             class_counts=table.class_counts,
             about=self._about(table),
         )
-        self.ruleset_ = ruleset.with_statistics(table.encoded, self.classes_[table.classes])
-        return self
+        labels = label_array(table.labels)[table.classes]
+        self.ruleset_ = ruleset.with_statistics(table.encoded, labels, table.weights)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

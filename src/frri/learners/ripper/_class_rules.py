@@ -141,7 +141,7 @@ class ClassProblem:
         positive = (classes == own) & rows
         classes = classes.astype(np.min_scalar_type(classes.max()))  # small numbers sort faster
         length = DescriptionLength(
-            columns.n_tests, int(np.sum(rows)), int(np.sum(positive)), false_share
+            columns.n_tests, columns.total(rows), columns.total(positive), false_share
         )
         return cls(columns, classes, rows, positive, length, strategy, random)
 
@@ -222,7 +222,7 @@ class ClassProblem:
 
     def _length_with(self, rule: CrispRule, place: Place) -> float:
         """Bits for a rule and for the errors of the list in which it takes a place."""
-        errors = self.columns.description_length.list_length(
+        errors = self.columns.list_length(
             self.length.problem,
             rule.covers,
             place.left.rows,
@@ -231,7 +231,7 @@ class ClassProblem:
             place.bits,
             place.position,
         )
-        return float(errors) + rule.bits
+        return errors + rule.bits
 
     # ------------------------------------------------------------------ single rules
 
@@ -259,15 +259,14 @@ class ClassProblem:
 
     def _counts(self, rule: CrispRule, left: Remaining) -> Counts:
         covered = rule.covers & left.rows
-        n_positives = np.count_nonzero(covered & self.positive)
-        return Counts(int(np.count_nonzero(covered)), int(n_positives))
+        return Counts(self.columns.total(covered), self.columns.total(covered & self.positive))
 
     def _counted(self, rules: list[CrispRule]) -> list[Counted]:
         """Each rule on the objects that it is the first to cover."""
         first = np.full(len(self.rows), len(rules), dtype=np.min_scalar_type(len(rules)))
         for k in reversed(range(len(rules))):
             first[rules[k].covers] = k
-        counts = self.columns.description_length.tally(first, self.rows, self.positive, len(rules))
+        counts = self.columns.tally(first, self.rows, self.positive, len(rules))
         return [
             Counted(Counts(*pair), rule.bits)
             for pair, rule in zip(counts[:-1].tolist(), rules, strict=True)

@@ -21,10 +21,10 @@ REDUNDANCY = 0.5
 
 
 class Counts(NamedTuple):
-    """Objects covered, and how many of these are positives."""
+    """Objects covered, and how many of these are positives; or what they weigh."""
 
-    covered: int
-    positives: int
+    covered: float
+    positives: float
 
     @property
     def mostly_wrong(self) -> bool:
@@ -55,19 +55,19 @@ class DescriptionLength:
     ----------
     n_tests : int
         How many different tests a rule could use.
-    n_objects, n_positives : int
-        Size of the problem.
+    n_objects, n_positives : float
+        Size of the problem, in objects or in what they weigh.
     false_share : float
         Which share of all errors is expected to be covered negatives.
     """
 
     n_tests: int
-    n_objects: int
-    n_positives: int
+    n_objects: float
+    n_positives: float
     false_share: float
 
     @property
-    def problem(self) -> tuple[int, int, float]:
+    def problem(self) -> tuple[float, float, float]:
         """What `frri.learners.ripper._description_length_kernels` has to know."""
         return self.n_objects, self.n_positives, self.false_share
 

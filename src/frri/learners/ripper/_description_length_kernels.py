@@ -53,7 +53,7 @@ tally = either(interpreted=_tally_interpreted, loops=_tally_loops)
 
 
 @kernel
-def subset_length(n: int, k: int, share: float) -> float:
+def subset_length(n: float, k: float, share: float) -> float:
     """Bits to single out k of n things when each is expected to be chosen with a probability.
 
     A probability above 1, which comes from an expectation that the counts contradict, has no length:
@@ -75,7 +75,7 @@ def subset_length(n: int, k: int, share: float) -> float:
 
 
 @kernel
-def errors_length(problem: tuple[int, int, float], covered: int, positives: int) -> float:
+def errors_length(problem: tuple[float, float, float], covered: float, positives: float) -> float:
     """Bits for the exceptions to rules that cover so many objects and positives in all.
 
     Parameters
@@ -103,7 +103,7 @@ def errors_length(problem: tuple[int, int, float], covered: int, positives: int)
 
 
 @kernel
-def needless(saving: float, covered: int, positives: int) -> bool:
+def needless(saving: float, covered: float, positives: float) -> bool:
     """Whether a rule can go: nothing is lost by it, or it is wrong at least every other time."""
     return saving > -TOLERANCE or (covered > 0 and 2 * positives <= covered)
 

@@ -52,7 +52,9 @@ class FuzzyTests:
         tests : tuple of CrispTest
         """
         kernels = kernels_for(fuzzification, columns.values.size)
-        found = kernels.widened(columns.values, columns.order, positive, _matrix(tests))
+        found = kernels.widened(
+            columns.values, columns.order, positive, columns.weights, _matrix(tests)
+        )
         return cls(tests, found)
 
     def degrees(self, columns: SortedColumns, t_norm: str) -> Floats:
@@ -71,7 +73,7 @@ class FuzzyTests:
         )
 
 
-def certainties(degrees: Floats, positive: Flags) -> list[float]:
+def certainties(degrees: Floats, positive: Flags, weights: Floats) -> list[float]:
     """Certainty factors of a rule's first 0, 1, ..., all tests.
 
     The share of positives in the sum of degrees, with two virtual objects added that are positive as
@@ -81,15 +83,17 @@ def certainties(degrees: Floats, positive: Flags) -> list[float]:
     ----------
     degrees : ndarray of float, shape (n_tests + 1, n_objects)
     positive : ndarray of bool, shape (n_objects,)
+    weights : ndarray of float, shape (n_objects,)
 
     Examples
     --------
-    >>> certainties(np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([True, False]))
+    >>> certainties(np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([True, False]), np.ones(2))
     [0.5, 0.666...]
     """
     own = np.flatnonzero(positive)
-    expected = 2.0 * len(own) / len(positive)
-    factors = (expected + degrees.take(own, axis=1).sum(axis=1)) / (2.0 + degrees.sum(axis=1))
+    expected = 2.0 * weights[own].sum() / weights.sum()
+    counted = degrees * weights
+    factors = (expected + counted.take(own, axis=1).sum(axis=1)) / (2.0 + counted.sum(axis=1))
     result: list[float] = factors.tolist()
     return result
 

@@ -50,7 +50,7 @@ def beyond(column, order, comparison, value):
 # --- purest_support: the support of one test
 
 
-def _purest_support_interpreted(column, value, outward, failed, positive):
+def _purest_support_interpreted(column, value, outward, failed, positive, weights):
     """The support of greatest purity for a test, the widest of equal ones.
 
     Purity is the share of positives in the sum of the test's memberships, over the objects that fail no
@@ -66,6 +66,7 @@ def _purest_support_interpreted(column, value, outward, failed, positive):
     failed : ndarray of int, shape (n_objects,)
         How many tests of the rule each object fails.
     positive : ndarray of bool, shape (n_objects,)
+    weights : ndarray of float, shape (n_objects,)
 
     Returns
     -------
@@ -78,26 +79,29 @@ def _purest_support_interpreted(column, value, outward, failed, positive):
     if not len(outward):
         return 0.0, np.nan
     inside = failed == 0
-    values, own = column[outward], positive[outward]
+    values, weight = column[outward], weights[outward]
+    own = positive[outward] * weight
     new = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
     # An object at distance d has membership 1 - d / reach while it is within: sums of d are enough.
     distance = np.abs(values - value)
     reach = distance[new]
-    before = np.zeros((3, len(outward) + 1))
-    np.cumsum([distance, own, own * distance], axis=1, out=before[:, 1:])
-    lost, p_within, p_lost = before[:, new]
-    total = np.count_nonzero(inside) + new - lost / reach
-    p_total = np.count_nonzero(inside & positive) + p_within - p_lost / reach
+    before = np.zeros((4, len(outward) + 1))
+    sums = [weight, weight * distance, own, own * distance]
+    np.cumsum(sums, axis=1, out=before[:, 1:])
+    within, lost, p_within, p_lost = before[:, new]
+    total = weights[inside].sum() + within - lost / reach
+    p_total = weights[inside & positive].sum() + p_within - p_lost / reach
     purity = np.divide(p_total, total, out=np.zeros(len(new)), where=total > 0.0)
     best = np.flatnonzero(purity >= purity.max() - TIE)[-1]
     return float(purity[best]), float(values[new[best]])
 
 
-def _purest_support_loops(column, value, outward, failed, positive):
-    n_within, p_within = 0, 0
+def _purest_support_loops(column, value, outward, failed, positive, weights):
+    within, p_within = 0.0, 0.0
     for i in range(len(failed)):
-        n_within += failed[i] == 0
-        p_within += (failed[i] == 0) & positive[i]
+        if failed[i] == 0:
+            within += weights[i]
+            p_within += weights[i] * positive[i]
     purities, ends = np.empty(len(outward)), np.empty(len(outward))
     n_ends, lost, p_lost, purest = 0, 0.0, 0.0, 0.0
     for k in range(len(outward)):
@@ -106,17 +110,18 @@ def _purest_support_loops(column, value, outward, failed, positive):
         end = column[outward[k]]
         distance = abs(end - value)
         if n_ends == 0 or end != ends[n_ends - 1]:
-            total = n_within - lost / distance
+            total = within - lost / distance
             p_total = p_within - p_lost / distance
             purities[n_ends] = p_total / total if total > 0.0 else 0.0
             purest = max(purest, purities[n_ends])
             ends[n_ends] = end
             n_ends += 1
-        n_within += 1
-        lost += distance
+        weight = weights[outward[k]]
+        within += weight
+        lost += weight * distance
         if positive[outward[k]]:
-            p_within += 1
-            p_lost += distance
+            p_within += weight
+            p_lost += weight * distance
     for k in range(n_ends - 1, -1, -1):
         if purities[k] >= purest - TIE:
             return purities[k], ends[k]
@@ -127,7 +132,7 @@ purest_support = either(interpreted=_purest_support_interpreted, loops=_purest_s
 
 
 @kernel
-def widened(values, order, positive, tests):
+def widened(values, order, positive, weights, tests):
     """Widen the tests of a rule, one at a time, where that makes the rule purer.
 
     In each round every test that is not settled yet proposes the support of greatest purity, given the
@@ -140,6 +145,8 @@ def widened(values, order, positive, tests):
     order : ndarray of int, same shape
         Object numbers of each column by ascending value, missing ones last.
     positive : ndarray of bool, shape (n_objects,)
+    weights : ndarray of float, shape (n_objects,)
+        What the objects count.
     tests : ndarray of float, shape (n_tests, 3)
 
     Returns
@@ -168,7 +175,7 @@ def widened(values, order, positive, tests):
             else:
                 column, outward = values[int(tests[k, 0])], outside[k, : n_outside[k]]
                 purities[k], proposals[k] = purest_support(
-                    column, tests[k, 2], outward, failed, positive
+                    column, tests[k, 2], outward, failed, positive, weights
                 )
         best = 0.0
         for purity in purities:

@@ -102,8 +102,7 @@ def prune(
     ndarray of float, shape (n_kept, 3)
         The shortest of the best beginnings. Without objects to judge by, the rule as it is.
     """
-    counts = columns.thresholds.beginnings(columns.values, tests, rows, positive)
-    (n_objects, n_positives), *beginnings = counts.tolist()
+    (n_objects, n_positives), *beginnings = columns.beginnings(tests, rows, positive)
     if not n_objects:
         return tests
     best, length = (n_positives + 1) / (n_objects + 2), 0

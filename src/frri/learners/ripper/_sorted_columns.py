@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
+    Integers = NDArray[np.integer]
+    # Objects and positives, one row for each rule: numbers, or what they weigh.
+    Amounts = NDArray[np.generic]
     # One row (attribute, comparison, value) per test, as frri.learners.ripper._threshold_kernels has them.
     Tests = NDArray[np.float64]
 
@@ -111,6 +114,48 @@ class SortedColumns:
         """Which objects satisfy all tests; a missing value satisfies none."""
         return np.asarray(self.thresholds.covered(self.values, tests))
 
+    @property
+    def weights(self) -> Floats:
+        """What each object counts."""
+        return np.ones(self.n_objects)
+
+    def total(self, rows: Flags) -> float:
+        """What the objects whose flag is set count together."""
+        return int(np.count_nonzero(rows))
+
+    def beginnings(self, tests: Tests, rows: Flags, positive: Flags) -> list[list[float]]:
+        """What satisfies the first 0, 1, ..., all tests, objects and positives."""
+        counts = self.thresholds.beginnings(self.values, tests, rows, positive)
+        return counts.tolist()  # type: ignore[no-any-return]
+
+    def tally(self, first: Integers, rows: Flags, positive: Flags, n_rules: int) -> Amounts:
+        """What each rule is the first to cover, objects and positives; in the end what none covers."""
+        counts: Amounts = self.description_length.tally(first, rows, positive, n_rules)
+        return counts
+
+    def list_length(
+        self,
+        problem: tuple[float, float, float],
+        covers: Flags,
+        rows: Flags,
+        positive: Flags,
+        later: Integers,
+        bits: Floats,
+        position: int,
+    ) -> float:
+        """Bits for the exceptions to a list: see `_description_length_kernels.list_length`."""
+        length = self.description_length.list_length(
+            problem, covers, rows, positive, later, bits, position
+        )
+        return float(length)
+
+    def grown(self, coded: NDArray[np.uint32], rows: Flags, min_weight: float) -> Tests:
+        """Tests that narrow objects down to positives: see `_threshold_kernels.grow`."""
+        tests: Tests = self.thresholds.grow(
+            coded, rows, self.values, self.nominal, self.logs, min_weight
+        )
+        return tests
+
     def part(self, positive: Flags) -> Part:
         """All objects, for the search of tests that single out the positives."""
         return Part(self, 2 * self.order + positive[self.order])
@@ -140,12 +185,8 @@ class Part:
         return Part(self.columns, self.columns.thresholds.restrict(self.coded, rows))
 
     def grown(self, rows: Flags, min_weight: float) -> Tests:
-        """Tests that narrow the objects whose flag is set down to positives: see `frri.learners.ripper._threshold_kernels.grow`."""
-        columns = self.columns
-        tests: Tests = columns.thresholds.grow(
-            self.coded, rows, columns.values, columns.nominal, columns.logs, float(min_weight)
-        )
-        return tests
+        """Tests that narrow the objects whose flag is set down to positives."""
+        return self.columns.grown(self.coded, rows, float(min_weight))
 
 
 def without_redundant(tests: Tests) -> tuple[CrispTest, ...]:

@@ -12,7 +12,8 @@ from frri.learners._base import RuleClassifier
 from frri.learners._parameters import check_choice, random_numbers
 from frri.learners.ripper._class_rules import ClassProblem, Strategy
 from frri.learners.ripper._fuzzification import FuzzyTests, certainties, stretched_weights
-from frri.learners.ripper._sorted_columns import SortedColumns, without_redundant
+from frri.learners.ripper._sorted_columns import without_redundant
+from frri.learners.ripper._weighted_columns import columns_of
 from frri.rules import Rule, RuleSet
 from frri.rules.measures import statistics_of_covers
 from frri.rules.ruleset import COVERS
@@ -45,13 +46,16 @@ class FURIAClassifier(RuleClassifier):
     folds : int, default=3
         One object in so many is set apart for pruning when rules are gone through again.
     min_weight : float, default=2
-        A test that fewer objects of the class satisfy is not added to a rule.
+        A test that fewer objects of the class (or less weight) satisfy is not added to a rule.
     optimizations : int, default=2
         How often each class's rules are gone through again.
     t_norm : {"product", "minimum"}, default="product"
         How the memberships of a rule's tests are joined.
     uncovered : {"stretch", "priors"}, default="stretch"
         What decides about an object that no rule covers: stretched rules, or the most frequent class.
+    class_weight : "balanced", None or mapping, default=None
+        How much the objects of a class count, times their sample weights: all classes together the
+        same, every object the same, or as the mapping of classes says (1 for a class that it lacks).
     missing : {"fails", "typical", "error"}, default="fails"
         Whether a condition on a missing value fails, the value counts as the typical one of its column
         (the median, or the commonest category), or is refused, in training and in prediction.
@@ -61,6 +65,8 @@ class FURIAClassifier(RuleClassifier):
         How many threads predict: so many, all cores (-1), all but one (-2), and so on. None is all
         cores, or one where several models are fitted at a time by joblib. Learning takes one thread,
         and results are the same in any case.
+    verbose : int, default=0
+        Whether each step of learning is told on standard error, with the seconds it takes.
 
     Attributes
     ----------
@@ -91,10 +97,6 @@ class FURIAClassifier(RuleClassifier):
     """
 
     _takes_missing = True
-    _no_weights = (
-        "objects are drawn at random to grow rules and to prune them, and a heavy object would be drawn "
-        "otherwise than several equal ones"
-    )
 
     def __init__(
         self,
@@ -106,7 +108,9 @@ class FURIAClassifier(RuleClassifier):
         uncovered: Literal["stretch", "priors"] = "stretch",
         random_state: int | np.random.RandomState | None = None,
         missing: str = "fails",
+        class_weight: Any = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.folds = folds
         self.min_weight = min_weight
@@ -115,9 +119,11 @@ class FURIAClassifier(RuleClassifier):
         self.uncovered = uncovered
         self.random_state = random_state
         self.missing = missing
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, **refused: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn rules from a table and its class labels.
 
         Parameters
@@ -125,19 +131,24 @@ class FURIAClassifier(RuleClassifier):
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
             Class labels of any type; the name of a series becomes the name of the target.
-        **refused
-            Nothing: sample weights, for one, are an error.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each object counts, in all that is counted; one of weight 0 is not there. Objects
+            are drawn one by one to grow rules and to prune them, so that an object of weight 3 need
+            not give the rules of three equal ones.
 
         Returns
         -------
         self
         """
-        self._refuse(refused)
-        strategy = self._strategy()
-        table = self._training_table(X, y)
-        random = random_numbers(self.random_state)
+        self._strategy()
+        table = self._training_table(X, y, sample_weight, self.class_weight)
+        self._learn(table)
+        return self._calibrate(table)
+
+    def _learn(self, table: TrainingTable) -> None:
+        strategy, random = self._strategy(), random_numbers(self.random_state)
         self.ruleset_ = RuleSet(
-            rules=tuple(_rules(table, strategy, self.t_norm, random)),
+            rules=tuple(self._rules(table, strategy, random)),
             attributes=table.attributes,
             classes=table.labels,
             target=table.target,
@@ -148,7 +159,6 @@ class FURIAClassifier(RuleClassifier):
             class_counts=table.class_counts,
             about=self._about(table),
         )
-        return self
 
     def _strategy(self) -> Strategy:
         check_n_jobs(self.n_jobs)
@@ -163,42 +173,45 @@ class FURIAClassifier(RuleClassifier):
             keep_hopeless=True,
         )
 
-
-def _rules(
-    table: TrainingTable, strategy: Strategy, t_norm: str, random: np.random.RandomState
-) -> Iterator[Rule]:
-    """The rules of all classes, with what they cover."""
-    found = list(_fuzzy_rules(table, strategy, t_norm, random))
-    own, covers = [own for own, _, _ in found], [covers for _, _, covers in found]
-    statistics = statistics_of_covers(own, covers, table.classes, len(table.labels))
-    for (_, rule, _), known in zip(found, statistics, strict=True):
-        yield replace(rule, statistics=known)
-
-
-def _fuzzy_rules(
-    table: TrainingTable, strategy: Strategy, t_norm: str, random: np.random.RandomState
-) -> Iterator[tuple[int, Rule, NDArray[np.bool_]]]:
-    """Every class against all other objects: its number, its rules, and what these cover."""
-    columns = SortedColumns.of(table.values, table.attributes)
-    everything = np.ones(columns.n_objects, dtype=np.bool_)
-    for own, label in enumerate(table.labels):
-        problem = ClassProblem.of_class(
-            columns,
-            table.classes,
-            own,
-            rows=everything,
-            false_share=table.class_counts[own] / columns.n_objects,
-            strategy=strategy,
-            random=random,
+    def _rules(
+        self, table: TrainingTable, strategy: Strategy, random: np.random.RandomState
+    ) -> Iterator[Rule]:
+        """The rules of all classes, with what they cover."""
+        found = list(self._fuzzy_rules(table, strategy, random))
+        own, covers = [own for own, _, _ in found], [covers for _, _, covers in found]
+        statistics = statistics_of_covers(
+            own, covers, table.classes, len(table.labels), table.weights
         )
-        for crisp in problem.rules():
-            tests = FuzzyTests.of(columns, problem.positive, without_redundant(crisp.tests))
-            degrees = tests.degrees(columns, t_norm)
-            factors = certainties(degrees, problem.positive)
-            rule = Rule(
-                conditions=tests.conditions(table.attributes),
-                consequent=label,
-                weight=factors[-1] if len(crisp.tests) else 0.0,
-                partial_weights=stretched_weights(factors) if len(crisp.tests) else (),
+        for (_, rule, _), known in zip(found, statistics, strict=True):
+            yield replace(rule, statistics=known)
+
+    def _fuzzy_rules(
+        self, table: TrainingTable, strategy: Strategy, random: np.random.RandomState
+    ) -> Iterator[tuple[int, Rule, NDArray[np.bool_]]]:
+        """Every class against all other objects: its number, its rules, and what these cover."""
+        columns = columns_of(table)
+        everything = np.ones(columns.n_objects, dtype=np.bool_)
+        total = columns.total(everything)
+        for own, label in enumerate(table.labels):
+            problem = ClassProblem.of_class(
+                columns,
+                table.classes,
+                own,
+                rows=everything,
+                false_share=table.class_counts[own] / total,
+                strategy=strategy,
+                random=random,
             )
-            yield own, rule, degrees[-1] * rule.weight > COVERS
+            with self._step(f"rules for {label!r}"):
+                rules = problem.rules()
+            for crisp in rules:
+                tests = FuzzyTests.of(columns, problem.positive, without_redundant(crisp.tests))
+                degrees = tests.degrees(columns, self.t_norm)
+                factors = certainties(degrees, problem.positive, columns.weights)
+                rule = Rule(
+                    conditions=tests.conditions(table.attributes),
+                    consequent=label,
+                    weight=factors[-1] if len(crisp.tests) else 0.0,
+                    partial_weights=stretched_weights(factors) if len(crisp.tests) else (),
+                )
+                yield own, rule, degrees[-1] * rule.weight > COVERS

@@ -12,7 +12,8 @@ from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
 from frri.learners._parameters import check_choice, random_numbers
 from frri.learners.ripper._class_rules import ClassProblem, CrispRule, Strategy
-from frri.learners.ripper._sorted_columns import NO_TESTS, SortedColumns, without_redundant
+from frri.learners.ripper._sorted_columns import NO_TESTS, without_redundant
+from frri.learners.ripper._weighted_columns import columns_of
 from frri.rules import Rule, RuleSet
 from frri.rules.measures import statistics_of_covers
 
@@ -42,12 +43,15 @@ class RIPPERClassifier(RuleClassifier):
     folds : int, default=3
         One object in so many is set apart for pruning.
     min_weight : float, default=2
-        A test that fewer objects of the class satisfy is not added to a rule.
+        A test that fewer objects of the class (or less weight) satisfy is not added to a rule.
     optimizations : int, default=2
         How often each class's rules are gone through again; 0 gives IREP*.
     prune : bool, default=True
         Whether rules are pruned. If not, they are grown on all objects and there is nothing to choose
         from when they are gone through again, so they are not.
+    class_weight : "balanced", None or mapping, default=None
+        How much the objects of a class count, times their sample weights: all classes together the
+        same, every object the same, or as the mapping of classes says (1 for a class that it lacks).
     missing : {"fails", "typical", "error"}, default="fails"
         Whether a condition on a missing value fails, the value counts as the typical one of its column
         (the median, or the commonest category), or is refused, in training and in prediction.
@@ -57,6 +61,8 @@ class RIPPERClassifier(RuleClassifier):
         How many threads predict: so many, all cores (-1), all but one (-2), and so on. None is all
         cores, or one where several models are fitted at a time by joblib. Learning takes one thread,
         and results are the same in any case.
+    verbose : int, default=0
+        Whether each step of learning is told on standard error, with the seconds it takes.
 
     Attributes
     ----------
@@ -88,10 +94,6 @@ class RIPPERClassifier(RuleClassifier):
     """
 
     _takes_missing = True
-    _no_weights = (
-        "objects are drawn at random to grow rules and to prune them, and a heavy object would be drawn "
-        "otherwise than several equal ones"
-    )
 
     def __init__(
         self,
@@ -102,7 +104,9 @@ class RIPPERClassifier(RuleClassifier):
         prune: bool = True,
         random_state: int | np.random.RandomState | None = None,
         missing: str = "fails",
+        class_weight: Any = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.folds = folds
         self.min_weight = min_weight
@@ -110,9 +114,11 @@ class RIPPERClassifier(RuleClassifier):
         self.prune = prune
         self.random_state = random_state
         self.missing = missing
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, **refused: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn rules from a table and its class labels.
 
         Parameters
@@ -120,19 +126,24 @@ class RIPPERClassifier(RuleClassifier):
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
             Class labels of any type; the name of a series becomes the name of the target.
-        **refused
-            Nothing: sample weights, for one, are an error.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each object counts, in all that is counted; one of weight 0 is not there. Objects
+            are drawn one by one to grow rules and to prune them, so that an object of weight 3 need
+            not give the rules of three equal ones.
 
         Returns
         -------
         self
         """
-        self._refuse(refused)
-        strategy = self._strategy()
-        table = self._training_table(X, y)
-        random = random_numbers(self.random_state)
+        self._strategy()
+        table = self._training_table(X, y, sample_weight, self.class_weight)
+        self._learn(table)
+        return self._calibrate(table)
+
+    def _learn(self, table: TrainingTable) -> None:
+        strategy, random = self._strategy(), random_numbers(self.random_state)
         self.ruleset_ = RuleSet(
-            rules=tuple(_rules(_decision_list(table, strategy, random), table)),
+            rules=tuple(_rules(self._decision_list(table, strategy, random), table)),
             attributes=table.attributes,
             classes=table.labels,
             target=table.target,
@@ -142,7 +153,34 @@ class RIPPERClassifier(RuleClassifier):
             class_counts=table.class_counts,
             about=self._about(table),
         )
-        return self
+
+    def _decision_list(
+        self, table: TrainingTable, strategy: Strategy, random: np.random.RandomState
+    ) -> list[CrispRule]:
+        """The rules of all classes but the most frequent, and the default rule."""
+        columns = columns_of(table)
+        counts = np.array(table.class_counts)
+        shuffled = random.permutation(len(counts))
+        ascending = shuffled[counts[shuffled].argsort(kind="stable")]
+        left = np.ones(columns.n_objects, dtype=np.bool_)
+        rules: list[CrispRule] = []
+        for k, own in enumerate(ascending[:-1]):
+            problem = ClassProblem.of_class(
+                columns,
+                table.classes,
+                own,
+                rows=left,
+                false_share=counts[own] / counts[ascending[k:]].sum(),
+                strategy=strategy,
+                random=random,
+            )
+            with self._step(f"rules for {table.labels[own]!r}"):
+                found = problem.rules()
+            for rule in found:
+                left = left & ~rule.covers
+            rules += found
+        everything = np.ones(columns.n_objects, dtype=np.bool_)
+        return [*rules, CrispRule(NO_TESTS, everything, 0.0)]
 
     def _strategy(self) -> Strategy:
         check_n_jobs(self.n_jobs)
@@ -159,40 +197,12 @@ class RIPPERClassifier(RuleClassifier):
         return strategy if self.prune else replace(strategy, optimizations=0)
 
 
-def _decision_list(
-    table: TrainingTable, strategy: Strategy, random: np.random.RandomState
-) -> list[CrispRule]:
-    """The rules of all classes but the most frequent, and the default rule."""
-    columns = SortedColumns.of(table.values, table.attributes)
-    counts = np.array(table.class_counts)
-    shuffled = random.permutation(len(counts))
-    ascending = shuffled[counts[shuffled].argsort(kind="stable")]
-    left = np.ones(columns.n_objects, dtype=np.bool_)
-    rules: list[CrispRule] = []
-    for k, own in enumerate(ascending[:-1]):
-        problem = ClassProblem.of_class(
-            columns,
-            table.classes,
-            own,
-            rows=left,
-            false_share=counts[own] / counts[ascending[k:]].sum(),
-            strategy=strategy,
-            random=random,
-        )
-        found = problem.rules()
-        for rule in found:
-            left = left & ~rule.covers
-        rules += found
-    everything = np.ones(columns.n_objects, dtype=np.bool_)
-    return [*rules, CrispRule(NO_TESTS, everything, 0.0)]
-
-
 def _rules(crisp: list[CrispRule], table: TrainingTable) -> Iterator[Rule]:
     """Each rule with what it covers, and with the classes of the objects which it is first to cover."""
     covers = [rule.covers for rule in crisp]
     shares = _shares(covers, table)
     own = shares.argmax(axis=1).tolist()
-    statistics = statistics_of_covers(own, covers, table.classes, len(table.labels))
+    statistics = statistics_of_covers(own, covers, table.classes, len(table.labels), table.weights)
     for rule, c, share, known in zip(crisp, own, shares.tolist(), statistics, strict=True):
         yield Rule(
             conditions=tuple(
@@ -211,11 +221,11 @@ def _shares(covers: list[NDArray[np.bool_]], table: TrainingTable) -> NDArray[np
     left = np.ones(len(table.classes), dtype=np.bool_)
     counts = np.empty((len(covers), len(table.labels)))
     for r, covered in enumerate(covers):
-        decided = table.classes[left & covered]
+        decided = left & covered
         left = left & ~covered
         # A rule with nothing left to decide, such as a default that is never needed, speaks for all.
-        counts[r] = np.bincount(
-            decided if len(decided) else table.classes, minlength=len(table.labels)
-        )
+        rows = decided if decided.any() else np.ones_like(decided)
+        weights = None if table.weights is None else table.weights[rows]
+        counts[r] = np.bincount(table.classes[rows], weights, len(table.labels))
     shares: NDArray[np.float64] = counts / counts.sum(axis=1, keepdims=True)
     return shares

@@ -1,0 +1,70 @@
+"""What is going on, on standard error, while it takes time."""
+
+import sys
+import threading
+import time
+from types import TracebackType
+from typing import Self
+
+
+class Progress:
+    """Says what is going on while it takes more than a second.
+
+    Parameters
+    ----------
+    what : str
+    patience : float, default=1.0
+        Seconds before anything is said.
+    closing : bool, default=False
+        Whether the last word is how long it took.
+
+    Examples
+    --------
+    >>> with Progress("learning rules"):
+    ...     pass
+    """
+
+    def __init__(self, what: str, patience: float = 1.0, *, closing: bool = False) -> None:
+        self.what, self.patience, self.closing = what, patience, closing
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._shown = False
+
+    def __enter__(self) -> Self:
+        self._start = time.perf_counter()
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+        if self._shown and sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")
+        if self.closing and error is None:
+            _write(f"{self.what}: {time.perf_counter() - self._start:.1f} s\n")
+
+    def _watch(self) -> None:
+        """A line that counts on a terminal, a line of its own now and then elsewhere."""
+        wait = self.patience
+        while not self._over.wait(wait):
+            seconds = time.perf_counter() - self._start
+            self._shown = True
+            if sys.stderr.isatty():
+                wait = 1.0
+                _write(f"\r{self.what} ... {seconds:.0f} s")
+            else:
+                wait = max(10.0, seconds)
+                _write(f"{self.what} ... {seconds:.0f} s\n")
+
+
+def _write(text: str) -> None:
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except OSError:  # nobody listens
+        pass

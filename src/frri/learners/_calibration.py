@@ -1,0 +1,166 @@
+"""How far the votes of rules can be trusted, told by objects that the rules were not learned from.
+
+Rules agree with the objects they were learned from far better than with new ones; strict rules agree with
+them in everything. So the table is halved, each half is asked about by rules learned from the other, and
+the answers say how much of a probability should come from rules, and how much from the sizes of the
+classes.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from frri.rules.trust import trusted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from frri.learners._base import RuleClassifier, TrainingTable
+
+    Floats = NDArray[np.float64]
+
+# Different objects that are asked about, at most: one number is to be found, and more cost time.
+MOST_OBJECTS = 1_000
+# Fewer than this tell nothing about rules learned from half of them.
+FEWEST_OBJECTS = 20
+# What may be found, from no trust at all on.
+TRUSTS = (*(np.arange(20) / 20).tolist(), 0.97, 0.98, 0.99, 0.995)
+# Losses that differ by less are equal: sums are rounded.
+TIE = 1e-9
+
+
+def trust_in_rules(learner: RuleClassifier, table: TrainingTable) -> float:
+    """The share of probabilities that should come from rules such as these, from 0 to below 1.
+
+    Parameters
+    ----------
+    learner : RuleClassifier
+        Not changed.
+    table : TrainingTable
+        What it has learned from.
+
+    Returns
+    -------
+    float
+        What gives the objects of each half the least logarithmic loss.
+    """
+    rows, half, n_distinct = halves(table)
+    classes, n_classes = table.classes[rows], len(table.labels)
+    if n_distinct < FEWEST_OBJECTS or not 0 < half.sum() < len(rows):
+        return n_distinct / (n_distinct + n_classes)
+    shares, decided = np.zeros((len(rows), n_classes)), np.zeros(len(rows), dtype=np.intp)
+    for asked in (half, ~half):
+        present, codes = np.unique(classes[~asked], return_inverse=True)
+        part = _part(table, rows[~asked], present, codes)
+        one = learner._for_part(rows[~asked])  # noqa: SLF001 - the two are one thing
+        if isinstance(one.class_weight, Mapping):
+            one.class_weight = {c: one.class_weight.get(c, 1.0) for c in part.labels}
+        with warnings.catch_warnings():
+            # What they say has been said about the whole table.
+            warnings.simplefilter("ignore")
+            one._learn(part)  # noqa: SLF001
+        decision = one.ruleset_.decide(table.encoded.take(rows[asked]), n_jobs=learner.n_jobs)
+        shares[np.ix_(asked, present)] = decision.probabilities
+        decided[asked] = present[decision.index]
+    sizes = np.array(table.class_counts)
+    weights = np.ones(len(rows)) if table.weights is None else table.weights[rows]
+    surprise = float(weights.sum()) / n_distinct
+    return least_loss(shares, decided, classes, sizes, weights, surprise)
+
+
+def halves(table: TrainingTable) -> tuple[NDArray[np.intp], NDArray[np.bool_], int]:
+    """The objects to ask about, the half in which each of them is, and how many differ.
+
+    Both depend on the values of an object and on its class alone, and not on its place or on how often
+    it occurs: whoever repeats a row or gives it a weight of 2 gets the same.
+    """
+    keys = _keys(table.values)
+    distinct, first, inverse = np.unique(
+        keys ^ (table.classes.astype(np.uint64) + np.uint64(1)) * _ODD,
+        return_index=True,
+        return_inverse=True,
+    )
+    own = table.classes[first]
+    order = own.argsort(kind="stable")
+    sizes = np.bincount(own, minlength=len(table.labels))
+    rank = np.empty(len(distinct), dtype=np.intp)
+    rank[order] = np.arange(len(distinct)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    most = np.ceil(sizes * min(1.0, MOST_OBJECTS / len(distinct)))
+    kept = rank < most[own]
+    rows = np.flatnonzero(kept[inverse])
+    return rows, ((rank + own) % 2 == 1)[inverse[rows]], int(kept.sum())
+
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _keys(values: Floats) -> NDArray[np.uint64]:
+    """A number for each row that depends on all its values, in no order that anybody could mean."""
+    known = np.where(np.isnan(values), np.inf, values + 0.0)  # -0 equals 0
+    keys = np.zeros(len(values), dtype=np.uint64)
+    for column in known.T:
+        keys = (keys ^ np.ascontiguousarray(column).view(np.uint64)) * _ODD
+        keys ^= keys >> np.uint64(29)
+    return keys
+
+
+def _part(
+    table: TrainingTable,
+    rows: NDArray[np.intp],
+    present: NDArray[np.intp],
+    codes: NDArray[np.intp],
+) -> TrainingTable:
+    """Some of the objects, with the classes that are present among them."""
+    return replace(
+        table,
+        values=table.values[rows],
+        classes=codes.astype(np.intp),
+        labels=tuple(table.labels[c] for c in present),
+        weights=None if table.weights is None else table.weights[rows],
+    )
+
+
+def least_loss(
+    shares: Floats,
+    decided: NDArray[np.intp],
+    classes: NDArray[np.intp],
+    sizes: Floats,
+    weights: Floats,
+    surprise: float = 1.0,
+) -> float:
+    """The trust by which objects are least surprising: see `frri.rules.trust`.
+
+    One more object is counted that no rule would have foreseen, so that no trust is ever complete.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n_objects, n_classes)
+        By rules.
+    decided, classes : ndarray of int
+        The class decided for, and the true one.
+    sizes : ndarray of shape (n_classes,)
+        Of the classes.
+    weights : ndarray of shape (n_objects,)
+    surprise : float, default=1.0
+        What that object weighs.
+
+    Examples
+    --------
+    >>> shares = np.array([[1.0, 0.0]] * 9)
+    >>> decided = np.zeros(9, dtype=np.intp)
+    >>> least_loss(shares, decided, decided, np.array([0.5, 0.5]), np.ones(9))
+    0.8
+    """
+    rows = np.arange(len(shares))
+    best, found = np.inf, 0.0
+    for trust in TRUSTS:
+        own = trusted(shares, decided, trust, sizes)[rows, classes]
+        loss = -(weights * np.log(own)).sum() - surprise * np.log(1.0 - trust)
+        if loss < best - TIE * weights.sum():
+            best, found = float(loss), trust
+    return found
