@@ -74,23 +74,28 @@ def _mixed():
     mixed = matrix.copy()
     mixed[:, -1] = rng.integers(-1, 6, len(mixed))
     holes = rng.random(matrix.shape) < 0.05
-    seconds = {}
-    for name, nominal, missing, values in (
-        ("numbers alone", False, "typical", matrix),
-        ("one nominal column", True, "typical", mixed),
-        ("5 % missing, typical", False, "typical", np.where(holes, np.nan, matrix)),
-        ("5 % missing, fails", False, "fails", np.where(holes, np.nan, matrix)),
-        ("5 % missing, similar", False, "similar", np.where(holes, np.nan, matrix)),
-        ("nominal and missing", True, "typical", np.where(holes, np.nan, mixed)),
-    ):
-        ruleset = _made_up(1010, 30, nominal=nominal, missing=missing)
-        ruleset.predict_index(values)  # loads or compiles the kernel
-        seconds[name] = best(lambda r=ruleset, v=values: r.predict_index(v))
-        ratio = seconds[name] / seconds["numbers alone"]
+    gaps, both = (np.where(holes, np.nan, values) for values in (matrix, mixed))
+    tasks = {
+        name: (_made_up(1010, 30, nominal=nominal, missing=missing), values)
+        for name, nominal, missing, values in (
+            ("numbers alone", False, "typical", matrix),
+            ("one nominal column", True, "typical", mixed),
+            ("5 % missing, typical", False, "typical", gaps),
+            ("5 % missing, fails", False, "fails", gaps),
+            ("5 % missing, similar", False, "similar", gaps),
+            ("nominal and missing", True, "typical", both),
+        )
+    }
+    seconds = dict.fromkeys(tasks, np.inf)
+    for _ in range(6):  # in turns, the first of which loads or compiles the kernel
+        for name, (ruleset, values) in tasks.items():
+            once = best(lambda r=ruleset, v=values: r.predict_index(v), 1)
+            seconds[name] = min(seconds[name], once)
+    for name, found in seconds.items():
+        ratio = found / seconds["numbers alone"]
         print(
-            f"50,000 x 30, 1,010 rules, {name:<22}{seconds[name]:.3f} s, {ratio:.2f} x numbers alone "
-            "(at most 1.3 wanted)",
-            flush=True,
+            f"50,000 x 30, 1,010 rules, {name:<22}{found:.3f} s, {ratio:.2f} x numbers alone "
+            "(at most 1.3 wanted)"
         )
 
 

@@ -1,5 +1,7 @@
 """Answers of SQL in which all rules have their part: sums of votes and of numbers, means, thresholds."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from frri.export.sql_rules import Folding, Query
@@ -82,55 +84,66 @@ class Answers:
 
     def _thresholds(self, source: str) -> list[Answer]:
         """Is it at least the second class, the third, and so on: see `frri.rules.decision`."""
-        number, n = self.dialect.number, len(self.labels)
-        one, nothing, asked = number(1.0), number(0.0), range(1, n)
-        source, found = self._folding().run(source) if len(self.ruleset) else (source, {})
-        scores = {group: name for group, (name, _) in found.items()}
-        columns = [*self.carried]
-        for t in asked:
-            pro = [scores[k] for k in range(t, n) if k in scores]
-            contra = [scores[n + k] for k in range(t) if n + k in scores]
-            columns += [
-                f"{self.dialect.greatest(pro or [nothing])} AS pro{t}",
-                f"{self.dialect.greatest(contra or [nothing])} AS contra{t}",
-            ]
-        source = self.query.add("thresholds", columns, source)
-
-        def count(test: str) -> str:
-            terms = [f"CASE WHEN {test.format(t)} THEN {one} ELSE {nothing} END" for t in asked]
-            return " + ".join(terms) or nothing
-
-        # Where no rule speaks, what speaks are the shares of the classes from `lowest` to `highest`.
-        columns = [f"{count('pro{} > 0')} AS lowest"]
-        columns += [f"{number(n - 1.0)} - ({count('contra{} > 0')}) AS highest"]
-        source = self.query.add("left_open", ["*", *columns], source)
-        before = [0.0, *np.cumsum(self.ruleset.class_counts).tolist()]
-        places = [f"WHEN {number(float(c))} THEN {{}}" for c in range(n)]
-        below = " ".join(p.format(number(before[c])) for c, p in enumerate(places))
-        up_to = " ".join(p.format(number(before[c + 1])) for c, p in enumerate(places))
-        columns = [f"CASE lowest {below} END AS below", f"CASE highest {up_to} END AS up_to"]
-        source = self.query.add("sizes", ["*", *columns], source)
-        columns = []
-        for t in asked:
-            here, size = number(float(t)), number(before[t])
-            silent = f"WHEN lowest < {here} AND highest >= {here}"
-            for name, side, sizes, places_left in (
-                ("for", "pro", f"up_to - {size}", f"highest + {one} - {here}"),
-                ("against", "contra", f"{size} - below", f"{here} - lowest"),
-            ):
-                shares = f"{silent} AND up_to > below THEN {sizes} {silent} THEN {places_left}"
-                columns.append(f"CASE {shares} ELSE {side}{t} END AS {name}{t}")
-        source = self.query.add("sides", ["*", *columns], source)
+        one, nothing = self.dialect.number(1.0), self.dialect.number(0.0)
+        source = self._where_none_speaks(self._spoken(source))
         columns = [
             f"CASE WHEN for{t} > 0 THEN {one} / ({one} + against{t} / for{t}) ELSE {nothing} END "
             f"AS share{t}"
-            for t in asked
+            for t in self._asked
         ]
         source = self.query.add("shares", ["*", *columns], source)
-        half = number(0.5)
-        source = self.query.add(
-            "passed", ["*", f"{count(f'share{{}} > {half}')} AS passed"], source
-        )
-        label = " ".join(p.format(self.labels[c]) for c, p in enumerate(places))
-        share = " ".join(p.format(f"share{c}" if c else one) for c, p in enumerate(places))
-        return [(source, f"CASE passed {label} END", self._nobody, f"CASE passed {share} END", "")]
+        passed = self._count(f"share{{}} > {self.dialect.number(0.5)}")
+        source = self.query.add("passed", ["*", f"{passed} AS passed"], source)
+        label = self._by_place("passed", self.labels)
+        share = self._by_place("passed", [one, *(f"share{t}" for t in self._asked)])
+        return [(source, label, self._nobody, share, "")]
+
+    def _spoken(self, source: str) -> str:
+        """What speaks for and against each threshold, and the classes that are left by it."""
+        n = len(self.labels)
+        source, found = self._folding().run(source) if len(self.ruleset) else (source, {})
+        columns = [*self.carried]
+        for t in self._asked:
+            for side, groups in (("pro", range(t, n)), ("contra", range(n, n + t))):
+                scores = [found[group][0] for group in groups if group in found]
+                most = self.dialect.greatest(scores or [self.dialect.number(0.0)])
+                columns.append(f"{most} AS {side}{t}")
+        source = self.query.add("spoken", columns, source)
+        lowest = self._count("pro{} > 0")
+        highest = f"{self.dialect.number(n - 1.0)} - ({self._count('contra{} > 0')})"
+        columns = [f"{lowest} AS lowest", f"{highest} AS highest"]
+        return self.query.add("classes_left", ["*", *columns], source)
+
+    def _where_none_speaks(self, source: str) -> str:
+        """There the shares in training do, of the classes that are left; if these have none, equal ones."""
+        number = self.dialect.number
+        sizes = [number(size) for size in (0.0, *np.cumsum(self.ruleset.class_counts).tolist())]
+        below = self._by_place("lowest", sizes[:-1])
+        up_to = self._by_place("highest", sizes[1:])
+        source = self.query.add("sizes", ["*", f"{below} AS below", f"{up_to} AS up_to"], source)
+        columns = []
+        for t in self._asked:
+            here = number(float(t))
+            silent = f"WHEN lowest < {here} AND highest >= {here}"
+            for name, side, share, equal in (
+                ("for", "pro", f"up_to - {sizes[t]}", f"highest + {number(1.0)} - {here}"),
+                ("against", "contra", f"{sizes[t]} - below", f"{here} - lowest"),
+            ):
+                cases = f"{silent} AND up_to > below THEN {share} {silent} THEN {equal}"
+                columns.append(f"CASE {cases} ELSE {side}{t} END AS {name}{t}")
+        return self.query.add("sides", ["*", *columns], source)
+
+    @property
+    def _asked(self) -> range:
+        return range(1, len(self.labels))
+
+    def _count(self, test: str) -> str:
+        """For how many thresholds a test holds."""
+        one, nothing = self.dialect.number(1.0), self.dialect.number(0.0)
+        tests = [test.format(t) for t in self._asked]
+        return " + ".join(f"CASE WHEN {t} THEN {one} ELSE {nothing} END" for t in tests) or nothing
+
+    def _by_place(self, place: str, values: Sequence[str]) -> str:
+        """The value in the place that a column names."""
+        cases = [f"WHEN {self.dialect.number(float(c))} THEN {v}" for c, v in enumerate(values)]
+        return f"CASE {place} {' '.join(cases)} END"
