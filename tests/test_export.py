@@ -672,6 +672,8 @@ def test_what_is_no_number_is_missing(duck):
     odd = pd.DataFrame({"n": ["abc", "", "1", b"1", 1, None]}, dtype=object)
     answers = sqlite_answers(ruleset, odd)
     assert [answer[1] for answer in answers] == ["none", "none", "low", "none", "low", "none"]
+    texts = odd.iloc[[0, 1, 2, 5]].reset_index(drop=True)
+    assert [a[1] for a in duck_answers(duck, ruleset, texts)] == ["none", "none", "low", "none"]
     nan = pd.DataFrame({"n": [np.nan, 0.0, inf, -inf]})
     duck.execute("CREATE OR REPLACE TABLE t (id INTEGER, n DOUBLE)")
     duck.executemany("INSERT INTO t VALUES (?, ?)", [*enumerate(nan["n"].tolist())])

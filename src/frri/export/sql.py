@@ -35,8 +35,9 @@ def to_sql(
 
     The table needs the columns that rules use. NULL is missing (NaN too, where a database has it), a
     category never seen in training is one, and dates may be DATE, TIMESTAMP or ISO texts. A text in a
-    numeric column is read as a number. Truth values are recognised: where training had yes and no, a
-    BOOLEAN that a database has made of them means the same.
+    numeric column is read as a number; SQLite and DuckDB take one that is none for missing. Truth values
+    are recognised: where training had yes and no, a BOOLEAN that a database has made of them means the
+    same.
 
     Parameters
     ----------

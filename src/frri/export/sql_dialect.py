@@ -173,13 +173,13 @@ class DuckDB(Ansi):
         return Dialect.checked(self, value)
 
     def as_number(self, column: str) -> str:
-        """NaN is a missing value."""
-        value = f"CAST({column} AS DOUBLE)"
+        """NaN is a missing value, and so is a text that is no number, such as NA in a file."""
+        value = f"TRY_CAST({column} AS DOUBLE)"
         return f"CASE WHEN NOT isnan({value}) THEN {value} END"
 
     def as_days(self, column: str) -> str:
         """By the microseconds since 1970."""
-        return f"epoch_us(CAST({column} AS TIMESTAMP)) / 86400e6"
+        return f"epoch_us(TRY_CAST({column} AS TIMESTAMP)) / 86400e6"
 
     def as_text(self, column: str, texts: Collection[str]) -> str:
         """NaN is missing in columns of floats; truth values are written as in Python.
