@@ -31,6 +31,7 @@ BENCHMARKS = (
     "small_rulesets",
     "reference_rivals",
     "reference_rough",
+    "probabilities",
 )
 
 
