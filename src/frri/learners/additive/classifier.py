@@ -149,6 +149,10 @@ class AdditiveRulesClassifier(RuleClassifier):
         """
         self._check_parameters()
         table = self._training_table(X, y, sample_weight)
+        self._learn(table)
+        return self._calibrate(table)
+
+    def _learn(self, table: TrainingTable) -> None:
         weights = np.ones(len(table.values)) if table.weights is None else table.weights
         with self._step("rules one after another"):
             rules, base = self.induced(table, weights)
@@ -166,7 +170,6 @@ class AdditiveRulesClassifier(RuleClassifier):
             class_counts=tuple(sizes.tolist()),
             about=self._about(table),
         )
-        return self
 
     def induced(self, table: TrainingTable, weights: Floats) -> tuple[tuple[Rule, ...], Floats]:
         """The rules of a checked training table, and the base of every class."""
