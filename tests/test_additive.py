@@ -397,7 +397,10 @@ def test_degenerate_tables():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"max_rules": 0}, 'max_rules must be a whole number of at least 1 or "auto", got 0'),
+        (
+            {"max_rules": 0},
+            'max_rules must be a whole number of at least 1 or "auto" or "1se", got 0',
+        ),
         ({"max_rules": "many"}, "max_rules must be"),
         ({"max_conditions": 1.5}, "max_conditions must be a whole number of at least 1, got 1.5"),
         ({"refine": -1}, "refine must be"),

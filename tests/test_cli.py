@@ -406,6 +406,13 @@ def test_frri_proves_the_fewest(capsys):
     assert "proved to be the fewest" in captured.err
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_size_that_the_data_choose_is_told(capsys):
+    options = ["--learner", "additive", "--set", "max_rules=1se", "--no-check"]
+    assert main([*FIT_NUMBERS[:-1], "m.json", *options]) == 0
+    assert re.search(r"At most \d+ rules: the fewest within one standard", capsys.readouterr().err)
+
+
 def write_noise(folder, n_rows=150):
     """Two columns of which one tells the class, three times out of four."""
     generator = np.random.default_rng(0)

@@ -192,6 +192,46 @@ def plot_map(
     return figure
 
 
+def plot_sizes(learner: Any) -> "Figure":
+    """Score by number of rules, with one standard error each way, and the size that was chosen.
+
+    Parameters
+    ----------
+    learner : estimator
+        Fitted with ``max_rules="1se"``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from frri import CompactFRRIClassifier
+    >>> clf = CompactFRRIClassifier(max_rules="1se").fit(*load_iris(return_X_y=True))
+    >>> len(plot_sizes(clf).axes)
+    1
+    """
+    _matplotlib()
+    path = getattr(learner, "path_", None)
+    if path is None:
+        raise ValueError('There are no sizes to draw: fit the learner with max_rules="1se".')
+    figure = _figure((6.4, 3.8))
+    axes = figure.add_subplot()
+    axes.errorbar(
+        path.sizes, path.scores, yerr=path.errors, color=COLOURS[0], marker="o", capsize=3
+    )
+    near = path.score_of(path.best) - path.errors[path.sizes.index(path.best)]
+    axes.axhline(near, color=GREY, linestyle="--", linewidth=1)
+    axes.plot(
+        path.chosen, path.score_of(path.chosen), "o", color=COLOURS[1], markersize=11, zorder=3
+    )
+    axes.set_xscale("log")
+    axes.set_xticks(path.sizes, [str(size) for size in path.sizes])
+    axes.minorticks_off()
+    axes.set_xlabel("at most so many rules")
+    axes.set_ylabel(path.measure)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.suptitle(f"{path.chosen} rules are within one standard error of the best", fontsize=12)
+    return figure
+
+
 def _matplotlib() -> None:
     optional("matplotlib", "Drawing rules", "plot")
 

@@ -128,6 +128,8 @@ def run(arguments: argparse.Namespace) -> int:
     place = f"; saved in {arguments.output}" if arguments.output not in {None, "-"} else ""
     rules = "1 rule" if len(ruleset) == 1 else f"{len(ruleset)} rules"
     say(f"{rules} with {conditions} conditions{proof}{place}")
+    if getattr(learner, "path_", None) is not None:
+        say(str(learner.path_))
     if check is not None and trial is not None:
         say(check.line(trial))
     else:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from frri._util.progress import Progress
 from frri.learners._calibration import trust_in_rules
 from frri.learners._parameters import check_count
+from frri.learners._path import SizePath
 from frri.learners._provenance import provenance
 from frri.learners._weights import check_class_weight, class_factors, with_weights
 from frri.rules import Label, RuleSet
@@ -76,6 +77,13 @@ class NumberTable:
     numbers: NDArray[np.float64]
     attributes: tuple[Attribute, ...]
     target: str
+    # What every object weighs; None if all weigh the same.
+    weights: NDArray[np.float64] | None = None
+
+    @property
+    def encoded(self) -> EncodedTable:
+        """The rows, for whoever takes a table."""
+        return EncodedTable(self.values, self.attributes)
 
 
 class RuleLearner(BaseEstimator):  # type: ignore[misc]
@@ -94,6 +102,8 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
     verbose: int = 0
 
     ruleset_: RuleSet
+    # The sizes that were measured: of learners that do.
+    path_: SizePath | None = None
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -279,7 +289,8 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
 
     def _for_part(self, rows: NDArray[np.intp]) -> Self:  # noqa: ARG002 - for those who know objects
         """A learner of the same kind for some of the objects, that need not be thorough."""
-        one: Self = clone(self).set_params(verbose=0)
+        size = {} if self.path_ is None else {"max_rules": self.path_.chosen}
+        one: Self = clone(self).set_params(verbose=0, **size)
         return one
 
     def _calibrate(self, table: TrainingTable) -> Self:

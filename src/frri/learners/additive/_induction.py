@@ -11,6 +11,8 @@ from frri.learners.additive._growing import EQUAL
 from frri.learners.additive._losses import Start
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from frri.learners.additive._growing import Search, SoftRule
     from frri.learners.additive._losses import Fitted, Loss
 
@@ -63,9 +65,16 @@ class Induction:
 
     def run(self) -> Additive:
         """Rules that have a weight."""
-        model = self._extended(self._model((), self.loss.start))
+        return next(runs([self]))
+
+    def empty(self) -> Additive:
+        """No rules."""
+        return self._model((), self.loss.start)
+
+    def finished(self, model: Additive) -> Additive:
+        """The rules that have a weight, after they have been gone through again."""
         for _ in range(self.refine):
-            model = self._extended(self._revised(model))
+            model = self.extended(self._revised(model))
         heard = np.abs(model.fitted.weights) >= SILENT
         if heard.all():
             return model
@@ -79,7 +88,7 @@ class Induction:
         voices, times = [spoken.voice for spoken in rules], [spoken.times for spoken in rules]
         return Additive(rules, self.loss.fitted(voices, degrees, times, start))
 
-    def _extended(self, model: Additive) -> Additive:
+    def extended(self, model: Additive) -> Additive:
         """Add the best rule of all voices, of equal ones the first, while it is worth it."""
         while len(model.rules) < self.max_rules and _additions(model) < AGAIN * self.max_rules:
             found = [self._best(model.fitted, voice) for voice in self.loss.voices]
@@ -121,6 +130,18 @@ class Induction:
                 model = changed
             place += 1
         return model
+
+
+def runs(inductions: Iterable[Induction]) -> Iterator[Additive]:
+    """What each of several inductions finds, as if it were run alone.
+
+    They differ only in the number of rules allowed, ascending, and in what a rule must promise,
+    descending: what one has added is the beginning of the next.
+    """
+    model = None
+    for induction in inductions:
+        model = induction.extended(induction.empty() if model is None else model)
+        yield induction.finished(model)
 
 
 def _additions(model: Additive) -> int:

@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 MOST = 10_000
 
 
-def check_count(name: str, value: Any, least: int, *, auto: bool = False) -> None:
-    """Complain about a parameter that is not a whole number, or "auto" where that is allowed.
+def check_count(name: str, value: Any, least: int, words: Sequence[str] = ()) -> None:
+    """Complain about a parameter that is not a whole number, or one of the words allowed.
 
     Examples
     --------
-    >>> check_count("max_rules", 0, 1, auto=True)
+    >>> check_count("max_rules", 0, 1, ["auto"])
     Traceback (most recent call last):
         ...
     ValueError: max_rules must be a whole number of at least 1 or "auto", got 0.
     """
-    if auto and isinstance(value, str) and value == "auto":
+    if isinstance(value, str) and value in words:
         return
     if not isinstance(value, Integral) or value is True or value < least:
-        also = ' or "auto"' if auto else ""
+        also = "".join(f' or "{word}"' for word in words)
         raise ValueError(
             f"{name} must be a whole number of at least {least}{also}, got {shown(value)}."
         )

@@ -225,7 +225,7 @@ class BaggedRulesClassifier(RuleClassifier):
 
     def _check_parameters(self) -> None:
         check_count("n_bags", self.n_bags, 1)
-        check_count("max_rules", self.max_rules, 1, auto=True)
+        check_count("max_rules", self.max_rules, 1, ["auto"])
         check_count("max_conditions", self.max_conditions, 1)
         check_choice("missing", self.missing, ("fails", "typical", "error"))
         check_amount("max_attributes", self.max_attributes)

@@ -9,10 +9,11 @@ import numpy as np
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
 from frri.learners._parameters import check_choice
+from frri.learners._path import class_path
 from frri.learners._weights import check_class_weight, class_factors
 from frri.learners.additive._columns import SoftColumns
 from frri.learners.additive._growing import Search
-from frri.learners.additive._induction import Induction
+from frri.learners.additive._induction import Induction, runs
 from frri.learners.additive._losses import SoftmaxLoss
 from frri.learners.additive._settings import check_count, upward_sides
 from frri.rules import Rule, RuleSet
@@ -20,7 +21,7 @@ from frri.rules.measures import statistics_of_counts
 from frri.rules.ruleset import COVERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -58,10 +59,11 @@ class AdditiveRulesClassifier(RuleClassifier):
 
     Parameters
     ----------
-    max_rules : int or "auto", default="auto"
+    max_rules : int, "auto" or "1se", default="auto"
         The most rules; by default 2 K + 6 for K classes. A rule must promise to lower the loss by 1;
         by less in proportion where more rules than by default are allowed, and with fewer than 50
-        objects.
+        objects. "1se" takes the fewest whose balanced accuracy in five-fold cross-validation is within
+        one standard error of the best.
     max_conditions : int, default=4
         The most conditions of a rule.
     class_weight : "balanced", None or mapping, default="balanced"
@@ -89,6 +91,9 @@ class AdditiveRulesClassifier(RuleClassifier):
     ruleset_ : RuleSet
         The rules in the order in which they were added, with the semantics "softmax-votes". A rule's
         weight is its vote.
+    path_ : SizePath or None
+        With ``max_rules="1se"``: `sizes` from few rules to many, their `scores` and standard `errors`,
+        and the size `chosen`; `to_frame` makes a table of it.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only if the table has names for its columns.
@@ -113,7 +118,7 @@ class AdditiveRulesClassifier(RuleClassifier):
     def __init__(
         self,
         *,
-        max_rules: int | Literal["auto"] = "auto",
+        max_rules: int | Literal["auto", "1se"] = "auto",
         max_conditions: int = 4,
         class_weight: Literal["balanced"] | Mapping[Any, float] | None = "balanced",
         monotone: Mapping[str, int] | None = None,
@@ -153,37 +158,54 @@ class AdditiveRulesClassifier(RuleClassifier):
         return self._calibrate(table)
 
     def _learn(self, table: TrainingTable) -> None:
-        weights = np.ones(len(table.values)) if table.weights is None else table.weights
+        self.path_ = class_path(self, table) if self.max_rules == "1se" else None
         with self._step("rules one after another"):
-            rules, base = self.induced(table, weights)
-        sizes = np.bincount(table.classes, weights, len(table.labels)).astype(np.float64)
-        self.ruleset_ = RuleSet(
-            rules=rules,
-            attributes=table.attributes,
-            classes=table.labels,
-            target=table.target,
-            semantics="softmax-votes",
-            t_norm="product",
-            clip=True,
-            missing=self._missing_in_rules,
-            base=tuple(base.tolist()),
-            class_counts=tuple(sizes.tolist()),
-            about=self._about(table),
-        )
+            (self.ruleset_,) = self._rulesets(table, [self._most_rules(table)])
+
+    def _rulesets(self, table: TrainingTable, sizes: Sequence[int]) -> Iterator[RuleSet]:
+        """At most so many rules, for each of the ascending sizes: the same, and further ones."""
+        weights = np.ones(len(table.values)) if table.weights is None else table.weights
+        for rules, base in self._induced(table, weights, sizes):
+            yield RuleSet(
+                rules=rules,
+                attributes=table.attributes,
+                classes=table.labels,
+                target=table.target,
+                semantics="softmax-votes",
+                t_norm="product",
+                clip=True,
+                missing=self._missing_in_rules,
+                base=tuple(base.tolist()),
+                class_counts=table.class_counts,
+                about=self._about(table),
+            )
 
     def induced(self, table: TrainingTable, weights: Floats) -> tuple[tuple[Rule, ...], Floats]:
         """The rules of a checked training table, and the base of every class."""
-        sizes = np.bincount(table.classes, weights, len(table.labels)).astype(np.float64)
+        return next(self._induced(table, weights, [self._most_rules(table)]))
+
+    def _induced(
+        self, table: TrainingTable, weights: Floats, sizes: Sequence[int]
+    ) -> Iterator[tuple[tuple[Rule, ...], Floats]]:
+        counts = np.bincount(table.classes, weights, len(table.labels)).astype(np.float64)
         columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH, self.n_jobs)
-        model = self._induction(table, columns, weights, sizes).run()
-        return tuple(_rules(table, columns, model, weights, sizes)), model.fitted.base
+        for model in runs(self._induction(table, columns, weights, counts, k) for k in sizes):
+            yield tuple(_rules(table, columns, model, weights, counts)), model.fitted.base
+
+    def _most_rules(self, table: TrainingTable) -> int:
+        if isinstance(self.max_rules, str):
+            return _usual(table) if self.path_ is None else self.path_.chosen
+        return int(self.max_rules)
 
     def _induction(
-        self, table: TrainingTable, columns: SoftColumns, weights: Floats, sizes: Floats
+        self,
+        table: TrainingTable,
+        columns: SoftColumns,
+        weights: Floats,
+        sizes: Floats,
+        max_rules: int,
     ) -> Induction:
         n_classes = len(table.labels)
-        usual = 2 * n_classes + 6
-        max_rules = usual if self.max_rules == "auto" else int(self.max_rules)
         penalty = PENALTY / n_classes
         factors = class_factors(self.class_weight, table.labels, sizes, table.target)
         loss = SoftmaxLoss(
@@ -191,7 +213,7 @@ class AdditiveRulesClassifier(RuleClassifier):
             voices=tuple(range(n_classes)),
             weights=weights * factors[table.classes],
             penalty=penalty,
-            worth=min(1.0, usual / max_rules) * min(1.0, float(sizes.sum()) / SMALL),
+            worth=min(1.0, _usual(table) / max_rules) * min(1.0, float(sizes.sum()) / SMALL),
             allowed=self._allowed(table),
         )
         search = Search(
@@ -215,12 +237,17 @@ class AdditiveRulesClassifier(RuleClassifier):
         return "Additive rules"
 
     def _check_parameters(self) -> None:
-        check_count("max_rules", self.max_rules, 1, auto=True)
+        check_count("max_rules", self.max_rules, 1, ["auto", "1se"])
         check_count("max_conditions", self.max_conditions, 1)
         check_count("refine", self.refine, 0)
         check_choice("missing", self.missing, ("fails", "typical", "error"))
         check_n_jobs(self.n_jobs)
         check_class_weight(self.class_weight)
+
+
+def _usual(table: TrainingTable) -> int:
+    """The usual number of rules."""
+    return 2 * len(table.labels) + 6
 
 
 def _rules(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -9,16 +10,17 @@ import numpy as np
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleRegressor
 from frri.learners._parameters import check_choice
+from frri.learners._path import number_path
 from frri.learners._weights import with_weights
 from frri.learners.additive._columns import SoftColumns
 from frri.learners.additive._growing import Search
-from frri.learners.additive._induction import Induction
+from frri.learners.additive._induction import Induction, runs
 from frri.learners.additive._losses import SquaredLoss
 from frri.learners.additive._settings import check_count, upward_sides
 from frri.rules import Rule, RuleSet
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,6 +36,8 @@ PENALTY = 4.0
 # variances of what is left over.
 RULES = 14
 WORTH = 0.5
+# The fewest and the most rules of a path.
+PATH = (2, 42)
 
 
 class AdditiveRulesRegressor(RuleRegressor):
@@ -50,9 +54,10 @@ class AdditiveRulesRegressor(RuleRegressor):
 
     Parameters
     ----------
-    max_rules : int or "auto", default="auto"
+    max_rules : int, "auto" or "1se", default="auto"
         The most rules; 14 by default. A rule must promise to lower the squared error by the variance
-        of what is left over; by less in proportion where more rules than by default are allowed.
+        of what is left over; by less in proportion where more rules than by default are allowed. "1se"
+        takes the fewest whose R2 in five-fold cross-validation is within one standard error of the best.
     max_conditions : int, default=4
         The most conditions of a rule.
     monotone : mapping of str to {1, -1}, optional
@@ -74,6 +79,9 @@ class AdditiveRulesRegressor(RuleRegressor):
     ruleset_ : RuleSet
         The rules in the order in which they were added, with the semantics "added-contributions". A
         rule's consequent is the number that it adds, in the target's own units.
+    path_ : SizePath or None
+        With ``max_rules="1se"``: `sizes` from few rules to many, their `scores` and standard `errors`,
+        and the size `chosen`; `to_frame` makes a table of it.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only if the table has names for its columns.
@@ -98,7 +106,7 @@ class AdditiveRulesRegressor(RuleRegressor):
     def __init__(
         self,
         *,
-        max_rules: int | Literal["auto"] = "auto",
+        max_rules: int | Literal["auto", "1se"] = "auto",
         max_conditions: int = 4,
         monotone: Mapping[str, int] | None = None,
         refine: int = 0,
@@ -130,43 +138,58 @@ class AdditiveRulesRegressor(RuleRegressor):
         AdditiveRulesRegressor
             Itself.
         """
-        check_count("max_rules", self.max_rules, 1, auto=True)
+        check_count("max_rules", self.max_rules, 1, ["auto", "1se"])
         check_count("max_conditions", self.max_conditions, 1)
         check_count("refine", self.refine, 0)
         check_choice("missing", self.missing, ("fails", "typical", "error"))
         check_n_jobs(self.n_jobs)
         table, given = with_weights(self._number_table, X, y, sample_weight)
-        weights = np.ones(len(table.values)) if given is None else given
-        middle, unit, scaled = _standardised(table.numbers, weights)
-        columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH, self.n_jobs)
+        table = replace(table, weights=given)
+        self.path_ = number_path(self, table, *PATH) if self.max_rules == "1se" else None
         with self._step("rules one after another"):
-            model = self._induction(table, columns, weights, scaled).run()
-        self.ruleset_ = RuleSet(
-            rules=tuple(
-                Rule(
-                    conditions=tuple(
-                        columns.condition(test, table.attributes[test.attribute])
-                        for test in spoken.rule.tests
-                    ),
-                    consequent=float(unit * size),
-                )
-                for spoken, size in zip(model.rules, model.fitted.weights, strict=True)
-            ),
-            attributes=table.attributes,
-            target=table.target,
-            semantics="added-contributions",
-            t_norm="product",
-            clip=True,
-            missing=self._missing_in_rules,
-            base=(float(middle + unit * model.fitted.base[0]),),
-            about=self._about(table),
-        )
+            (self.ruleset_,) = self._rulesets(table, [self._most_rules()])
         return self
 
+    def _most_rules(self) -> int:
+        if isinstance(self.max_rules, str):
+            return RULES if self.path_ is None else self.path_.chosen
+        return int(self.max_rules)
+
+    def _rulesets(self, table: NumberTable, sizes: Sequence[int]) -> Iterator[RuleSet]:
+        """At most so many rules, for each of the ascending sizes: the same, and further ones."""
+        weights = np.ones(len(table.values)) if table.weights is None else table.weights
+        middle, unit, scaled = _standardised(table.numbers, weights)
+        columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH, self.n_jobs)
+        for model in runs(self._induction(table, columns, weights, scaled, k) for k in sizes):
+            yield RuleSet(
+                rules=tuple(
+                    Rule(
+                        conditions=tuple(
+                            columns.condition(test, table.attributes[test.attribute])
+                            for test in spoken.rule.tests
+                        ),
+                        consequent=float(unit * size),
+                    )
+                    for spoken, size in zip(model.rules, model.fitted.weights, strict=True)
+                ),
+                attributes=table.attributes,
+                target=table.target,
+                semantics="added-contributions",
+                t_norm="product",
+                clip=True,
+                missing=self._missing_in_rules,
+                base=(float(middle + unit * model.fitted.base[0]),),
+                about=self._about(table),
+            )
+
     def _induction(
-        self, table: NumberTable, columns: SoftColumns, weights: Floats, target: Floats
+        self,
+        table: NumberTable,
+        columns: SoftColumns,
+        weights: Floats,
+        target: Floats,
+        max_rules: int,
     ) -> Induction:
-        max_rules = RULES if self.max_rules == "auto" else int(self.max_rules)
         upward = upward_sides(self.monotone, table.attributes)
         loss = SquaredLoss(
             target=target,

@@ -14,6 +14,7 @@ from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
 from frri.learners._boxes import box_conditions, scaled_values
 from frri.learners._parameters import check_amount, check_choice, check_count
+from frri.learners._path import class_path
 from frri.learners._weights import check_class_weight, class_factors
 from frri.learners.compact import _pool_kernels, _winner_kernels
 from frri.learners.compact._pool import Pool
@@ -22,6 +23,7 @@ from frri.rules import Rule, RuleSet
 from frri.rules.measures import statistics_of_covers
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from types import ModuleType
 
     from numpy.typing import NDArray
@@ -48,8 +50,9 @@ class CompactFRRIClassifier(RuleClassifier):
 
     Parameters
     ----------
-    max_rules : int or "auto", default="auto"
-        The most rules there may be; "auto" is twice the number of classes and 6 more.
+    max_rules : int, "auto" or "1se", default="auto"
+        The most rules there may be; "auto" is twice the number of classes and 6 more, "1se" the fewest
+        whose balanced accuracy in five-fold cross-validation is within one standard error of the best.
     max_conditions : int, optional
         The most sides that a box may get.
     min_support : float, default=0.03
@@ -80,6 +83,9 @@ class CompactFRRIClassifier(RuleClassifier):
     selection_ : Bunch
         `candidates` (how many boxes there were to choose from), `n_rules`, `n_conditions`, and `worth`:
         the share of right training objects plus half their mean margin, by weight.
+    path_ : SizePath or None
+        With ``max_rules="1se"``: `sizes` from few rules to many, their `scores` and standard `errors`,
+        and the size `chosen`; `to_frame` makes a table of it.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if the table had column names.
@@ -144,20 +150,27 @@ class CompactFRRIClassifier(RuleClassifier):
         return self._calibrate(table)
 
     def _learn(self, table: TrainingTable) -> None:
+        self.path_ = class_path(self, table) if self.max_rules == "1se" else None
+        (self.ruleset_,) = self._rulesets(table, [self._most_rules(len(table.labels))])
+
+    def _rulesets(self, table: TrainingTable, sizes: Sequence[int]) -> Iterator[RuleSet]:
+        """At most so many rules, for each size, chosen from the same boxes."""
         counts = np.ones(len(table.classes)) if table.weights is None else table.weights
         with self._step("candidate rules"):
             pool, n_candidates = self._pool(table, counts, repeated=table.weights is not None)
-        choice = Choice(pool, PRICE, pool.kernels)
-        with self._step("the best of them"):
-            choice.search(self._most_rules(len(table.labels)))
-        order = sorted(choice.rules, key=lambda r: (pool.classes[r], -pool.balance[r], r))
-        self.selection_ = Bunch(
-            candidates=n_candidates,
-            n_rules=len(order),
-            n_conditions=int(pool.used[order].sum()),
-            worth=choice.worth,
-        )
-        self.ruleset_ = self._package(table, pool, order)
+        for most in sizes:
+            choice = Choice(pool, PRICE, pool.kernels)
+            with self._step("the best of them"):
+                choice.search(most)
+            order = sorted(choice.rules, key=lambda r: (pool.classes[r], -pool.balance[r], r))
+            self.selection_ = Bunch(
+                candidates=n_candidates,
+                n_rules=len(order),
+                n_conditions=int(pool.used[order].sum()),
+                worth=choice.worth,
+            )
+            yield self._package(table, pool, order)
+            pool.keep_only(n_candidates, None)
 
     def _pool(
         self, table: TrainingTable, counts: NDArray[np.float64], *, repeated: bool
@@ -202,6 +215,8 @@ class CompactFRRIClassifier(RuleClassifier):
         return np.asarray(np.maximum(np.rint(counts * factors[table.classes]), 1.0))
 
     def _most_rules(self, n_classes: int) -> int:
+        if self.path_ is not None:
+            return self.path_.chosen
         most = 2 * n_classes + 6 if self.max_rules == "auto" else int(self.max_rules)
         if most < n_classes:
             warnings.warn(
@@ -240,7 +255,7 @@ class CompactFRRIClassifier(RuleClassifier):
         return replace(ruleset, rules=tuple(known))
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.max_rules, str) or self.max_rules != "auto":
+        if not isinstance(self.max_rules, str) or self.max_rules not in {"auto", "1se"}:
             check_count("max_rules", self.max_rules, 1)
         if self.max_conditions is not None:
             check_count("max_conditions", self.max_conditions, 1)

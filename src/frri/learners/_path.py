@@ -1,0 +1,221 @@
+"""How accuracy grows with the number of rules, and the smallest size that is as good as the best."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from frri._util.optional import optional
+from frri.table.encoding import describe_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from frri.learners._base import NumberTable, RuleClassifier, RuleLearner, TrainingTable
+    from frri.table import Attribute
+
+    Floats = NDArray[np.float64]
+    Rows = NDArray[np.intp]
+
+# How many sizes are tried, and on how many parts of the table.
+SIZES = 8
+FOLDS = 5
+SEED = 0
+
+
+@dataclass(frozen=True)
+class SizePath:
+    """What so many rules are worth on objects that they were not learned from.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        The most rules there may be, ascending.
+    scores : tuple of float
+        Mean score over the parts of the table, each judged by rules learned from the others.
+    errors : tuple of float
+        Standard error of that mean.
+    chosen : int
+        The smallest size whose score is within one standard error of the best.
+    measure : str
+        What the scores are.
+
+    Examples
+    --------
+    >>> path = SizePath.of((2, 5, 12), [[0.7, 0.8, 0.9], [0.7, 0.9, 0.8]], "balanced accuracy")
+    >>> path.chosen, [round(score, 3) for score in path.scores]
+    (5, [0.7, 0.85, 0.85])
+    >>> print(path)
+    At most 5 rules: the fewest within one standard error of the best balanced accuracy (0.85 with 5).
+    """
+
+    sizes: tuple[int, ...]
+    scores: tuple[float, ...]
+    errors: tuple[float, ...]
+    chosen: int
+    measure: str
+
+    @classmethod
+    def of(cls, sizes: Sequence[int], scores: Any, measure: str) -> SizePath:
+        """From the scores of parts of the table (rows) at each size (columns)."""
+        scores = np.asarray(scores)
+        means = scores.mean(axis=0)
+        errors = scores.std(axis=0, ddof=1) / np.sqrt(len(scores))
+        best = int(means.argmax())
+        near = int((means >= means[best] - errors[best]).argmax())
+        return cls(
+            tuple(sizes),
+            tuple(means.tolist()),
+            tuple(errors.tolist()),
+            int(sizes[near]),
+            measure,
+        )
+
+    @property
+    def best(self) -> int:
+        """The size of the highest score, of equal ones the smallest."""
+        return self.sizes[self.scores.index(max(self.scores))]
+
+    def score_of(self, size: int) -> float:
+        """The score of one of the sizes."""
+        return self.scores[self.sizes.index(size)]
+
+    def to_frame(self) -> Any:
+        """A row for each size, as a pandas data frame."""
+        pandas = optional("pandas", "A table of sizes", "tables")
+        return pandas.DataFrame(
+            {
+                "size": self.sizes,
+                "score": self.scores,
+                "error": self.errors,
+                "chosen": [size == self.chosen for size in self.sizes],
+            }
+        )
+
+    def __str__(self) -> str:
+        reached = f"{self.score_of(self.best):.2f} with {self.best}"
+        if self.best != self.chosen:
+            reached = f"{self.score_of(self.chosen):.2f}; {reached}"
+        return (
+            f"At most {self.chosen} rules: the fewest within one standard error of the best "
+            f"{self.measure} ({reached})."
+        )
+
+
+def sizes_between(fewest: int, most: int) -> tuple[int, ...]:
+    """Sizes from few rules to many, each about so many times the one before.
+
+    Examples
+    --------
+    >>> sizes_between(2, 26)
+    (2, 3, 4, 6, 9, 13, 18, 26)
+    """
+    sizes = np.rint(np.geomspace(fewest, most, SIZES)).astype(int)
+    return tuple(np.unique(sizes).tolist())
+
+
+def class_path(learner: RuleClassifier, table: TrainingTable) -> SizePath:
+    """Balanced accuracy from one rule for each class to eight and ten more.
+
+    Parameters
+    ----------
+    learner : RuleClassifier
+        One with `_rulesets`; not changed.
+    table : TrainingTable
+        Its parts have about the same shares of the classes. They keep typical values of the whole
+        table, and all else is learned from the others anew.
+
+    Returns
+    -------
+    SizePath
+    """
+    from sklearn.model_selection import StratifiedKFold  # noqa: PLC0415 - slow to import
+
+    n_classes, n_folds = len(table.labels), min(FOLDS, int(np.bincount(table.classes).max()))
+    _check_folds(n_folds, "a class with 2 objects")
+    sizes = sizes_between(n_classes, 8 * n_classes + 10)
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=SEED)
+    weights = np.ones(len(table.classes)) if table.weights is None else table.weights
+    scores = []
+    with learner._step("sizes"), warnings.catch_warnings():  # noqa: SLF001
+        warnings.simplefilter("ignore")  # what is wrong has been said about the whole table
+        for learned, asked in folds.split(table.values, table.classes):
+            present, codes = np.unique(table.classes[learned], return_inverse=True)
+            labels = tuple(table.labels[c] for c in present)
+            part = replace(_part(table, learned), classes=codes.astype(np.intp), labels=labels)
+            one = clone(learner).set_params(verbose=0)
+            if isinstance(one.class_weight, Mapping):
+                one.class_weight = {c: w for c, w in one.class_weight.items() if c in labels}
+            true = table.classes[asked], weights[asked]
+            scores.append(
+                [
+                    _balanced_accuracy(present[rules.predict_index(table.values[asked])], *true)
+                    for rules in one._rulesets(part, sizes)  # noqa: SLF001 - the two are one thing
+                ]
+            )
+    return SizePath.of(sizes, scores, "balanced accuracy")
+
+
+def number_path(learner: RuleLearner, table: NumberTable, fewest: int, most: int) -> SizePath:
+    """Share of the variance that is explained, from few rules to many: see `class_path`."""
+    from sklearn.metrics import r2_score  # noqa: PLC0415 - slow to import
+    from sklearn.model_selection import KFold  # noqa: PLC0415
+
+    n_folds = min(FOLDS, len(table.numbers) // 2)
+    _check_folds(n_folds, "4 objects")
+    sizes = sizes_between(fewest, most)
+    weights = np.ones(len(table.numbers)) if table.weights is None else table.weights
+    one = clone(learner).set_params(verbose=0)
+    scores = []
+    folds = KFold(n_folds, shuffle=True, random_state=SEED)
+    with learner._step("sizes"):  # noqa: SLF001
+        for learned, asked in folds.split(table.values):
+            part = replace(_part(table, learned), numbers=table.numbers[learned])
+            rest, true = table.encoded.take(asked), table.numbers[asked]
+            scores.append(
+                [
+                    r2_score(true, rules.predict(rest), sample_weight=weights[asked])
+                    for rules in one._rulesets(part, sizes)  # noqa: SLF001
+                ]
+            )
+    return SizePath.of(sizes, scores, "R2")
+
+
+def _check_folds(n_folds: int, least: str) -> None:
+    if n_folds < 2:
+        raise ValueError(
+            f'max_rules="1se" measures sizes on parts of the table and needs {least} at least; '
+            "give max_rules a number."
+        )
+
+
+def _part(table: Any, rows: Rows) -> Any:
+    """Some of the objects, with the ranges that they have."""
+    values = table.values[rows]
+    weights = None if table.weights is None else table.weights[rows]
+    return replace(table, values=values, attributes=_ranges(table, values), weights=weights)
+
+
+def _ranges(table: TrainingTable | NumberTable, values: Floats) -> tuple[Attribute, ...]:
+    """Attributes with the ranges of a part; gaps that a typical value fills have been filled."""
+    found = describe_columns(values, (attribute.name for attribute in table.attributes))
+    return tuple(
+        replace(attribute, low=new.low, high=new.high, typical=None)
+        if attribute.categories is None
+        else attribute
+        for attribute, new in zip(table.attributes, found, strict=True)
+    )
+
+
+def _balanced_accuracy(predicted: Rows, true: Rows, weights: Floats) -> float:
+    """The mean share of right answers of the classes that there are."""
+    sizes = np.bincount(true, weights)
+    right = np.bincount(true, weights * (predicted == true))
+    return float((right[sizes > 0] / sizes[sizes > 0]).mean())
