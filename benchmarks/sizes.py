@@ -1,0 +1,148 @@
+"""How right rulesets of which size are: all learners on the same folds of the 18 sets, and a picture.
+
+    python -m benchmarks.sizes                          the table, and sizes.csv beside it with every set
+    python -m benchmarks.sizes --draw docs/images/sizes.svg    the picture, from sizes.csv
+
+K stands for the number of classes. A tree has a rule per leaf. The settings of the compact and the
+additive learners were chosen on nine of the sets (see `benchmarks/small_rulesets.py`).
+"""
+
+import csv
+import sys
+import warnings
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from frri import (
+    AdditiveRulesClassifier,
+    BaggedRulesClassifier,
+    CompactFRRIClassifier,
+    FRRIClassifier,
+    FURIAClassifier,
+    MODLEMClassifier,
+    RIPPERClassifier,
+)
+from frri.compare.datasets import NAMES, load
+from frri.compare.folds import assign_folds
+from frri.compare.sizes import size_of
+from frri.rules.measures import accuracy, balanced_accuracy
+
+FILE = Path(__file__).with_name("sizes.csv")
+PATIENCE = 5.0  # seconds for the proof of a partial cover
+
+ADDITIVE = {
+    "K + 3.5": lambda k: round(k + 3.5),
+    "2K + 6": lambda k: 2 * k + 6,
+    "4K + 4": lambda k: 4 * k + 4,
+    "8K + 10": lambda k: 8 * k + 10,
+}
+LEARNERS = {
+    ("FRRI", "all"): lambda _: FRRIClassifier(time_limit=PATIENCE),
+    ("FRRI", "newly 3 %"): lambda _: FRRIClassifier(min_new=0.03, time_limit=PATIENCE),
+    ("compact FRRI", "K + 6"): lambda k: CompactFRRIClassifier(max_rules=k + 6),
+    ("compact FRRI", "2K + 6"): lambda _: CompactFRRIClassifier(),
+    **{
+        ("additive", name): lambda k, size=size: AdditiveRulesClassifier(max_rules=size(k))
+        for name, size in ADDITIVE.items()
+    },
+    ("additive, no class weights", "2K + 6"): lambda _: AdditiveRulesClassifier(class_weight=None),
+    ("RIPPER", ""): lambda _: RIPPERClassifier(random_state=0),
+    ("FURIA", ""): lambda _: FURIAClassifier(random_state=0),
+    ("MODLEM", ""): lambda _: MODLEMClassifier(),
+    **{
+        ("balanced tree", f"{n} leaves"): lambda _, n=n: DecisionTreeClassifier(
+            max_leaf_nodes=n, class_weight="balanced", random_state=0
+        )
+        for n in (8, 14, 28)
+    },
+    ("forest", "100 trees"): lambda _: RandomForestClassifier(random_state=0, n_jobs=1),
+    ("bagged", "20 bags"): lambda _: BaggedRulesClassifier(random_state=0, n_jobs=1),
+}
+FIELDS = ("learner", "size", "set", "balanced", "plain", "rules", "conditions", "seconds")
+
+
+def main(names=NAMES):
+    with FILE.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(FIELDS)
+        print(f"{'':<40}{'balanced':>9}{'plain':>8}{'rules':>9}{'conditions':>12}{'seconds':>9}")
+        for (learner, size), make in LEARNERS.items():
+            rows = [_means(make, load(name)) for name in names]
+            for name, row in zip(names, rows, strict=True):
+                writer.writerow([learner, size, name, *(f"{value:.4f}" for value in row)])
+            file.flush()
+            means = np.mean(rows, axis=0)
+            cells = "{:>9.3f}{:>8.3f}{:>9.1f}{:>12.2f}{:>9.3f}".format(*means)
+            print(f"{learner:<28}{size:<12}{cells}", flush=True)
+
+
+def _means(make, data):
+    """Balanced and plain accuracy, rules, conditions per rule and seconds of a fit, over the folds."""
+    X, y = data.X.to_numpy(), data.y
+    folds = assign_folds(data, 10, 0)
+    rows = []
+    for fold in range(10):
+        test = folds == fold
+        start = process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = make(len(np.unique(y))).fit(X[~test], y[~test])
+        seconds = process_time() - start
+        said, size = model.predict(X[test]), size_of(model)
+        rows.append(
+            [
+                balanced_accuracy(y[test], said),
+                accuracy(y[test], said),
+                len(size.conditions),
+                np.mean(size.conditions),
+                seconds,
+            ]
+        )
+    return np.mean(rows, axis=0)
+
+
+def draw(path):
+    """Balanced accuracy against the number of rules; learners with several sizes are lines."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    import matplotlib.pyplot as plt
+
+    from frri.plots import COLOURS, GREY, MARKERS
+
+    mpl.rcParams["svg.hashsalt"] = "frri"
+    points = {}
+    with FILE.open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            point = points.setdefault(row["learner"], {}).setdefault(row["size"], [])
+            point.append((float(row["rules"]), float(row["balanced"])))
+    figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
+    own = [name for name in points if "tree" not in name and "forest" not in name]
+    for name, sizes in points.items():
+        x, y = np.array([np.mean(rows, axis=0) for rows in sizes.values()]).T
+        place = own.index(name) if name in own else None
+        colour = GREY if place is None else COLOURS[place % len(COLOURS)]
+        marker = "x" if place is None else MARKERS[place % len(MARKERS)]
+        axes.plot(x, y, color=colour, marker=marker, label=name)
+        axes.annotate(
+            name, (x[-1], y[-1]), (6, 0), textcoords="offset points", va="center", fontsize=8
+        )
+    axes.set(
+        xscale="log",
+        xlabel="rules (a leaf of a tree is one)",
+        ylabel="balanced accuracy, mean of 18 sets",
+    )
+    axes.margins(x=0.18)
+    axes.grid(alpha=0.3)
+    figure.savefig(path, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    if "--draw" in sys.argv:
+        draw(sys.argv[-1])
+    else:
+        main([name for name in sys.argv[1:] if name in NAMES] or NAMES)
