@@ -21,7 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import naive
 import worked_example as example
 from frri import ConditionType, FRRIClassifier, MODLEMClassifier, RIPPERClassifier, RuleSet
-from frri.learners import frri as learner
+from frri.learners.frri import frri as learner
 from frri.table import to_matrix
 
 quiet = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -214,7 +214,10 @@ def random_frame(rng, n):
         if kind == "number":
             columns[name] = values
         elif kind == "date":
-            columns[name] = pd.to_datetime(pd.Series(values), unit="D")
+            # pandas' own conversion of days looks at garbage where they are missing.
+            columns[name] = [
+                pd.NaT if np.isnan(v) else pd.Timestamp(v * 86_400 * 10**9) for v in values
+            ]
         elif kind == "ordinal":
             texts = [None if np.isnan(v) else SIZES[int(v)] for v in values]
             columns[name] = pd.Categorical(texts, categories=SIZES, ordered=True)
@@ -481,7 +484,7 @@ def test_a_time_limit_is_one_for_the_whole_fit(monkeypatch):
     """The time that making candidates takes is not there for their selection."""
     X, y = load_iris(return_X_y=True)
     now, given = [0.0], []
-    induce, select = learner.induction.induce, learner.minimum_cover
+    induce, select = learner.induction.induce, _limits.minimum_cover
 
     def slow_induce(*arguments, **options):
         now[0] += 7.0
@@ -493,7 +496,7 @@ def test_a_time_limit_is_one_for_the_whole_fit(monkeypatch):
 
     monkeypatch.setattr(learner, "perf_counter", lambda: now[0])
     monkeypatch.setattr(learner.induction, "induce", slow_induce)
-    monkeypatch.setattr(learner, "minimum_cover", noting_select)
+    monkeypatch.setattr(_limits, "minimum_cover", noting_select)
     for limit in (None, 10, 5):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -124,7 +124,7 @@ def partial_cover(
     for ids in parts:
         left = None if time_limit is None else max(time_limit - (time.perf_counter() - start), 0.01)
         part = _Part(matrix[ids], price[ids], group[ids], most, allowed)
-        found = part.solve(max(1, effort // UNITS_PER_NODE), left)
+        found = part.solve(effort, left)
         chosen.append(ids[found])
         bound += part.bound
         nodes += part.nodes
@@ -191,10 +191,16 @@ class _Part:
         self.bound, self.nodes = 0, 0
         self.stopped_by: str | None = None
 
-    def solve(self, node_limit: int, time_limit: float | None) -> Ints:
+    def solve(self, effort: int, time_limit: float | None) -> Ints:
         """The best choice found; what is proved about it is kept in `bound`."""
         n, k = len(self.prices), len(self.counts)
-        options: dict[str, float] = {"mip_rel_gap": 0.0, "node_limit": node_limit}
+        total = int(self.counts.sum())
+        quick = self._greedy()
+        if effort == 0:
+            self.bound, self.stopped_by = total, "effort"
+            return quick
+        nodes = max(1, effort // UNITS_PER_NODE)
+        options: dict[str, float] = {"mip_rel_gap": 0.0, "node_limit": nodes}
         if time_limit is not None:
             options["time_limit"] = time_limit
         answer = milp(
@@ -204,16 +210,14 @@ class _Part:
             constraints=self._constraints(),
             options=options,
         )
-        total = int(self.counts.sum())
         self.nodes = int(answer.mip_node_count or 0)
         known = answer.mip_dual_bound
-        # Worth and prices are whole numbers; every group pays at least once.
+        # Prices and counts are whole numbers, and so is what they come to.
         least = math.ceil(known - 1e-6) if known is not None and math.isfinite(known) else 0
         self.bound = total - least
         self.stopped_by = None if answer.status == 0 else "time" if answer.status == 1 else "effort"
         if answer.status == 1 and time_limit is None:
             self.stopped_by = "effort"
-        quick = self._greedy()
         if answer.x is None:
             return quick
         exact = np.flatnonzero(answer.x[:n] > 0.5)

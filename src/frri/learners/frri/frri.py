@@ -1,11 +1,11 @@
 """FRRI: every object becomes a rule, rules are opened as far as they may, the fewest are kept."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 from math import inf
-from numbers import Integral, Real
+from numbers import Real
 from time import perf_counter
 from typing import Any, Self
 
@@ -14,39 +14,24 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from frri import induction
-from frri._util.names import nearest, shown
+from frri._util.names import shown
 from frri._util.threads import check_n_jobs
-from frri.cover import (
-    DEFAULT_EFFORT,
-    Cover,
-    CoverMatrix,
-    PartialCover,
-    minimum_cover,
-    partial_cover,
-)
+from frri.cover import DEFAULT_EFFORT, CoverMatrix
 from frri.induction import ConditionType
 from frri.learners._base import RuleClassifier, TrainingTable
 from frri.learners._boxes import box_conditions, scaled_values
 from frri.learners._parameters import (
     LARGEST_AMOUNT,
-    check_amount,
     check_choice,
     check_count,
     random_numbers,
 )
+from frri.learners.frri._limits import Limits
+from frri.learners.frri._orders import attribute_orders, initial_types
 from frri.rules import Rule, RuleSet
 from frri.rules.measures import statistics_of_counts
 from frri.rules.rule import label_array
-from frri.table import Attribute
 from frri.table.checks import check_resolution
-
-# What `conditions` may say about an attribute, and the type from which it then starts.
-RESTRICTIONS = {
-    "any": ConditionType.SIMILAR,
-    "at most": ConditionType.AT_MOST,
-    "at least": ConditionType.AT_LEAST,
-    "never": ConditionType.UNUSED,
-}
 
 # More rules than this share of the objects, of so many at least, remember objects more than they tell.
 MANY_RULES, ENOUGH_OBJECTS = 1 / 3, 50
@@ -260,8 +245,8 @@ class FRRIClassifier(RuleClassifier):
 
     def _learn(self, table: TrainingTable, start: float | None = None) -> None:
         start = perf_counter() if start is None else start
-        order = _orders(self.attribute_order, table.values.shape, self.random_state)
-        initial = _initial_types(self.conditions or {}, table.attributes)
+        order = attribute_orders(self.attribute_order, table.values.shape, self.random_state)
+        initial = initial_types(self.conditions or {}, table.attributes)
         values, nominal = scaled_values(table)
         with self._step("candidate rules"):
             found = induction.induce(
@@ -271,16 +256,24 @@ class FRRIClassifier(RuleClassifier):
         left = self.time_limit
         if left is not None:
             left = max(0.0, left - (perf_counter() - start))
-        covers = self._allowed(found.covers, lengths, table)
+        limits = self._limits()
+        covers = limits.allowed(found.covers, lengths, table.classes)
         with self._step("the fewest of them"):
-            cover = self._select(covers, found.positions, lengths, table, left)
+            cover = limits.select(
+                covers,
+                found.positions,
+                lengths,
+                table.classes,
+                effort=self.effort,
+                time_limit=left,
+            )
 
         self.confidence_, self._types = found.confidence, found.types
         chosen = covers.take(cover.selected)
         self.uncovered_ = np.flatnonzero(~chosen.union()[found.positions])
         self.selection_ = Bunch(
-            **self._certificate(cover),
-            claim=self._claim(),
+            **limits.certificate(cover, len(table.classes)),
+            claim=limits.claim,
             n_rules=len(cover.selected),
             n_conditions=int(lengths[cover.selected].sum()),
             seconds=found.seconds | {"selection": cover.seconds},
@@ -320,95 +313,21 @@ class FRRIClassifier(RuleClassifier):
             )
         check_n_jobs(self.n_jobs)
         check_choice("missing", self.missing, ("typical", "similar", "error"))
-        for name in ("min_new", "coverage", "min_support"):
-            check_amount(name, getattr(self, name))
-            if getattr(self, name) > 1:
-                raise ValueError(f"{name} must be a share from 0 to 1, got {getattr(self, name)}.")
-        for name in ("max_rules", "max_conditions"):
-            if getattr(self, name) is not None:
-                check_count(name, getattr(self, name), 1)
-        if self.coverage < 1 and (self.max_rules is not None or self.min_new > 0):
-            other = "min_new" if self.max_rules is None else "max_rules"
-            raise ValueError(f"coverage and {other} contradict each other: give one of them.")
+        self._limits().check()
         if self.conditions is not None and not isinstance(self.conditions, Mapping):
             raise ValueError(
                 "conditions must be a mapping from columns to 'any', 'at most', 'at least' or 'never', "
                 f"got {shown(self.conditions)}."
             )
 
-    def _allowed(
-        self, covers: CoverMatrix, lengths: NDArray[np.int64], table: TrainingTable
-    ) -> CoverMatrix:
-        """What candidates cover that are short and broad enough; others cover nothing."""
-        if self.max_conditions is None and self.min_support <= 0:
-            return covers
-        kept = covers.sizes() >= self.min_support * np.array(table.class_counts)[table.classes]
-        if self.max_conditions is not None:
-            kept &= lengths <= self.max_conditions
-        return covers.only(kept)
-
-    def _select(
-        self,
-        covers: CoverMatrix,
-        positions: NDArray[np.int64],
-        lengths: NDArray[np.int64],
-        table: TrainingTable,
-        time_limit: float | None,
-    ) -> Cover | PartialCover:
-        """The fewest rules that cover everything, or those that a limit makes the best."""
-        limits: Any = {"effort": self.effort, "time_limit": time_limit}
-        if self._is_complete():
-            return minimum_cover(covers, lengths, **limits)
-        n, sizes = len(table.classes), np.array(table.class_counts)
-        prices = np.ceil(self.min_new * sizes - 1e-9)[table.classes]
-        left_out = None
-        if self.coverage < 1:
-            coverable = np.bincount(table.classes[covers.union()[positions]], minlength=len(sizes))
-            left_out = np.maximum(coverable - np.ceil(self.coverage * sizes - 1e-9), 0)
-            prices = np.full(n, n + 1)
-        return partial_cover(
-            covers,
-            prices,
-            table.classes,
-            costs=lengths,
-            at_most=self.max_rules,
-            left_out=left_out,
-            **limits,
+    def _limits(self) -> Limits:
+        return Limits(
+            min_new=self.min_new,
+            coverage=self.coverage,
+            max_rules=self.max_rules,
+            max_conditions=self.max_conditions,
+            min_support=self.min_support,
         )
-
-    def _certificate(self, cover: Cover | PartialCover) -> dict[str, Any]:
-        """What is proved about the rules chosen."""
-        known: dict[str, Any] = {"status": cover.status, "stopped_by": cover.stopped_by}
-        if isinstance(cover, Cover):
-            return known | {
-                "lower_bound": cover.lower_bound,
-                "gap": cover.gap,
-                "conditions_status": cover.cost_status,
-                "solver": cover.solver,
-            }
-        known |= {"n_covered": cover.n_covered, "solver": "highs"}
-        if self.coverage >= 1:
-            return known | {"worth": cover.worth, "bound": cover.bound}
-        # Every rule cost one more than there are objects.
-        price, n_rules = len(self.confidence_) + 1, len(cover)
-        bound = min(max(-(cover.bound // price), 0), n_rules)
-        if bound == n_rules:
-            known |= {"status": "optimal", "stopped_by": None}
-        gap = (n_rules - bound) / n_rules if n_rules else 0.0
-        return known | {"lower_bound": bound, "gap": gap}
-
-    def _is_complete(self) -> bool:
-        return self.max_rules is None and self.min_new <= 0 and self.coverage >= 1
-
-    def _claim(self) -> str:
-        """What the selection proves if it is optimal."""
-        if self._is_complete():
-            return "the fewest"
-        if self.coverage < 1:
-            return f"the fewest that cover {self.coverage:.0%} of each class"
-        if self.min_new > 0:
-            return f"the best of which each newly covers {self.min_new:.0%} of its class"
-        return "those that cover most"
 
     def _package(self, table: TrainingTable, covers: CoverMatrix) -> RuleSet:
         """The chosen rules in the table's names and units, with what they cover."""
@@ -505,76 +424,6 @@ def _alone(covers: CoverMatrix) -> NDArray[np.int64]:
         once[words] |= bits
     only = np.bitwise_count(covers.bits & ~twice[covers.words])
     return np.array([only[row].sum() for row in rows], dtype=np.int64)
-
-
-def _initial_types(
-    conditions: Mapping[Any, Any], attributes: Sequence[Attribute]
-) -> NDArray[np.int8] | None:
-    """The type from which each attribute starts, None if nothing is said about any."""
-    if not conditions:
-        return None
-    positions = {attribute.name: j for j, attribute in enumerate(attributes)}
-    initial = np.full(len(attributes), ConditionType.SIMILAR, dtype=np.int8)
-    for key, restriction in conditions.items():
-        j = _position(key, positions)
-        place = f"conditions[{shown(key)}]"
-        if not isinstance(restriction, str) or restriction not in RESTRICTIONS:
-            raise ValueError(
-                f"{place} must be 'any', 'at most', 'at least' or 'never', got {shown(restriction)}."
-            )
-        if attributes[j].kind == "nominal" and restriction in {"at most", "at least"}:
-            raise ValueError(
-                f"{place} must be 'any' or 'never', got {restriction!r}: "
-                "the categories of this column have no order."
-            )
-        initial[j] = RESTRICTIONS[restriction]
-    return initial
-
-
-def _position(key: Any, positions: Mapping[str, int]) -> int:
-    """The column that a key of `conditions` means."""
-    if str(key) in positions:
-        return positions[str(key)]
-    if isinstance(key, Integral) and str(key).isdecimal() and int(key) < len(positions):
-        return int(key)
-    raise ValueError(
-        f"conditions names {shown(key)}, but the table has no such column; "
-        f"{nearest(shown(key), positions)}"
-    )
-
-
-def _orders(order: Any, shape: tuple[int, ...], random_state: Any) -> NDArray[np.intp]:
-    """The permutation, or one per object, that a parameter stands for."""
-    n_objects, n_attributes = shape
-    if isinstance(order, str):
-        if order == "given":
-            return np.arange(n_attributes)
-        if order == "random":
-            shuffled: NDArray[np.intp] = random_numbers(random_state).permutation(n_attributes)
-            return shuffled
-        raise ValueError(
-            "attribute_order must be 'given', 'random', a permutation or one per object, "
-            f"got {shown(order)}."
-        )
-    try:
-        array = np.asarray(order)
-    except ValueError:  # rows of different lengths
-        array = np.empty(0)
-    if array.shape not in {(n_attributes,), (n_objects, n_attributes)}:
-        raise ValueError(
-            f"attribute_order must have shape ({n_attributes},) or ({n_objects}, {n_attributes}), "
-            f"got {shown(array.shape)}."
-        )
-    rows = np.atleast_2d(array)
-    wrong = np.zeros(1, dtype=np.intp)
-    if array.dtype.kind in "iu":
-        wrong = np.flatnonzero((np.sort(rows, axis=1) != np.arange(n_attributes)).any(axis=1))
-    if len(wrong):
-        raise ValueError(
-            f"attribute_order must be a permutation of 0 to {n_attributes - 1}, "
-            f"got {shown(rows[wrong[0]].tolist())}."
-        )
-    return array.astype(np.intp)
 
 
 def _warn_if_one_class(table: TrainingTable) -> None:

@@ -1,0 +1,129 @@
+"""How many rules there may be, how long and how broad, and what is proved about those chosen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from frri.cover import Cover, minimum_cover, partial_cover
+from frri.learners._parameters import check_amount, check_count
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from frri.cover import CoverMatrix, PartialCover
+
+    Integers = NDArray[np.int64]
+
+# What a share of a class may be off by in floating point.
+ROUNDING = 1e-9
+
+
+class Limits(NamedTuple):
+    """What `FRRIClassifier` is told about the size of its ruleset; without limits all is covered."""
+
+    min_new: float = 0.0
+    coverage: float = 1.0
+    max_rules: int | None = None
+    max_conditions: int | None = None
+    min_support: float = 0.0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every object that can be covered must be."""
+        return self.max_rules is None and self.min_new <= 0 and self.coverage >= 1
+
+    @property
+    def claim(self) -> str:
+        """What the selection proves if it is optimal.
+
+        Examples
+        --------
+        >>> Limits().claim, Limits(coverage=0.9).claim
+        ('the fewest', 'the fewest that cover 90% of each class')
+        """
+        if self.is_complete:
+            return "the fewest"
+        if self.coverage < 1:
+            return f"the fewest that cover {self.coverage:.0%} of each class"
+        if self.min_new > 0:
+            return f"the best of which each newly covers {self.min_new:.0%} of its class"
+        return "those that cover most"
+
+    def check(self) -> None:
+        """Complain about what makes no sense, alone or together."""
+        for name in ("min_new", "coverage", "min_support"):
+            value = getattr(self, name)
+            check_amount(name, value)
+            if value > 1:
+                raise ValueError(f"{name} must be a share from 0 to 1, got {value}.")
+        for name in ("max_rules", "max_conditions"):
+            if getattr(self, name) is not None:
+                check_count(name, getattr(self, name), 1)
+        if self.coverage < 1 and (self.max_rules is not None or self.min_new > 0):
+            other = "min_new" if self.max_rules is None else "max_rules"
+            raise ValueError(f"coverage and {other} contradict each other: give one of them.")
+
+    def allowed(
+        self, covers: CoverMatrix, lengths: Integers, classes: NDArray[np.intp]
+    ) -> CoverMatrix:
+        """What candidates cover that are short and broad enough; others cover nothing."""
+        if self.max_conditions is None and self.min_support <= 0:
+            return covers
+        kept = covers.sizes() >= self.min_support * np.bincount(classes)[classes] - ROUNDING
+        if self.max_conditions is not None:
+            kept &= lengths <= self.max_conditions
+        return covers.only(kept)
+
+    def select(
+        self,
+        covers: CoverMatrix,
+        positions: Integers,
+        lengths: Integers,
+        classes: NDArray[np.intp],
+        *,
+        effort: int,
+        time_limit: float | None,
+    ) -> Cover | PartialCover:
+        """The fewest rules that cover everything, or those that a limit makes the best."""
+        if self.is_complete:
+            return minimum_cover(covers, lengths, effort=effort, time_limit=time_limit)
+        n, sizes = len(classes), np.bincount(classes)
+        prices = np.ceil(self.min_new * sizes - ROUNDING)[classes]
+        left_out = None
+        if self.coverage < 1:
+            coverable = np.bincount(classes[covers.union()[positions]], minlength=len(sizes))
+            left_out = np.maximum(coverable - np.ceil(self.coverage * sizes - ROUNDING), 0)
+            prices = np.full(n, n + 1)
+        return partial_cover(
+            covers,
+            prices,
+            classes,
+            costs=lengths,
+            at_most=self.max_rules,
+            left_out=left_out,
+            effort=effort,
+            time_limit=time_limit,
+        )
+
+    def certificate(self, cover: Cover | PartialCover, n_objects: int) -> dict[str, Any]:
+        """What is proved about the rules chosen."""
+        known: dict[str, Any] = {"status": cover.status, "stopped_by": cover.stopped_by}
+        if isinstance(cover, Cover):
+            return known | {
+                "lower_bound": cover.lower_bound,
+                "gap": cover.gap,
+                "conditions_status": cover.cost_status,
+                "solver": cover.solver,
+            }
+        known |= {"n_covered": cover.n_covered, "solver": "highs"}
+        if self.coverage >= 1:
+            return known | {"worth": cover.worth, "bound": cover.bound}
+        # Every rule cost one more than there are objects.
+        n_rules = len(cover)
+        bound = min(max(-(cover.bound // (n_objects + 1)), 0), n_rules)
+        if bound == n_rules:
+            known |= {"status": "optimal", "stopped_by": None}
+        gap = (n_rules - bound) / n_rules if n_rules else 0.0
+        return known | {"lower_bound": bound, "gap": gap}
