@@ -21,6 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import naive
 import worked_example as example
 from frri import ConditionType, FRRIClassifier, MODLEMClassifier, RIPPERClassifier, RuleSet
+from frri.learners.frri import _limits
 from frri.learners.frri import frri as learner
 from frri.table import to_matrix
 
