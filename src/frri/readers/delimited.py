@@ -304,6 +304,7 @@ def _check_lengths(layout: _Layout, name: str) -> None:
         )
         rows = ((reader.line_num, row) for row in reader)
     try:
+        next(rows)  # the header, which R makes one name short
         for line, row in rows:
             if 0 < len(row) < len(layout.columns):
                 raise ValueError(

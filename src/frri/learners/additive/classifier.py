@@ -76,9 +76,9 @@ class AdditiveRulesClassifier(RuleClassifier):
         Only with two classes.
     refine : int, default=0
         How often the rules are gone through again, each kept, dropped or replaced.
-    missing : {"fails", "typical", "error"}, default="fails"
-        Whether a condition on a missing value fails, the value counts as the typical one of its column
-        (the median, or the commonest category), or is refused, in training and in prediction.
+    missing : {"typical", "fails", "error"}, default="typical"
+        Whether a missing value counts as the typical one of its column (the median, or the commonest
+        category), satisfies no condition, or is refused, in training and in prediction.
     n_jobs : int, optional
         Threads for large tables and for prediction; all cores by default.
     verbose : int, default=0
@@ -123,7 +123,7 @@ class AdditiveRulesClassifier(RuleClassifier):
         class_weight: Literal["balanced"] | Mapping[Any, float] | None = "balanced",
         monotone: Mapping[str, int] | None = None,
         refine: int = 0,
-        missing: str = "fails",
+        missing: str = "typical",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -240,7 +240,7 @@ class AdditiveRulesClassifier(RuleClassifier):
         check_count("max_rules", self.max_rules, 1, ["auto", "1se"])
         check_count("max_conditions", self.max_conditions, 1)
         check_count("refine", self.refine, 0)
-        check_choice("missing", self.missing, ("fails", "typical", "error"))
+        check_choice("missing", self.missing, ("typical", "fails", "error"))
         check_n_jobs(self.n_jobs)
         check_class_weight(self.class_weight)
 

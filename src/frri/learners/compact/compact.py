@@ -66,9 +66,9 @@ class CompactFRRIClassifier(RuleClassifier):
     class_weight : "balanced", None or dict, default="balanced"
         "balanced" lets every class count the same, None every object; or a number for each class
         (1 for a class that it lacks).
-    missing : {"fails", "typical", "error"}, default="fails"
-        Whether a condition on a missing value fails, the value counts as the typical one of its column
-        (the median, or the commonest category), or is refused, in training and in prediction.
+    missing : {"typical", "fails", "error"}, default="typical"
+        Whether a missing value counts as the typical one of its column (the median, or the commonest
+        category), satisfies no condition, or is refused, in training and in prediction.
     n_jobs : int, optional
         Threads for prediction; the rules are learned in one.
     verbose : int, default=0
@@ -114,7 +114,7 @@ class CompactFRRIClassifier(RuleClassifier):
         noise_share: float = 0.3,
         radius: float = 0.5,
         class_weight: Any = "balanced",
-        missing: str = "fails",
+        missing: str = "typical",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -260,7 +260,7 @@ class CompactFRRIClassifier(RuleClassifier):
         if self.max_conditions is not None:
             check_count("max_conditions", self.max_conditions, 1)
         check_count("noise_neighbours", self.noise_neighbours, 1)
-        check_choice("missing", self.missing, ("fails", "typical", "error"))
+        check_choice("missing", self.missing, ("typical", "fails", "error"))
         for name in ("min_support", "noise_share", "radius"):
             check_amount(name, getattr(self, name))
         for name in ("min_support", "radius"):
