@@ -115,7 +115,7 @@ def sizes_between(fewest: int, most: int) -> tuple[int, ...]:
     Examples
     --------
     >>> sizes_between(2, 26)
-    (2, 3, 4, 6, 9, 13, 18, 26)
+    (2, 3, 4, 6, 9, 12, 18, 26)
     """
     sizes = np.rint(np.geomspace(fewest, most, SIZES)).astype(int)
     return tuple(np.unique(sizes).tolist())
