@@ -14,7 +14,9 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 demo: $(VENV)/installed
 	$(BIN)/frri demo
 
-test: lint types tests
+# Types are checked while the first tests wait for something.
+test: lint
+	$(MAKE) -j2 types tests
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
@@ -23,13 +25,14 @@ lint: $(VENV)/installed-dev
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
+# One worker more than two cores have: many tests wait for a browser or another process.
 tests: browser
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 # The same tests with the oldest version of everything that pyproject.toml allows.
 test-oldest:
 	$(PYTHON) .ci/oldest.py >.oldest.txt
-	PIP_CONSTRAINT=.oldest.txt $(MAKE) VENV=.venv-oldest tests
+	PIP_CONSTRAINT=$(CURDIR)/.oldest.txt $(MAKE) VENV=.venv-oldest tests
 
 # Lines and branches that the tests run through, also in the processes they start; htmlcov/ shows the rest.
 coverage: browser

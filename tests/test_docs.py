@@ -173,9 +173,8 @@ def run_in_process(arguments):
 
 def demo_command():
     """The last thing that `make demo` does."""
-    plan = subprocess.run(
-        ["make", "-n", "-s", "demo"], cwd=ROOT, check=True, capture_output=True, text=True
-    )
+    command = ["make", "-n", "-s", "--no-print-directory", "demo"]
+    plan = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     return plan.stdout.splitlines()[-1].replace(".venv/bin/", "")
 
 

@@ -78,12 +78,10 @@ def test_stopped_early_it_says_how_far_it_may_be(limits):
 
 def test_the_greedy_choice_respects_the_limits(monkeypatch):
     """Where the solver has no time at all."""
-    import frri.cover.partial as module
-
     nothing = type(
         "Answer", (), {"x": None, "status": 1, "mip_node_count": None, "mip_dual_bound": None}
     )
-    monkeypatch.setattr(module, "milp", lambda *_, **__: nothing)
+    monkeypatch.setitem(partial_cover.__globals__, "milp", lambda *_, **__: nothing)
     covers, groups = hard(), np.repeat([0, 1], 30)
     few = partial_cover(covers, np.zeros(60), np.zeros(60), at_most=5, effort=1, time_limit=1)
     assert len(few) == 5
@@ -161,16 +159,14 @@ def test_rows_left_out_on_purpose_are_no_reason_to_warn(wine):
 
 
 def test_a_search_cut_short_says_so(wine, monkeypatch):
-    import frri.cover.partial as module
-
-    solve = module.milp
+    solve = partial_cover.__globals__["milp"]
 
     def unproved(*given, **options):
         answer = solve(*given, **options)
         answer.mip_dual_bound, answer.status = answer.mip_dual_bound - 2, 1
         return answer
 
-    monkeypatch.setattr(module, "milp", unproved)
+    monkeypatch.setitem(partial_cover.__globals__, "milp", unproved)
     with pytest.warns(
         UserWarning, match=r"not proved best: they are worth \d+, at most \d+ is possible"
     ):

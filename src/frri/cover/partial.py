@@ -130,7 +130,9 @@ def partial_cover(
         nodes += part.nodes
         stopped_by = part.stopped_by or stopped_by
     selected = np.concatenate(chosen) if chosen else np.zeros(0, dtype=np.int64)
-    selected = _needed(matrix, np.sort(selected), group)
+    # Where enough must be covered, every object counts.
+    least = np.zeros_like(price) if left_out is not None else price
+    selected = _needed(matrix, np.sort(selected), group, least)
     n_covered = len(np.unique(matrix[selected].indices))
     worth = n_covered - int(price[selected].sum())
     return PartialCover(
@@ -145,15 +147,16 @@ def partial_cover(
     )
 
 
-def _needed(matrix: sparse.csr_array, selected: Ints, groups: Ints) -> Ints:
-    """Without the candidates that cover nothing alone, but for a group's last; the smallest go first."""
+def _needed(matrix: sparse.csr_array, selected: Ints, groups: Ints, least: Ints) -> Ints:
+    """Without candidates that alone cover no more than what they must; smallest first, a group's last stays."""
     rows = matrix[selected]
     times = np.bincount(rows.indices, minlength=matrix.shape[1])
     kept = np.ones(len(selected), dtype=bool)
     for i in np.argsort(np.diff(rows.indptr), kind="stable").tolist():
         mine = rows.indices[rows.indptr[i] : rows.indptr[i + 1]]
         last = np.count_nonzero(groups[selected[kept]] == groups[selected[i]]) == 1
-        if not last and (times[mine] > 1).all():
+        alone = np.count_nonzero(times[mine] == 1)
+        if not last and alone <= least[selected[i]]:
             kept[i] = False
             times[mine] -= 1
     return selected[kept]

@@ -70,8 +70,9 @@ def read_training(
         raise ValueError(
             f"{', '.join(frames)} has no column of dates that are written as --date-format {date_format} says."
         )
+    apart = [target, *([] if weights is None else [weights]), *_resolved(ignore, frame)]
     return split_training(
-        frame,
+        _not_empty(frame, apart),
         ", ".join(frames),
         target,
         weights=weights,
@@ -183,7 +184,6 @@ def split_training(
     for column in apart:
         find_name(column, frame.columns, name)
     nominal, ignore = _resolved(nominal, frame), _resolved(ignore, frame)
-    frame = _not_empty(frame, [*apart, *ignore])
     if drop_unlabelled:
         frame = _labelled(frame, target)
     y = _classes(frame[target] if bins is None else _binned(frame[target], bins))
