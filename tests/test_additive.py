@@ -492,8 +492,8 @@ def test_constant_and_single_numbers():
 @pytest.mark.parametrize(
     ("numbers", "message"),
     [
-        (["1", "many"], "'target' holds 'many' in row 1, which is not a number"),
-        ([1.0, 1e305], "holds 1e\\+305 in row 1"),
+        (["1", "many"], "'target' holds 'many' in row 2, which is not a number"),
+        ([1.0, 1e305], "holds 1e\\+305 in row 2"),
         ([1.0, None], "has no value"),
     ],
 )

@@ -524,12 +524,13 @@ def test_the_estimator_warns_of_many_rules_with_a_remedy(folder):
 
 
 def test_a_target_of_many_whole_numbers_is_asked_about(folder, capsys):
-    rows = "".join(f"{i},{i % 7},{18 + i % 40}\n" for i in range(80))
+    rows = "".join(f"{i * 3 % 80},{i % 7},{18 + i % 40}\n" for i in range(80))
     (folder / "x.csv").write_text(f"a,b,y\n{rows}")
     assert main([*FIT, "--no-check"]) == 2
     assert capsys.readouterr().err == (
         "frri: The target 'y' looks like a number to predict (40 different numbers, such as 18): use "
-        "--bins 3 to make 3 classes of it, or --task classification if each is a class.\n"
+        "--bins 3 to make 3 classes of it, --task classification if each is a class, or "
+        "AdditiveRulesRegressor in Python to predict it.\n"
     )
     assert main([*FIT, "--no-check", "--task", "classification"]) == 0
     assert RuleSet.load("old.json").classes == tuple(range(18, 58))

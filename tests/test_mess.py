@@ -102,6 +102,47 @@ def test_numbering_and_empty_columns_are_noted_with_what_to_type(folder, capsys)
     assert "leave" not in said
 
 
+def test_numbers_that_count_on_are_noted_whatever_they_are_called(folder, capsys):
+    rows = [(1000 + i, i * 3 % 20, *r) for i, (_, *r) in enumerate(ROWS)]
+    (folder / "x.csv").write_text(table(rows, "Kundennummer,age,crp mg/l,kind,y"))
+    said, _ = fitted(capsys, "--no-check")
+    assert "note: Column 'Kundennummer' has another whole number in every row;" in said
+    assert "'age'" not in said
+
+
+def test_rows_without_a_class_are_left_out_of_evaluation_and_page(folder, capsys):
+    (folder / "x.csv").write_text(table())
+    fitted(capsys, "--no-check")
+    (folder / "some.csv").write_text(table([(*r[:3], "" if r[0] == 3 else r[3]) for r in ROWS]))
+    (folder / "none.csv").write_text(table([(*r[:3], "") for r in ROWS]))
+    assert main(["report", "m.json", "some.csv"]) == 2
+    assert capsys.readouterr().err == (
+        "frri: Column 'y' has no class in row 4 (1 of 20 rows); leave out what has none "
+        "(--drop-unlabelled).\n"
+    )
+    note = "note: 1 of 20 rows have no 'y'; they are left out.\n"
+    assert main(["evaluate", "m.json", "some.csv", "--drop-unlabelled"]) == 0
+    out, err = capsys.readouterr()
+    assert note in err
+    assert out.startswith("rows               19\n")
+    assert main(["report", "m.json", "some.csv", "--drop-unlabelled"]) == 0
+    assert note in capsys.readouterr().err
+    assert main(["report", "m.json", "none.csv"]) == 0
+    assert "none.csv has no classes in 'y': the page shows its rows" in capsys.readouterr().err
+
+
+def test_names_of_rows_can_be_kept_beside_the_prediction(folder, capsys):
+    (folder / "x.csv").write_text(table())
+    fitted(capsys, "--no-check")
+    (folder / "new.csv").write_text(
+        table([(f"Mr {i}", *r) for i, r in enumerate(ROWS)], "rownames,age,crp mg/l,kind,y")
+    )
+    assert main(["predict", "m.json", "new.csv", "--keep", "rownames"]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[:2] == ["rownames,prediction", "Mr 0,no"]
+    assert "left out" not in err
+
+
 def test_suggestions_quote_names_with_spaces(folder, capsys):
     rows = [(a, "4o" if i == 5 else b, *r) for i, (a, b, *r) in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows))

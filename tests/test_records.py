@@ -50,3 +50,9 @@ def test_lazy_frames_are_tables():
     frame = pl.DataFrame({"a": TABLE[:, 0], "b": TABLE[:, 1]}).lazy()
     rules = FRRIClassifier().fit(frame, ["a", "b", "a", "b"])
     assert rules.predict(frame).tolist() == ["a", "b", "a", "b"]
+
+
+@pytest.mark.parametrize("table", [[{"a": 1}, {"a": 2}], {"a": [1, 2]}])
+def test_learning_from_dictionaries_says_what_to_do(table):
+    with pytest.raises(TypeError, match=r"not dictionaries: pandas.DataFrame makes one of them"):
+        FRRIClassifier().fit(table, ["x", "y"])

@@ -20,7 +20,14 @@ import numpy as np
 from frri.cli.console import one_line, say
 from frri.cli.files import check_inputs, load_model
 from frri.cli.parser import Parser
-from frri.cli.tables import add_reading_options, labels_of, read_for, reading
+from frri.cli.tables import (
+    add_reading_options,
+    add_unlabelled_option,
+    labelled,
+    labels_of,
+    read_for,
+    reading,
+)
 from frri.rules.class_measures import brier_score, class_qualities, majority
 from frri.rules.drift import RuleDrift, drift, seen_in_training
 from frri.rules.measures import accuracy, balanced_accuracy, class_positions, confusion, wilson
@@ -46,6 +53,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("model", help="a saved model, - for standard input")
     parser.add_argument("data", help="a table (CSV, Parquet, ARFF, KEEL), - for standard input")
     add_reading_options(parser)
+    add_unlabelled_option(parser)
     parser.add_argument(
         "--target", metavar="COLUMN", help="column of the classes; default: the model's target"
     )
@@ -59,6 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     SUPPORTED.require(ruleset.semantics)
     target = ruleset.target if arguments.target is None else arguments.target
     frame = read_for(ruleset, arguments.data, target, **reading(arguments))
+    frame = labelled(frame, target, drop=arguments.drop_unlabelled)
     truth = labels_of(frame[target], ruleset)
     table = EncodedTable.of(frame, ruleset.attributes, ruleset.used_attributes)
     classes = class_positions(ruleset, truth, len(table))

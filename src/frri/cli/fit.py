@@ -22,7 +22,13 @@ from frri.cli.learners import make_learner
 from frri.cli.parser import Parser, at_least_two, positive_number, whole_number
 from frri.cli.pick import pick
 from frri.cli.rules import numbered
-from frri.cli.tables import add_column_options, add_reading_options, declared_columns, reading
+from frri.cli.tables import (
+    add_column_options,
+    add_reading_options,
+    add_unlabelled_option,
+    declared_columns,
+    reading,
+)
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.readers.training import read_training
 from frri.rules import RuleSet
@@ -59,7 +65,7 @@ def configure(parser: Parser) -> None:
     add("--learner", metavar="NAME", help=f"{learners}; default: what suits the table best")
     add_column_options(parser)
     add_reading_options(parser)
-    add("--drop-unlabelled", action="store_true", help="leave out rows without a class")
+    add_unlabelled_option(parser)
     add("--weights", metavar="COLUMN", help="how much every row counts")
     add(
         "--set",

@@ -65,7 +65,9 @@ def run(arguments: argparse.Namespace) -> int:
     check_inputs(arguments.model, arguments.data)
     check_output(arguments.output, (arguments.model, arguments.data))
     ruleset = load_model(arguments.model)
-    frame = read_for(ruleset, arguments.data, verbatim=True, **reading(arguments))
+    frame = read_for(
+        ruleset, arguments.data, verbatim=True, keep=arguments.keep, **reading(arguments)
+    )
     where = "standard input" if arguments.data == "-" else arguments.data
     kept = [find_name(name, frame.columns, where) for name in dict.fromkeys(arguments.keep)]
     shown = list(frame.columns) if arguments.keep_all else kept

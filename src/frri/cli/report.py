@@ -7,7 +7,7 @@ from frri._util.progress import Progress
 from frri.cli.console import notes, say
 from frri.cli.files import check_inputs, check_output, load_model, write_whole
 from frri.cli.parser import Parser, whole_number
-from frri.cli.tables import add_reading_options, labels_of, reading
+from frri.cli.tables import add_reading_options, add_unlabelled_option, labelled, labels_of, reading
 from frri.readers import read_table
 from frri.report.facts import MAX_ROWS, SUPPORTED
 from frri.report.page import report_html
@@ -48,6 +48,7 @@ def add_page_arguments(parser: Parser) -> None:
         "--target", metavar="COLUMN", help="the classes of the rows; default: the model's target"
     )
     add_reading_options(parser)
+    add_unlabelled_option(parser)
     parser.add_argument(
         "--max-rows",
         type=whole_number,
@@ -77,12 +78,14 @@ def _labelled(ruleset: RuleSet, arguments: argparse.Namespace) -> tuple[Any, Any
     texts = {a.name: a.categories for a in ruleset.attributes if a.categories is not None}
     texts[target] = tuple(str(label) for label in ruleset.classes)
     table = read_table(source, texts, **reading(arguments))
-    if target in table.columns:
+    if target in table.columns and table[target].notna().any():
+        table = labelled(table, target, drop=arguments.drop_unlabelled)
         return table, labels_of(table[target], ruleset)
-    if column is not None:
+    if column is not None and column not in table.columns:
         raise ValueError(f"{source} has no column {column!r} to take the classes from.")
+    lacking = "classes in" if target in table.columns else "column"
     say(
-        f"{source} has no column {target!r}: the page shows its rows without their classes "
+        f"{source} has no {lacking} {target!r}: the page shows its rows without their classes "
         "(--target names another column)."
     )
     return table, None

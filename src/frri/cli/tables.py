@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._util.names import find_name
-from frri.cli.console import notes
+from frri.cli.console import notes, say
 from frri.cli.parser import Parser
 from frri.readers import read_table
 from frri.rules import RuleSet
@@ -45,6 +45,13 @@ def add_reading_options(parser: Parser) -> None:
     )
     parser.add_argument(
         "--date-format", metavar="FORMAT", help="how dates are written, such as %%m/%%d/%%Y"
+    )
+
+
+def add_unlabelled_option(parser: Parser) -> None:
+    """The option that says what becomes of rows without a class."""
+    parser.add_argument(
+        "--drop-unlabelled", action="store_true", help="leave out rows without a class"
     )
 
 
@@ -115,16 +122,19 @@ def read_for(
     target: str | None = None,
     *,
     verbatim: bool = False,
+    keep: Collection[str] = (),
     **options: Any,
 ) -> "pd.DataFrame":
     """A table with the columns that rules use; categories stay texts, whatever they look like.
 
-    With `verbatim`, further columns of a file stay texts as well: 007 is not 7. What was done to the
-    table becomes a note; the options are those of `read_table`.
+    With `verbatim`, further columns of a file stay texts as well: 007 is not 7. Names of rows are left
+    out unless they are to be kept. What was done to the table becomes a note; the options are those of
+    `read_table`.
     """
     texts: dict[str, Collection[str]] = {
         a.name: a.categories for a in ruleset.attributes if a.categories is not None
     }
+    texts |= {name: () for name in keep if name not in ruleset.used_attributes}
     if target is not None:
         texts[target] = tuple(str(label) for label in ruleset.classes)
     with notes():
@@ -140,6 +150,15 @@ def read_for(
         except ValueError as error:
             raise ValueError(f"{error} --target names the column of the classes.") from None
     return frame
+
+
+def labelled(frame: "pd.DataFrame", target: str, *, drop: bool) -> "pd.DataFrame":
+    """The rows that have a class, if the others are to be dropped; a note says how many these are."""
+    known = frame[target].notna()
+    if not drop or known.all() or not known.any():
+        return frame
+    say(f"note: {(~known).sum()} of {len(frame)} rows have no {target!r}; they are left out.")
+    return frame[known].reset_index(drop=True)
 
 
 def labels_of(column: "pd.Series[Any]", ruleset: RuleSet) -> NDArray[Any]:
@@ -166,7 +185,8 @@ def labels_of(column: "pd.Series[Any]", ruleset: RuleSet) -> NDArray[Any]:
     absent = np.flatnonzero(np.isnan(codes))
     if len(absent):
         raise ValueError(
-            f"Column {column.name!r} has no class in row {absent[0] + 1}; drop this row."
+            f"Column {column.name!r} has no class in row {absent[0] + 1} ({len(absent)} of {len(column)} "
+            "rows); leave out what has none (--drop-unlabelled)."
         )
     numbers = {label: c for c, label in enumerate(ruleset.classes) if not isinstance(label, str)}
     for row in np.flatnonzero(codes < 0):

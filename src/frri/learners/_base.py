@@ -41,6 +41,7 @@ from frri.table.checks import (
 )
 from frri.table.columns import is_missing, plain_table
 from frri.table.encoding import encode_columns
+from frri.table.records import check_no_records
 from frri.table.targets import warn_about_numbers
 from frri.table.typical import with_typical
 
@@ -143,6 +144,7 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
 
     def _encoded(self, X: Any, y: Any) -> tuple[EncodedTable, NDArray[Any]]:
         """A table of any form to learn from, and its labels."""
+        check_no_records(X)
         X = plain_table(X)
         names = column_names(X)
         if names is None and not isinstance(X, EncodedTable):

@@ -74,7 +74,7 @@ def read_delimited(
         raise ValueError(f"{name} has column names but no rows.")
     if frame.iloc[:, -1].isna().any():
         _check_lengths(layout, name)
-    frame = _named(frame, layout.columns, name)
+    frame = _named(frame, layout.columns, name, set(known))
     commas = layout.separator != ","
 
     def changed(column: str, values: "pd.Series[Any]") -> "pd.Series[Any]":
@@ -263,15 +263,17 @@ def _reason(complaint: str) -> str:
     return complaint.strip().rstrip(".")
 
 
-def _named(frame: "pd.DataFrame", columns: list[str], name: str) -> "pd.DataFrame":
-    """The columns that have a name, or values; the index that pandas and R write is left out."""
+def _named(
+    frame: "pd.DataFrame", columns: list[str], name: str, wanted: Collection[str]
+) -> "pd.DataFrame":
+    """The columns that have a name, or values; the index that pandas and R write only if it is wanted."""
     unnamed = [place for place, column in enumerate(columns) if not column]
     # Separators at the ends of lines make columns with neither name nor values.
     empty = [place for place in unnamed if frame.iloc[:, place].isna().all()]
     for place, column in enumerate(columns):
         if column not in _ROW_NAMES or not (place in empty or _is_index(frame.iloc[:, place])):
             break
-        if place not in empty:
+        if place not in empty and column not in wanted:
             empty.append(place)
             called = f"is called {column!r}" if column not in _NO_NAME else "has no name"
             warnings.warn(

@@ -269,10 +269,10 @@ def _note_useless(frame: "pd.DataFrame") -> None:
 
 
 def _numbers_rows(column: "pd.Series[Any]") -> bool:
-    """Whether values are different whole numbers, in a column that is called a number of things."""
+    """Whether values are different whole numbers that count on, or are called a number of things."""
     if column.dtype.kind not in "iu" or len(column) < 10 or not column.is_unique:
         return False
-    return _NUMBERING.search(str(column.name)) is not None
+    return _NUMBERING.search(str(column.name)) is not None or bool((column.diff()[1:] == 1).all())
 
 
 def _labelled(frame: "pd.DataFrame", target: str) -> "pd.DataFrame":

@@ -420,7 +420,7 @@ def check_quantities(y: NDArray[Any], target: str) -> NDArray[np.float64]:
     >>> check_quantities(np.array(["1.5", "many"], dtype=object), "price")
     Traceback (most recent call last):
         ...
-    ValueError: The target 'price' holds 'many' in row 1, which is not a number; correct the row or drop it.
+    ValueError: The target 'price' holds 'many' in row 2, which is not a number; correct the row or drop it.
     """
     if y.dtype.kind in "biuf":
         numbers = y.astype(np.float64)
@@ -431,13 +431,13 @@ def check_quantities(y: NDArray[Any], target: str) -> NDArray[np.float64]:
                 numbers[row] = float(value)
             except (TypeError, ValueError, OverflowError):
                 raise ValueError(
-                    f"The target {target!r} holds {value!r} in row {row}, which is not a number; "
+                    f"The target {target!r} holds {value!r} in row {row + 1}, which is not a number; "
                     "correct the row or drop it."
                 ) from None
     huge = np.flatnonzero(~(np.abs(numbers) <= LARGEST_TARGET))
     if len(huge):
         raise ValueError(
-            f"The target {target!r} holds {numbers[huge[0]]:g} in row {huge[0]}; "
+            f"The target {target!r} holds {numbers[huge[0]]:g} in row {huge[0] + 1}; "
             f"correct the row or drop it, or divide the target until it is below {LARGEST_TARGET:g}."
         )
     return numbers

@@ -6,6 +6,24 @@ from typing import Any
 import numpy as np
 
 
+def check_no_records(table: Any) -> None:
+    """Complain about dictionaries where a table to learn from is expected.
+
+    Examples
+    --------
+    >>> check_no_records([{"age": 31}])
+    Traceback (most recent call last):
+        ...
+    TypeError: A table to learn from is a data frame or an array, not dictionaries: pandas.DataFrame ...
+    """
+    first = table[0] if isinstance(table, list | tuple) and table else table
+    if isinstance(first, Mapping):
+        raise TypeError(
+            "A table to learn from is a data frame or an array, not dictionaries: pandas.DataFrame makes "
+            "one of them."
+        )
+
+
 class Records:
     """The least of a data frame: names, columns by name, and a number of rows."""
 

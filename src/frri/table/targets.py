@@ -36,8 +36,8 @@ def warn_about_numbers(y: NDArray[Any], target: str, stacklevel: int) -> None:
     if looks_like_number(y):
         warnings.warn(
             f"The target {target!r} has {len(np.unique(y))} different whole numbers, each taken for a "
-            "class, but looks like a number to predict: bin it into a few classes, or turn it into texts "
-            "if these are names.",
+            "class, but looks like a number to predict: bin it into a few classes, turn it into texts if "
+            "these are names, or take AdditiveRulesRegressor.",
             ManyClassesWarning,
             stacklevel=stacklevel + 1,
         )
@@ -56,8 +56,8 @@ def check_not_number(y: NDArray[Any], target: str) -> None:
     if looks_like_number(y):
         raise ValueError(
             f"The target {target!r} looks like a number to predict ({len(np.unique(y))} different numbers, "
-            f"such as {y[0]:g}): use --bins 3 to make 3 classes of it, or --task classification if each "
-            "is a class."
+            f"such as {y[0]:g}): use --bins 3 to make 3 classes of it, --task classification if each "
+            "is a class, or AdditiveRulesRegressor in Python to predict it."
         )
 
 
