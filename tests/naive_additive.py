@@ -313,7 +313,7 @@ class Squares:
 # --- rules one after another
 
 
-def induce(search, loss, max_rules, refine=0):
+def induce(search, loss, max_rules, refine=0, enough=None):
     """Triples (voice, rule, how often it was added), and the fit of those that have a weight.
 
     A rule added k times is like k equal rules: its weight v costs k times penalty / 2 (v / k)^2. All
@@ -337,7 +337,8 @@ def induce(search, loss, max_rules, refine=0):
         while len(rules) < max_rules and sum(times for _, _, times in rules) < 2 * max_rules:
             fitted = fit(rules)
             found = [best(fitted, voice) for voice in loss.voices]
-            most = max(gain for _, _, gain in found)
+            found = [f for f in found if enough is None or enough(f[0], f[1])]
+            most = max((gain for _, _, gain in found), default=0.0)
             if most <= 0 or most < loss.least_gain(fitted):
                 break
             voice, rule, _ = next(f for f in found if f[2] >= most * (1 - EQUAL))
@@ -356,7 +357,8 @@ def induce(search, loss, max_rules, refine=0):
             shorter = fit(without)
             _, new, _ = best(shorter, voice)
             replaced = [*rules[:place], (voice, new, times), *rules[place + 1 :]]
-            if place_of(voice, new, without) is not None:
+            refused = enough is not None and not enough(voice, new)
+            if place_of(voice, new, without) is not None or refused:
                 replaced = rules
             now, then = fit(rules)["value"], fit(replaced)["value"]
             if shorter["value"] <= min(now, then) + price:

@@ -79,15 +79,16 @@ def best_test(X, own, rows, nominal, weights=None):
     return found
 
 
-def grow(X, own, rule, rows, nominal, min_weight, weights=None):
+def grow(X, own, rule, rows, nominal, min_weight, weights=None, most=1000):
     rule = list(rule)
-    while True:
+    while len(rule) < most:
         rows = covered(X, rule, rows)
         P, T = counts(X, own, [], rows, weights)
         test = None if P == T else best_test(X, own, rows, nominal, weights)
         if test is None or counts(X, own, [test], rows, weights)[0] < min_weight:
             return rule
         rule.append(test)
+    return rule
 
 
 def prune(X, own, rule, rows, worth, keep_hopeless, weights=None):

@@ -134,13 +134,13 @@ def best_test(rows, at_hand, positives, pairs, n_classes, criterion, weights):
     return best and best[1]
 
 
-def rules_of_class(rows, target, pairs, n_classes, criterion, weights=EQUAL):
+def rules_of_class(rows, target, pairs, n_classes, criterion, weights=EQUAL, most=1000):
     """Rules (lists of tests) that cover the target, an approximation of a class."""
     everything = set(range(len(rows)))
     done, rules = set(), []
     while target - done:
         at_hand, tests = everything - done, []
-        while True:
+        while len(tests) < most:
             test = best_test(rows, at_hand, target - done, pairs, n_classes, criterion, weights)
             if test is None:
                 break
@@ -271,7 +271,7 @@ def positive_region(rows, classes, attributes, t_norm, nominal):
     ]
 
 
-def quickrules(rows, classes, t_norm, close, ties, nominal):
+def quickrules(rows, classes, t_norm, close, ties, nominal, most=1000):
     """The rules and the attributes added on the way."""
     n = len(rows)
     usable = [a for a in range(len(rows[0])) if len({row[a] for row in rows}) > 1]
@@ -287,7 +287,7 @@ def quickrules(rows, classes, t_norm, close, ties, nominal):
     def contained(some, other):
         return add_up(map(min, some, other)) == add_up(some)
 
-    while len(chosen) < len(usable):
+    while len(chosen) < min(len(usable), most):
         sums = {}
         for a in usable:
             if a in chosen:

@@ -166,13 +166,40 @@ def test_grown_and_polished_rules_are_those_of_the_naive_search(table, signed, c
     assert found.gain == pytest.approx(slow.gain(expected, pull), rel=1e-9, abs=1e-12)
 
 
-def both_votes(values, nominal, weights, classes, refine=0):
+def both_votes(values, nominal, weights, classes, refine=0, least=0.0):
+    def covers_enough(spoken):
+        own = classes == spoken.voice
+        return weights[own] @ spoken.rule.degree[own] >= least * weights[own].sum()
+
+    def enough(voice, rule):
+        own = [i for i, c in enumerate(classes) if c == voice]
+        degree = slow.degree(rule)
+        return sum(weights[i] * degree[i] for i in own) >= least * sum(weights[i] for i in own)
+
     fast, slow = both_searches(values, nominal, weights, 8 / 3)
     one = np.ones(len(values))
     loss = SoftmaxLoss(classes, (0, 1, 2), weights * one, 8 / 3, 0.3)
-    found = Induction(fast, loss, 5, refine).run()
+    found = Induction(fast, loss, 5, refine, covers_enough).run()
     twin = naive.Softmax(classes.tolist(), 3, weights.tolist(), 8 / 3, 0.3)
-    return fast, found, naive.induce(slow, twin, 5, refine)
+    return fast, found, naive.induce(slow, twin, 5, refine, enough)
+
+
+@pytest.mark.parametrize(("seed", "refine"), [(0, 0), (1, 0), (1, 1)])
+def test_rules_that_cover_too_little_are_refused(seed, refine):
+    rng = np.random.default_rng(seed)
+    values, classes = rng.integers(0, 5, (18, 2)).astype(float), rng.integers(0, 3, 18)
+    weights = rng.integers(1, 4, 18).astype(float)
+    nominal = np.array([False, seed % 2 == 1])
+    lengths = []
+    for least in (0.0, 0.7):
+        fast, found, (rules, _) = both_votes(values, nominal, weights, classes, refine, least)
+        listed = [
+            (s.voice, [as_naive(fast.columns, t) for t in s.rule.tests], s.times)
+            for s in found.rules
+        ]
+        assert listed == rules
+        lengths.append([s.rule.tests for s in found.rules])
+    assert lengths[0] != lengths[1]
 
 
 @settings(max_examples=20, deadline=None)

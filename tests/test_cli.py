@@ -413,6 +413,34 @@ def test_a_size_that_the_data_choose_is_told(capsys):
     assert re.search(r"At most \d+ rules: the fewest within one standard", capsys.readouterr().err)
 
 
+@pytest.mark.parametrize("learner", RULE_LEARNERS)
+@pytest.mark.usefixtures("folder")
+def test_every_learner_takes_limits_or_refuses_in_a_sentence(learner, capsys):
+    fit = [*FIT_NUMBERS[:-1], "m.json", "--learner", learner, "--no-check"]
+    limits = ["--max-rules", "2", "--max-conditions", "1"]
+    assert main([*fit, *limits]) == 0
+    rules = RuleSet.load("m.json")
+    assert all(len(rule.conditions) <= 1 for rule in rules)
+    assert learner == "bagged" or len(rules) <= 2
+    capsys.readouterr()
+    code = main([*fit, "--min-support", "0.1"])
+    assert code == 0 or capsys.readouterr().err == (
+        "frri: The learner bagged takes no --min-support; frri, compact, ripper, furia, modlem, "
+        "additive and quickrules do.\n"
+    )
+    assert (code == 0) == (learner != "bagged")
+
+
+@pytest.mark.usefixtures("folder")
+def test_limits_hold_for_the_learner_that_is_picked(capsys):
+    assert main([*FIT_NUMBERS[:-1], "m.json", "--max-rules", "2"]) == 0
+    assert len(RuleSet.load("m.json")) <= 2
+    assert "Picked" in capsys.readouterr().err
+    twice = ["--learner", "ripper", "--max-rules", "2", "--set", "max_rules=3"]
+    assert main([*FIT_NUMBERS, *twice]) == 2
+    assert "given both by --max-rules and by --set" in capsys.readouterr().err
+
+
 def write_noise(folder, n_rows=150):
     """Two columns of which one tells the class, three times out of four."""
     generator = np.random.default_rng(0)

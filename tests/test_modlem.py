@@ -137,13 +137,13 @@ def shaped(group, most_buckets, few):
 SHAPES = [(16, 1024, 4), (16, 1024, 0), (2, 1024, 0), (2, 2, 0), (16, 1, 0)]
 
 
-def loops_of(table, targets, weights, *, entropy):
+def loops_of(table, targets, weights, *, entropy, most=1000):
     """The loops without a compiler."""
     criterion = sequential_covering._criterion(len(targets), weights, entropy=entropy)
     layout, codes = table.layout
     return [
         loops.rules_of_class(
-            table.bins, codes, layout, table.places, positive, weights.units, criterion
+            table.bins, codes, layout, table.places, positive, weights.units, criterion, most
         )
         for positive in targets
     ]
@@ -186,8 +186,9 @@ def weights_of(given_weights, n):
     st.sampled_from(["laplace", "entropy"]),
     st.sampled_from(["lower", "upper", "none"]),
     st.sampled_from([(16, 1024, 4), (16, 1024, 0), (2, 1024, 0), (2, 2, 0), (16, 1, 0)]),
+    st.sampled_from([1000, 1, 2]),
 )
-def test_covering_follows_the_definition(table, given_weights, criterion, kind, shape):
+def test_covering_follows_the_definition(table, given_weights, criterion, kind, shape, most):
     rows, classes, nominal = table
     weights, plain = weights_of(given_weights, len(rows))
     pairs = naive.test_pairs(rows, classes, nominal)
@@ -195,17 +196,18 @@ def test_covering_follows_the_definition(table, given_weights, criterion, kind, 
     expected = [
         (c, naive.merged(tests))
         for c, target in enumerate(targets)
-        for tests in naive.rules_of_class(rows, target, pairs, 3, criterion, plain)
+        for tests in naive.rules_of_class(rows, target, pairs, 3, criterion, plain, most)
     ]
     flags = np.array([[i in target for i in range(len(rows))] for target in targets])
     entropy = criterion == "entropy"
     data = binned(rows, classes, nominal)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sequential_covering, "_compiled_pays", lambda _: False)
-        found = sequential_covering.induce(data, flags, weights, entropy=entropy)
+        found = sequential_covering.induce(data, flags, weights, entropy=entropy, most=most)
     assert conditions_of(data, found, nominal) == expected
     with shaped(*shape):
-        again = loops_of(binned(rows, classes, nominal), flags, weights, entropy=entropy)
+        data = binned(rows, classes, nominal)
+        again = loops_of(data, flags, weights, entropy=entropy, most=most)
     assert_same(again, found)
 
 

@@ -83,13 +83,17 @@ def frame_of(columns, nominal):
     st.sampled_from(["minimum", "product", "lukasiewicz", "hamacher"]),
     st.booleans(),
     st.sampled_from(["first", "last"]),
+    st.sampled_from([1000, 1, 2]),
 )
-def test_rules_follow_the_definition(table, t_norm, close, ties):
+def test_rules_follow_the_definition(table, t_norm, close, ties, most):
     columns, classes, nominal = table
     rows = [list(row) for row in zip(*columns, strict=True)]
-    expected, chosen = naive.quickrules(rows, classes, t_norm, close, ties, nominal)
+    expected, chosen = naive.quickrules(rows, classes, t_norm, close, ties, nominal, most)
     model = QuickRulesClassifier(
-        t_norm=t_norm, coverage_test="close" if close else "at_least", ties=ties
+        t_norm=t_norm,
+        coverage_test="close" if close else "at_least",
+        ties=ties,
+        max_conditions=most,
     ).fit(frame_of(columns, nominal), classes)
     found = [(r.source, [int(name[1:]) for name in r.attributes]) for r in model.ruleset_]
     assert found == expected

@@ -205,6 +205,12 @@ def test_growing_a_rule(seed):
                 case.X, case.own, rule, case.row_numbers, case.nominal, min_weight
             )
             assert as_naive(grown) == expected
+            for most in (1, 2):
+                short = growing.grow(
+                    case.part, rows, as_tests(rule), min_weight=min_weight, most=most
+                )
+                known = case.X, case.own, rule, case.row_numbers, case.nominal, min_weight
+                assert as_naive(short) == naive.grow(*known, most=most)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

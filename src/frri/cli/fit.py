@@ -18,8 +18,16 @@ from frri._util.progress import Progress
 from frri.cli.check import add_check_options, check_fit
 from frri.cli.console import notes, one_line, say
 from frri.cli.files import check_inputs, check_output, write_whole
-from frri.cli.learners import make_learner
-from frri.cli.parser import Parser, at_least_two, positive_number, whole_number
+from frri.cli.learners import limits_of, make_learner
+from frri.cli.parser import (
+    Parser,
+    at_least_one,
+    at_least_two,
+    positive_number,
+    share,
+    size,
+    whole_number,
+)
 from frri.cli.pick import pick
 from frri.cli.rules import numbered
 from frri.cli.tables import (
@@ -75,6 +83,14 @@ def configure(parser: Parser) -> None:
         metavar="PARAMETER=VALUE",
         help="any parameter of the learner",
     )
+    add(
+        "--max-rules",
+        type=size,
+        metavar="N",
+        help="the most rules; 1se: the fewest about as good as the best (compact, additive)",
+    )
+    add("--max-conditions", type=at_least_one, metavar="N", help="the most conditions of a rule")
+    add("--min-support", type=share, metavar="SHARE", help="what a rule must cover of its class")
     add("--seed", type=whole_number, metavar="N", help="for learners that draw lots")
     add("--effort", type=whole_number, metavar="N", help="work of the search for the fewest rules")
     add("--time-limit", type=positive_number, metavar="SECONDS", help="limit of that search")
@@ -155,6 +171,7 @@ def _named(arguments: argparse.Namespace) -> Any:
         seed=arguments.seed,
         effort=arguments.effort,
         time_limit=arguments.time_limit,
+        limits=limits_of(arguments),
     )
     if arguments.weights is not None and not LEARNERS[arguments.learner].weights:
         raise ValueError(

@@ -1,11 +1,14 @@
 """Learners by name, with the parameters that a command line gives them."""
 
+import argparse
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from frri._util.names import find_name
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
+
+LIMITS = ("max_rules", "max_conditions", "min_support")
 
 _WORDS = {"true": True, "false": False, "none": None}
 
@@ -17,6 +20,7 @@ def make_learner(
     seed: int | None = None,
     effort: int | None = None,
     time_limit: float | None = None,
+    limits: Mapping[str, Any] | None = None,
 ) -> Any:
     """A learner with its parameters.
 
@@ -28,6 +32,8 @@ def make_learner(
         PARAMETER=VALUE, with numbers, true, false, none, lists, and otherwise texts as values.
     seed, effort, time_limit : numbers, optional
         Parameters that have options of their own.
+    limits : mapping, optional
+        The same for `max_rules`, `max_conditions` and `min_support`, None where one is not given.
 
     Examples
     --------
@@ -44,15 +50,32 @@ def make_learner(
         ("--seed", "random_state", seed),
         ("--effort", "effort", effort),
         ("--time-limit", "time_limit", time_limit),
+        *((_option(name), name, value) for name, value in (limits or {}).items()),
     ):
         if value is None:
             continue
         if parameter not in known:
-            raise ValueError(f"The learner {name} takes no {option}.")
+            remedy = _instead(parameter) if parameter in LIMITS else ""
+            raise ValueError(f"The learner {name} takes no {option}{remedy}.")
         if parameter in given:
             raise ValueError(f"{parameter} is given both by {option} and by --set.")
         given[parameter] = value
     return learner.set_params(**given)
+
+
+def limits_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The limits on rules that a command line gives."""
+    return {name: getattr(arguments, name) for name in LIMITS}
+
+
+def _option(parameter: str) -> str:
+    return "--" + parameter.replace("_", "-")
+
+
+def _instead(parameter: str) -> str:
+    """The learners that have a parameter, as the end of a sentence."""
+    having = [name for name in RULE_LEARNERS if parameter in LEARNERS[name].make().get_params()]
+    return f"; {', '.join(having[:-1])} and {having[-1]} do"
 
 
 def _setting(text: str) -> tuple[str, Any]:

@@ -70,6 +70,45 @@ def whole_number(text: str) -> int:
     return int(text)
 
 
+def at_least_one(text: str) -> int:
+    """A whole number of 1 or more.
+
+    Examples
+    --------
+    >>> at_least_one("5")
+    5
+    """
+    value = whole_number(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"must be 1 or more, got {value}")
+    return value
+
+
+def size(text: str) -> int | str:
+    """A whole number of 1 or more, or 1se.
+
+    Examples
+    --------
+    >>> size("5"), size("1se")
+    (5, '1se')
+    """
+    return text if text == "1se" else at_least_one(text)
+
+
+def share(text: str) -> float:
+    """A number from 0 to 1.
+
+    Examples
+    --------
+    >>> share("0.05")
+    0.05
+    """
+    value = positive_number(text)
+    if value > 1:
+        raise argparse.ArgumentTypeError(f"expected a share from 0 to 1, got {text!r}")
+    return value
+
+
 def at_least_two(text: str) -> int:
     """A whole number of 2 or more.
 

@@ -7,7 +7,7 @@ from typing import Any
 from frri._util.progress import Progress
 from frri.cli.check import Check, Trial
 from frri.cli.console import one_line, say
-from frri.cli.learners import make_learner
+from frri.cli.learners import limits_of, make_learner
 from frri.learners.registry import LEARNERS
 
 # The learners that are tried: those that are quick and differ most.
@@ -63,7 +63,8 @@ def pick(
 
 def _made(arguments: argparse.Namespace, name: str, *settings: str) -> Any:
     seeded = "random_state" in LEARNERS[name].make().get_params()
-    return make_learner(name, settings, seed=arguments.seed if seeded else None)
+    seed = arguments.seed if seeded else None
+    return make_learner(name, settings, seed=seed, limits=limits_of(arguments))
 
 
 def _try(name: str, learner: Any, check: Check, trials: dict[str, Trial]) -> None:

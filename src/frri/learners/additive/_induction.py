@@ -11,7 +11,7 @@ from frri.learners.additive._growing import EQUAL
 from frri.learners.additive._losses import Start
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from frri.learners.additive._growing import Search, SoftRule
     from frri.learners.additive._losses import Fitted, Loss
@@ -56,12 +56,15 @@ class Induction:
         Rules whose weight falls to 0 later count as well.
     refine : int
         How often the rules are gone through again.
+    covers_enough : callable, optional
+        Whether a rule may be added; by default any may.
     """
 
     search: Search
     loss: Loss
     max_rules: int
     refine: int = 0
+    covers_enough: Callable[[Spoken], bool] = lambda _: True
 
     def run(self) -> Additive:
         """Rules that have a weight."""
@@ -91,8 +94,9 @@ class Induction:
     def extended(self, model: Additive) -> Additive:
         """Add the best rule of all voices, of equal ones the first, while it is worth it."""
         while len(model.rules) < self.max_rules and _additions(model) < AGAIN * self.max_rules:
-            found = [self._best(model.fitted, voice) for voice in self.loss.voices]
-            most = max(spoken.rule.gain for spoken in found)
+            best_of_voices = [self._best(model.fitted, voice) for voice in self.loss.voices]
+            found = [spoken for spoken in best_of_voices if self.covers_enough(spoken)]
+            most = max((spoken.rule.gain for spoken in found), default=0.0)
             if most <= 0.0 or most < self.loss.least_gain(model.fitted):
                 break
             best = next(s for s in found if s.rule.gain >= most * (1.0 - EQUAL))
@@ -120,7 +124,7 @@ class Induction:
             new = self._best(shorter.fitted, old.voice)._replace(times=old.times)
             known = any(spoken.same(new) for spoken in shorter.rules)
             changed = model
-            if not known:
+            if not known and self.covers_enough(new):
                 changed = self._model((*before, new, *after), Start(weights, base))
             value = min(model.fitted.value, changed.fitted.value)
             if shorter.fitted.value <= value + price:

@@ -8,6 +8,7 @@ import numpy as np
 
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
+from frri.learners._limits import check_limits
 from frri.learners._parameters import check_choice
 from frri.learners._path import class_path
 from frri.learners._weights import check_class_weight, class_factors
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri.learners._base import TrainingTable
-    from frri.learners.additive._induction import Additive
+    from frri.learners.additive._induction import Additive, Spoken
 
     Floats = NDArray[np.float64]
 
@@ -66,6 +67,8 @@ class AdditiveRulesClassifier(RuleClassifier):
         one standard error of the best.
     max_conditions : int, default=4
         The most conditions of a rule.
+    min_support : float, default=0.0
+        The share of its class that a rule must cover, degrees added up, to be added.
     class_weight : "balanced", None or mapping, default="balanced"
         How much the objects of a class count: all classes the same, every object the same, or as
         the mapping of classes says (1 for a class that it lacks).
@@ -120,6 +123,7 @@ class AdditiveRulesClassifier(RuleClassifier):
         *,
         max_rules: int | Literal["auto", "1se"] = "auto",
         max_conditions: int = 4,
+        min_support: float = 0.0,
         class_weight: Literal["balanced"] | Mapping[Any, float] | None = "balanced",
         monotone: Mapping[str, int] | None = None,
         refine: int = 0,
@@ -129,6 +133,7 @@ class AdditiveRulesClassifier(RuleClassifier):
     ) -> None:
         self.max_rules = max_rules
         self.max_conditions = max_conditions
+        self.min_support = min_support
         self.class_weight = class_weight
         self.monotone = monotone
         self.refine = refine
@@ -219,7 +224,13 @@ class AdditiveRulesClassifier(RuleClassifier):
         search = Search(
             columns, weights, penalty, centred=False, max_conditions=self.max_conditions
         )
-        return Induction(search, loss, max_rules, self.refine)
+
+        def covers_enough(spoken: Spoken) -> bool:
+            own = table.classes == spoken.voice
+            covered = weights[own] @ spoken.rule.degree[own]
+            return bool(covered >= self.min_support * sizes[spoken.voice])
+
+        return Induction(search, loss, max_rules, self.refine, covers_enough)
 
     def _allowed(self, table: TrainingTable) -> tuple[NDArray[np.bool_], ...] | None:
         """For each class the sides of attributes that its rules may use."""
@@ -240,6 +251,7 @@ class AdditiveRulesClassifier(RuleClassifier):
         check_count("max_rules", self.max_rules, 1, ["auto", "1se"])
         check_count("max_conditions", self.max_conditions, 1)
         check_count("refine", self.refine, 0)
+        check_limits(None, None, self.min_support)
         check_choice("missing", self.missing, ("typical", "fails", "error"))
         check_n_jobs(self.n_jobs)
         check_class_weight(self.class_weight)

@@ -9,6 +9,7 @@ import numpy as np
 
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleRegressor
+from frri.learners._limits import check_limits
 from frri.learners._parameters import check_choice
 from frri.learners._path import number_path
 from frri.learners._weights import with_weights
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri.learners._base import NumberTable
+    from frri.learners.additive._induction import Spoken
 
     Floats = NDArray[np.float64]
 
@@ -60,6 +62,8 @@ class AdditiveRulesRegressor(RuleRegressor):
         takes the fewest whose R2 in five-fold cross-validation is within one standard error of the best.
     max_conditions : int, default=4
         The most conditions of a rule.
+    min_support : float, default=0.0
+        The share of all objects that a rule must cover, degrees added up, to be added.
     monotone : mapping of str to {1, -1}, optional
         Attributes with which predictions must not fall (1) or not rise (-1). Rules that add then use
         only "at least" of the attribute, rules that subtract only "at most" (or the other way round),
@@ -108,6 +112,7 @@ class AdditiveRulesRegressor(RuleRegressor):
         *,
         max_rules: int | Literal["auto", "1se"] = "auto",
         max_conditions: int = 4,
+        min_support: float = 0.0,
         monotone: Mapping[str, int] | None = None,
         refine: int = 0,
         missing: str = "fails",
@@ -116,6 +121,7 @@ class AdditiveRulesRegressor(RuleRegressor):
     ) -> None:
         self.max_rules = max_rules
         self.max_conditions = max_conditions
+        self.min_support = min_support
         self.monotone = monotone
         self.refine = refine
         self.missing = missing
@@ -141,6 +147,7 @@ class AdditiveRulesRegressor(RuleRegressor):
         check_count("max_rules", self.max_rules, 1, ["auto", "1se"])
         check_count("max_conditions", self.max_conditions, 1)
         check_count("refine", self.refine, 0)
+        check_limits(None, None, self.min_support)
         check_choice("missing", self.missing, ("fails", "typical", "error"))
         check_n_jobs(self.n_jobs)
         table, given = with_weights(self._number_table, X, y, sample_weight)
@@ -200,7 +207,11 @@ class AdditiveRulesRegressor(RuleRegressor):
             allowed=None if upward is None else {1: upward, -1: upward[:, ::-1]},
         )
         search = Search(columns, weights, PENALTY, centred=True, max_conditions=self.max_conditions)
-        return Induction(search, loss, max_rules, self.refine)
+
+        def covers_enough(spoken: Spoken) -> bool:
+            return bool(weights @ spoken.rule.degree >= self.min_support * weights.sum())
+
+        return Induction(search, loss, max_rules, self.refine, covers_enough)
 
     def _name(self) -> str:
         return "Additive rules"

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from frri._twins import compiled, pays
+from frri.learners._parameters import LARGEST_COUNT
 from frri.learners._weights import sums_by_key
 from frri.learners.modlem import _sequential_covering_kernels as loops
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -59,9 +60,11 @@ class BinnedRules:
     start: Integers
     conditions: Integers
 
-    def chosen(self, which: Flags) -> BinnedRules:
+    def chosen(self, rules: Flags | Sequence[int]) -> BinnedRules:
         """Some of the rules."""
         lengths = np.diff(self.start)
+        which = np.zeros(len(lengths), dtype=np.bool_)
+        which[np.asarray(rules, dtype=None if len(rules) else np.intp)] = True
         return BinnedRules(
             self.classes[which],
             np.concatenate([[0], np.cumsum(lengths[which])]),
@@ -69,7 +72,14 @@ class BinnedRules:
         )
 
 
-def induce(table: BinnedTable, targets: Flags, weights: Weights, *, entropy: bool) -> BinnedRules:
+def induce(
+    table: BinnedTable,
+    targets: Flags,
+    weights: Weights,
+    *,
+    entropy: bool,
+    most: int | None = None,
+) -> BinnedRules:
     """Rules class by class in order of creation, without redundant tests and rules.
 
     Parameters
@@ -80,17 +90,23 @@ def induce(table: BinnedTable, targets: Flags, weights: Weights, *, entropy: boo
     weights : Weights
     entropy : bool
         Whether tests are chosen by conditional entropy or by the Laplace estimate.
+    most : int, optional
+        The most tests of a rule; it may then cover others than positives.
     """
+    most = LARGEST_COUNT if most is None else int(most)
     criterion = _criterion(len(targets), weights, entropy=entropy)
     if _compiled_pays(table):
         rules_of_class = compiled(loops).rules_of_class
         layout, codes = table.layout
         prepared = (table.bins, codes, layout, table.places)
         found = [
-            rules_of_class(*prepared, positive, weights.units, criterion) for positive in targets
+            rules_of_class(*prepared, positive, weights.units, criterion, most)
+            for positive in targets
         ]
     else:
-        found = [_rules_of_class(table, positive, weights.units, criterion) for positive in targets]
+        found = [
+            _rules_of_class(table, positive, weights.units, criterion, most) for positive in targets
+        ]
     lengths = np.concatenate([np.diff(start) for start, _ in found])
     return BinnedRules(
         np.repeat(np.arange(len(targets)), [len(start) - 1 for start, _ in found]),
@@ -166,7 +182,7 @@ def _compiled_pays(table: BinnedTable) -> bool:
 
 
 def _rules_of_class(
-    table: BinnedTable, positive: Flags, units: Integers, criterion: Criterion
+    table: BinnedTable, positive: Flags, units: Integers, criterion: Criterion, most: int
 ) -> Found:
     """Rules that cover the positives one by one, without redundant tests and rules."""
     search = _Search(table, units, criterion)
@@ -174,7 +190,7 @@ def _rules_of_class(
     rules: list[Integers] = []
     covers: list[Flags] = []
     while left.any():
-        tests = search.grow(left, positive)
+        tests = search.grow(left, positive, most)
         rule = _merged(_without_redundant(table, tests, positive))
         if not len(rule):
             break
@@ -211,12 +227,12 @@ class _Search:
         self.first = np.where(self.nominal, self.after - 1, attribute_first[self.attribute])
         self.end = np.where(self.nominal, self.after, attribute_end[self.attribute])
 
-    def grow(self, left: Flags, positive: Flags) -> list[Test]:
+    def grow(self, left: Flags, positive: Flags, most: int) -> list[Test]:
         """Add tests as long as they improve the rule and it covers others than positives."""
         tests: list[Test] = []
         rows = np.flatnonzero(left | ~positive)
         while True:
-            test = self.best(rows, left[rows])
+            test = self.best(rows, left[rows]) if len(tests) < most else None
             if test is None:
                 return tests
             tests.append(test)

@@ -163,6 +163,7 @@ def _grow(
     root: Any,
     scratch: Any,
     step: int,
+    most: int,
 ) -> Any:
     """Add tests as long as they improve the rule and it covers others than positives.
 
@@ -213,7 +214,7 @@ def _grow(
                 rows[n_rows] = i
                 n_rows += kept
                 n_others += kept & other[i]
-        if n_others == 0:
+        if n_others == 0 or n_tests == most:
             break
         since, n_before = step, n_rows
     return tests[:n_tests], step
@@ -228,6 +229,7 @@ def rules_of_class(
     positive: Flags,
     weight: Integers,
     criterion: Criterion,
+    most: int,
 ) -> Found:
     """Rules that cover the positives one by one, without redundant tests and rules.
 
@@ -241,6 +243,8 @@ def rules_of_class(
     weight : array of shape (n_objects,)
         In units.
     criterion : tuple
+    most : int
+        The most tests of a rule.
 
     Returns
     -------
@@ -268,7 +272,9 @@ def rules_of_class(
         if criterion[1]:
             bounds[:] = np.inf
         root = (counts, bounds, (p_left, n_weight))
-        tests, step = _grow(bins, codes, layout, places, objects, criterion, root, scratch, step)
+        tests, step = _grow(
+            bins, codes, layout, places, objects, criterion, root, scratch, step, most
+        )
         _drop_redundant(bins, places, other, n_others, tests)
         rule = tests[: _merge(tests)]
         if len(rule) == 0:

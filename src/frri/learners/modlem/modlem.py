@@ -9,6 +9,7 @@ import numpy as np
 
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
+from frri.learners._limits import check_limits, limited
 from frri.learners._parameters import check_choice
 from frri.learners._weights import Weights, sums_by_key
 from frri.learners.modlem import _sequential_covering as sequential_covering
@@ -18,7 +19,7 @@ from frri.rules.measures import statistics_of_counts
 from frri.rules.rule import LONGEST_PARTIAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -55,6 +56,13 @@ class MODLEMClassifier(RuleClassifier):
         What the rules of a class have to cover: the objects that certainly belong to it (no object of
         another class has the same values), those that possibly belong to it (an object of the class
         has the same values), or simply its objects.
+    max_rules : int, optional
+        The most rules there may be. Of those found, the one goes, again and again, that the accuracy
+        in training misses least.
+    max_conditions : int, optional
+        The most tests that a rule may get, before those of one attribute become one condition.
+    min_support : float, default=0.0
+        The share of its class that a rule must cover to be kept.
     class_weight : "balanced", None or mapping, default=None
         How much the objects of a class count, times their sample weights: all classes together the
         same, every object the same, or as the mapping of classes says (1 for a class that it lacks).
@@ -103,6 +111,9 @@ class MODLEMClassifier(RuleClassifier):
         *,
         criterion: Literal["laplace", "entropy"] = "laplace",
         approximation: Literal["lower", "upper", "none"] = "lower",
+        max_rules: int | None = None,
+        max_conditions: int | None = None,
+        min_support: float = 0.0,
         class_weight: Any = None,
         missing: str = "fails",
         n_jobs: int | None = None,
@@ -110,6 +121,9 @@ class MODLEMClassifier(RuleClassifier):
     ) -> None:
         self.criterion = criterion
         self.approximation = approximation
+        self.max_rules = max_rules
+        self.max_conditions = max_conditions
+        self.min_support = min_support
         self.class_weight = class_weight
         self.missing = missing
         self.n_jobs = n_jobs
@@ -142,10 +156,23 @@ class MODLEMClassifier(RuleClassifier):
         targets = approximations(binned.ranks, table.classes, len(table.labels), self.approximation)
         with self._step("rules that cover the classes"):
             found = sequential_covering.induce(
-                binned, targets, weights, entropy=self.criterion == "entropy"
+                binned,
+                targets,
+                weights,
+                entropy=self.criterion == "entropy",
+                most=self.max_conditions,
             )
-        self.ruleset_ = RuleSet(
-            rules=tuple(_rules(table, binned, targets, weights, found)),
+
+        def made(some: Sequence[int]) -> RuleSet:
+            chosen = found if len(some) == len(found.classes) else found.chosen(some)
+            return self._ruleset(table, weights, _rules(table, binned, targets, weights, chosen))
+
+        limits = self.max_rules, self.min_support
+        self.ruleset_ = limited(range(len(found.classes)), made, table, *limits)
+
+    def _ruleset(self, table: TrainingTable, weights: Weights, rules: Iterable[Rule]) -> RuleSet:
+        return RuleSet(
+            rules=tuple(rules),
             attributes=table.attributes,
             classes=table.labels,
             target=table.target,
@@ -158,6 +185,7 @@ class MODLEMClassifier(RuleClassifier):
 
     def _check_parameters(self) -> None:
         check_n_jobs(self.n_jobs)
+        check_limits(self.max_rules, self.max_conditions, self.min_support)
         check_choice("missing", self.missing, ("fails", "typical", "error"))
         check_choice("criterion", self.criterion, ("laplace", "entropy"))
         check_choice("approximation", self.approximation, ("lower", "upper", "none"))

@@ -131,7 +131,9 @@ def total(degrees: Floats) -> float:
     return float(np.cumsum(degrees)[-1])
 
 
-def greedy_reduct(region: PositiveRegion, ties: str, visitor: Visitor | None = None) -> list[int]:
+def greedy_reduct(
+    region: PositiveRegion, ties: str, visitor: Visitor | None = None, most: int | None = None
+) -> list[int]:
     """Add the attribute that enlarges the positive region most until it is that of all attributes.
 
     Parameters
@@ -141,6 +143,8 @@ def greedy_reduct(region: PositiveRegion, ties: str, visitor: Visitor | None = N
         Which of equally good attributes is added.
     visitor : Visitor, optional
         Is shown every set of attributes that is tried, in order.
+    most : int, optional
+        How many attributes to add at most.
 
     Returns
     -------
@@ -152,7 +156,7 @@ def greedy_reduct(region: PositiveRegion, ties: str, visitor: Visitor | None = N
     best = -1.0
     while True:
         candidates = [a for a in region.informative if a not in chosen]
-        if not candidates:
+        if not candidates or len(chosen) == most:
             return chosen
         degrees = region.extended(chosen, candidates)
         sums = [total(row) for row in degrees]

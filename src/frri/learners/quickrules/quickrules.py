@@ -10,6 +10,7 @@ import numpy as np
 from frri import fuzzy
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
+from frri.learners._limits import check_limits, limited
 from frri.learners._parameters import check_choice
 from frri.learners.quickrules._positive_region import (
     TIES,
@@ -68,6 +69,13 @@ class QuickRulesClassifier(RuleClassifier):
         it goes on making rules, in the end more of them than there are objects.
     ties : {"first", "last"}, default="last"
         Which of several equally good attributes is added.
+    max_rules : int, optional
+        The most rules there may be. Of those found, the one goes, again and again, that the accuracy
+        in training misses least.
+    max_conditions : int, optional
+        The most attributes of a rule; objects that take more to be told from other classes get none.
+    min_support : float, default=0.0
+        The share of its class that a rule must cover to be kept.
     class_weight : "balanced", None or mapping, default=None
         How much the objects of a class count, times their sample weights: all classes together the
         same, every object the same, or as the mapping of classes says (1 for a class that it lacks).
@@ -131,6 +139,9 @@ class QuickRulesClassifier(RuleClassifier):
         coverage_test: Literal["at_least", "close"] = "at_least",
         ties: Literal["first", "last"] = "last",
         missing: str = "typical",
+        max_rules: int | None = None,
+        max_conditions: int | None = None,
+        min_support: float = 0.0,
         class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -140,6 +151,9 @@ class QuickRulesClassifier(RuleClassifier):
         self.coverage_test = coverage_test
         self.ties = ties
         self.missing = missing
+        self.max_rules = max_rules
+        self.max_conditions = max_conditions
+        self.min_support = min_support
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -166,6 +180,7 @@ class QuickRulesClassifier(RuleClassifier):
         check_choice("ties", self.ties, TIES)
         check_choice("missing", self.missing, ("typical", "error"))
         check_n_jobs(self.n_jobs)
+        check_limits(self.max_rules, self.max_conditions, self.min_support)
         table = self._training_table(X, y, sample_weight, self.class_weight)
         check_complete(table.values, table.attributes)
         self._learn(table)
@@ -177,9 +192,16 @@ class QuickRulesClassifier(RuleClassifier):
         )
         collection = _Collection(region, close=self.coverage_test == "close")
         with self._step("attributes one after another"):
-            self.reduct_ = np.array(greedy_reduct(region, self.ties, collection), dtype=np.intp)
-        ruleset = RuleSet(
-            rules=tuple(_rules(table, collection)),
+            found = greedy_reduct(region, self.ties, collection, self.max_conditions)
+        self.reduct_ = np.array(found, dtype=np.intp)
+        rules, limits = tuple(_rules(table, collection)), (self.max_rules, self.min_support)
+        ruleset = limited(rules, lambda some: self._ruleset(table, some), table, *limits)
+        labels = label_array(table.labels)[table.classes]
+        self.ruleset_ = ruleset.with_statistics(table.encoded, labels, table.weights)
+
+    def _ruleset(self, table: TrainingTable, rules: Sequence[Rule]) -> RuleSet:
+        return RuleSet(
+            rules=tuple(rules),
             attributes=table.attributes,
             classes=table.labels,
             target=table.target,
@@ -190,8 +212,6 @@ class QuickRulesClassifier(RuleClassifier):
             class_counts=table.class_counts,
             about=self._about(table),
         )
-        labels = label_array(table.labels)[table.classes]
-        self.ruleset_ = ruleset.with_statistics(table.encoded, labels, table.weights)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

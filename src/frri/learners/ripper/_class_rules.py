@@ -46,6 +46,8 @@ class Strategy:
         Whether a rule added to the list is pruned on objects set apart, or grown on all and left.
     keep_hopeless : bool
         Whether a rule of which no beginning is worth anything stays whole, or loses all its tests.
+    max_conditions : int, optional
+        The most tests of a rule.
     """
 
     folds: int
@@ -53,6 +55,7 @@ class Strategy:
     optimizations: int
     prune_building: bool
     keep_hopeless: bool
+    max_conditions: int | None = None
 
     def __post_init__(self) -> None:
         """One sentence about the first parameter that makes no sense."""
@@ -244,7 +247,8 @@ class ClassProblem:
         return growing.split(self.columns, self.classes, left.rows, folds, self.random)
 
     def _grown(self, left: Remaining, rows: Flags, tests: Tests = NO_TESTS) -> Tests:
-        return growing.grow(left.part, rows, tests, min_weight=self.strategy.min_weight)
+        limits = self.strategy.min_weight, self.strategy.max_conditions
+        return growing.grow(left.part, rows, tests, min_weight=limits[0], most=limits[1])
 
     def _pruned(self, tests: Tests, rows: Flags, worth: Worth) -> Tests:
         keep = self.strategy.keep_hopeless

@@ -56,7 +56,14 @@ def split(
     return grow, prune
 
 
-def grow(part: Part, rows: Flags, tests: Tests = NO_TESTS, *, min_weight: float = 2.0) -> Tests:
+def grow(
+    part: Part,
+    rows: Flags,
+    tests: Tests = NO_TESTS,
+    *,
+    min_weight: float = 2.0,
+    most: int | None = None,
+) -> Tests:
     """Add tests to a rule, each the one of greatest information gain, until it is pure.
 
     Parameters
@@ -68,8 +75,11 @@ def grow(part: Part, rows: Flags, tests: Tests = NO_TESTS, *, min_weight: float 
         What the rule consists of so far; all objects to grow on must satisfy it.
     min_weight : float
         A test that fewer positives satisfy is not added and ends the growth.
+    most : int, optional
+        How many tests there are in the end at most.
     """
-    added = part.grown(rows, min_weight)
+    # Every test is the best after those before it, so that the first ones are those of a shorter rule.
+    added = part.grown(rows, min_weight)[: None if most is None else max(0, most - len(tests))]
     return np.concatenate((tests, added)) if len(tests) else added
 
 

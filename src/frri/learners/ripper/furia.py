@@ -9,6 +9,7 @@ import numpy as np
 
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
+from frri.learners._limits import check_limits, limited
 from frri.learners._parameters import check_choice, random_numbers
 from frri.learners.ripper._class_rules import ClassProblem, Strategy
 from frri.learners.ripper._fuzzification import FuzzyTests, certainties, stretched_weights
@@ -19,11 +20,14 @@ from frri.rules.measures import statistics_of_covers
 from frri.rules.ruleset import COVERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from frri.learners._base import TrainingTable
+
+    # The class of a rule, the rule, and what it covers.
+    FuzzyRule = tuple[int, Rule, NDArray[np.bool_]]
 
 FALLBACKS: dict[str, Literal["stretched", "priors"]] = {"stretch": "stretched", "priors": "priors"}
 
@@ -53,6 +57,13 @@ class FURIAClassifier(RuleClassifier):
         How the memberships of a rule's tests are joined.
     uncovered : {"stretch", "priors"}, default="stretch"
         What decides about an object that no rule covers: stretched rules, or the most frequent class.
+    max_rules : int, optional
+        The most rules there may be. Of those found, the one goes, again and again, that the accuracy
+        in training misses least.
+    max_conditions : int, optional
+        The most tests that a rule may get; two of one attribute in one direction make one condition.
+    min_support : float, default=0.0
+        The share of its class that a rule must cover to be kept.
     class_weight : "balanced", None or mapping, default=None
         How much the objects of a class count, times their sample weights: all classes together the
         same, every object the same, or as the mapping of classes says (1 for a class that it lacks).
@@ -106,6 +117,9 @@ class FURIAClassifier(RuleClassifier):
         optimizations: int = 2,
         t_norm: Literal["product", "minimum"] = "product",
         uncovered: Literal["stretch", "priors"] = "stretch",
+        max_rules: int | None = None,
+        max_conditions: int | None = None,
+        min_support: float = 0.0,
         random_state: int | np.random.RandomState | None = None,
         missing: str = "fails",
         class_weight: Any = None,
@@ -117,6 +131,9 @@ class FURIAClassifier(RuleClassifier):
         self.optimizations = optimizations
         self.t_norm = t_norm
         self.uncovered = uncovered
+        self.max_rules = max_rules
+        self.max_conditions = max_conditions
+        self.min_support = min_support
         self.random_state = random_state
         self.missing = missing
         self.class_weight = class_weight
@@ -147,8 +164,13 @@ class FURIAClassifier(RuleClassifier):
 
     def _learn(self, table: TrainingTable) -> None:
         strategy, random = self._strategy(), random_numbers(self.random_state)
-        self.ruleset_ = RuleSet(
-            rules=tuple(self._rules(table, strategy, random)),
+        found = list(self._fuzzy_rules(table, strategy, random))
+        limits = self.max_rules, self.min_support
+        self.ruleset_ = limited(found, lambda some: self._ruleset(some, table), table, *limits)
+
+    def _ruleset(self, found: Sequence[FuzzyRule], table: TrainingTable) -> RuleSet:
+        return RuleSet(
+            rules=tuple(_rules(found, table)),
             attributes=table.attributes,
             classes=table.labels,
             target=table.target,
@@ -162,6 +184,7 @@ class FURIAClassifier(RuleClassifier):
 
     def _strategy(self) -> Strategy:
         check_n_jobs(self.n_jobs)
+        check_limits(self.max_rules, self.max_conditions, self.min_support)
         check_choice("missing", self.missing, ("fails", "typical", "error"))
         check_choice("t_norm", self.t_norm, ("product", "minimum"))
         check_choice("uncovered", self.uncovered, tuple(FALLBACKS))
@@ -171,23 +194,12 @@ class FURIAClassifier(RuleClassifier):
             optimizations=self.optimizations,
             prune_building=False,
             keep_hopeless=True,
+            max_conditions=self.max_conditions,
         )
-
-    def _rules(
-        self, table: TrainingTable, strategy: Strategy, random: np.random.RandomState
-    ) -> Iterator[Rule]:
-        """The rules of all classes, with what they cover."""
-        found = list(self._fuzzy_rules(table, strategy, random))
-        own, covers = [own for own, _, _ in found], [covers for _, _, covers in found]
-        statistics = statistics_of_covers(
-            own, covers, table.classes, len(table.labels), table.weights
-        )
-        for (_, rule, _), known in zip(found, statistics, strict=True):
-            yield replace(rule, statistics=known)
 
     def _fuzzy_rules(
         self, table: TrainingTable, strategy: Strategy, random: np.random.RandomState
-    ) -> Iterator[tuple[int, Rule, NDArray[np.bool_]]]:
+    ) -> Iterator[FuzzyRule]:
         """Every class against all other objects: its number, its rules, and what these cover."""
         columns = columns_of(table)
         everything = np.ones(columns.n_objects, dtype=np.bool_)
@@ -215,3 +227,11 @@ class FURIAClassifier(RuleClassifier):
                     partial_weights=stretched_weights(factors) if len(crisp.tests) else (),
                 )
                 yield own, rule, degrees[-1] * rule.weight > COVERS
+
+
+def _rules(found: Sequence[FuzzyRule], table: TrainingTable) -> Iterator[Rule]:
+    """The rules of all classes, with what they cover."""
+    own, covers = [own for own, _, _ in found], [covers for _, _, covers in found]
+    statistics = statistics_of_covers(own, covers, table.classes, len(table.labels), table.weights)
+    for (_, rule, _), known in zip(found, statistics, strict=True):
+        yield replace(rule, statistics=known)

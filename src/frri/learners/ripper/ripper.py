@@ -10,6 +10,7 @@ import numpy as np
 from frri._util.names import shown
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
+from frri.learners._limits import check_limits, limited
 from frri.learners._parameters import check_choice, random_numbers
 from frri.learners.ripper._class_rules import ClassProblem, CrispRule, Strategy
 from frri.learners.ripper._sorted_columns import NO_TESTS, without_redundant
@@ -18,7 +19,7 @@ from frri.rules import Rule, RuleSet
 from frri.rules.measures import statistics_of_covers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -49,6 +50,13 @@ class RIPPERClassifier(RuleClassifier):
     prune : bool, default=True
         Whether rules are pruned. If not, they are grown on all objects and there is nothing to choose
         from when they are gone through again, so they are not.
+    max_rules : int, optional
+        The most rules there may be, the default rule, which always stays, among them. Of those found, the one goes, again and again, that the accuracy
+        in training misses least.
+    max_conditions : int, optional
+        The most tests that a rule may get; two of one attribute in one direction make one condition.
+    min_support : float, default=0.0
+        The share of its class that a rule must cover to be kept.
     class_weight : "balanced", None or mapping, default=None
         How much the objects of a class count, times their sample weights: all classes together the
         same, every object the same, or as the mapping of classes says (1 for a class that it lacks).
@@ -102,6 +110,9 @@ class RIPPERClassifier(RuleClassifier):
         min_weight: float = 2,
         optimizations: int = 2,
         prune: bool = True,
+        max_rules: int | None = None,
+        max_conditions: int | None = None,
+        min_support: float = 0.0,
         random_state: int | np.random.RandomState | None = None,
         missing: str = "fails",
         class_weight: Any = None,
@@ -112,6 +123,9 @@ class RIPPERClassifier(RuleClassifier):
         self.min_weight = min_weight
         self.optimizations = optimizations
         self.prune = prune
+        self.max_rules = max_rules
+        self.max_conditions = max_conditions
+        self.min_support = min_support
         self.random_state = random_state
         self.missing = missing
         self.class_weight = class_weight
@@ -141,9 +155,13 @@ class RIPPERClassifier(RuleClassifier):
         return self._calibrate(table)
 
     def _learn(self, table: TrainingTable) -> None:
-        strategy, random = self._strategy(), random_numbers(self.random_state)
-        self.ruleset_ = RuleSet(
-            rules=tuple(_rules(self._decision_list(table, strategy, random), table)),
+        crisp = self._decision_list(table, self._strategy(), random_numbers(self.random_state))
+        limits = self.max_rules, self.min_support
+        self.ruleset_ = limited(crisp, lambda some: self._ruleset(some, table), table, *limits)
+
+    def _ruleset(self, crisp: Sequence[CrispRule], table: TrainingTable) -> RuleSet:
+        return RuleSet(
+            rules=tuple(_rules(crisp, table)),
             attributes=table.attributes,
             classes=table.labels,
             target=table.target,
@@ -184,6 +202,7 @@ class RIPPERClassifier(RuleClassifier):
 
     def _strategy(self) -> Strategy:
         check_n_jobs(self.n_jobs)
+        check_limits(self.max_rules, self.max_conditions, self.min_support)
         check_choice("missing", self.missing, ("fails", "typical", "error"))
         if not isinstance(self.prune, bool | np.bool_):
             raise ValueError(f"prune must be True or False, got {shown(self.prune)}.")  # noqa: TRY004
@@ -193,11 +212,12 @@ class RIPPERClassifier(RuleClassifier):
             optimizations=self.optimizations,
             prune_building=bool(self.prune),
             keep_hopeless=False,
+            max_conditions=self.max_conditions,
         )
         return strategy if self.prune else replace(strategy, optimizations=0)
 
 
-def _rules(crisp: list[CrispRule], table: TrainingTable) -> Iterator[Rule]:
+def _rules(crisp: Sequence[CrispRule], table: TrainingTable) -> Iterator[Rule]:
     """Each rule with what it covers, and with the classes of the objects which it is first to cover."""
     covers = [rule.covers for rule in crisp]
     shares = _shares(covers, table)

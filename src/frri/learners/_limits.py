@@ -1,0 +1,195 @@
+"""Limits on rules that were found: what covers too little goes, then what accuracy misses least."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from frri.learners._parameters import check_amount, check_count
+from frri.learners._weights import Weights
+from frri.rules.ruleset import COVERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from frri.learners._base import TrainingTable
+    from frri.rules import RuleSet
+
+    Integers = NDArray[np.int64]
+
+Part = TypeVar("Part")
+
+# What rules count is taken in whole steps, so that sums are exact in any order.
+STEPS = 2.0**40
+
+
+def check_limits(max_rules: Any, max_conditions: Any, min_support: Any) -> None:
+    """Complain about limits that make no sense.
+
+    Examples
+    --------
+    >>> check_limits(None, 3, 2)
+    Traceback (most recent call last):
+        ...
+    ValueError: min_support must be a share from 0 to 1, got 2.
+    """
+    for name, value in (("max_rules", max_rules), ("max_conditions", max_conditions)):
+        if value is not None:
+            check_count(name, value, 1)
+    check_amount("min_support", min_support)
+    if min_support > 1:
+        raise ValueError(f"min_support must be a share from 0 to 1, got {min_support}.")
+
+
+def limited(
+    parts: Sequence[Part],
+    made: Callable[[Sequence[Part]], RuleSet],
+    table: TrainingTable,
+    max_rules: int | None,
+    min_support: float,
+) -> RuleSet:
+    """A ruleset within its limits.
+
+    Parameters
+    ----------
+    parts : sequence
+        What rules are made of, one part for each.
+    made : callable
+        From parts to rules: what is said about a rule may depend on the others.
+    table, max_rules, min_support
+        See `kept_rules`.
+
+    Returns
+    -------
+    RuleSet
+    """
+    whole = made(parts)
+    kept = kept_rules(whole, table, max_rules, min_support)
+    return whole if len(kept) == len(parts) else made([parts[r] for r in kept])
+
+
+def kept_rules(
+    ruleset: RuleSet, table: TrainingTable, max_rules: int | None, min_support: float
+) -> list[int]:
+    """The rules that remain, in order; the last rule of a list remains if it has no conditions.
+
+    Rules that cover less than a share of their class go first. Then one rule goes after another, each
+    time the one without which the rest, as they stand, are right about most of the training objects
+    (by weight). An object that no rule covers counts as wrong. Of equally dispensable rules the one
+    goes that covers least of its class, of these the last.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+        Of rules that say a class.
+    table : TrainingTable
+        What they were learned from.
+    max_rules : int, optional
+    min_support : float
+
+    Returns
+    -------
+    list of int
+    """
+    everything = list(range(len(ruleset)))
+    if not everything or (min_support <= 0.0 and len(everything) <= (max_rules or np.inf)):
+        return everything
+    is_list = ruleset.semantics.meaning.is_list
+    fixed = {everything[-1]} if is_list and not ruleset[-1].conditions else set()
+    degrees = ruleset.decide(table.encoded).degrees
+    units = Weights.of(np.ones(len(degrees)) if table.weights is None else table.weights).units
+    own = np.array([table.labels.index(rule.consequent) for rule in ruleset], dtype=np.intp)
+    counts = degrees * np.array([rule.weight for rule in ruleset])
+    covers = (counts > COVERS) & (table.classes[:, None] == own)
+    support = units @ covers
+    sizes = np.array([units[table.classes == c].sum() for c in range(len(table.labels))])
+    kept = [r for r in everything if support[r] >= min_support * sizes[own[r]] or r in fixed]
+    if max_rules is None or len(kept) <= max_rules:
+        return kept
+    # The first rule of a list that holds counts most.
+    ranks = np.arange(len(ruleset), 0, -1)
+    amounts = (degrees > 0.0) * ranks if is_list else np.rint(counts * STEPS)
+    adds = ruleset.semantics.meaning.combination == "sum"
+    choice = _Elimination(amounts.astype(np.int64), own, table.classes, units, kept, adds=adds)
+    while len(choice.kept) > max(max_rules, len(fixed)):
+        lost = choice.lost(fixed)
+        choice.remove(min(lost, key=lambda r: (lost[r], support[r], -r)))
+    return choice.kept
+
+
+class _Elimination:
+    """Rules that are left, and the class scores of objects by them.
+
+    Parameters
+    ----------
+    amounts : ndarray of int, shape (n_objects, n_rules)
+        What each rule counts for each object.
+    own : ndarray of int, shape (n_rules,)
+        The class of each rule.
+    classes, units : ndarray of int, shape (n_objects,)
+        The class of each object, and what it weighs.
+    kept : list of int
+    adds : bool
+        Whether the rules of a class are added, or the best one counts.
+    """
+
+    def __init__(
+        self,
+        amounts: Integers,
+        own: NDArray[np.intp],
+        classes: NDArray[np.intp],
+        units: Integers,
+        kept: list[int],
+        *,
+        adds: bool,
+    ) -> None:
+        self.amounts, self.own, self.classes, self.units = amounts, own, classes, units
+        self.kept, self.adds = list(kept), adds
+        self.rows = [np.flatnonzero(column) for column in amounts.T]
+        self.scores = np.zeros((len(amounts), int(max(own.max(), classes.max())) + 1), np.int64)
+        everyone = np.arange(len(amounts))
+        for c in range(self.scores.shape[1]):
+            self.scores[:, c] = self._score(everyone, [r for r in kept if own[r] == c])
+        self._lost: dict[int, int] = {}
+
+    def lost(self, fixed: set[int]) -> dict[int, int]:
+        """What the objects weigh that would no longer be right without each rule, less those that would be."""
+        for r in self.kept:
+            if r not in self._lost and r not in fixed:
+                rows = self.rows[r]
+                now, then = (self._right(rows, s) for s in (self.scores[rows], self._without(r)))
+                self._lost[r] = int(self.units[rows] @ (now.astype(np.int64) - then))
+        return self._lost
+
+    def remove(self, rule: int) -> None:
+        """Leave a rule out; only rules that count for the same objects matter more or less then."""
+        rows = self.rows[rule]
+        self.scores[rows] = self._without(rule)
+        self.kept.remove(rule)
+        touched = np.count_nonzero(self.amounts[rows], axis=0)
+        self._lost = {r: amount for r, amount in self._lost.items() if not touched[r] and r != rule}
+
+    def _without(self, rule: int) -> Integers:
+        """Scores of the objects for which a rule counts, as they were without it."""
+        rows, c = self.rows[rule], self.own[rule]
+        scores = self.scores[rows].copy()
+        if self.adds:
+            scores[:, c] -= self.amounts[rows, rule]
+        else:
+            scores[:, c] = self._score(
+                rows, [r for r in self.kept if self.own[r] == c and r != rule]
+            )
+        return scores
+
+    def _score(self, rows: NDArray[np.intp], rules: list[int]) -> Integers:
+        amounts = self.amounts[rows][:, rules]
+        found = amounts.sum(axis=1) if self.adds else amounts.max(axis=1, initial=0)
+        return np.asarray(found)
+
+    def _right(self, rows: NDArray[np.intp], scores: Integers) -> NDArray[np.bool_]:
+        """Whose class has the highest score, of equal ones the first, above 0."""
+        right = scores.argmax(axis=1) == self.classes[rows]
+        return np.asarray(right & (scores.max(axis=1, initial=0) > 0))

@@ -1,0 +1,50 @@
+"""Limits on rules from their definition: everything is counted again for every rule that might go."""
+
+COVERS = 1e-6
+STEPS = 2**40
+
+
+def decided(chosen, degrees, weights, own, n_classes, kind):
+    """The class that some rules decide for about one object; None if none of them covers it."""
+    if kind == "first":
+        return next((own[r] for r in chosen if degrees[r] > 0), None)
+    scores = [0] * n_classes
+    for r in chosen:
+        amount = round(degrees[r] * weights[r] * STEPS)
+        scores[own[r]] = scores[own[r]] + amount if kind == "sum" else max(scores[own[r]], amount)
+    best = max(scores)
+    return scores.index(best) if best > 0 else None
+
+
+def kept(degrees, weights, own, classes, units, kind, max_rules, min_support, default):
+    """Positions of the rules that remain; `degrees` has a list for each object."""
+    n_classes = max([*own, *classes]) + 1
+    objects = range(len(classes))
+
+    def support(r):
+        return sum(
+            units[i]
+            for i in objects
+            if classes[i] == own[r] and degrees[i][r] * weights[r] > COVERS
+        )
+
+    def right(chosen):
+        return sum(
+            units[i]
+            for i in objects
+            if decided(chosen, degrees[i], weights, own, n_classes, kind) == classes[i]
+        )
+
+    size = [sum(units[i] for i in objects if classes[i] == c) for c in range(n_classes)]
+    chosen = [
+        r for r in range(len(own)) if r == default or support(r) >= min_support * size[own[r]]
+    ]
+    while max_rules is not None and len(chosen) > max_rules and chosen != [default]:
+        candidates = [r for r in chosen if r != default]
+        chosen.remove(
+            max(
+                candidates,
+                key=lambda r: (right([k for k in chosen if k != r]), -support(r), r),
+            )
+        )
+    return chosen
