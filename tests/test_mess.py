@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from frri import RuleSet
+from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.cli import main
 from frri.learners.registry import LEARNERS
 from frri.readers import read_table
@@ -129,6 +129,29 @@ def test_rows_without_a_class_are_left_out_of_evaluation_and_page(folder, capsys
     assert note in capsys.readouterr().err
     assert main(["report", "m.json", "none.csv"]) == 0
     assert "none.csv has no classes in 'y': the page shows its rows" in capsys.readouterr().err
+
+
+def test_a_category_never_seen_is_noted_by_explain(folder, capsys):
+    rules = RuleSet(
+        (Rule((NominalCondition("sex", ("male",)), NumericCondition("size", 0, 1)), "no", 1.0),),
+        (
+            Attribute("sex", categories=("female", "male")),
+            Attribute("size", categories=("small", "large"), kind="ordinal"),
+            Attribute("job", categories=("nurse",)),
+        ),
+        ("no", "yes"),
+    )
+    rules.save("m.json")
+    assert main(["explain", "m.json", "sex=man", "size=huge", "job=clerk"]) == 0
+    assert capsys.readouterr().err == (
+        "note: sex = man was never seen in training, which had female, male: no condition on it holds.\n"
+        "note: size = huge was never seen in training, which had small, large: it counts as missing.\n"
+    )
+    (folder / "x.csv").write_text("sex,size\nfemale,\nman,small\n")
+    assert main(["explain", "m.json", "x.csv", "--row", "2"]) == 0
+    assert "note: sex = man was never seen" in capsys.readouterr().err
+    assert main(["explain", "m.json", "x.csv", "--row", "1"]) == 0
+    assert not capsys.readouterr().err
 
 
 def test_names_of_rows_can_be_kept_beside_the_prediction(folder, capsys):

@@ -6,18 +6,23 @@ The row is one of a table (--row, counted from 1) or given as NAME=VALUE; NAME=?
 import argparse
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from frri._util.names import find_name
 from frri._util.progress import Progress
-from frri.cli.console import one_line
+from frri.cli.console import one_line, say
 from frri.cli.files import check_inputs, load_model
 from frri.cli.parser import Parser, whole_number
 from frri.cli.tables import add_reading_options, read_for, reading
 from frri.readers.texts import clean_text
 from frri.rules import RuleSet
-from frri.table import Attribute
+from frri.table import Attribute, to_matrix
+from frri.table.checks import listing
+from frri.table.columns import is_missing
 
 EXAMPLES = """\
 frri explain model.json patients.csv --row 12
@@ -55,6 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
         row = _row_of_values(ruleset, given)
     with Progress("searching for the smallest change"):
         explanation = ruleset.explain(row, unchangeable=arguments.keep)
+    for note in _unseen(ruleset, row):
+        say(f"note: {one_line(note)}")
     if arguments.json:
         content = json.dumps(explanation.to_dict(), indent=1, ensure_ascii=False)
     else:
@@ -99,6 +106,29 @@ def _row_of_values(ruleset: RuleSet, given: list[str]) -> dict[str, Any]:
             "missing."
         )
     return row
+
+
+def _unseen(ruleset: RuleSet, row: Any) -> Iterator[str]:
+    """Categories that training has not had, in columns that rules use."""
+    codes = to_matrix(row, ruleset.attributes)[0]
+    for attribute, code in zip(ruleset.attributes, codes.tolist(), strict=True):
+        if (
+            attribute.categories is None
+            or code >= 0
+            or attribute.name not in ruleset.used_attributes
+        ):
+            continue
+        value = np.ravel(row[attribute.name])[0]
+        if not is_missing(value):
+            counted = (
+                "it counts as missing"
+                if attribute.kind == "ordinal"
+                else "no condition on it holds"
+            )
+            yield (
+                f"{attribute.name} = {value} was never seen in training, which had "
+                f"{listing(attribute.categories)}: {counted}."
+            )
 
 
 def _value(attribute: Attribute, text: str) -> float | str | None:
