@@ -1,6 +1,6 @@
 """How right rulesets of which size are: all learners on the same folds of the 18 sets, and a picture.
 
-    python -m benchmarks.sizes                          the table, and sizes.csv beside it with every set
+    python -m benchmarks.sizes [LEARNER ...]            the table, and sizes.csv beside it with every set
     python -m benchmarks.sizes --draw docs/images/sizes.svg    the picture, from sizes.csv
 
 K stands for the number of classes. A tree has a rule per leaf. The settings of the compact and the
@@ -65,19 +65,22 @@ LEARNERS = {
 FIELDS = ("learner", "size", "set", "balanced", "plain", "rules", "conditions", "seconds")
 
 
-def main(names=NAMES):
-    with FILE.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(FIELDS)
-        print(f"{'':<40}{'balanced':>9}{'plain':>8}{'rules':>9}{'conditions':>12}{'seconds':>9}")
-        for (learner, size), make in LEARNERS.items():
-            rows = [_means(make, load(name)) for name in names]
-            for name, row in zip(names, rows, strict=True):
-                writer.writerow([learner, size, name, *(f"{value:.4f}" for value in row)])
-            file.flush()
-            means = np.mean(rows, axis=0)
-            cells = "{:>9.3f}{:>8.3f}{:>9.1f}{:>12.2f}{:>9.3f}".format(*means)
-            print(f"{learner:<28}{size:<12}{cells}", flush=True)
+def main(learners=()):
+    """Measure the learners named, or all; what sizes.csv has of others stays there."""
+    chosen = {key: make for key, make in LEARNERS.items() if not learners or key[0] in learners}
+    old = []
+    if FILE.exists():
+        with FILE.open(encoding="utf-8") as file:
+            old = [row for row in csv.reader(file) if (row[0], row[1]) not in chosen][1:]
+    print(f"{'':<40}{'balanced':>9}{'plain':>8}{'rules':>9}{'conditions':>12}{'seconds':>9}")
+    for (learner, size), make in chosen.items():
+        rows = [_means(make, load(name)) for name in NAMES]
+        for name, row in zip(NAMES, rows, strict=True):
+            old.append([learner, size, name, *(f"{value:.4f}" for value in row)])
+        with FILE.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([FIELDS, *old])
+        cells = "{:>9.3f}{:>8.3f}{:>9.1f}{:>12.2f}{:>9.3f}".format(*np.mean(rows, axis=0))
+        print(f"{learner:<28}{size:<12}{cells}", flush=True)
 
 
 def _means(make, data):
@@ -98,7 +101,7 @@ def _means(make, data):
                 balanced_accuracy(y[test], said),
                 accuracy(y[test], said),
                 len(size.conditions),
-                np.mean(size.conditions),
+                np.mean([n for n in size.conditions if n]),  # not a default rule
                 seconds,
             ]
         )
@@ -145,4 +148,4 @@ if __name__ == "__main__":
     if "--draw" in sys.argv:
         draw(sys.argv[-1])
     else:
-        main([name for name in sys.argv[1:] if name in NAMES] or NAMES)
+        main(sys.argv[1:])
