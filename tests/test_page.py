@@ -206,7 +206,7 @@ def test_opened_rule_tells_all(visit, wine):
         errors = np.flatnonzero(covers[:, r] & (y != rule.consequent)).tolist()
         if errors:
             assert f"{len(errors)} row" in text
-        rows = [int(row) for row in opened.locator("table .link").all_text_contents()]
+        rows = [int(row) - 1 for row in opened.locator("table .link").all_text_contents()]
         assert rows == errors[:8]
         others = [
             {pair.first, pair.second} - {r} for pair in shared if r in {pair.first, pair.second}
@@ -291,10 +291,11 @@ def test_what_if_follows_rows_sliders_and_pasted_texts(visit, wine):
     page.click("#tab-what-if")
     wrong = np.flatnonzero(ruleset.predict(X) != y)
     for row in (0, 77, 177, *wrong[:2]):
-        page.fill("#row-number", str(row))
+        page.fill("#row-number", str(row + 1))
         page.press("#row-number", "Enter")
         assert page.inner_text(".decision") == ruleset.predict(X.iloc[[row]])[0]
         assert ("decision is wrong" in page.inner_text(".truth")) == (row in wrong)
+        assert page.inner_text(".truth").startswith(f"Row {row + 1}")
 
     slider = page.get_by_label("proline, slider")
     position = list(X.columns).index("proline")
@@ -342,7 +343,7 @@ def test_votes_are_added_up_as_in_python(visit, tmp_path):
     assert "Confidence" not in said
     page.click("#tab-what-if")
     for number, row in enumerate(rows):
-        page.fill("#row-number", str(number))
+        page.fill("#row-number", str(number + 1))
         page.press("#row-number", "Enter")
         found = VOTES.explain(row, effort=0)
         assert page.inner_text(".decision") == found.decision
@@ -389,7 +390,7 @@ def test_nearest_change_alters_the_decision_and_nothing_cheaper_does(visit, wine
     page.click("#tab-what-if")
     widths = np.array([attribute.width for attribute in ruleset.attributes])
     for row in (3, 70, 140):
-        page.fill("#row-number", str(row))
+        page.fill("#row-number", str(row + 1))
         page.press("#row-number", "Enter")
         settle(page)
         before = page.inner_text(".decision")
@@ -1042,6 +1043,12 @@ def test_sampled_rows_are_said_to_be(visit, wine, tmp_path):
     assert "40 of 178 rows are embedded" in page.inner_text("footer")
     page.click("#tab-what-if")
     assert "random sample of 40 of 178 rows" in page.inner_text(".starters")
+    page.click("text=Random row")
+    row = int(page.input_value("#row-number")) - 1
+    assert page.inner_text(".truth").startswith(f"Row {row + 1}")
+    assert float(page.input_value("#value-0")) == X.iloc[row, 0]
+    page.press("#row-number", "Enter")
+    assert page.inner_text(".truth").startswith(f"Row {row + 1}")
     page.click("#tab-edit")
     page.click("text=Remove rule")
     page.wait_for_selector("#edit-bar:visible")

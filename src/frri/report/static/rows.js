@@ -75,10 +75,11 @@ export function readRows(facts) {
     columns,
     classes: data.classes && unpack(data.classes),
     decided: Uint16Array.from(unpack(data.decided)),
-    /** The number of a row in the table that was given, from 0. */
-    number: (i) => (numbers ? numbers[i] : i),
+    /** The number of a row in the table that was given, from 1. */
+    number: (i) => (numbers ? numbers[i] : i) + 1,
     /** The position of the row with a number, -1 if it is not embedded. */
-    find: (number) => (numbers ? numbers.indexOf(number) : number < data.n_embedded ? number : -1),
+    find: (number) =>
+      numbers ? numbers.indexOf(number - 1) : number <= data.n_embedded ? number - 1 : -1,
     /** The values of a row as the evaluator takes them. */
     at: (i) => model.attributes.map((attribute, j) => read(attribute, columns[j][i])),
   };

@@ -159,14 +159,14 @@ function starters(store, { tryRow, paste }) {
     };
   }
   const highest = rows.number(rows.n - 1);
-  const chosen = () => Math.min(Math.max(Math.round(Number(number.value) || 0), 0), highest);
+  const chosen = () => Math.min(Math.max(Math.round(Number(number.value) || 1), 1), highest);
   const number = h("input", {
     type: "number",
     id: "row-number",
-    min: 0,
+    min: 1,
     max: highest,
     step: 1,
-    value: 0,
+    value: 1,
   });
   number.addEventListener("change", () => {
     const found = rows.find(chosen());
