@@ -173,8 +173,12 @@ def run_in_process(arguments):
 
 def demo_command():
     """The last thing that `make demo` does."""
-    command = ["make", "-n", "-s", "--no-print-directory", "demo"]
-    plan = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    # Not as a part of the make that may be running the tests.
+    outside = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    command = ["make", "-n", "-s", "demo"]
+    plan = subprocess.run(
+        command, cwd=ROOT, env=outside, check=True, capture_output=True, text=True
+    )
     return plan.stdout.splitlines()[-1].replace(".venv/bin/", "")
 
 

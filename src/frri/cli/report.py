@@ -78,14 +78,13 @@ def _labelled(ruleset: RuleSet, arguments: argparse.Namespace) -> tuple[Any, Any
     texts = {a.name: a.categories for a in ruleset.attributes if a.categories is not None}
     texts[target] = tuple(str(label) for label in ruleset.classes)
     table = read_table(source, texts, **reading(arguments))
-    if target in table.columns and table[target].notna().any():
+    if target in table.columns:
         table = labelled(table, target, drop=arguments.drop_unlabelled)
         return table, labels_of(table[target], ruleset)
-    if column is not None and column not in table.columns:
+    if column is not None:
         raise ValueError(f"{source} has no column {column!r} to take the classes from.")
-    lacking = "classes in" if target in table.columns else "column"
     say(
-        f"{source} has no {lacking} {target!r}: the page shows its rows without their classes "
+        f"{source} has no column {target!r}: the page shows its rows without their classes "
         "(--target names another column)."
     )
     return table, None

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _KINDS = {"O": "texts", "M": "dates", "b": "truth values"}
 
 # Names of columns that number things: id, patient_id, PassengerId, row names.
+# Rows from which a column that counts on does so on purpose.
+ENOUGH_TO_COUNT = 50
 _NUMBERING = re.compile(r"(?i:^|[ _.])(?i:id|nr|key|index|row ?names?|number)$|[a-z]I[dD]$")
 
 
@@ -272,7 +274,8 @@ def _numbers_rows(column: "pd.Series[Any]") -> bool:
     """Whether values are different whole numbers that count on, or are called a number of things."""
     if column.dtype.kind not in "iu" or len(column) < 10 or not column.is_unique:
         return False
-    return _NUMBERING.search(str(column.name)) is not None or bool((column.diff()[1:] == 1).all())
+    counts_on = len(column) >= ENOUGH_TO_COUNT and bool((column.diff()[1:] == 1).all())
+    return counts_on or _NUMBERING.search(str(column.name)) is not None
 
 
 def _labelled(frame: "pd.DataFrame", target: str) -> "pd.DataFrame":

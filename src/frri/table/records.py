@@ -17,7 +17,9 @@ def check_no_records(table: Any) -> None:
     TypeError: A table to learn from is a data frame or an array, not dictionaries: pandas.DataFrame ...
     """
     first = table[0] if isinstance(table, list | tuple) and table else table
-    if isinstance(first, Mapping):
+    if isinstance(first, Mapping) and not hasattr(
+        first, "tocsr"
+    ):  # a kind of sparse matrix is a dict
         raise TypeError(
             "A table to learn from is a data frame or an array, not dictionaries: pandas.DataFrame makes "
             "one of them."
