@@ -17,13 +17,17 @@ def box_conditions(
     Nominal ones as the object's category.
     """
     conditions: list[Condition] = []
-    for j in np.flatnonzero(types):
-        attribute, value, kind = table.attributes[j], table.values[u, j], types[j]
+    # Plain numbers: numpy asks a lot of an enumeration before it compares with it.
+    for attribute, value, kind in zip(
+        table.attributes, table.values[u].tolist(), types.tolist(), strict=True
+    ):
+        if kind == ConditionType.UNUSED:
+            continue
         if attribute.kind == "nominal":
             category = (attribute.categories or ())[int(value)]
             conditions.append(NominalCondition(attribute.name, frozenset({category})))
             continue
-        x, reach = float(value), float(radius) * (attribute.high - attribute.low)
+        x, reach = value, float(radius) * (attribute.high - attribute.low)
         if kind == ConditionType.SIMILAR:
             conditions.append(NumericCondition(attribute.name, x - reach, x, x, x + reach))
         elif kind == ConditionType.AT_MOST:
