@@ -557,8 +557,8 @@ def test_a_target_of_many_whole_numbers_is_asked_about(folder, capsys):
     assert main([*FIT, "--no-check"]) == 2
     assert capsys.readouterr().err == (
         "frri: The target 'y' looks like a number to predict (40 different numbers, such as 18): use "
-        "--bins 3 to make 3 classes of it, --task classification if each is a class, or "
-        "AdditiveRulesRegressor in Python to predict it.\n"
+        "--task regression to predict it, --bins 3 to make 3 classes of it, or --task classification if "
+        "each is a class.\n"
     )
     assert main([*FIT, "--no-check", "--task", "classification"]) == 0
     assert RuleSet.load("old.json").classes == tuple(range(18, 58))
@@ -571,8 +571,8 @@ def test_quantities_become_classes_by_bins_and_texts_do_not(folder, capsys):
     (folder / "x.csv").write_text("a,y\n" + "".join(f"{i},{i / 8}\n" for i in range(40)))
     assert main([*FIT, "--no-check"]) == 2
     assert (
-        "another value in every row; a classifier needs classes; frri fit --bins 3"
-        in capsys.readouterr().err
+        "another value in every row; a classifier needs classes; frri fit --task regression predicts the "
+        "number, --bins 3 makes 3 classes of it" in capsys.readouterr().err
     )
     assert main([*FIT, "--no-check", "--bins", "2"]) == 0
     assert set(RuleSet.load("old.json").classes) == {"under 2.5", "2.5 and over"}

@@ -13,13 +13,25 @@ from sklearn.utils import get_tags
 
 import frri
 from frri import RuleSet
-from frri.learners._base import RuleClassifier
-from frri.learners.registry import LEARNERS, RULE_LEARNERS
+from frri.learners._base import RuleClassifier, RuleRegressor
+from frri.learners.registry import LEARNERS, REGRESSORS, TASKS, rule_learners
 
 
-def test_every_public_classifier_is_listed():
-    public = {name for name in frri.__all__ if name.endswith("Classifier")}
-    assert public == {type(LEARNERS[name].make()).__name__ for name in RULE_LEARNERS}
+def test_every_public_estimator_is_listed():
+    public = {name for name in frri.__all__ if name.endswith(("Classifier", "Regressor"))}
+    listed = [TASKS[task][name] for task in TASKS for name in rule_learners(task)]
+    assert public == {type(learner.make()).__name__ for learner in listed}
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_abilities_are_those_of_the_regressor(name):
+    learner = REGRESSORS[name]
+    estimator = learner.make()
+    assert learner.missing == get_tags(estimator).input_tags.allow_nan
+    assert learner.weights == ("sample_weight" in inspect.signature(estimator.fit).parameters)
+    assert learner.rules == learner.nominal == isinstance(estimator, RuleRegressor)
+    low, high = estimator.fit([[0.0, 0.0], [1.0, 1.0]] * 5, [0, 1] * 5).predict([[0, 0], [1, 1]])
+    assert low < 0.5 < high
 
 
 @pytest.mark.parametrize("name", LEARNERS)

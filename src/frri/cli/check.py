@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from frri._util.progress import Progress
 from frri.cli.console import one_line, say, sentence
+from frri.cli.measures import MEASURES, Measure
 from frri.cli.parser import Parser, at_least_two, positive_number
 from frri.learners.registry import LEARNERS
-from frri.rules.class_measures import majority
-from frri.rules.measures import wilson
 
 FOLDS = 5
 
@@ -59,26 +58,28 @@ def add_check_options(parser: Parser) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """What a learner said about rows that it had not seen: right or wrong, and by how many rules."""
+    """What a learner said about rows that it had not seen, what is true, and by how many rules."""
 
-    right: NDArray[np.bool_]
+    truth: NDArray[Any]
+    answers: NDArray[Any]
     fold: NDArray[np.intp]
     n_rules: float
 
-    def accuracy(self, weights: NDArray[np.float64] | None = None) -> float:
-        """Share of the rows that it got right, or of what they weigh."""
-        return float(np.average(self.right, weights=weights))
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """Which rows it got right."""
+        return np.asarray(self.truth == self.answers)
 
     def clearly_better(self, other: "Trial") -> bool:
         """Whether it was right more often, beyond chance (McNemar), and enough to care.
 
         Examples
         --------
-        >>> fold = np.zeros(100, dtype=np.intp)
-        >>> first = Trial(np.arange(100) < 90, fold, 5.0)
-        >>> first.clearly_better(Trial(np.arange(100) < 70, fold, 50.0))
+        >>> truth, fold = np.ones(100), np.zeros(100, dtype=np.intp)
+        >>> first = Trial(truth, np.arange(100) < 90, fold, 5.0)
+        >>> first.clearly_better(Trial(truth, np.arange(100) < 70, fold, 50.0))
         True
-        >>> first.clearly_better(Trial(np.arange(100) < 87, fold, 50.0))
+        >>> first.clearly_better(Trial(truth, np.arange(100) < 87, fold, 50.0))
         False
         """
         ahead = int((self.right & ~other.right).sum())
@@ -103,6 +104,8 @@ class Check:
         The share of rows that is asked about, None for a cross-validation.
     patience : float
         Seconds of computing for each learner.
+    measure : Measure
+        What is told of the answers.
     """
 
     X: Any
@@ -112,6 +115,7 @@ class Check:
     reason: str
     test: float | None
     patience: float
+    measure: Measure
 
     @classmethod
     def of(
@@ -122,16 +126,17 @@ class Check:
             # Rows without weight do not count, and a fold of nothing else could not be judged.
             X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
         labels, parts, reason, test = y.to_numpy(), [], "", arguments.test
+        measure = MEASURES[arguments.task]
         if not _asked(arguments) and len(labels) > MANY_ROWS:
             test = HELD_BACK
         if not arguments.no_check and len(np.unique(labels.astype(str))) > 1:
-            reason = _obstacle(arguments, labels, seconds)
+            reason = _obstacle(arguments, labels, seconds, measure)
             try:
-                parts = [] if reason else _parts(labels, arguments, test)
+                parts = [] if reason else _parts(labels, arguments, test, measure)
             except ValueError as error:
                 reason = str(error)
         patience = float("inf") if _asked(arguments) else PATIENCE
-        return cls(X, labels, weights, parts, reason, test, patience)
+        return cls(X, labels, weights, parts, reason, test, patience, measure)
 
     @property
     def tested(self) -> NDArray[np.intp]:
@@ -142,36 +147,50 @@ class Check:
         """What a learner says about rows that it has not seen; None if that takes too long."""
         return _trial(learner, self.X, self.labels, self.weights, self.parts, self.patience)
 
-    def accuracy(self, trial: Trial) -> float:
-        """The share of the rows that it got right, by weight."""
-        return trial.accuracy(None if self.weights is None else self.weights[self.tested])
+    def score(self, trial: Trial) -> float:
+        """How good its answers were, by weight: higher is better."""
+        return self.measure.score(trial.truth, trial.answers, self._weights())
 
-    def majority(self) -> tuple[str, float]:
-        """The commonest class, and the share that always answering it gets right."""
-        names, classes = np.unique(self.labels[self.tested].astype(str), return_inverse=True)
-        weights = None if self.weights is None else self.weights[self.tested]
-        common, baseline = majority(classes, weights)
-        return str(names[common]), baseline
+    def constant(self) -> tuple[str, float]:
+        """The best answer for all rows alike, and its score."""
+        always = self._always()
+        reached = self.measure.score(self.labels[self.tested], always, self._weights())
+        return self.measure.shown(always[0]), reached
 
     def line(self, trial: Trial) -> str:
-        """Accuracy with its spread, beside always answering the commonest class."""
-        common, baseline = self.majority()
-        reached = self.accuracy(trial)
+        """The score with its spread, beside always giving the same answer."""
+        measure, weights = self.measure, self._weights()
+        always, baseline = self.constant()
+        reached = self.score(trial)
         if self.test is None:
-            weights = (
-                np.ones(len(trial.right)) if self.weights is None else self.weights[self.tested]
-            )
             folds = [trial.fold == k for k in range(trial.fold.max() + 1)]
-            shares = [np.average(trial.right[own], weights=weights[own]) for own in folds]
-            spread = f"{min(shares):.2f} to {max(shares):.2f} in {len(shares)} folds"
+            scores = [
+                measure.score(
+                    trial.truth[own], trial.answers[own], None if weights is None else weights[own]
+                )
+                for own in folds
+            ]
+            spread = f"{min(scores):.2f} to {max(scores):.2f} in {len(scores)} folds"
         else:
-            low, high = wilson(reached * len(trial.right), len(trial.right))
-            spread = f"{len(trial.right)} rows, 95% interval {low:.2f} to {high:.2f}"
+            low, high = measure.interval(trial.truth, trial.answers, weights)
+            spread = f"{len(trial.truth)} rows, 95% interval {low:.2f} to {high:.2f}"
         verdict = "" if reached > baseline else ": no better than that"
+        beside = measure.beside(trial.truth, trial.answers, weights)
+        beside_always = measure.beside(trial.truth, self._always(), weights)
         return (
-            f"On rows that it was not learned from: accuracy {reached:.2f} ({spread}); "
-            f"always answering {one_line(common)} has {baseline:.2f}{verdict}"
+            f"On rows that it was not learned from: {measure.name} {reached:.2f} ({spread}){beside}; "
+            f"always answering {always} has {baseline:.2f}{beside_always}{verdict}"
         )
+
+    def _weights(self) -> Any:
+        """What the rows that are asked about weigh, None if all weigh the same."""
+        return None if self.weights is None else self.weights[self.tested]
+
+    def _always(self) -> NDArray[Any]:
+        """The best answer for all rows alike, for each row that is asked about."""
+        truth = self.labels[self.tested]
+        constant = self.measure.constant(truth, self._weights())
+        return np.full(len(truth), constant, dtype=truth.dtype)
 
 
 def check_fit(
@@ -193,7 +212,8 @@ def check_fit(
 
     check = Check.of(arguments, X, y, weights, seconds)
     n_rules, need, own, reason = len(learner.ruleset_), "", None, check.reason
-    if arguments.learner == "frri" and too_many_rules(n_rules, len(check.labels)):
+    strict = arguments.learner == "frri" and arguments.task == "classification"
+    if strict and too_many_rules(n_rules, len(check.labels)):
         need = f"FRRI needs {n_rules} rules for {len(check.labels)} rows, because classes overlap"
     if check.parts:
         try:
@@ -208,7 +228,7 @@ def check_fit(
         _advise(need, None, {})
         return
     say(check.line(own))
-    if arguments.learner == "frri":
+    if strict:
         _advise(need, own, _rivals(check.X, check.labels, check.parts))
 
 
@@ -224,14 +244,19 @@ def _asked(arguments: argparse.Namespace) -> bool:
     return arguments.cv is not None or arguments.test is not None
 
 
-def _obstacle(arguments: argparse.Namespace, labels: NDArray[Any], seconds: float) -> str:
+def _obstacle(
+    arguments: argparse.Namespace, labels: NDArray[Any], seconds: float, measure: Measure
+) -> str:
     """Why there is no check, empty if there is one."""
     folds = arguments.cv or FOLDS
     if (
-        arguments.test is None
+        measure.stratified
+        and arguments.test is None
         and np.unique(labels.astype(str), return_counts=True)[1].max() < folds
     ):
         return f"no class has {folds} rows"
+    if len(labels) < folds and arguments.test is None:
+        return f"there are fewer than {folds} rows"
     if len(labels) < FEWEST_ROWS and not _asked(arguments):
         return f"{len(labels)} rows are too few (--cv {folds} insists)"
     return _TOO_LONG if seconds > PATIENCE and not _asked(arguments) else ""
@@ -251,7 +276,7 @@ def _rivals(X: Any, labels: NDArray[Any], parts: Parts) -> dict[str, Trial]:
             continue
         if trial is not None:
             found[name] = trial
-    return dict(sorted(found.items(), key=lambda item: -item[1].accuracy()))
+    return dict(sorted(found.items(), key=lambda item: -item[1].right.mean()))
 
 
 def _advise(need: str, own: Trial | None, rivals: dict[str, Trial]) -> None:
@@ -263,7 +288,7 @@ def _advise(need: str, own: Trial | None, rivals: dict[str, Trial]) -> None:
     figures = ""
     if name in rivals:
         trial = rivals[name]
-        figures = f" there (accuracy {trial.accuracy():.2f}, about {trial.n_rules:.0f} rules)"
+        figures = f" there (accuracy {trial.right.mean():.2f}, about {trial.n_rules:.0f} rules)"
     merit = f"{name} is clearly better" if better else f"{name} needs fewer"
     say(
         f"note: {need}{'; ' if need else ''}{merit}{figures}: "
@@ -283,7 +308,7 @@ def _trial(
     from sklearn.base import clone  # noqa: PLC0415 - slow to import
 
     start = process_time()
-    right, fold, sizes = [], [], []
+    answers, fold, sizes = [], [], []
     for k, (train, test) in enumerate(parts):
         one = clone(learner)
         extra = {} if weights is None else {"sample_weight": weights[train]}
@@ -291,19 +316,23 @@ def _trial(
             # What they say has been said about the whole table.
             warnings.simplefilter("ignore")
             one.fit(X.iloc[train], labels[train], **extra)
-            right.append(one.predict(X.iloc[test]) == labels[test])
+            answers.append(one.predict(X.iloc[test]))
         if getattr(one, "selection_", {}).get("stopped_by") == "interrupt":
             raise KeyboardInterrupt
         fold.append(np.full(len(test), k))
         sizes.append(len(one.ruleset_))
         if k + 1 < len(parts) and (process_time() - start) / (k + 1) * len(parts) > patience:
             return None
-    return Trial(np.concatenate(right), np.concatenate(fold), float(np.mean(sizes)))
+    truth = labels[np.concatenate([test for _, test in parts])]
+    return Trial(truth, np.concatenate(answers), np.concatenate(fold), float(np.mean(sizes)))
 
 
-def _parts(labels: NDArray[Any], arguments: argparse.Namespace, test: float | None) -> Parts:
+def _parts(
+    labels: NDArray[Any], arguments: argparse.Namespace, test: float | None, measure: Measure
+) -> Parts:
     """Rows to learn from and rows to be asked about, with about the same share of every class."""
     from sklearn.model_selection import (  # noqa: PLC0415 - slow to import
+        KFold,
         StratifiedKFold,
         train_test_split,
     )
@@ -311,13 +340,14 @@ def _parts(labels: NDArray[Any], arguments: argparse.Namespace, test: float | No
     rows, texts = np.arange(len(labels)), labels.astype(str)
     folds, seed = arguments.cv or FOLDS, arguments.seed or 0
     if test is None:
+        kind = StratifiedKFold if measure.stratified else KFold
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of classes smaller than the folds
-            return list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(rows, texts))
-    smallest = np.unique(texts, return_counts=True)[1].min()
+            return list(kind(folds, shuffle=True, random_state=seed).split(rows, texts))
+    by_class = measure.stratified and np.unique(texts, return_counts=True)[1].min() > 1
     try:
         split = train_test_split(
-            rows, test_size=test, random_state=seed, stratify=texts if smallest > 1 else None
+            rows, test_size=test, random_state=seed, stratify=texts if by_class else None
         )
     except ValueError:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Compare a saved model with a table that has the true classes.
+"""Compare a saved model with a table that has the true classes, or numbers.
 
 Shown are the accuracy with a 95% interval (Wilson), next to it what always answering the commonest class of
 the table would reach, the Brier score of the probabilities (0 is perfect), precision, recall, F1 and AUC of
@@ -7,6 +7,9 @@ every class, and who is taken for whom.
 Rules that fire less, or err more, than in training (beyond what chance explains) are pointed out. Keep rows
 apart from learning and evaluate on those: on the rows that rules were learned from, accuracy flatters. A note
 says so if the rules do exactly what they did in training.
+
+Of numbers, R2 (1 is perfect, 0 no better than the mean), the root mean squared error and the mean absolute
+error are shown with 95% intervals, next to those of always answering the mean of the table.
 """
 
 import argparse
@@ -16,6 +19,7 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from frri.cli.console import one_line, say
 from frri.cli.files import check_inputs, load_model
@@ -25,24 +29,20 @@ from frri.cli.tables import (
     add_unlabelled_option,
     labelled,
     labels_of,
+    numbers_of,
     read_for,
     reading,
 )
+from frri.rules import RuleSet
 from frri.rules.class_measures import brier_score, class_qualities, majority
 from frri.rules.drift import RuleDrift, drift, seen_in_training
 from frri.rules.measures import accuracy, balanced_accuracy, class_positions, confusion, wilson
-from frri.rules.semantics import MEANINGS, Support
+from frri.rules.number_measures import number_quality
 from frri.table import EncodedTable
 
 EXAMPLES = """\
 frri evaluate model.json test.csv
 frri evaluate model.json this-year.csv --target outcome --json"""
-
-SUPPORTED = Support(
-    "The comparison with true classes",
-    "use frri predict and compare numbers instead",
-    frozenset(name for name, meaning in MEANINGS.items() if meaning.task != "regression"),
-)
 
 # More rules than this are listed only if they have drifted.
 MOST_LISTED = 20
@@ -55,7 +55,7 @@ def configure(parser: Parser) -> None:
     add_reading_options(parser)
     add_unlabelled_option(parser)
     parser.add_argument(
-        "--target", metavar="COLUMN", help="column of the classes; default: the model's target"
+        "--target", metavar="COLUMN", help="column of the true values; default: the model's target"
     )
     parser.add_argument("--json", action="store_true", help="everything as JSON")
 
@@ -64,12 +64,25 @@ def run(arguments: argparse.Namespace) -> int:
     """Measures to standard output."""
     check_inputs(arguments.model, arguments.data)
     ruleset = load_model(arguments.model)
-    SUPPORTED.require(ruleset.semantics)
     target = ruleset.target if arguments.target is None else arguments.target
     frame = read_for(ruleset, arguments.data, target, **reading(arguments))
     frame = labelled(frame, target, drop=arguments.drop_unlabelled)
-    truth = labels_of(frame[target], ruleset)
     table = EncodedTable.of(frame, ruleset.attributes, ruleset.used_attributes)
+    if ruleset.task == "regression":
+        quality = number_quality(numbers_of(frame[target]), ruleset.predict(table))
+        facts, text = asdict(quality), _text_of_numbers(asdict(quality))
+    else:
+        facts, text = _class_facts(ruleset, table, labels_of(frame[target], ruleset))
+    sys.stdout.write(
+        json.dumps(facts, indent=1, ensure_ascii=False) + "\n" if arguments.json else text
+    )
+    return 0
+
+
+def _class_facts(
+    ruleset: RuleSet, table: EncodedTable, truth: NDArray[Any]
+) -> tuple[dict[str, Any], str]:
+    """What is known about classes, and the same for people."""
     classes = class_positions(ruleset, truth, len(table))
     decided = ruleset.predict_index(table.matrix)
     probabilities = ruleset.probabilities(table.matrix)
@@ -105,11 +118,20 @@ def run(arguments: argparse.Namespace) -> int:
         "confusion": cells.tolist(),
         "rules": [asdict(rule) | {"rule": rule.rule + 1} for rule in drifted],
     }
-    if arguments.json:
-        sys.stdout.write(json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
-    else:
-        sys.stdout.write(_text(facts, drifted))
-    return 0
+    return facts, _text(facts, drifted)
+
+
+def _text_of_numbers(facts: dict[str, Any]) -> str:
+    table = [["rows", str(facts["rows"]), "", "always the mean", ""]]
+    always = {"r2": 0.0, "rmse": facts["mean_rmse"], "mae": facts["mean_mae"]}
+    words = {"r2": "R2", "rmse": "root mean squared error", "mae": "mean absolute error"}
+    for name, title in words.items():
+        low, high = facts[f"{name}_interval"]
+        form = ".3f" if name == "r2" else ".6g"
+        interval = f"(95% interval {low:{form}} to {high:{form}})"
+        table.append([title, f"{facts[name]:{form}}", interval, f"{always[name]:{form}}", ""])
+    table[0][3] = f"always {facts['mean']:.6g}, the mean"
+    return "\n".join(_aligned(table)) + "\n"
 
 
 def _text(facts: dict[str, Any], drifted: tuple[RuleDrift, ...]) -> str:

@@ -3,7 +3,7 @@
 Kinds of columns are taken from the table and shown: numbers are numeric, ISO dates dates, texts and truth
 values nominal. --nominal, --ordinal and --ignore say otherwise.
 Without --learner the one is taken that is best on rows it was not learned from: compact, additive or frri;
---learner frri is always the paper's. Ctrl-C during the search for the fewest rules keeps the best found so
+--learner frri is always the paper's. --task regression predicts a number instead of a class. Ctrl-C during the search for the fewest rules keeps the best found so
 far. At the end you are told how good such rules are on rows that they were not learned from, and which learner
 would be clearly better.
 """
@@ -37,7 +37,7 @@ from frri.cli.tables import (
     declared_columns,
     reading,
 )
-from frri.learners.registry import LEARNERS, RULE_LEARNERS
+from frri.learners.registry import TASKS, rule_learners
 from frri.readers.training import read_training
 from frri.rules import RuleSet
 from frri.rules.semantics import CLASS_RULES
@@ -50,6 +50,7 @@ EXAMPLES = """\
 frri fit patients.csv --target risk -o model.json
 frri fit january.csv february.csv --target risk -o model.json
 frri fit patients.csv --target risk -o model.json --learner ripper --seed 1 --ignore visit
+frri fit houses.csv --target price --task regression -o model.json
 frri fit cars.csv --target sold -o model.json --nominal year --ordinal 'size=small<mid<large'"""
 
 
@@ -62,15 +63,20 @@ def configure(parser: Parser) -> None:
         help="a table (CSV, TSV, Excel, JSON, Parquet, ARFF, KEEL), - for standard input; "
         "several files with the same columns are one table",
     )
-    add("--target", required=True, metavar="COLUMN", help="column of the classes")
+    add("--target", required=True, metavar="COLUMN", help="column to predict")
     add(
         "-o",
         "--output",
         metavar="FILE",
         help="the model, - for standard output; default: only show",
     )
-    learners = ", ".join(RULE_LEARNERS)
-    add("--learner", metavar="NAME", help=f"{learners}; default: what suits the table best")
+    learners = ", ".join(rule_learners("classification"))
+    numbers = ", ".join(rule_learners("regression"))
+    add(
+        "--learner",
+        metavar="NAME",
+        help=f"{learners}; with --task regression {numbers}; default: what suits the table best",
+    )
     add_column_options(parser)
     add_reading_options(parser)
     add_unlabelled_option(parser)
@@ -101,21 +107,25 @@ def configure(parser: Parser) -> None:
     )
     target.add_argument(
         "--task",
-        choices=["classification"],
-        help="take every number of the target for a class, however many there are",
+        choices=list(TASKS),
+        help="regression: predict the number that the target is; classification: take every number of it "
+        "for a class, however many there are",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """The model to a file, what it was made from and what came out to standard error."""
     kinds = declared_columns(arguments, arguments.weights)
+    undecided = arguments.task is None and arguments.bins is None
+    arguments.task = arguments.task or "classification"
     check_inputs(*arguments.data)
     if arguments.output is not None:
         check_output(arguments.output, arguments.data)
     if arguments.learner is None and (
         arguments.settings or arguments.effort is not None or arguments.time_limit is not None
     ):
-        arguments.learner = "frri"  # whose settings these are
+        # whose settings these are
+        arguments.learner = "frri" if arguments.task == "classification" else "additive"
     learner = None if arguments.learner is None else _named(arguments)
 
     names = ["standard input" if name == "-" else name for name in arguments.data]
@@ -126,10 +136,11 @@ def run(arguments: argparse.Namespace) -> int:
             weights=arguments.weights,
             drop_unlabelled=arguments.drop_unlabelled,
             bins=arguments.bins,
+            numbers=arguments.task == "regression",
             **kinds,
             **reading(arguments),
         )
-    if arguments.task is None:
+    if undecided:
         check_not_number(y.to_numpy(), arguments.target)
     extra = {} if weights is None else {"sample_weight": weights}
     table = encode_frame(X)
@@ -168,12 +179,13 @@ def _named(arguments: argparse.Namespace) -> Any:
     learner = make_learner(
         arguments.learner,
         arguments.settings,
+        task=arguments.task,
         seed=arguments.seed,
         effort=arguments.effort,
         time_limit=arguments.time_limit,
         limits=limits_of(arguments),
     )
-    if arguments.weights is not None and not LEARNERS[arguments.learner].weights:
+    if arguments.weights is not None and not TASKS[arguments.task][arguments.learner].weights:
         raise ValueError(
             f"The learner {arguments.learner} takes no weights of rows; use another one."
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from frri._util.names import find_name
-from frri.learners.registry import LEARNERS, RULE_LEARNERS
+from frri.learners.registry import TASKS, rule_learners
 
 LIMITS = ("max_rules", "max_conditions", "min_support")
 
@@ -17,6 +17,7 @@ def make_learner(
     name: str,
     settings: Sequence[str] = (),
     *,
+    task: str = "classification",
     seed: int | None = None,
     effort: int | None = None,
     time_limit: float | None = None,
@@ -27,9 +28,11 @@ def make_learner(
     Parameters
     ----------
     name : str
-        A name of `RULE_LEARNERS`.
+        A name of `rule_learners(task)`.
     settings : sequence of str
         PARAMETER=VALUE, with numbers, true, false, none, lists, and otherwise texts as values.
+    task : str
+        What is predicted: a name of `frri.learners.registry.TASKS`.
     seed, effort, time_limit : numbers, optional
         Parameters that have options of their own.
     limits : mapping, optional
@@ -40,8 +43,9 @@ def make_learner(
     >>> make_learner("frri", ["attribute_order=random"], seed=1)
     FRRIClassifier(attribute_order='random', random_state=1)
     """
-    find_name(name, RULE_LEARNERS, "frri", "learner")
-    learner = LEARNERS[name].make()
+    whose = "frri" if task == "classification" else f"frri fit --task {task}"
+    find_name(name, rule_learners(task), whose, "learner")
+    learner = TASKS[task][name].make()
     known = learner.get_params()
     given = dict(_setting(text) for text in settings)
     for parameter in given:
@@ -55,7 +59,7 @@ def make_learner(
         if value is None:
             continue
         if parameter not in known:
-            remedy = _instead(parameter) if parameter in LIMITS else ""
+            remedy = _instead(parameter, task) if parameter in LIMITS else ""
             raise ValueError(f"The learner {name} takes no {option}{remedy}.")
         if parameter in given:
             raise ValueError(f"{parameter} is given both by {option} and by --set.")
@@ -72,10 +76,15 @@ def _option(parameter: str) -> str:
     return "--" + parameter.replace("_", "-")
 
 
-def _instead(parameter: str) -> str:
+def _instead(parameter: str, task: str) -> str:
     """The learners that have a parameter, as the end of a sentence."""
-    having = [name for name in RULE_LEARNERS if parameter in LEARNERS[name].make().get_params()]
-    return f"; {', '.join(having[:-1])} and {having[-1]} do"
+    having = [
+        name for name in rule_learners(task) if parameter in TASKS[task][name].make().get_params()
+    ]
+    if not having:
+        return ""
+    others, last = ", ".join(having[:-1]), having[-1]
+    return f"; {others} and {last} do" if others else f"; {last} does"
 
 
 def _setting(text: str) -> tuple[str, Any]:

@@ -6,9 +6,9 @@ from typing import Any
 
 from frri._util.progress import Progress
 from frri.cli.check import Check, Trial
-from frri.cli.console import one_line, say
+from frri.cli.console import say
 from frri.cli.learners import limits_of, make_learner
-from frri.learners.registry import LEARNERS
+from frri.learners.registry import LEARNERS, TASKS, rule_learners
 
 # The learners that are tried: those that are quick and differ most.
 CANDIDATES = ("compact", "additive", "frri")
@@ -33,25 +33,30 @@ def pick(
 ) -> tuple[str, Any, Check, Trial | None]:
     """Name and learner for a table, the check, and what the learner did there if that decided.
 
-    Without a check it is FRRI, or where that would take long the additive learner. What is tried depends
-    on the table alone, not on how fast the machine is.
+    Without a check it is FRRI, or where that would take long the additive learner; of tasks other than
+    classification it is the first learner listed. What is tried depends on the table alone, not on how
+    fast the machine is.
     """
     check = replace(Check.of(arguments, X, y, weights), patience=float("inf"))
+    listed, classes = TASKS[arguments.task], arguments.task == "classification"
     n_rows, n_columns = check.X.shape
     few = n_rows * min(n_rows, MOST_ROWS) * n_columns <= MOST_PAIRS
     tried = {"compact": few, "frri": few and n_rows <= MOST_ROWS}
     learners = {
         name: _made(arguments, name)
-        for name in CANDIDATES
-        if (weights is None or LEARNERS[name].weights) and tried.get(name, True)
+        for name in (CANDIDATES if classes else rule_learners(arguments.task))
+        if (weights is None or listed[name].weights) and tried.get(name, True)
     }
     if not check.parts:
-        name = "frri" if "frri" in learners else "additive"
+        name = "frri" if classes and "frri" in learners else "additive"
         return name, learners[name], check, None
     trials: dict[str, Trial] = {}
     for name, learner in learners.items():
         _try(name, learner, check, trials)
-    if all(check.accuracy(trial) <= check.majority()[1] for trial in trials.values()):
+    if not classes:
+        name = _best(check, trials)
+        return name, learners[name], check, trials[name]
+    if all(check.score(trial) <= check.constant()[1] for trial in trials.values()):
         for name, settings in PLAIN.items():
             if weights is None or LEARNERS[name].weights:
                 label = " with ".join([name, *settings])
@@ -62,9 +67,10 @@ def pick(
 
 
 def _made(arguments: argparse.Namespace, name: str, *settings: str) -> Any:
-    seeded = "random_state" in LEARNERS[name].make().get_params()
-    seed = arguments.seed if seeded else None
-    return make_learner(name, settings, seed=seed, limits=limits_of(arguments))
+    known = TASKS[arguments.task][name].make().get_params()
+    seed = arguments.seed if "random_state" in known else None
+    limits = {name: value for name, value in limits_of(arguments).items() if name in known}
+    return make_learner(name, settings, task=arguments.task, seed=seed, limits=limits)
 
 
 def _try(name: str, learner: Any, check: Check, trials: dict[str, Trial]) -> None:
@@ -85,11 +91,11 @@ def _chosen(check: Check, trials: dict[str, Trial]) -> str:
     """
     from frri.learners.frri import too_many_rules  # noqa: PLC0415 - slow to import
 
-    reached = {name: check.accuracy(trial) for name, trial in trials.items()}
+    reached = {name: check.score(trial) for name, trial in trials.items()}
     # Nearly as many rules as rows are remembered sooner than read.
     terse = [n for n in trials if not too_many_rules(int(trials[n].n_rules), len(check.labels))]
     best = max(terse or trials, key=lambda name: reached[name])
-    common, baseline = check.majority()
+    _, baseline = check.constant()
     least = max(reached[best] - CLOSE, baseline + 1e-9)
     close = [name for name in terse if reached[name] >= least] or [best]
     fewest = min(trials[name].n_rules for name in close)
@@ -100,15 +106,33 @@ def _chosen(check: Check, trials: dict[str, Trial]) -> str:
     merit = "the most accurate" if chosen == best else f"as good as {best} but with {simpler},"
     if max(reached.values()) > reached[best]:
         merit += " of those with few rules"
+    _say_picked(check, trials, chosen, merit)
+    return chosen
+
+
+def _best(check: Check, trials: dict[str, Trial]) -> str:
+    """The best one, of about equally good ones that with the fewest rules; said in one line."""
+    reached = {name: check.score(trial) for name, trial in trials.items()}
+    best = max(trials, key=lambda name: reached[name])
+    close = [name for name in trials if reached[name] >= reached[best] - CLOSE]
+    chosen = min(close, key=lambda name: trials[name].n_rules)
+    merit = "the best" if chosen == best else f"as good as {best} but with fewer rules,"
+    _say_picked(check, trials, chosen, merit)
+    return chosen
+
+
+def _say_picked(check: Check, trials: dict[str, Trial], chosen: str, merit: str) -> None:
+    """In one line which learner it is, and what all reached."""
+    reached = {name: check.score(trial) for name, trial in trials.items()}
+    common, baseline = check.constant()
     figures = {
         name: f"{reached[name]:.2f} with about {trial.n_rules:.0f} rules"
         for name, trial in trials.items()
     }
     others = ", ".join(f"{name} {figures[name]}" for name in trials if name != chosen)
-    beaten = f"; nothing beats always answering {one_line(common)} ({baseline:.2f})"
+    beaten = f"; nothing beats always answering {common} ({baseline:.2f})"
     say(
         f"Picked {chosen}, {merit} on rows not learned from: {figures[chosen]}"
         + (f" ({others})" if others else "")
         + (beaten if max(reached.values()) <= baseline else "")
     )
-    return chosen

@@ -65,6 +65,11 @@ def run(arguments: argparse.Namespace) -> int:
     check_inputs(arguments.model, arguments.data)
     check_output(arguments.output, (arguments.model, arguments.data))
     ruleset = load_model(arguments.model)
+    if arguments.proba and ruleset.task == "regression":
+        raise ValueError(
+            f"The rules for {ruleset.target!r} predict numbers, which have no probabilities; "
+            "leave --proba out."
+        )
     frame = read_for(
         ruleset, arguments.data, verbatim=True, keep=arguments.keep, **reading(arguments)
     )

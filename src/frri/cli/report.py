@@ -7,7 +7,14 @@ from frri._util.progress import Progress
 from frri.cli.console import notes, say
 from frri.cli.files import check_inputs, check_output, load_model, write_whole
 from frri.cli.parser import Parser, whole_number
-from frri.cli.tables import add_reading_options, add_unlabelled_option, labelled, labels_of, reading
+from frri.cli.tables import (
+    add_reading_options,
+    add_unlabelled_option,
+    labelled,
+    labels_of,
+    numbers_of,
+    reading,
+)
 from frri.readers import read_table
 from frri.report.facts import MAX_ROWS, SUPPORTED
 from frri.report.page import report_html
@@ -76,11 +83,14 @@ def _labelled(ruleset: RuleSet, arguments: argparse.Namespace) -> tuple[Any, Any
     source, column = arguments.data, arguments.target
     target = ruleset.target if column is None else column
     texts = {a.name: a.categories for a in ruleset.attributes if a.categories is not None}
-    texts[target] = tuple(str(label) for label in ruleset.classes)
+    if ruleset.classes:
+        texts[target] = tuple(str(label) for label in ruleset.classes)
     table = read_table(source, texts, **reading(arguments))
     if target in table.columns:
         table = labelled(table, target, drop=arguments.drop_unlabelled)
-        return table, labels_of(table[target], ruleset)
+        return table, (
+            labels_of(table[target], ruleset) if ruleset.classes else numbers_of(table[target])
+        )
     if column is not None:
         raise ValueError(f"{source} has no column {column!r} to take the classes from.")
     say(

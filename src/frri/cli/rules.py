@@ -28,6 +28,10 @@ def configure(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Rules to standard output."""
     ruleset = load_model(arguments.model)
+    if arguments.label is not None and ruleset.task == "regression":
+        raise ValueError(
+            f"The rules for {ruleset.target!r} say numbers, not classes; leave --class out."
+        )
     if arguments.label is not None:
         find_name(arguments.label, map(str, ruleset.classes), "The model", "class")
     chosen = [

@@ -14,6 +14,7 @@ from frri.readers import read_table
 from frri.rules import RuleSet
 from frri.rules.rule import label_array
 from frri.table.categories import category_codes
+from frri.table.checks import check_quantities
 from frri.table.targets import bin_edges, bin_of
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def add_reading_options(parser: Parser) -> None:
 def add_unlabelled_option(parser: Parser) -> None:
     """The option that says what becomes of rows without a class."""
     parser.add_argument(
-        "--drop-unlabelled", action="store_true", help="leave out rows without a class"
+        "--drop-unlabelled", action="store_true", help="leave out rows without a class or number"
     )
 
 
@@ -135,7 +136,7 @@ def read_for(
         a.name: a.categories for a in ruleset.attributes if a.categories is not None
     }
     texts |= {name: () for name in keep if name not in ruleset.used_attributes}
-    if target is not None:
+    if target is not None and ruleset.classes:
         texts[target] = tuple(str(label) for label in ruleset.classes)
     with notes():
         frame = read_table(source, _AllButNumbers(ruleset, texts) if verbatim else texts, **options)
@@ -148,17 +149,43 @@ def read_for(
         try:
             find_name(target, frame.columns, where)
         except ValueError as error:
-            raise ValueError(f"{error} --target names the column of the classes.") from None
+            raise ValueError(
+                f"{error} --target names the column of the {_answers(ruleset)}."
+            ) from None
     return frame
 
 
+def _answers(ruleset: RuleSet) -> str:
+    return "numbers" if ruleset.task == "regression" else "classes"
+
+
 def labelled(frame: "pd.DataFrame", target: str, *, drop: bool) -> "pd.DataFrame":
-    """The rows that have a class, if the others are to be dropped; a note says how many these are."""
+    """The rows that have a class or number, if the others are to be dropped; a note says how many these are."""
     known = frame[target].notna()
     if not drop or known.all() or not known.any():
         return frame
     say(f"note: {(~known).sum()} of {len(frame)} rows have no {target!r}; they are left out.")
     return frame[known].reset_index(drop=True)
+
+
+def numbers_of(column: "pd.Series[Any]") -> NDArray[np.float64]:
+    """The numbers in a column, for a model that predicts numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> numbers_of(pd.Series([1.5, None], name="price"))
+    Traceback (most recent call last):
+        ...
+    ValueError: Column 'price' has no number in row 2 (1 of 2 rows); leave out what has none (--drop-unlabelled).
+    """
+    absent = np.flatnonzero(column.isna())
+    if len(absent):
+        raise ValueError(
+            f"Column {column.name!r} has no number in row {absent[0] + 1} ({len(absent)} of {len(column)} "
+            "rows); leave out what has none (--drop-unlabelled)."
+        )
+    return check_quantities(column.to_numpy(), str(column.name))
 
 
 def labels_of(column: "pd.Series[Any]", ruleset: RuleSet) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""The learners by name: the only list of them; each is imported when it is asked for."""
+"""The learners by task and name: the only list of them; each is imported when it is asked for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Learner:
-    """A classifier under a name.
+    """A learner under a name.
 
     Attributes
     ----------
@@ -68,6 +68,7 @@ _MODLEM = "frri.learners.modlem.modlem.MODLEMClassifier"
 _ADDITIVE = "frri.learners.additive.classifier.AdditiveRulesClassifier"
 _BAGGED = "frri.learners.additive.bagged.BaggedRulesClassifier"
 _QUICKRULES = "frri.learners.quickrules.quickrules.QuickRulesClassifier"
+_ADDITIVE_NUMBERS = "frri.learners.additive.regressor.AdditiveRulesRegressor"
 
 LEARNERS = {
     learner.name: learner
@@ -118,9 +119,28 @@ LEARNERS = {
         ),
     )
 }
-"""Every learner that has a name."""
+"""Every learner of classes that has a name."""
 
-RULE_LEARNERS = tuple(
-    learner.name for learner in LEARNERS.values() if learner.rules and not learner.parameters
-)
-"""The names of those that end in rules, without variants."""
+REGRESSORS = {
+    learner.name: learner
+    for learner in (Learner("additive", "Additive rules", _ADDITIVE_NUMBERS, weights=True),)
+}
+"""Every learner of numbers that has a name."""
+
+TASKS = {"classification": LEARNERS, "regression": REGRESSORS}
+"""The learners of each task."""
+
+
+def rule_learners(task: str) -> tuple[str, ...]:
+    """The names of the learners of a task that end in rules, without variants.
+
+    Examples
+    --------
+    >>> rule_learners("classification")[:3]
+    ('frri', 'compact', 'ripper')
+    """
+    return tuple(one.name for one in TASKS[task].values() if one.rules and not one.parameters)
+
+
+RULE_LEARNERS = rule_learners("classification")
+"""The names of those for classes."""

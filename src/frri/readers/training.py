@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from frri._util.names import find_name, typed
 from frri._util.optional import import_pandas
 from frri.readers.tables import read_table
-from frri.table.checks import check_kinds, listing, names_things
+from frri.table.checks import check_kinds, check_quantities, listing, names_things
 from frri.table.columns import kind_of
 from frri.table.kinds import declare, texts
-from frri.table.targets import binned
+from frri.table.targets import NUMBER_REMEDY, binned
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +38,7 @@ def read_training(
     date_format: str | None = None,
     drop_unlabelled: bool = False,
     bins: int | None = None,
+    numbers: bool = False,
 ) -> "tuple[pd.DataFrame, pd.Series[Any], Any]":
     r"""Read a table to learn from: see `read_table` for its cells and `split_training` for the rest.
 
@@ -65,9 +66,9 @@ def read_training(
             declared,
             missing=missing,
             date_format=date_format,
-            classes=target if bins is None else None,
+            classes=None if numbers or bins is not None else target,
         )
-    frame = joined(frames, target)
+    frame = joined(frames, "" if numbers else target)
     if date_format is not None and all(dtype.kind != "M" for dtype in frame.dtypes):
         raise ValueError(
             f"{', '.join(frames)} has no column of dates that are written as --date-format {date_format} says."
@@ -83,6 +84,7 @@ def read_training(
         ignore=ignore,
         drop_unlabelled=drop_unlabelled,
         bins=bins,
+        numbers=numbers,
     )
 
 
@@ -144,6 +146,7 @@ def split_training(
     ignore: Collection[str] = (),
     drop_unlabelled: bool = False,
     bins: int | None = None,
+    numbers: bool = False,
 ) -> "tuple[pd.DataFrame, pd.Series[Any], Any]":
     """Part a table into condition attributes, classes and weights, and complain about any of them.
 
@@ -165,12 +168,14 @@ def split_training(
         Leave rows without a class out, and say so in a warning, instead of complaining.
     bins : int, optional
         Make so many classes of about the same size of a target that is a number.
+    numbers : bool
+        The target is a number to predict, not a class.
 
     Returns
     -------
     X : pandas.DataFrame
     y : pandas.Series
-        Whole numbers, truth values or texts.
+        Whole numbers, truth values or texts; with `numbers` floating-point numbers.
     weights : array or None
 
     Examples
@@ -188,7 +193,9 @@ def split_training(
     nominal, ignore = _resolved(nominal, frame), _resolved(ignore, frame)
     if drop_unlabelled:
         frame = _labelled(frame, target)
-    y = _classes(frame[target] if bins is None else _binned(frame[target], bins))
+    column = frame[target] if bins is None else _binned(frame[target], bins)
+    _check_known(column)
+    y = _numbers(column) if numbers else _classes(column)
     weighed = None if weights is None else _weights(frame[weights])
     conditions = frame.drop(columns=apart)
     X = declare(conditions, name, nominal=nominal, ordinal=ordinal, ignore=ignore)
@@ -302,21 +309,37 @@ def _as_if_read(frame: "pd.DataFrame", columns: Collection[str] | None = None) -
     return frame.assign(**changed)
 
 
-def _classes(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """The target as whole numbers, truth values or texts."""
-    name = column.name
+def _check_known(column: "pd.Series[Any]") -> None:
     absent = column.isna()
     if absent.any():
         row = int(absent.to_numpy().argmax())
         raise ValueError(
-            f"The target {name!r} has no value in {absent.sum()} of {len(column)} rows, the first in row "
-            f"{row + 1}; leave them out (--drop-unlabelled)."
+            f"The target {column.name!r} has no value in {absent.sum()} of {len(column)} rows, the first in "
+            f"row {row + 1}; leave them out (--drop-unlabelled)."
         )
+
+
+def _numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """The target as numbers."""
+    if kind_of(column) == "date":
+        raise ValueError(
+            f"The target {column.name!r} holds dates; a number is needed, such as days since then."
+        )
+    return type(column)(
+        check_quantities(column.to_numpy(), str(column.name)),
+        index=column.index,
+        name=column.name,
+    )
+
+
+def _classes(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """The target as whole numbers, truth values or texts."""
+    name = column.name
     if kind_of(column) == "date":
         raise ValueError(f"The target {name!r} holds dates; a classifier needs classes.")
     different = column.nunique()
     if different == len(column) > 2:
-        remedy = "; frri fit --bins 3 makes some of numbers" if column.dtype.kind in "iuf" else ""
+        remedy = "" if column.dtype.kind not in "iuf" else f"; {NUMBER_REMEDY}"
         raise ValueError(
             f"The target {name!r} has another value in every row; a classifier needs classes{remedy}."
         )

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 # More different whole numbers than these are ages, counts or prices sooner than classes.
 MOST_NUMBERED_CLASSES = 20
 
+# What the command line has for them.
+NUMBER_REMEDY = "frri fit --task regression predicts the number, --bins 3 makes 3 classes of it"
+
 
 class ManyClassesWarning(UserWarning):
     """The classes are so many whole numbers that they look like a number to predict."""
@@ -51,13 +54,13 @@ def check_not_number(y: NDArray[Any], target: str) -> None:
     >>> check_not_number(np.arange(80), "age")
     Traceback (most recent call last):
         ...
-    ValueError: The target 'age' looks like a number to predict (80 different numbers, such as 0): use --bins 3 to ...
+    ValueError: The target 'age' looks like a number to predict (80 different numbers, such as 0): use --task ...
     """
     if looks_like_number(y):
         raise ValueError(
             f"The target {target!r} looks like a number to predict ({len(np.unique(y))} different numbers, "
-            f"such as {y[0]:g}): use --bins 3 to make 3 classes of it, --task classification if each "
-            "is a class, or AdditiveRulesRegressor in Python to predict it."
+            f"such as {y[0]:g}): use --task regression to predict it, --bins 3 to make 3 classes of it, or "
+            "--task classification if each is a class."
         )
 
 
