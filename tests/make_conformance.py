@@ -98,7 +98,8 @@ VOTE_RULES = [
 
 def model(rules, name, *, classes=("a", "b", "c"), counts=(3.0, 5.0, 2.0), base=None, **settings):
     numbers = name in {"weighted-mean", "added-contributions"}
-    task = "regression" if numbers else "ordinal" if name == "at-least-class" else "classification"
+    ordered = name in {"at-least-class", "cumulative-logits"}
+    task = "regression" if numbers else "ordinal" if ordered else "classification"
     usual = {"t_norm": "minimum", "clip": False, "missing": "fails"}
     content = {
         "format": "frri-ruleset",
@@ -134,6 +135,8 @@ def rulesets():
     others = [
         ("softmax-votes", "base", VOTE_RULES, [0.25, 0.25, 0.0]),
         ("at-least-class", "priors", BOUND_RULES, None),
+        ("at-least-class", "nearest", BOUND_RULES, None),
+        ("cumulative-logits", "base", NUMBER_RULES, [1.5, -0.5]),
         ("weighted-mean", "nearest", NUMBER_RULES, [1.5]),
         ("weighted-mean", "base", NUMBER_RULES, [1.5]),
         ("added-contributions", "base", NUMBER_RULES, [1.5]),
@@ -182,14 +185,39 @@ def rulesets():
         rule([LOW_X], "c", 0.5, relation="at least"),
         rule([CRISP], "a", 0.5, relation="at most"),
     ]
+    weightless_bound = [
+        rule([HIGH_X], "c", 0.0, relation="at least"),
+        rule([LOW_Y], "b", 0.5, relation="at least"),
+    ]
     for title, rules, more in (
         ("no rules", [], {"fallback": "priors"}),
         ("at least only", one_sided, {"fallback": "priors"}),
         ("classes never seen", one_sided, unseen),
         ("two in balance", level, {"fallback": "priors"}),
         ("no weight", [rule([], "c", 0.0, relation="at least")], {"fallback": "priors"}),
+        ("nearest of none", [], {"fallback": "nearest"}),
+        ("nearest of at least only", one_sided, {"fallback": "nearest"}),
+        ("nearest of two in balance", level, {"fallback": "nearest"}),
+        ("nearest without weight", weightless_bound, {"fallback": "nearest"}),
+        (
+            "nearest by lukasiewicz",
+            [one | {"if": [*one["if"], LARGE]} for one in BOUND_RULES],
+            {"fallback": "nearest", "t_norm": "lukasiewicz"},
+        ),
     ):
         yield f"at-least-class: {title}", model(rules, "at-least-class", **more)
+    for title, rules, more in (
+        ("no rules", [], {"base": [0.0, -0.25]}),
+        ("one class", [], {"base": [], "classes": ("a",), "counts": (3.0,)}),
+        ("no weight", [rule([LOW_X], 3.0, 0.0)], {"base": [0.5, 0.5]}),
+        ("in balance", [rule([CRISP], -0.5), rule([LOW_X], 0.25)], {"base": [0.5, 0.25]}),
+        ("beyond all odds", [rule([LOW_X], 1e4), rule([HIGH_X], -1e4)], {"base": [0.0, 0.0]}),
+        ("by product", NUMBER_RULES, {"base": [1.5, -0.5], "t_norm": "product"}),
+    ):
+        yield (
+            f"cumulative-logits: {title}",
+            model(rules, "cumulative-logits", fallback="base", **more),
+        )
     for name, trust in zip((*names, "softmax-votes"), (0.75, 0.5, 0.0, 0.25), strict=True):
         votes = name == "softmax-votes"
         more = {"base": [0.25, 0.25, 0.0], "fallback": "base"} if votes else {"fallback": "nearest"}

@@ -235,20 +235,48 @@ def at_least_class(model, values):
     sizes = [model["class_counts"][c] if c in left else 0 for c in range(len(classes))]
     if not sum(sizes):
         sizes = [int(c in left) for c in range(len(classes))]
+    near = fallback_votes(model, values) or [-math.inf] * len(model["rules"])
     passed = [1.0]
     for threshold in range(1, len(classes)):
-        pro = contra = 0
-        for rule, count in fired:
+        speaks_for, speaks_against = [], []
+        for r, rule in enumerate(model["rules"]):
             if rule["relation"] == "at least" and position(rule["then"]) >= threshold:
-                pro = max(pro, count)
+                speaks_for.append(r)
             if rule["relation"] == "at most" and position(rule["then"]) < threshold:
-                contra = max(contra, count)
+                speaks_against.append(r)
+        pro = max([counted[r] for r in speaks_for], default=0)
+        contra = max([counted[r] for r in speaks_against], default=0)
         if pro == contra == 0:
+            far_pro = max(-max([near[r] for r in speaks_for], default=-math.inf), 0)
+            far_contra = max(-max([near[r] for r in speaks_against], default=-math.inf), 0)
+            if far_pro < math.inf and far_contra < math.inf:
+                passed.append(far_contra / (far_pro + far_contra) if far_contra > 0 else 0.0)
+                continue
+            if far_pro < math.inf or far_contra < math.inf:
+                passed.append(float(far_pro < math.inf and far_contra > 0))
+                continue
             pro, contra = sum(sizes[threshold:]), sum(sizes[:threshold])
         passed.append(pro / (pro + contra))
+    return by_steps(classes, passed)
+
+
+def by_steps(classes, passed):
+    """The answer and the probabilities, from how probable it is to be at least each class."""
     answer = classes[sum(share > 0.5 for share in passed[1:])]
     probabilities = [a - b for a, b in zip(passed, [*passed[1:], 0], strict=True)]
     return result(answer, passed, probabilities, None)
+
+
+def cumulative_logits(model, values):
+    """One sum for all classes; each but the first has a base of its own."""
+    total = 0
+    for rule, count in zip(model["rules"], counts(model, values), strict=True):
+        total += count * rule["then"]
+    passed = [1.0]
+    for base in model.get("base", []):
+        odds = base + total
+        passed.append(1 / (1 + math.exp(-odds)) if odds > -700 else 0.0)
+    return by_steps(model["classes"], passed)
 
 
 def weighted_mean(model, values):
@@ -276,6 +304,7 @@ MEANINGS = {
     "first-match": first_match,
     "softmax-votes": softmax_votes,
     "at-least-class": at_least_class,
+    "cumulative-logits": cumulative_logits,
     "weighted-mean": weighted_mean,
     "added-contributions": added_contributions,
 }

@@ -122,7 +122,12 @@ def test_explanations(ruleset, expected):
         close(found.scores, answer["scores"])
         assert (found.deciding.index if found.deciding else None) == answer["deciding"]
         assert (found.base is not None) == ruleset.semantics.meaning.adds
-        if found.base is not None:
+        if found.base is not None and ruleset.task == "ordinal":
+            passed = answer["scores"][1:]
+            asked = ruleset.classes.index(answer["answer"]) - 1
+            odds = found.base + sum(rule.contribution for rule in found.firing)
+            close(1 / (1 + np.exp(min(-odds, 700))), passed[max(asked, 0)] if passed else 0.5)
+        elif found.base is not None:
             first, *others = sorted(answer["scores"], reverse=True)
             lead = first - others[0] if others else first
             close(found.base + sum(rule.contribution for rule in found.firing), lead)

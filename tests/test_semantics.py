@@ -74,14 +74,14 @@ def test_every_name_has_a_usual_fallback_and_what_rules_say_survives_saving(name
     text = {
         "class": "THEN class = yes",
         "votes": "THEN class by votes no -1, maybe +0, yes +0.5",
-        "bound": "THEN class <= maybe",
-        "number": "THEN class +2.5" if name == "added-contributions" else "THEN class = 2.5",
+        "bound": "THEN class at most maybe",
+        "number": "THEN class +2.5" if meaning.adds else "THEN class = 2.5",
     }
     assert text[meaning.says] in str(ruleset)
 
 
 def test_a_rule_alone_says_what_it_says():
-    assert "THEN >= yes" in str(Rule((BELOW,), "yes", relation="at least"))
+    assert "THEN at least yes" in str(Rule((BELOW,), "yes", relation="at least"))
     assert "THEN by votes -1, +0.5" in str(Rule((BELOW,), "yes", votes=(-1, 0.5)))
     assert "THEN yes" in str(Rule((BELOW,), "yes"))
 

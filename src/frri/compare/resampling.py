@@ -139,7 +139,9 @@ def _tenths(ruleset: RuleSet, X: Any) -> Tenths:
 def _meaning(rule: Rule, tenths: Tenths, task: str) -> tuple[Any, frozenset[Mark]]:
     """What a rule is for, and the marks of its conditions."""
     purpose: Any = rule.consequent
-    if not isinstance(purpose, str) and task == "regression":
+    if rule.relation != "is":
+        purpose = rule.relation, rule.consequent
+    elif not isinstance(purpose, str) and task != "classification":
         purpose = purpose * rule.weight > 0
     return purpose, frozenset(
         mark for condition in rule.conditions for mark in _marks(condition, tenths)

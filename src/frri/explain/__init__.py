@@ -14,6 +14,7 @@ from frri.explain.explanation import (
     Obstacle,
     Rival,
     RuleMatch,
+    Step,
 )
 from frri.explain.row import explain
 
@@ -25,5 +26,6 @@ __all__ = [
     "Obstacle",
     "Rival",
     "RuleMatch",
+    "Step",
     "explain",
 ]

@@ -89,6 +89,15 @@ class Rival:
 
 
 @dataclass(frozen=True)
+class Step:
+    """A class of several ordered ones: how probable it is to be at least this one, and why."""
+
+    label: Label
+    share: float
+    why: str
+
+
+@dataclass(frozen=True)
 class AttributeChange:
     """A new value for one attribute; `border` is the least change that does it, before rounding."""
 
@@ -150,7 +159,7 @@ class Explanation:
     firing : tuple of RuleMatch
         The rules that fire, those that count most (for or against) first, of a list in its order.
     rivals : tuple of Rival
-        The other classes, the highest share first.
+        The other classes, the highest share first; none where classes are ordered and have `steps`.
     change : Change or None
         The smallest change that alters the decision; None if none was found.
     unalterable : bool
@@ -160,7 +169,13 @@ class Explanation:
     base : float or None
         Where rules add to a base: what is there before any of them counts. It and the contributions of
         `firing` add up to the number predicted, or to the lead of the class decided for over the
-        first of `rivals` (over 0 where there is no other class).
+        first of `rivals` (over 0 where there is no other class); of ordered classes, to the log odds of
+        "at least the class decided for" (of the second one, where that is the first).
+    steps : tuple of Step
+        Of ordered classes, each but the first.
+    goal : str
+        What `change` is to bring about, such as "at least good"; nothing where any other decision will
+        do.
     """
 
     target: str
@@ -176,6 +191,8 @@ class Explanation:
     unalterable: bool
     unchangeable: tuple[str, ...]
     base: float | None = None
+    steps: tuple[Step, ...] = ()
+    goal: str = ""
 
     def __str__(self) -> str:
         return text.sentences(self)

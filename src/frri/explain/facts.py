@@ -5,11 +5,12 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from frri.explain.explanation import ConditionMatch, Obstacle, Rival, RuleMatch
+from frri.explain import ordered
+from frri.explain.explanation import ConditionMatch, Obstacle, Rival, RuleMatch, Step
 from frri.rules import RuleSet
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
 from frri.rules.decision import Decision
-from frri.rules.semantics import ADDITIVE, Support
+from frri.rules.semantics import ADDITIVE, ORDINAL, Support
 from frri.rules.text import condition_text
 
 
@@ -42,6 +43,8 @@ class Facts:
             return None, np.where(counts, float(not self.silent), 0.0)
         if not self.meaning.adds:
             return None, self.weighted
+        if self.meaning.task == "ordinal":
+            return ordered.odds(self)
         says, base = self.ruleset._says, np.array(self.ruleset.base)  # noqa: SLF001
         own = max(self.decided, 0)
         lead, start = says[:, own].copy(), base[own]
@@ -86,9 +89,15 @@ class Facts:
         return None if self.decider < 0 else self.match(self.decider)
 
     def rivals(self) -> tuple[Rival, ...]:
-        """The other classes with their best rules."""
+        """The other classes with their best rules; ordered ones have `steps` instead."""
+        if self.meaning.task == "ordinal":
+            return ()
         rival = self._outvoted if self.meaning.adds else self._rival
         return tuple(rival(c) for c in self._others())
+
+    def steps(self) -> tuple[Step, ...]:
+        """Of ordered classes, each but the first."""
+        return ordered.steps(self) if self.meaning.task == "ordinal" else ()
 
     def _outvoted(self, c: int) -> Rival:
         """A class whose votes come to less."""
@@ -203,5 +212,5 @@ _LEVELS = {
 SUPPORTED = Support(
     "An explanation",
     "see by RuleSet.decide or frri predict --rules what fires",
-    ADDITIVE | frozenset(_LEVELS),
+    ADDITIVE | ORDINAL | frozenset(_LEVELS),
 )

@@ -11,7 +11,7 @@ from frri.explain.change.readable import python_value, readable
 from frri.explain.explanation import AttributeChange, Change, Explanation
 from frri.explain.facts import Facts
 from frri.explain.reading import one_row, shown_value
-from frri.rules import RuleSet
+from frri.rules import Label, RuleSet
 
 
 def explain(
@@ -19,6 +19,8 @@ def explain(
     row: Any,
     *,
     unchangeable: str | Collection[str] = (),
+    at_least: Label | None = None,
+    at_most: Label | None = None,
     effort: int = 10_000,
 ) -> Explanation:
     """Explain the decision of a ruleset about one row, or the number that it predicts.
@@ -29,6 +31,9 @@ def explain(
     row : mapping, Series, named tuple, table of one row, or sequence in the order of the attributes
     unchangeable : str or collection of str
         The attribute, or those, that the smallest change must leave alone.
+    at_least, at_most : label, optional
+        Where classes are ordered: what the smallest change is to bring about, one of the two; by default
+        any other decision.
     effort : int
         How much work the search for the smallest change may do, in boxes of objects looked at; 0
         leaves it out.
@@ -84,9 +89,11 @@ def explain(
                 f"unchangeable names {name!r}, which is not an attribute: {', '.join(names)}."
             )
     movable = [j for j, name in enumerate(names) if name not in fixed]
-    change, unalterable = None, bool(ruleset.classes) and not movable
-    if ruleset.classes and effort > 0 and movable:
-        change, unalterable = _change(ruleset, matrix[0], shown, movable, effort)
+    goal, stays = _goal(ruleset, at_least, at_most)
+    reached = stays is not None and facts.decided not in stays
+    change, unalterable = None, bool(ruleset.classes) and not movable and not reached
+    if ruleset.classes and effort > 0 and movable and not reached:
+        change, unalterable = _change(ruleset, matrix[0], shown, movable, effort, stays)
     return Explanation(
         target=ruleset.target,
         decision=facts.answer,
@@ -101,17 +108,46 @@ def explain(
         unalterable=unalterable,
         unchangeable=tuple(name for name in names if name in fixed),
         base=facts.base,
+        steps=facts.steps(),
+        goal=f"{goal} already" if reached else goal,
     )
 
 
+def _goal(
+    ruleset: RuleSet, at_least: Label | None, at_most: Label | None
+) -> tuple[str, range | None]:
+    """What a change is to bring about, in words, and the positions of the classes to be left by it."""
+    goals = {"at least": at_least, "at most": at_most}
+    given = {side: label for side, label in goals.items() if label is not None}
+    if not given:
+        return "", None
+    if ruleset.task != "ordinal":
+        raise ValueError(
+            f"The classes of {ruleset.target!r} have no order; leave at_least and at_most out."
+        )
+    if len(given) > 1:
+        raise ValueError("at_least and at_most are two goals; give one of them.")
+    ((side, label),) = given.items()
+    if label not in ruleset.classes:
+        known = ", ".join(map(repr, ruleset.classes))
+        raise ValueError(f"{side.replace(' ', '_')} must be one of {known}, got {label!r}.")
+    c = ruleset.classes.index(label)
+    return f"{side} {label}", range(c) if side == "at least" else range(c + 1, len(ruleset.classes))
+
+
 def _change(
-    ruleset: RuleSet, row: NDArray[np.float64], shown: list[str], movable: list[int], effort: int
+    ruleset: RuleSet,
+    row: NDArray[np.float64],
+    shown: list[str],
+    movable: list[int],
+    effort: int,
+    stays: range | None,
 ) -> tuple[Change | None, bool]:
     """The smallest change in the user's units, or whether there is proof of none."""
-    found = smallest_change(ruleset, row, movable, effort)
+    found = smallest_change(ruleset, row, movable, effort, stays)
     if found.row is None:
         return None, found.proved
-    rounded = readable(ruleset, row, found.row)
+    rounded = readable(ruleset, row, found.row, stays)
     changes = []
     then = list(shown)
     for j, attribute in enumerate(ruleset.attributes):

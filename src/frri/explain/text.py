@@ -20,14 +20,19 @@ FALLBACKS = {
 def sentences(explanation: "Explanation") -> str:
     """The decision and its reason, each other class, and the smallest change; a line each."""
     head = _decision if explanation.base is None else _waterfall
+    if explanation.base is None and explanation.steps:
+        head = _ordered
     lines = [head(explanation)]
     lines += [_rival(rival) for rival in explanation.rivals]
     if explanation.change is not None:
-        lines.append(_change(explanation.change))
+        lines.append(_change(explanation.change, explanation.goal))
     elif explanation.unalterable:
         stay = ", ".join(explanation.unchangeable)
         besides = f" besides {stay}" if stay else ""
-        lines.append(f"No change of any attribute{besides} within its range alters the decision.")
+        effect = f"leads to {explanation.goal}" if explanation.goal else "alters the decision"
+        lines.append(f"No change of any attribute{besides} within its range {effect}.")
+    elif explanation.goal.endswith(" already"):
+        lines.append(f"It is {explanation.goal}.")
     return "\n".join(lines)
 
 
@@ -108,7 +113,10 @@ def _waterfall(explanation: "Explanation") -> str:
     """What the base and each rule add to the number, or to the lead over the next class."""
     assert explanation.base is not None  # noqa: S101 - or there is nothing to add to
     said, form = explanation.decision, "+.2f"
-    if explanation.classes:
+    if explanation.steps:
+        told = explanation.steps[max(explanation.classes.index(said) - 1, 0)]
+        head = f"{_ordered(explanation)}\nLog odds of at least {told.label}"
+    elif explanation.classes:
         share = max(explanation.shares)
         head = f"Predicted {explanation.target} = {said} with probability {share:.2f}"
         total = explanation.base + sum(rule.contribution for rule in explanation.firing)
@@ -122,6 +130,14 @@ def _waterfall(explanation: "Explanation") -> str:
     shown = [(f"{amount:{form}}", words) for amount, words in parts]
     width = max(len(amount) for amount, _ in shown) + 4
     return "\n".join([f"{head}:", *(f"{amount:>{width}}  {words}" for amount, words in shown)])
+
+
+def _ordered(explanation: "Explanation") -> str:
+    """The step that leads to the class decided for, and the one that would lead beyond it."""
+    c = explanation.classes.index(explanation.decision)
+    around = explanation.steps[max(c - 1, 0) : c + 1]
+    steps = "; ".join(f"at least {s.label} has {s.share:.2f}, {s.why}" for s in around)
+    return f"Predicted {explanation.target} = {explanation.decision}: {steps}."
 
 
 def _part(rule: "RuleMatch") -> str:
@@ -146,13 +162,14 @@ def _rival(rival: "Rival") -> str:
     )
 
 
-def _change(change: "Change") -> str:
+def _change(change: "Change", goal: str) -> str:
     parts = " and ".join(
         f"{c.attribute} were {_text(c.after)} instead of {_short(c.before)}" for c in change.changes
     )
-    head = "The smallest change that alters the decision"
+    effect = f"leads to {goal}" if goal else "alters the decision"
+    head = f"The smallest change that {effect}"
     if not change.proved:
-        head = "A change that alters the decision (there may be a smaller one)"
+        head = f"A change that {effect} (there may be a smaller one)"
     rule = "" if change.deciding is None else f"rule {change.deciding.index + 1}"
     if change.fallback in {None, "base"}:
         by = f" by {rule}" if rule else ""

@@ -83,7 +83,7 @@ export function probabilities(model, row) {
   const values = encode(ready, row);
   const held = degreesOf(ready, values);
   const { decided, shares } = decide(ready, values, held, scoresOf(ready, values, held));
-  if (ready.name === "at-least-class") return shares;
+  if (ordered.has(ready.name)) return shares;
   let result = divided(shares);
   if (ready.trust < 1) {
     const sizes = divided(ready.counts);
@@ -141,8 +141,9 @@ export function explain(model, row) {
 
 const oldNames = { best: "best-rule", sum: "added-votes", first: "first-match" };
 const classRules = new Set(Object.values(oldNames));
-const others = ["softmax-votes", "at-least-class", "weighted-mean", "added-contributions"];
-const known = new Set([...classRules, ...others]);
+const ordered = new Set(["at-least-class", "cumulative-logits"]);
+const saidNumbers = new Set(["weighted-mean", "added-contributions", "cumulative-logits"]);
+const known = new Set([...classRules, "softmax-votes", ...ordered, ...saidNumbers]);
 
 function layOut(model) {
   // In version 1 of the format the settings stand side by side.
@@ -185,7 +186,7 @@ function layOut(model) {
 
 /** Votes or shares of all classes, all for its own by default; or the number. */
 function layOutSaid(model, name, rule) {
-  if (!model.classes.length) return [rule.then];
+  if (saidNumbers.has(name)) return [rule.then];
   const given = name === "softmax-votes" ? rule.votes : rule.distribution;
   const own = model.classes.indexOf(rule.then);
   return given ?? model.classes.map((_, c) => (c === own ? 1 : 0));
@@ -382,7 +383,12 @@ function countedBy(ready, held) {
 function scoresOf(ready, values, held) {
   const counted = countedBy(ready, held);
   const said = (c) => counted.map((count, r) => count * ready.rules[r].says[c]);
-  if (ready.name === "at-least-class") return atLeast(ready, counted);
+  if (ready.name === "at-least-class") return atLeast(ready, values, counted);
+  if (ready.name === "cumulative-logits") {
+    const total = sum(said(0));
+    const odds = ready.base.map((base) => Math.min(-(total + base), 700));
+    return [1, ...odds.map((value) => 1 / (1 + Math.exp(value)))];
+  }
   if (ready.name === "weighted-mean") {
     const total = sum(counted);
     if (total > 0) return [sum(said(0)) / total];
@@ -404,25 +410,25 @@ function scoresOf(ready, values, held) {
 }
 
 /** How much of what speaks about "at least this class" speaks for it. */
-function atLeast(ready, counted) {
+function atLeast(ready, values, counted) {
   const n = ready.classes.length;
-  const pro = ready.classes.map(() => 0);
-  const contra = ready.classes.map(() => 0);
-  for (const [r, rule] of ready.rules.entries()) {
-    for (let t = 0; t < n; t += 1) {
-      if (rule.rising && rule.class >= t) pro[t] = Math.max(pro[t], counted[r]);
-      if (!rule.rising && rule.class < t) contra[t] = Math.max(contra[t], counted[r]);
-    }
-  }
+  const { pro, contra } = sides(ready, counted, 0);
   const lowest = pro.slice(1).filter((value) => value > 0).length;
   const highest = n - 1 - contra.filter((value) => value > 0).length;
   let before = [0];
   for (const count of ready.counts) before.push(before[before.length - 1] + count);
   if (!(before[Math.max(lowest, highest) + 1] - before[lowest] > 0)) before = [...before.keys()];
-  // About what no rule speaks, the shares in training do, of the classes that are left.
+  const votes = fallbackVotes(ready, values) ?? ready.rules.map(() => -Infinity);
+  const { pro: near, contra: opposed } = sides(ready, votes, -Infinity);
+  // About what no rule speaks, the nearest rules do, or the shares of the classes that are left.
   for (let t = lowest + 1; t <= highest; t += 1) {
-    pro[t] = before[highest + 1] - before[t];
-    contra[t] = before[t] - before[lowest];
+    if (Math.max(near[t], opposed[t]) > -Infinity) {
+      pro[t] = Math.max(-opposed[t], 0);
+      contra[t] = Math.max(-near[t], 0);
+    } else {
+      pro[t] = before[highest + 1] - before[t];
+      contra[t] = before[t] - before[lowest];
+    }
   }
   return pro.map((value, t) => {
     if (t === 0) return 1;
@@ -430,9 +436,22 @@ function atLeast(ready, counted) {
   });
 }
 
+/** The largest vote for "at least" each class, and the largest against it. */
+function sides(ready, votes, nothing) {
+  const pro = ready.classes.map(() => nothing);
+  const contra = ready.classes.map(() => nothing);
+  for (const [r, rule] of ready.rules.entries()) {
+    for (let t = 0; t < ready.classes.length; t += 1) {
+      if (rule.rising && rule.class >= t) pro[t] = Math.max(pro[t], votes[r]);
+      if (!rule.rising && rule.class < t) contra[t] = Math.max(contra[t], votes[r]);
+    }
+  }
+  return { pro, contra };
+}
+
 /** The position of the class, the number of the rule that decided, and what becomes probabilities. */
 function decide(ready, values, held, found) {
-  if (ready.name === "at-least-class") {
+  if (ordered.has(ready.name)) {
     const decided = found.slice(1).filter((score) => score > 0.5).length;
     const shares = found.map((score, c) => score - (c + 1 < found.length ? found[c + 1] : 0));
     return { decided, rule: null, shares };

@@ -23,8 +23,9 @@ _TRUE, _FALSE = ("true", "yes", "1", "1.0"), ("false", "no", "0", "0.0", "-0.0")
 _FIRST_DAY = dt.date(1970, 1, 1).toordinal()
 _NAMES = {"best": "best-rule", "sum": "added-votes", "first": "first-match"}
 _CLASS_RULES = tuple(_NAMES.values())
-_OTHERS = ("softmax-votes", "at-least-class", "weighted-mean", "added-contributions")
-_SEMANTICS = _CLASS_RULES + _OTHERS
+_ORDERED = ("at-least-class", "cumulative-logits")
+_NUMBERS = ("weighted-mean", "added-contributions", "cumulative-logits")
+_SEMANTICS = (*_CLASS_RULES, "softmax-votes", *_ORDERED, *_NUMBERS)
 
 
 class Evaluator:
@@ -83,7 +84,7 @@ class Evaluator:
         self._rules = [
             {
                 "weight": rule["weight"],
-                "class": self.classes.index(rule["then"]) if self.classes else 0,
+                "class": 0 if self._name in _NUMBERS else self.classes.index(rule["then"]),
                 "says": self._says(rule),
                 "rising": rule.get("relation") == "at least",
                 "partial": rule.get("partial_weights", ()) if rule["if"] else (),
@@ -136,7 +137,7 @@ class Evaluator:
         values = self.encode(row)
         degrees = self._degrees(values)
         decided, _, shares = self._decide(values, degrees, self._scores(values, degrees))
-        if self._name == "at-least-class":
+        if self._name in _ORDERED:
             return shares
         shares = _shares(shares)
         if self._trust < 1.0:
@@ -241,7 +242,7 @@ class Evaluator:
 
     def _says(self, rule: Mapping[str, Any]) -> list[float]:
         """Votes or shares of all classes, all for its own by default; or the number."""
-        if not self.classes:
+        if self._name in _NUMBERS:
             return [rule["then"]]
         given = rule.get("votes" if self._name == "softmax-votes" else "distribution")
         own = self.classes.index(rule["then"])
@@ -249,8 +250,9 @@ class Evaluator:
 
     def _scores(self, values: list[float], degrees: list[float]) -> list[float]:
         counted = self._counted(degrees)
-        if self._name == "at-least-class":
-            return self._at_least(counted)
+        if self._name in _ORDERED:
+            bounds = self._name == "at-least-class"
+            return self._at_least(values, counted) if bounds else self._logistic(counted)
         if self._name == "weighted-mean":
             total = _added(0.0, counted)
             if total > 0.0:
@@ -277,16 +279,10 @@ class Evaluator:
     def _said(self, counted: list[float], c: int) -> list[float]:
         return [count * rule["says"][c] for rule, count in zip(self._rules, counted)]  # noqa: B905
 
-    def _at_least(self, counted: list[float]) -> list[float]:
+    def _at_least(self, values: list[float], counted: list[float]) -> list[float]:
         """How much of what speaks about "at least this class" speaks for it."""
         n = len(self.classes)
-        pro, contra = [0.0] * n, [0.0] * n
-        for rule, count in zip(self._rules, counted):  # noqa: B905
-            for t in range(n):
-                if rule["rising"] and rule["class"] >= t:
-                    pro[t] = max(pro[t], count)
-                if not rule["rising"] and rule["class"] < t:
-                    contra[t] = max(contra[t], count)
+        pro, contra = self._sides(counted, 0.0)
         lowest = sum(value > 0.0 for value in pro[1:])
         highest = n - 1 - sum(value > 0.0 for value in contra)
         before = [0.0]
@@ -294,18 +290,41 @@ class Evaluator:
             before.append(before[-1] + count)
         if not before[max(lowest, highest) + 1] - before[lowest] > 0.0:
             before = [float(c) for c in range(n + 1)]
-        # About what no rule speaks, the shares in training do, of the classes that are left.
+        votes = self._fallback_votes(values) or [-math.inf] * len(self._rules)
+        near, opposed = self._sides(votes, -math.inf)
+        # About what no rule speaks, the nearest rules do, or the shares of the classes that are left.
         for t in range(lowest + 1, highest + 1):
-            pro[t] = before[highest + 1] - before[t]
-            contra[t] = before[t] - before[lowest]
+            if max(near[t], opposed[t]) > -math.inf:
+                pro[t], contra[t] = max(-opposed[t], 0.0), max(-near[t], 0.0)
+            else:
+                pro[t] = before[highest + 1] - before[t]
+                contra[t] = before[t] - before[lowest]
         shares = [1.0 / (1.0 + c / p) if p > 0.0 else 0.0 for p, c in zip(pro, contra)]  # noqa: B905
         return [1.0, *shares[1:]]
+
+    def _logistic(self, counted: list[float]) -> list[float]:
+        """One sum for all classes; each but the first has a base of its own."""
+        total = _added(0.0, self._said(counted, 0))
+        odds = (min(-(total + base), 700.0) for base in self._base)
+        return [1.0, *(1.0 / (1.0 + math.exp(value)) for value in odds)]
+
+    def _sides(self, votes: list[float], nothing: float) -> tuple[list[float], list[float]]:
+        """The largest vote for "at least" each class, and the largest against it."""
+        n = len(self.classes)
+        pro, contra = [nothing] * n, [nothing] * n
+        for rule, vote in zip(self._rules, votes):  # noqa: B905
+            for t in range(n):
+                if rule["rising"] and rule["class"] >= t:
+                    pro[t] = max(pro[t], vote)
+                if not rule["rising"] and rule["class"] < t:
+                    contra[t] = max(contra[t], vote)
+        return pro, contra
 
     def _decide(
         self, values: list[float], degrees: list[float], scores: list[float]
     ) -> tuple[int, int | None, list[float]]:
         """The position of the class, of the rule that decided, and what becomes its probabilities."""
-        if self._name == "at-least-class":
+        if self._name in _ORDERED:
             decided = sum(score > 0.5 for score in scores[1:])
             after = [*scores[1:], 0.0]
             return decided, None, [a - b for a, b in zip(scores, after)]  # noqa: B905

@@ -1,10 +1,13 @@
 """Answers of SQL in which all rules have their part: sums of votes and of numbers, means, thresholds."""
 
 from collections.abc import Sequence
+from math import inf
 
 import numpy as np
 
 from frri.export.sql_rules import Folding, Query
+from frri.rules.decision import last_resort
+from frri.rules.ordered import LARGEST_EXPONENT
 from frri.rules.ruleset import RuleSet
 
 # A table, and the expressions of a prediction, the number of a rule, a score and the rows these are for.
@@ -37,6 +40,7 @@ class Answers:
             "added-contributions": self._contributions,
             "weighted-mean": self._mean,
             "at-least-class": self._thresholds,
+            "cumulative-logits": self._logits,
         }
         return steps[self.ruleset.semantics.name](source)
 
@@ -86,11 +90,27 @@ class Answers:
         """Is it at least the second class, the third, and so on: see `frri.rules.decision`."""
         one, nothing = self.dialect.number(1.0), self.dialect.number(0.0)
         source = self._where_none_speaks(self._spoken(source))
-        columns = [
-            f"CASE WHEN for{t} > 0 THEN {one} / ({one} + against{t} / for{t}) ELSE {nothing} END "
-            f"AS share{t}"
+        shares = [
+            f"CASE WHEN for{t} > 0 THEN {one} / ({one} + against{t} / for{t}) ELSE {nothing} END"
             for t in self._asked
         ]
+        return self._steps(source, shares)
+
+    def _logits(self, source: str) -> list[Answer]:
+        """One sum for all classes; each but the first has a base of its own."""
+        one, number = self.dialect.number(1.0), self.dialect.number
+        said = self.ruleset._says.tolist()  # noqa: SLF001
+        source = self._folding().added(source, (0.0,), said)
+        odds = [
+            self.dialect.least([f"-(a1 + {number(base)})", number(LARGEST_EXPONENT)])
+            for base in self.ruleset.base
+        ]
+        return self._steps(source, [f"{one} / ({one} + EXP({value}))" for value in odds])
+
+    def _steps(self, source: str, shares: Sequence[str]) -> list[Answer]:
+        """The last class that has, like all before it, a share above one half; the first has all of it."""
+        one = self.dialect.number(1.0)
+        columns = [f"{share} AS share{t}" for t, share in enumerate(shares, start=1)]
         source = self.query.add("shares", ["*", *columns], source)
         passed = self._count(f"share{{}} > {self.dialect.number(0.5)}")
         source = self.query.add("passed", ["*", f"{passed} AS passed"], source)
@@ -101,21 +121,45 @@ class Answers:
     def _spoken(self, source: str) -> str:
         """What speaks for and against each threshold, and the classes that are left by it."""
         n = len(self.labels)
-        source, found = self._folding().run(source) if len(self.ruleset) else (source, {})
         columns = [*self.carried]
-        for t in self._asked:
-            for side, groups in (("pro", range(t, n)), ("contra", range(n, n + t))):
-                scores = [found[group][0] for group in groups if group in found]
-                most = self.dialect.greatest(scores or [self.dialect.number(0.0)])
-                columns.append(f"{most} AS {side}{t}")
-        source = self.query.add("spoken", columns, source)
+        if self._asks_nearest:
+            source, found = self._folding("nearest").run(source)
+            sides = self._sides(found, -inf, ("near", "opposed"))
+            source = self.query.add("nearest", [*self.carried, *sides], source)
+            columns += [f"{side}{t}" for t in self._asked for side in ("near", "opposed")]
+        found = {}
+        if len(self.ruleset):
+            folding = Folding(self.ruleset, self.query, tuple(columns), "score", "best")
+            source, found = folding.run(source)
+        source = self.query.add(
+            "spoken", [*columns, *self._sides(found, 0.0, ("pro", "contra"))], source
+        )
         lowest = self._count("pro{} > 0")
         highest = f"{self.dialect.number(n - 1.0)} - ({self._count('contra{} > 0')})"
         columns = [f"{lowest} AS lowest", f"{highest} AS highest"]
         return self.query.add("classes_left", ["*", *columns], source)
 
+    def _sides(
+        self, found: dict[int, tuple[str, str]], nothing: float, names: tuple[str, str]
+    ) -> list[str]:
+        """The largest vote for each threshold, and the largest against it."""
+        n, columns = len(self.labels), []
+        for t in self._asked:
+            for side, groups in zip(names, (range(t, n), range(n, n + t)), strict=True):
+                scores = [found[group][0] for group in groups if group in found]
+                most = self.dialect.greatest(scores or [self.dialect.number(nothing)])
+                columns.append(f"{most} AS {side}{t}")
+        return columns
+
+    @property
+    def _asks_nearest(self) -> bool:
+        return last_resort(self.ruleset) == "nearest"
+
     def _where_none_speaks(self, source: str) -> str:
-        """There the shares in training do, of the classes that are left; if these have none, equal ones."""
+        """There the nearest rules do, or the shares in training, of the classes that are left.
+
+        If these have none, they have equal ones.
+        """
         number = self.dialect.number
         sizes = [number(size) for size in (0.0, *np.cumsum(self.ruleset.class_counts).tolist())]
         below = self._by_place("lowest", sizes[:-1])
@@ -125,11 +169,21 @@ class Answers:
         for t in self._asked:
             here = number(float(t))
             silent = f"WHEN lowest < {here} AND highest >= {here}"
-            for name, side, share, equal in (
-                ("for", "pro", f"up_to - {sizes[t]}", f"highest + {number(1.0)} - {here}"),
-                ("against", "contra", f"{sizes[t]} - below", f"{here} - lowest"),
+            for name, side, other, share, equal in (
+                (
+                    "for",
+                    "pro",
+                    "opposed",
+                    f"up_to - {sizes[t]}",
+                    f"highest + {number(1.0)} - {here}",
+                ),
+                ("against", "contra", "near", f"{sizes[t]} - below", f"{here} - lowest"),
             ):
                 cases = f"{silent} AND up_to > below THEN {share} {silent} THEN {equal}"
+                if self._asks_nearest:
+                    known = f"{self.dialect.greatest([f'near{t}', f'opposed{t}'])} > {number(-inf)}"
+                    far = self.dialect.greatest([f"-{other}{t}", number(0.0)])
+                    cases = f"{silent} AND {known} THEN {far} {cases}"
                 columns.append(f"CASE {cases} ELSE {side}{t} END AS {name}{t}")
         return self.query.add("sides", ["*", *columns], source)
 

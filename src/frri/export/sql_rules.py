@@ -354,9 +354,11 @@ class Folding:
     def _groups(self) -> list[int]:
         """The group of each rule."""
         place = {label: c for c, label in enumerate(self.ruleset.classes)}
+        if self.ruleset.semantics.meaning.says == "number":
+            return [0] * len(self.ruleset)
         falling = [rule.relation == "at most" for rule in self.ruleset]
         return [
-            place.get(rule.consequent, 0) + down * len(place)
+            place[rule.consequent] + down * len(place)
             for rule, down in zip(self.ruleset, falling, strict=True)
         ]
 

@@ -1,6 +1,7 @@
 """What has to fit together in a ruleset, with one sentence about the first thing that does not."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +32,8 @@ def check_ruleset(ruleset: "RuleSet") -> None:
             f"The base of {ruleset.semantics.name} must be {n_base} numbers from "
             f"{-LARGEST_SAID:g} to {LARGEST_SAID:g}, got {base}."
         )
+    if ruleset.task == "ordinal" and any(a < b for a, b in pairwise(base)):
+        raise ValueError(f"The base of {ruleset.semantics.name} must not rise, got {base}.")
     trust, link = ruleset.trust, ruleset.semantics.meaning.link
     if not 0.0 <= trust <= 1.0 or (trust < 1.0 and link not in {"shares", "softmax"}):
         most = "from 0 to 1" if link in {"shares", "softmax"} else f"1 in {ruleset.semantics.name}"
@@ -49,7 +52,8 @@ def base_length(semantics: Semantics, n_classes: int) -> int:
     """How many numbers are there before any rule counts."""
     if "base" not in semantics.meaning.fallbacks:
         return 0
-    return 1 if semantics.meaning.task == "regression" else n_classes
+    numbers = {"regression": 1, "ordinal": max(n_classes - 1, 0)}
+    return numbers.get(semantics.meaning.task, n_classes)
 
 
 def _check_classes(ruleset: "RuleSet") -> None:

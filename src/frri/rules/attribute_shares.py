@@ -33,7 +33,8 @@ def attribute_shares(ruleset: "RuleSet") -> NDArray[np.float64]:
     array([0.67, 0.33])
     """
     place = {attribute.name: j for j, attribute in enumerate(ruleset.attributes)}
-    adds = ruleset.semantics.name == "added-contributions"
+    meaning = ruleset.semantics.meaning
+    adds = meaning.adds and meaning.says == "number"
     shares = np.zeros(len(place))
     for rule in ruleset:
         covered = 1.0 if rule.statistics is None else rule.statistics.covered

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from frri._util.threads import in_threads
 from frri.rules import _prediction as bulk
 from frri.rules.matching import Matcher
+from frri.rules.ordered import at_least_class, cumulative_logits
 from frri.rules.rule import label_array
 from frri.rules.trust import trusted
 
@@ -90,7 +91,12 @@ class Decision:
         scores = np.empty((len(clipped), max(len(ruleset.classes), 1)))
 
         def fill(start: int, end: int) -> None:
-            scores[start:end] = scores_of(ruleset, matcher.matching(clipped[start:end]))
+            block = clipped[start:end]
+            degrees = matcher.matching(block)
+            if self._asks_nearest:
+                scores[start:end] = at_least_class(ruleset, degrees, matcher.nearness(block))
+            else:
+                scores[start:end] = scores_of(ruleset, degrees)
 
         self._in_blocks(fill)
         if ruleset.semantics.name == "weighted-mean":
@@ -141,7 +147,7 @@ class Decision:
                 else:
                     found[block] = self._strongest(degrees * matcher.weights, self.index[block])
         found[self._silent_rows] = -1
-        if kind in _VOTES:
+        if kind in _VOTES and self._link != "steps":
             for rows in self._silent_blocks():
                 votes = _VOTES[kind](ruleset, clipped[rows])
                 if ruleset.task == "regression":
@@ -185,6 +191,11 @@ class Decision:
     @property
     def _matcher(self) -> Matcher:
         return self.ruleset._matcher  # noqa: SLF001 - the two are one engine
+
+    @property
+    def _asks_nearest(self) -> bool:
+        """Whether nearest rules speak about each class that no rule speaks about."""
+        return self._link == "steps" and last_resort(self.ruleset) == "nearest"
 
     @property
     def _link(self) -> str | None:
@@ -300,46 +311,14 @@ def _weighted_mean(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[
     return np.where(total > 0.0, mean, ruleset.base[0])[:, None]
 
 
-def _at_least_class(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How much of what speaks about "at least class t" speaks for it; 1 for the lowest class.
-
-    A rule "at least k" speaks for all classes up to k, a rule "at most k" against all above it; the
-    strongest one counts. About what no rule speaks, the shares in training do, of the classes that
-    are neither below the highest "at least" nor above the lowest "at most".
-    """
-    counted = degrees * ruleset._matcher.weights  # noqa: SLF001
-    n_classes, k = len(ruleset.classes), ruleset._rule_classes  # noqa: SLF001
-    rising = np.array([rule.relation == "at least" for rule in ruleset], dtype=np.bool_)
-    thresholds = np.arange(n_classes)
-    pro = np.column_stack(
-        [counted[:, rising & (k >= t)].max(axis=1, initial=0.0) for t in thresholds]
-    )
-    contra = np.column_stack(
-        [counted[:, ~rising & (k < t)].max(axis=1, initial=0.0) for t in thresholds]
-    )
-    lowest = (pro[:, 1:] > 0.0).sum(axis=1)[:, None]
-    highest = n_classes - 1 - (contra > 0.0).sum(axis=1)[:, None]
-    before = np.concatenate(([0.0], np.cumsum(ruleset.class_counts)))
-    possible = before[np.maximum(highest, lowest) + 1] - before[lowest] > 0.0
-    open_ = (thresholds > lowest) & (thresholds <= highest)
-    for sums, some in ((before, possible), (np.arange(n_classes + 1.0), ~possible)):
-        asked = open_ & some
-        pro = np.where(asked, sums[highest + 1] - sums[thresholds], pro)
-        contra = np.where(asked, sums[thresholds] - sums[lowest], contra)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        # In this form rounding keeps the order of the thresholds.
-        shares = np.where(pro > 0.0, 1.0 / (1.0 + contra / pro), 0.0)
-    shares[:, 0] = 1.0
-    return shares
-
-
 _Scores = Callable[["RuleSet", NDArray[np.float64]], NDArray[np.float64]]
 _SCORES: Mapping[str, _Scores] = {
     "best-rule": _best_rule,
     "added-votes": _added_votes,
     "first-match": _first_match,
     "softmax-votes": _added_to_base,
-    "at-least-class": _at_least_class,
+    "at-least-class": at_least_class,
+    "cumulative-logits": cumulative_logits,
     "weighted-mean": _weighted_mean,
     "added-contributions": _added_to_base,
 }

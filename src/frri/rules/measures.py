@@ -5,6 +5,7 @@ Everybody who shows such a figure takes it from here: learners, command line, pa
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import compress
 from math import sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -162,12 +163,12 @@ def quality(
         known = list(ruleset.statistics(X, y))
         total = float(len(y))
     result = []
-    for r, (rule, found) in enumerate(zip(ruleset, known, strict=True)):
+    for r, (holds, found) in enumerate(zip(ruleset._holds_for, known, strict=True)):  # noqa: SLF001
         if found is None:
             raise ValueError(
                 f"Rule {r} has no statistics from training; give a table and its labels."
             )
-        correct = found.support[ruleset.classes.index(rule.consequent)]
+        correct = sum(compress(found.support, holds))
         low, high = wilson(correct, found.covered, confidence)
         result.append(
             RuleQuality(
@@ -234,7 +235,8 @@ def overlap(ruleset: "RuleSet", X: Any) -> tuple[Overlap, ...]:
             int(j),
             int(both[i, j]),
             float(both[i, j] / (own[i] + own[j] - both[i, j])),
-            ruleset[i].consequent == ruleset[j].consequent,
+            (ruleset[i].consequent, ruleset[i].relation)
+            == (ruleset[j].consequent, ruleset[j].relation),
         )
         for i, j in zip(*np.nonzero(np.triu(both, 1)), strict=True)
     ]
@@ -302,14 +304,12 @@ def rule_statistics(
     classes = class_positions(ruleset, labels, len(matrix))
     weights = None if weights is None else np.asarray(weights, dtype=np.float64)
     support, alone = _count(ruleset, matrix, classes, weights)
-    position = {label: c for c, label in enumerate(ruleset.classes)}
-    own = np.array([position[rule.consequent] for rule in ruleset], dtype=np.intp)
     sizes = np.bincount(classes, weights, len(ruleset.classes))
-    return statistics_of_counts(own, support, alone, sizes)
+    return statistics_of_counts(ruleset._holds_for, support, alone, sizes)  # noqa: SLF001
 
 
 def statistics_of_counts(
-    own: NDArray[np.intp],
+    own: NDArray[np.intp] | NDArray[np.bool_],
     support: NDArray[Any],
     alone: NDArray[Any],
     class_sizes: NDArray[Any],
@@ -318,8 +318,8 @@ def statistics_of_counts(
 
     Parameters
     ----------
-    own : array of shape (n_rules,)
-        The class of each rule.
+    own : array of int, shape (n_rules,), or of bool, shape (n_rules, n_classes)
+        The class of each rule, or those of which it says the truth.
     support : array of shape (n_rules, n_classes)
         Objects of each class under each rule, or what they weigh.
     alone : array of shape (n_rules,)
@@ -327,10 +327,11 @@ def statistics_of_counts(
     class_sizes : array of shape (n_classes,)
         Those of each class in the whole table.
     """
-    shares = (class_sizes / (class_sizes.sum() or 1))[own]
+    holds = own if own.ndim == 2 else own[:, None] == np.arange(len(class_sizes))
+    shares = holds @ class_sizes / (class_sizes.sum() or 1)
     covered = support.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        precision = support[np.arange(len(own)), own] / covered
+        precision = np.where(holds, support, 0).sum(axis=1) / covered
         lift = precision / shares
     return tuple(
         RuleStatistics(

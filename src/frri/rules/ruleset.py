@@ -30,7 +30,7 @@ COVERS = 1e-6
 STATISTICS = Support(
     "The table of what rules cover, class by class,",
     "look at RuleSet.covers instead",
-    CLASSIFICATION,
+    CLASSIFICATION | {"at-least-class"},
 )
 
 
@@ -60,8 +60,8 @@ class RuleSet:
     semantics : Semantics or str
         What the rules mean together, or its name.
     base : tuple of float
-        What is there before any rule counts, where the semantics wants it: a number per class, or one
-        number in regression.
+        What is there before any rule counts, where the semantics wants it: a number per class, one
+        number in regression, one for each class but the first in "cumulative-logits".
     trust : float, default=1.0
         The share of probabilities that comes from the rules; the rest are the sizes of the classes.
 
@@ -269,12 +269,15 @@ class RuleSet:
     # ------------------------------------------------------------------ questions and edits
 
     def explain(
-        self, row: Any, *, unchangeable: Collection[str] = (), effort: int = 10_000
+        self, row: Any, *, unchangeable: Collection[str] = (), effort: int = 10_000, **goal: Any
     ) -> "Explanation":
-        """Why a row is decided as it is, and what would change that: see `frri.explain`."""
+        """Why a row is decided as it is, and what would change that: see `frri.explain.explain`.
+
+        Of ordered classes a `goal` can be set, `at_least` or `at_most` a class.
+        """
         from frri.explain import explain  # noqa: PLC0415 - not needed for prediction
 
-        return explain(self, row, unchangeable=unchangeable, effort=effort)
+        return explain(self, row, unchangeable=unchangeable, effort=effort, **goal)
 
     def without_rule(self, index: int) -> "RuleSet":
         """All rules but one."""
@@ -382,6 +385,16 @@ class RuleSet:
         return np.array([position[rule.consequent] for rule in self.rules], dtype=np.intp)
 
     @cached_property
+    def _holds_for(self) -> NDArray[np.bool_]:
+        """Rules x classes: whether what a rule says is true of an object of the class."""
+        classes, own = np.arange(len(self.classes)), self._rule_classes[:, None]
+        holds = classes == own
+        for relation, beyond in (("at least", classes > own), ("at most", classes < own)):
+            said = np.array([rule.relation == relation for rule in self], dtype=np.bool_)
+            holds |= beyond & said[:, None]
+        return np.asarray(holds)
+
+    @cached_property
     def _rules_of_classes(self) -> list[tuple[int, NDArray[np.intp]]]:
         """The positions of the rules of each class that has any."""
         classes = np.unique(self._rule_classes).tolist()
@@ -390,7 +403,7 @@ class RuleSet:
     @cached_property
     def _says(self) -> NDArray[np.float64]:
         """Rules x classes: shares or votes, all for its own class by default; a column of numbers."""
-        if self.task == "regression":
+        if self.semantics.meaning.says == "number":
             numbers = [float(rule.consequent) for rule in self.rules]
             return np.array(numbers, dtype=np.float64).reshape(-1, 1)
         says = np.zeros((len(self.rules), len(self.classes)))

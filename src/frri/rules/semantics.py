@@ -14,6 +14,9 @@ softmax-votes        classification of a class: its base, and for each rule what
                                     it counts times its vote for the class
 at-least-class       ordinal        of a class: how much of what speaks for or    steps    none
                                     against "at least this class" speaks for it
+cumulative-logits    ordinal        of a class: the logistic function of its base  steps    none
+                                    and for each rule what it counts times its
+                                    number; 1 for the first class
 weighted-mean        regression     mean of the rules' numbers, each weighted by  none     none
                                     what its rule counts
 added-contributions  regression     the base, and for each rule what it counts    none     none
@@ -43,6 +46,8 @@ fallback
     conditions that hold. `priors`: the shares of the classes in training, in "at-least-class" among the
     classes that no rule rules out. `base`: the base of the ruleset. `stretched` and `partial` leave it
     to the priors where no part of any rule holds, `nearest` to these or the base where no rule has weight.
+    In "at-least-class" this is asked class by class: about "at least this class" the nearest rules for
+    and against it speak where none that fires does, each with a share by how far the other one is.
 clip
     whether values outside the training range count as its nearest end.
 missing
@@ -117,7 +122,10 @@ MEANINGS: Mapping[str, Meaning] = MappingProxyType(
             "classification", "class", "first", "shares", "first", _RULES_OR_PRIORS
         ),
         "softmax-votes": Meaning("classification", "votes", "sum", "softmax", None, ("base",)),
-        "at-least-class": Meaning("ordinal", "bound", "thresholds", "steps", None, ("priors",)),
+        "at-least-class": Meaning(
+            "ordinal", "bound", "thresholds", "steps", None, ("priors", "nearest")
+        ),
+        "cumulative-logits": Meaning("ordinal", "number", "sum", "steps", None, ("base",)),
         "weighted-mean": Meaning("regression", "number", "mean", None, None, ("nearest", "base")),
         "added-contributions": Meaning("regression", "number", "sum", None, None, ("base",)),
     }
@@ -241,6 +249,9 @@ CLASSIFICATION = frozenset(
     name for name, meaning in MEANINGS.items() if meaning.task == "classification"
 )
 """The semantics that decide between classes without an order."""
+
+ORDINAL = frozenset(name for name, meaning in MEANINGS.items() if meaning.task == "ordinal")
+"""The semantics that decide between ordered classes."""
 
 ADDITIVE = frozenset(name for name, meaning in MEANINGS.items() if meaning.adds)
 """The semantics whose rules add to a base."""

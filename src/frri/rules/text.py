@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet
 
 
-_SIGNS = {"is": "=", "at least": ">=", "at most": "<="}
-
-
 def ruleset_lines(ruleset: "RuleSet") -> list[str]:
     """One line per rule, and a last one for what is there before any rule counts."""
     base = base_text(ruleset)
@@ -38,6 +35,9 @@ def base_text(ruleset: "RuleSet") -> str:
         return ""
     if ruleset.task == "regression":
         said = f"{ruleset.base[0]:.6g}"
+    elif ruleset.task == "ordinal":
+        odds = zip(ruleset.classes[1:], ruleset.base, strict=True)
+        said = ", ".join(f"at least {label} {amount:+.2f}" for label, amount in odds)
     else:
         scores = zip(ruleset.classes, ruleset.base, strict=True)
         said = ", ".join(f"{label} {score:+.2f}" for label, score in scores)
@@ -71,7 +71,7 @@ def conclusion_text(ruleset: "RuleSet", rule: "Rule") -> str:
     >>> bound = Rule((), "medium", relation="at least")
     >>> rules = RuleSet((bound,), (), ("low", "medium", "high"), "risk", semantics="at-least-class")
     >>> conclusion_text(rules, bound)
-    'risk >= medium'
+    'risk at least medium'
     >>> vote = Rule((), "high", 1.5)
     >>> conclusion_text(RuleSet((vote,), (), ("low", "high"), "risk", semantics="softmax-votes"), vote)
     'risk high +1.50'
@@ -85,12 +85,13 @@ def _said(ruleset: "RuleSet | None", rule: "Rule") -> str:
         votes = zip(names, rule.votes, strict=True)
         return "by votes " + ", ".join(f"{name}{vote:+.3g}" for name, vote in votes)
     if ruleset is not None and ruleset.semantics.meaning.adds:
-        if ruleset.task == "regression":
-            return f"{rule.weight * float(rule.consequent):+.6g}"
+        if ruleset.semantics.meaning.says == "number":
+            form = "+.2f" if ruleset.classes else "+.6g"
+            return f"{rule.weight * float(rule.consequent):{form}}"
         return f"{rule.consequent} {rule.weight:+.2f}"
     numbers = ruleset is not None and ruleset.task == "regression"
     said = f"{rule.consequent:.6g}" if numbers else str(rule.consequent)
-    return f"{_SIGNS[rule.relation]} {said}"
+    return f"{'=' if rule.relation == 'is' else rule.relation} {said}"
 
 
 def _conclusion(ruleset: "RuleSet", rule: "Rule") -> "Label":

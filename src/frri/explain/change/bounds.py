@@ -13,15 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri.explain.change.space import Space
+from frri.explain.ordered import rising_rules
 from frri.rules.decision import last_resort, scores_of
 from frri.rules.matching import Matcher
+from frri.rules.ordered import at_least_class
 from frri.rules.ruleset import RuleSet
-from frri.rules.semantics import CLASSIFICATION, Support
+from frri.rules.semantics import CLASSIFICATION, ORDINAL, Support
 
 SUPPORTED = Support(
     "The search for the smallest change",
     "compare decisions by RuleSet.decide instead",
-    CLASSIFICATION,
+    CLASSIFICATION | ORDINAL,
 )
 
 # Sums of votes that differ by less than this share of what they add up are too close to call.
@@ -57,14 +59,27 @@ class DecisionBounds:
         Coordinates of the boxes.
     decision : int
         Position of the class in question.
+    stays : range, optional
+        Of ordered classes, those in question, if they are several: a change must lead to another one.
     """
 
     ruleset: RuleSet
     space: Space
     decision: int
+    stays: range | None = None
 
     def __post_init__(self) -> None:
         SUPPORTED.require(self.ruleset.semantics)
+
+    @property
+    def kept(self) -> range:
+        """The positions of the classes in question."""
+        return range(self.decision, self.decision + 1) if self.stays is None else self.stays
+
+    def alters(self, matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which (encoded) objects get another class than those in question."""
+        decided = self.ruleset.predict_index(matrix)
+        return (decided < self.kept.start) | (decided >= self.kept.stop)
 
     @property
     def matcher(self) -> Matcher:
@@ -86,6 +101,9 @@ class DecisionBounds:
         degree_low = matcher.join(np.maximum(lower, 0.0))
         degree_high = matcher.join(np.maximum(upper, 0.0))
         meaning = self.ruleset.semantics.meaning
+        if meaning.task == "ordinal":
+            sure = self._steps_sure(lower, upper, degree_low, degree_high)
+            return Survey(at_low, at_high, lower, upper, sure, np.ones(len(low), dtype=bool))
         if meaning.adds:
             sure = self._lead_sure(degree_low, degree_high)
             return Survey(at_low, at_high, lower, upper, sure, np.ones(len(low), dtype=bool))
@@ -181,6 +199,29 @@ class DecisionBounds:
         wrong = speaks & (shares.argmax(axis=1) != self.decision)
         silent = ~before[:, -1] | possible[:, ~speaks].any(axis=1)
         return np.asarray(~possible[:, wrong].any(axis=1)), silent
+
+    def _steps_sure(
+        self,
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+        degree_low: NDArray[np.float64],
+        degree_high: NDArray[np.float64],
+    ) -> NDArray[np.bool_]:
+        """Whether all classes up to the first in question pass, and none after the last, at the worst.
+
+        The worst for higher classes is what rules for them count at least and others at most.
+        """
+        rising, near = rising_rules(self.ruleset), last_resort(self.ruleset) == "nearest"
+
+        def shares(*, least: bool) -> NDArray[np.float64]:
+            degrees = np.where(rising == least, degree_low, degree_high)
+            if not near:
+                return scores_of(self.ruleset, degrees)
+            low, high = self._nearness(lower), self._nearness(upper)
+            return at_least_class(self.ruleset, degrees, np.where(rising == least, low, high))
+
+        passes = (shares(least=True)[:, 1 : self.kept.start + 1] > 0.5).all(axis=1)
+        return np.asarray(passes & (shares(least=False)[:, self.kept.stop :] <= 0.5).all(axis=1))
 
     def _lead_sure(
         self, degree_low: NDArray[np.float64], degree_high: NDArray[np.float64]

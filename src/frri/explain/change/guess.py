@@ -13,8 +13,7 @@ def guess(bounds: DecisionBounds) -> NDArray[np.float64] | None:
     space, matcher = bounds.space, bounds.matcher
     best: tuple[int, float] = (len(space.start) + 1, inf)
     found = None
-    others = bounds.ruleset._rule_classes != bounds.decision  # noqa: SLF001
-    for r in np.flatnonzero(others):
+    for r in _others(bounds):
         point = space.start.copy()
         for k in range(matcher.indptr[r], matcher.indptr[r + 1]):
             j = int(matcher.columns[k])
@@ -28,9 +27,15 @@ def guess(bounds: DecisionBounds) -> NDArray[np.float64] | None:
     return found
 
 
+def _others(bounds: DecisionBounds) -> NDArray[np.intp]:
+    """The rules that may speak for another class: of ordered ones any."""
+    if bounds.ruleset.task == "ordinal":
+        return np.arange(len(bounds.ruleset))
+    return np.flatnonzero(bounds.ruleset._rule_classes != bounds.decision)  # noqa: SLF001
+
+
 def _alters(bounds: DecisionBounds, point: NDArray[np.float64]) -> bool:
-    decided = bounds.ruleset.predict_index(bounds.space.decode(point[None, :]))
-    return bool(decided[0] != bounds.decision)
+    return bool(bounds.alters(bounds.space.decode(point[None, :]))[0])
 
 
 def _inside(bounds: DecisionBounds, k: int, j: int, value: float) -> float:

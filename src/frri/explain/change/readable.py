@@ -16,9 +16,14 @@ COARSEST = 0.02
 
 
 def readable(
-    ruleset: RuleSet, row: NDArray[np.float64], changed: NDArray[np.float64]
+    ruleset: RuleSet,
+    row: NDArray[np.float64],
+    changed: NDArray[np.float64],
+    stays: range | None = None,
 ) -> NDArray[np.float64]:
     """Round the changed values of a row away from the old ones, as far as the decision stays altered.
+
+    With `stays`, as far as it is none of these positions of classes.
 
     Examples
     --------
@@ -28,7 +33,8 @@ def readable(
     >>> readable(rules, np.array([170.0]), np.array([131.4169999]))
     array([131.])
     """
-    decision = ruleset.predict_index(row[None, :])[0]
+    decision = int(ruleset.predict_index(row[None, :])[0])
+    unaltered = range(decision, decision + 1) if stays is None else stays
     result = changed.copy()
     for j in np.flatnonzero(~((changed == row) | (np.isnan(changed) & np.isnan(row)))):
         attribute = ruleset.attributes[j]
@@ -37,7 +43,7 @@ def readable(
         for value in _rounded(attribute, float(row[j]), float(changed[j])):
             candidate = result.copy()
             candidate[j] = value
-            if ruleset.predict_index(candidate[None, :])[0] != decision:
+            if int(ruleset.predict_index(candidate[None, :])[0]) not in unaltered:
                 result = candidate
                 break
     return result

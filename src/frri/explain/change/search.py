@@ -58,7 +58,11 @@ class Found:
 
 
 def smallest_change(
-    ruleset: RuleSet, row: NDArray[np.float64], changeable: Collection[int], effort: int = 10_000
+    ruleset: RuleSet,
+    row: NDArray[np.float64],
+    changeable: Collection[int],
+    effort: int = 10_000,
+    stays: range | None = None,
 ) -> Found:
     """Search for the smallest change of some attributes that alters the decision.
 
@@ -71,6 +75,8 @@ def smallest_change(
         The attributes that may change.
     effort : int
         How many boxes to look at before giving up on a proof.
+    stays : range, optional
+        Of ordered classes, the positions of those to be left; by default the one decided for.
 
     Returns
     -------
@@ -85,7 +91,7 @@ def smallest_change(
     >>> smallest_change(rules, np.array([7.0]), {0})
     Found(row=array([2.]), cost=0.5, bound=0.5, proved=True)
     """
-    return _Search(ruleset, row, changeable, effort).run()
+    return _Search(ruleset, row, changeable, effort, stays).run()
 
 
 @dataclass(eq=False)
@@ -94,6 +100,7 @@ class _Search:
     row: NDArray[np.float64]
     changeable: Collection[int]
     effort: int
+    stays: range | None = None
     best: float = inf
     point: NDArray[np.float64] | None = None
     tiny: list[float] = field(default_factory=list)
@@ -101,7 +108,7 @@ class _Search:
     def __post_init__(self) -> None:
         self.space = Space(self.ruleset, self.row, self.changeable)
         decision = int(self.ruleset.predict_index(self.row[None, :])[0])
-        self.bounds = DecisionBounds(self.ruleset, self.space, decision)
+        self.bounds = DecisionBounds(self.ruleset, self.space, decision, self.stays)
         self.cuts = _cuts(self.ruleset)
 
     def run(self) -> Found:
@@ -214,8 +221,7 @@ class _Search:
 
     def _try(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which points alter the decision; the cheapest of them is kept."""
-        decided = self.ruleset.predict_index(self.space.decode(points))
-        altered = np.asarray(decided != self.bounds.decision)
+        altered = self.bounds.alters(self.space.decode(points))
         costs = np.where(altered, self.space.costs(points), inf)
         cheapest_one = int(costs.argmin())
         if costs[cheapest_one] < self.best:
