@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 endif
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types tests test-oldest coverage browser bench docs gallery dist clean
+.PHONY: demo test lint types tests thorough test-oldest coverage browser bench docs gallery dist clean
 
 demo: $(VENV)/installed
 	$(BIN)/frri demo
@@ -28,6 +28,10 @@ types: $(VENV)/installed-dev
 # One worker more than two cores have: many tests wait for a browser or another process.
 tests: browser
 	$(BIN)/python -m pytest -n 3 --dist worksteal
+
+# The same tests on four times as many random tables.
+thorough: browser
+	FRRI_THOROUGH=1 $(BIN)/python -m pytest -n 3 --dist worksteal
 
 # The same tests with the oldest version of everything that pyproject.toml allows.
 test-oldest:

@@ -426,10 +426,10 @@ def test_degenerate_tables():
     [
         (
             {"max_rules": 0},
-            'max_rules must be a whole number of at least 1 or "auto" or "1se", got 0',
+            'max_rules must be a whole number from 1 on or "auto" or "1se", got 0',
         ),
         ({"max_rules": "many"}, "max_rules must be"),
-        ({"max_conditions": 1.5}, "max_conditions must be a whole number of at least 1, got 1.5"),
+        ({"max_conditions": 1.5}, "max_conditions must be a whole number from 1 on, got 1.5"),
         ({"refine": -1}, "refine must be"),
         ({"n_jobs": 0}, "n_jobs must be"),
         ({"class_weight": "even"}, "class_weight must be"),

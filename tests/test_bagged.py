@@ -117,7 +117,7 @@ def test_gaps_and_categories_and_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_bags": 0}, "n_bags must be a whole number of at least 1, got 0"),
+        ({"n_bags": 0}, "n_bags must be a whole number from 1 on, got 0"),
         ({"max_attributes": 0.0}, "max_attributes must be a share above 0 up to 1"),
         ({"class_weight": "even"}, "class_weight must be"),
         ({"class_weight": 3}, "class_weight must be"),

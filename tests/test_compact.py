@@ -137,7 +137,7 @@ def test_categories_gaps_and_dates():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"max_rules": 0}, "max_rules must be a whole number from 1 on, got 0."),
+        ({"max_rules": 0}, 'max_rules must be a whole number from 1 on or "auto" or "1se", got 0.'),
         ({"radius": 2}, "radius must be a share from 0 to 1, got 2."),
         ({"noise_neighbours": 1.5}, "noise_neighbours must be a whole number from 1 on, got 1.5."),
     ],

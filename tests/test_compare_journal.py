@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from frri import FRRIClassifier
 from frri.compare import page, run
 from frri.compare.journal import JournalError, read_journal
+from thorough import often
 
 
 class Hopeless(DummyClassifier):
@@ -111,7 +112,7 @@ def use(results, monkeypatch):
         results.proved(name)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=often(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_every_damage_is_a_sentence_or_does_no_harm(whole, tmp_path_factory, data):
     file = tmp_path_factory.mktemp("damaged") / "results.jsonl"

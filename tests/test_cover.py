@@ -23,6 +23,7 @@ from frri.cover._reduce import dominance as red
 from frri.cover._search import branch_and_bound, local_search, parts
 from frri.cover._search.greedy import Lists, greedy_cover
 from programs import posix
+from thorough import often
 
 
 def boxes(n, seed, *, m=4, noise=0.15):
@@ -69,7 +70,7 @@ def small_problems(draw):
     return np.array(rows, dtype=bool).reshape(n, m), costs
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=often(300), deadline=None)
 @given(small_problems())
 def test_brute_force_agrees_on_drawn_problems(problem):
     matrix, costs = problem
@@ -84,7 +85,7 @@ def test_brute_force_agrees_on_drawn_problems(problem):
 @pytest.mark.parametrize("seed", range(20))
 def test_brute_force_agrees_on_many_random_problems(seed):
     rng = np.random.default_rng(seed)
-    for _ in range(60):
+    for _ in range(often(60)):
         n, m = rng.integers(1, 13), rng.integers(1, 14)
         matrix = rng.random((n, m)) < rng.choice([0.15, 0.25, 0.4])
         if rng.random() < 0.4:  # duplicates

@@ -20,6 +20,7 @@ from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet, f
 from frri.cli import main
 from frri.explain.change import smallest_change
 from frri.table import to_matrix
+from thorough import often
 
 A = Attribute("a", -2.0, 2.0, typical=0.5)
 B = Attribute("b", 0.0, 1.0)
@@ -148,7 +149,7 @@ def measure(ruleset, row, point):
     return count, cost
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=often(150), deadline=None)
 @given(rulesets(), rows, st.sets(st.sampled_from(range(4))))
 def test_no_point_of_a_grid_is_a_smaller_change(ruleset, row, unchangeable):
     encoded = to_matrix(pd.DataFrame([row]), ATTRIBUTES)[0]
@@ -169,7 +170,7 @@ def test_no_point_of_a_grid_is_a_smaller_change(ruleset, row, unchangeable):
     assert found.bound <= found.cost
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=often(100), deadline=None)
 @given(rulesets(), rows, st.sets(st.sampled_from(["a", "colour"])))
 def test_a_reported_change_really_changes_the_decision(ruleset, row, unchangeable):
     explanation = ruleset.explain(row, unchangeable=unchangeable, effort=1000)

@@ -41,6 +41,7 @@ from frri.rules import RuleStatistics
 from frri.rules.semantics import MEANINGS
 from frri.rules.text import ruleset_html
 from programs import agree, duck_answers, required, sqlite_answers
+from thorough import often
 
 HOSTILE = (
     'a"b',
@@ -199,7 +200,7 @@ def random_rows(ruleset, seed, n_rows):
 
 
 @settings(
-    max_examples=250,
+    max_examples=often(250),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

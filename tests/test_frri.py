@@ -24,6 +24,7 @@ from frri import ConditionType, FRRIClassifier, MODLEMClassifier, RIPPERClassifi
 from frri.learners.frri import _limits
 from frri.learners.frri import frri as learner
 from frri.table import to_matrix
+from thorough import often
 
 quiet = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -142,7 +143,7 @@ def tables(draw):
 
 
 @quiet
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=often(1500), deadline=None)
 @given(tables())
 def test_whole_algorithm_agrees_with_the_definitions(table):
     X, y, order = table
@@ -174,7 +175,7 @@ def test_whole_algorithm_agrees_with_the_definitions(table):
 
 
 @quiet
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=often(200), deadline=None)
 @given(tables())
 def test_one_order_per_object(table):
     X, y, _ = table
@@ -243,7 +244,7 @@ def random_frame(rng, n):
 @pytest.mark.parametrize("seed", range(4))
 def test_mixed_tables_agree_with_the_definitions(seed):
     rng = np.random.default_rng(seed)
-    for _ in range(250):
+    for _ in range(often(250)):
         n = int(rng.integers(3, 10))
         frame, X, nominal, conditions, initial = random_frame(rng, n)
         y = rng.integers(0, rng.integers(1, 4), n)

@@ -23,6 +23,7 @@ from frri import (
 from frri.learners._base import TrainingTable
 from frri.learners._limits import kept_rules
 from frri.table.encoding import describe_columns
+from thorough import often
 
 LEARNERS = [
     RIPPERClassifier(random_state=0),
@@ -64,7 +65,7 @@ def cases(draw):
     return ruleset, table, kind
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=often(150), deadline=None)
 @given(cases(), st.one_of(st.none(), st.integers(1, 4)), st.sampled_from([0.0, 0.3, 0.5, 1.0]))
 def test_what_remains_is_by_the_definition(case, max_rules, min_support):
     ruleset, table, kind = case

@@ -35,6 +35,7 @@ from frri.learners.modlem._bins import BinnedTable
 from frri.learners.modlem.modlem import MODLEMClassifier, approximations
 from frri.rules import NominalCondition
 from frri.table import Attribute
+from thorough import often
 
 REFERENCE = Path(__file__).parent / "reference" / "rough.csv"
 
@@ -179,7 +180,7 @@ def weights_of(given_weights, n):
     return Weights.of(np.array(given_weights[:n], dtype=float)), given_weights[:n]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=often(200))
 @given(
     tables(),
     amounts,
@@ -220,7 +221,7 @@ def assert_same(by_class, rules):
     assert conditions.tolist() == rules.conditions.tolist()
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=often(200))
 @given(tables(), amounts, st.sampled_from(["lower", "upper", "none"]))
 @example(([[0.0, nan], [0.0, 0.0], [nan, 0.0]], [1, 0, 1], [True, True]), None, "lower")
 def test_counts_follow_the_definition(table, given_weights, kind):
@@ -289,7 +290,7 @@ def noisy(n, seed, *, gaps=False):
 @pytest.mark.parametrize("entropy", [False, True])
 @pytest.mark.parametrize("shape", [*SHAPES, (16, 8, 4)])
 def test_loops_and_array_operations_agree_on_larger_tables(gaps, entropy, shape, monkeypatch):
-    X, y = noisy(150, 3, gaps=gaps)
+    X, y = noisy(90, 3, gaps=gaps)
     monkeypatch.setattr(sequential_covering, "_compiled_pays", lambda _: False)
     weights = Weights.of(np.random.default_rng(0).integers(1, 9, len(X)) / 4)
     targets = y == np.arange(4)[:, None]

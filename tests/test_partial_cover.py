@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris, load_wine
 import naive
 from frri import FRRIClassifier, RuleSet
 from frri.cover import CoverMatrix, partial_cover
+from thorough import often
 
 
 @st.composite
@@ -37,7 +38,7 @@ def problems(draw):
     st.none() | st.integers(1, 4),
     st.none() | st.lists(st.integers(0, 3), min_size=2, max_size=2),
 )
-@settings(max_examples=120)
+@settings(max_examples=often(120))
 def test_no_choice_is_worth_more(problem, at_most, left_out):
     table, prices, groups = problem
     expected = naive.partial_cover(table.tolist(), prices, groups, at_most, left_out)

@@ -25,6 +25,7 @@ from frri.report.facts import SUPPORTED as REPORTED
 from frri.report.facts import facts
 from frri.rules import persistence
 from test_export import rulesets
+from thorough import often
 
 VALIDATOR = jsonschema.Draft202012Validator(persistence.schema())
 
@@ -69,7 +70,7 @@ def test_the_schema_is_one():
     jsonschema.Draft202012Validator.check_schema(persistence.schema())
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=often(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(rulesets())
 def test_whatever_is_saved_fits_the_schema_and_comes_back(ruleset):
     VALIDATOR.validate(json.loads(ruleset.to_json()))

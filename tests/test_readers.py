@@ -25,6 +25,7 @@ from frri.readers.training import split_training
 from frri.table import describe_frame, encode_frame, to_matrix
 from frri.table.checks import check_kinds
 from frri.table.kinds import declare, summary, texts
+from thorough import often
 
 NAN = float("nan")
 
@@ -188,7 +189,7 @@ def test_what_pandas_writes_is_read_back(rows, separator):
         lambda data: f"@relation r\n@attribute a real\n@attribute b {{a}}\n@data\n{data}".encode()
     )
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=often(300), deadline=None)
 def test_any_bytes_are_a_table_or_a_sentence(content):
     for suffix in ("csv", "arff", "parquet"):
         try:

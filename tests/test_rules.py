@@ -35,6 +35,7 @@ from frri.rules.decision import Decision
 from frri.rules.measures import importance
 from frri.rules.text import condition_text, ruleset_html
 from frri.table import number_text
+from thorough import often
 
 AGE = Attribute("age", 0.0, 100.0)
 SIZE = Attribute("size", -1.0, 1.0)
@@ -174,14 +175,14 @@ rows = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=often(400), deadline=None)
 @given(rulesets(), st.lists(rows, min_size=1, max_size=6))
 def test_scores_agree_with_the_definition(ruleset, table):
     expected = np.array([naive_scores(ruleset, row) for row in table])
     np.testing.assert_allclose(ruleset.scores(pd.DataFrame(table)), expected, atol=1e-12)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=often(400), deadline=None)
 @given(rulesets(), st.lists(rows, min_size=1, max_size=6))
 def test_probabilities_sum_to_one_and_agree_with_the_decision(ruleset, table):
     frame = pd.DataFrame(table)
@@ -191,7 +192,7 @@ def test_probabilities_sum_to_one_and_agree_with_the_decision(ruleset, table):
     assert ruleset.predict(frame).tolist() == [ruleset.classes[i] for i in shares.argmax(axis=1)]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=often(300), deadline=None)
 @given(rulesets(clip=False, fallback="stretched", combination="sum"), rows)
 def test_stretching_agrees_with_the_definition(ruleset, row):
     if max(naive_scores(ruleset, row), default=0) > 0:
@@ -201,7 +202,7 @@ def test_stretching_agrees_with_the_definition(ruleset, row):
     np.testing.assert_allclose(ruleset.predict_proba(pd.DataFrame([row]))[0], shares, atol=1e-12)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=often(300), deadline=None)
 @given(rulesets(clip=False, fallback="partial", combination="best"), rows)
 def test_partial_matching_agrees_with_the_definition(ruleset, row):
     if max(naive_scores(ruleset, row), default=0) > 0:
@@ -211,14 +212,14 @@ def test_partial_matching_agrees_with_the_definition(ruleset, row):
     np.testing.assert_allclose(ruleset.predict_proba(pd.DataFrame([row]))[0], shares, atol=1e-12)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=often(300), deadline=None)
 @given(rulesets())
 def test_json_round_trip_loses_nothing(ruleset):
     assert RuleSet.from_json(ruleset.to_json()) == ruleset
     assert RuleSet.from_dict(json.loads(json.dumps(ruleset.to_dict()))) == ruleset
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=often(100), deadline=None)
 @given(st.data(), st.integers(1, 3000))
 def test_compiled_prediction_is_bit_equal(data, n_objects):
     """Numbers and categories, some of them never seen or missing."""
@@ -608,7 +609,7 @@ def test_strange_files_get_one_sentence(content, message):
         RuleSet.from_json(content)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=often(300), deadline=None)
 @given(st.data())
 def test_damaged_files_never_crash(data):
     """Whatever is changed in a saved model, loading it succeeds or gives one sentence."""
@@ -658,7 +659,7 @@ def test_a_ruleset_keeps_nothing_of_the_callers_that_can_change():
     assert rules.about == plain
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=often(100), deadline=None)
 @given(rulesets())
 def test_equal_rulesets_have_equal_hashes(ruleset):
     about = {"learner": "by hand", "list": [1, {"a": None}]}

@@ -12,6 +12,7 @@ from frri import Attribute, NumericCondition, Rule, RuleSet
 from frri.explain.change import smallest_change
 from frri.export.evaluator import Evaluator
 from frri.rules.semantics import MEANINGS, SHORTHANDS, Semantics
+from thorough import often
 
 A = Attribute("a", 0, 8)
 BELOW, ABOVE = NumericCondition.below("a", 3), NumericCondition("a", 2, 6)
@@ -116,7 +117,7 @@ near = st.sampled_from([0.03, 0.1, 0.7, 1 / 3]).flatmap(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=often(500), deadline=None)
 @given(st.data(), st.sampled_from([*SHORTHANDS.values(), "softmax-votes"]))
 def test_the_class_decided_for_has_the_largest_share(data, name):
     """Scores that differ in their last digits, in every order, with and without a rule that fires."""

@@ -22,6 +22,7 @@ import naive_rough as naive
 from frri import MODLEMClassifier, RuleSet
 from frri.learners._weights import Weights
 from frri.learners.registry import LEARNERS
+from thorough import often
 
 IRIS = load_iris(return_X_y=True, as_frame=True)
 WEIGHTS = np.random.default_rng(0).integers(0, 4, 150)
@@ -57,7 +58,7 @@ learners = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=often(150))
 @given(frames(), learners, st.lists(st.integers(0, 3), min_size=12, max_size=12))
 def test_whole_weights_are_repeated_rows(table, learner, weights):
     X, y = table
@@ -87,7 +88,7 @@ def test_equal_weights_are_none(table, learner):
     assert quietly(learner, X, y, sample_weight=np.ones(len(X))).ruleset_ == plain
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=often(100))
 @given(st.integers(0, 2**32 - 1), learners, st.sampled_from([0.01, 1.0, 100.0]))
 def test_fractions_follow_the_definition(seed, learner, scale):
     random = np.random.default_rng(seed)

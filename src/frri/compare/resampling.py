@@ -127,7 +127,7 @@ def stability(
 
 
 def _tenths(ruleset: RuleSet, X: Any) -> Tenths:
-    """The eight to nine values that cut the rows into tenths, for each attribute with an order."""
+    """The nine values (fewer where some are equal) that cut the rows into tenths, for each attribute with an order."""
     matrix = to_matrix(X, ruleset.attributes)
     return {
         attribute.name: np.unique(np.nanquantile(column, np.arange(1, 10) / 10))

@@ -1,6 +1,6 @@
 """What all learners share: from any table to a matrix of numbers, from a ruleset to predictions."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -18,7 +18,7 @@ from frri.learners._parameters import check_count
 from frri.learners._path import SizePath
 from frri.learners._provenance import provenance
 from frri.learners._weights import check_class_weight, class_factors, with_weights
-from frri.rules import Label, RuleSet
+from frri.rules import Label, Rule, RuleSet
 from frri.rules.attribute_shares import attribute_shares
 from frri.rules.rule import given_labels, label_array
 from frri.table import (
@@ -63,6 +63,17 @@ class TrainingTable:
         """The rows, for whoever takes a table."""
         return EncodedTable(self.values, self.attributes)
 
+    def take(self, rows: NDArray[np.intp]) -> "TrainingTable":
+        """Some of the objects, with the classes that are present among them."""
+        present, classes = np.unique(self.classes[rows], return_inverse=True)
+        return replace(
+            self,
+            values=self.values[rows],
+            classes=classes.astype(np.intp),
+            labels=tuple(self.labels[c] for c in present),
+            weights=None if self.weights is None else self.weights[rows],
+        )
+
     @property
     def class_counts(self) -> tuple[float, ...]:
         """Size of each class, or what it weighs."""
@@ -80,6 +91,11 @@ class NumberTable:
     target: str
     # What every object weighs; None if all weigh the same.
     weights: NDArray[np.float64] | None = None
+
+    def take(self, rows: NDArray[np.intp]) -> "NumberTable":
+        """Some of the objects."""
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, values=self.values[rows], numbers=self.numbers[rows], weights=weights)
 
     @property
     def encoded(self) -> EncodedTable:
@@ -285,14 +301,31 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
             weights = weights * factors[table.classes]
         return replace(table, weights=weights)
 
+    def _made(self, table: TrainingTable, rules: Iterable[Rule], **meaning: Any) -> RuleSet:
+        """A ruleset of rules learned from a table, in its names and units."""
+        known = {
+            "missing": self._missing_in_rules,
+            "class_counts": table.class_counts,
+            "about": self._about(table),
+        }
+        return RuleSet(
+            rules=tuple(rules),
+            attributes=table.attributes,
+            classes=table.labels,
+            target=table.target,
+            **known | meaning,
+        )
+
     def _learn(self, table: TrainingTable) -> None:
         """Everything between a checked table and `ruleset_`."""
         raise NotImplementedError
 
-    def _for_part(self, rows: NDArray[np.intp]) -> Self:  # noqa: ARG002 - for those who know objects
-        """A learner of the same kind for some of the objects, that need not be thorough."""
+    def _for_part(self, rows: NDArray[np.intp], labels: Collection[Label]) -> Self:  # noqa: ARG002 - for those who know objects
+        """A learner of the same kind for some of the objects and classes, that need not be thorough."""
         size = {} if self.path_ is None else {"max_rules": self.path_.chosen}
         one: Self = clone(self).set_params(verbose=0, **size)
+        if isinstance(one.class_weight, Mapping):
+            one.class_weight = {c: w for c, w in one.class_weight.items() if c in labels}
         return one
 
     def _calibrate(self, table: TrainingTable) -> Self:

@@ -9,8 +9,6 @@ classes.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,11 +53,8 @@ def trust_in_rules(learner: RuleClassifier, table: TrainingTable) -> float:
         return n_distinct / (n_distinct + n_classes)
     shares, decided = np.zeros((len(rows), n_classes)), np.zeros(len(rows), dtype=np.intp)
     for asked in (half, ~half):
-        present, codes = np.unique(classes[~asked], return_inverse=True)
-        part = _part(table, rows[~asked], present, codes)
-        one = learner._for_part(rows[~asked])  # noqa: SLF001 - the two are one thing
-        if isinstance(one.class_weight, Mapping):
-            one.class_weight = {c: one.class_weight.get(c, 1.0) for c in part.labels}
+        present, part = np.unique(classes[~asked]), table.take(rows[~asked])
+        one = learner._for_part(rows[~asked], part.labels)  # noqa: SLF001 - the two are one thing
         with warnings.catch_warnings():
             # What they say has been said about the whole table.
             warnings.simplefilter("ignore")
@@ -107,22 +102,6 @@ def _keys(values: Floats) -> NDArray[np.uint64]:
         keys = (keys ^ np.ascontiguousarray(column).view(np.uint64)) * _ODD
         keys ^= keys >> np.uint64(29)
     return keys
-
-
-def _part(
-    table: TrainingTable,
-    rows: NDArray[np.intp],
-    present: NDArray[np.intp],
-    codes: NDArray[np.intp],
-) -> TrainingTable:
-    """Some of the objects, with the classes that are present among them."""
-    return replace(
-        table,
-        values=table.values[rows],
-        classes=codes.astype(np.intp),
-        labels=tuple(table.labels[c] for c in present),
-        weights=None if table.weights is None else table.weights[rows],
-    )
 
 
 def least_loss(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from frri.learners._parameters import check_amount, check_count
+from frri.learners._parameters import check_count, check_share
 from frri.learners._weights import Weights
 from frri.rules.ruleset import COVERS
 
@@ -39,9 +39,7 @@ def check_limits(max_rules: Any, max_conditions: Any, min_support: Any) -> None:
     for name, value in (("max_rules", max_rules), ("max_conditions", max_conditions)):
         if value is not None:
             check_count(name, value, 1)
-    check_amount("min_support", min_support)
-    if min_support > 1:
-        raise ValueError(f"min_support must be a share from 0 to 1, got {min_support}.")
+    check_share("min_support", min_support)
 
 
 def limited(

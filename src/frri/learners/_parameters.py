@@ -31,19 +31,34 @@ def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {shown(value)}.")
 
 
-def check_count(name: str, value: Any, least: int = 0, most: int = LARGEST_COUNT) -> None:
-    """Complain about a parameter that is no whole number, or one too small or too large.
+def check_count(
+    name: str,
+    value: Any,
+    least: int = 0,
+    most: int = LARGEST_COUNT,
+    words: Sequence[str] = (),
+) -> None:
+    """Complain about a parameter that is none of some words nor a whole number, neither too small nor too large.
 
     Examples
     --------
+    >>> check_count("max_rules", 0, 1, words=["auto"])
+    Traceback (most recent call last):
+        ...
+    ValueError: max_rules must be a whole number from 1 on or "auto", got 0.
     >>> check_count("folds", 10**21, 2)
     Traceback (most recent call last):
         ...
     ValueError: folds must be 2147483647 at most, got 1000000000000000000000.
     """
+    if isinstance(value, str) and value in words:
+        return
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or int(value) < least:
-        raise ValueError(f"{name} must be a whole number from {least} on, got {shown(value)}.")
+        also = "".join(f' or "{word}"' for word in words)
+        raise ValueError(
+            f"{name} must be a whole number from {least} on{also}, got {shown(value)}."
+        )
     if int(value) > most:
         raise ValueError(f"{name} must be {most} at most, got {shown(value)}.")
 
@@ -61,6 +76,21 @@ def check_amount(name: str, value: Any) -> None:
     number = isinstance(value, Real) and not isinstance(value, bool)
     if not number or not 0 <= value <= LARGEST_AMOUNT:
         raise ValueError(f"{name} must be a number from 0 on, got {shown(value)}.")
+
+
+def check_share(name: str, value: Any) -> None:
+    """Complain about a parameter that is no number from 0 to 1.
+
+    Examples
+    --------
+    >>> check_share("coverage", 2)
+    Traceback (most recent call last):
+        ...
+    ValueError: coverage must be a share from 0 to 1, got 2.
+    """
+    check_amount(name, value)
+    if value > 1:
+        raise ValueError(f"{name} must be a share from 0 to 1, got {value}.")
 
 
 def random_numbers(random_state: Any) -> np.random.RandomState:

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from sklearn.base import clone
 
 from frri._util.optional import optional
+from frri.rules.measures import balanced_accuracy
 from frri.table.encoding import describe_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from frri.learners._base import NumberTable, RuleClassifier, RuleLearner, TrainingTable
-    from frri.table import Attribute
 
-    Floats = NDArray[np.float64]
-    Rows = NDArray[np.intp]
+    Part = TypeVar("Part", TrainingTable, NumberTable)
 
 # How many sizes are tried, and on how many parts of the table.
 SIZES = 8
@@ -147,19 +143,14 @@ def class_path(learner: RuleClassifier, table: TrainingTable) -> SizePath:
     with learner._step("sizes"), warnings.catch_warnings():  # noqa: SLF001
         warnings.simplefilter("ignore")  # what is wrong has been said about the whole table
         for learned, asked in folds.split(table.values, table.classes):
-            present, codes = np.unique(table.classes[learned], return_inverse=True)
-            labels = tuple(table.labels[c] for c in present)
-            part = replace(_part(table, learned), classes=codes.astype(np.intp), labels=labels)
-            one = clone(learner).set_params(verbose=0)
-            if isinstance(one.class_weight, Mapping):
-                one.class_weight = {c: w for c, w in one.class_weight.items() if c in labels}
-            true = table.classes[asked], weights[asked]
-            scores.append(
-                [
-                    _balanced_accuracy(present[rules.predict_index(table.values[asked])], *true)
-                    for rules in one._rulesets(part, sizes)  # noqa: SLF001 - the two are one thing
-                ]
+            present, part = np.unique(table.classes[learned]), _with_ranges(table.take(learned))
+            one = learner._for_part(learned, part.labels)  # noqa: SLF001 - the two are one thing
+            answers = (
+                present[rules.predict_index(table.values[asked])]
+                for rules in one._rulesets(part, sizes)  # noqa: SLF001
             )
+            true, weight = table.classes[asked], weights[asked]
+            scores.append([balanced_accuracy(true, answer, weight) for answer in answers])
     return SizePath.of(sizes, scores, "balanced accuracy")
 
 
@@ -177,7 +168,7 @@ def number_path(learner: RuleLearner, table: NumberTable, fewest: int, most: int
     folds = KFold(n_folds, shuffle=True, random_state=SEED)
     with learner._step("sizes"):  # noqa: SLF001
         for learned, asked in folds.split(table.values):
-            part = replace(_part(table, learned), numbers=table.numbers[learned])
+            part = _with_ranges(table.take(learned))
             rest, true = table.encoded.take(asked), table.numbers[asked]
             scores.append(
                 [
@@ -196,26 +187,13 @@ def _check_folds(n_folds: int, least: str) -> None:
         )
 
 
-def _part(table: Any, rows: Rows) -> Any:
-    """Some of the objects, with the ranges that they have."""
-    values = table.values[rows]
-    weights = None if table.weights is None else table.weights[rows]
-    return replace(table, values=values, attributes=_ranges(table, values), weights=weights)
-
-
-def _ranges(table: TrainingTable | NumberTable, values: Floats) -> tuple[Attribute, ...]:
-    """Attributes with the ranges of a part; gaps that a typical value fills have been filled."""
-    found = describe_columns(values, (attribute.name for attribute in table.attributes))
-    return tuple(
+def _with_ranges(part: Part) -> Part:
+    """A part of a table with the ranges that it has; gaps that a typical value fills have been filled."""
+    found = describe_columns(part.values, (attribute.name for attribute in part.attributes))
+    attributes = tuple(
         replace(attribute, low=new.low, high=new.high, typical=None)
         if attribute.categories is None
         else attribute
-        for attribute, new in zip(table.attributes, found, strict=True)
+        for attribute, new in zip(part.attributes, found, strict=True)
     )
-
-
-def _balanced_accuracy(predicted: Rows, true: Rows, weights: Floats) -> float:
-    """The mean share of right answers of the classes that there are."""
-    sizes = np.bincount(true, weights)
-    right = np.bincount(true, weights * (predicted == true))
-    return float((right[sizes > 0] / sizes[sizes > 0]).mean())
+    return replace(part, attributes=attributes)

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 _KINDS = {"O": "texts", "M": "dates", "b": "truth values"}
 
-# Names of columns that number things: id, patient_id, PassengerId, row names.
 # Rows from which a column that counts on does so on purpose.
 ENOUGH_TO_COUNT = 50
+
+# Names of columns that number things: id, patient_id, PassengerId, row names.
 _NUMBERING = re.compile(r"(?i:^|[ _.])(?i:id|nr|key|index|row ?names?|number)$|[a-z]I[dD]$")
 
 

@@ -50,19 +50,23 @@ def score(ruleset: "RuleSet", X: Any, y: Any, weights: Any = None) -> float:
     return float(1.0 - wrong / spread) if spread > 0.0 else float(not wrong > 0.0)
 
 
-def balanced_accuracy(truth: NDArray[Any], decided: NDArray[Any]) -> float:
-    """Mean recall of the classes that occur.
+def balanced_accuracy(
+    truth: NDArray[Any], decided: NDArray[Any], weights: NDArray[np.float64] | None = None
+) -> float:
+    """Mean recall of the classes that occur; rows may weigh more or less.
 
     Examples
     --------
     >>> balanced_accuracy(np.array(["a", "a", "b"]), np.array(["a", "b", "b"]))
     0.75
     """
-    recalls = [hits / members for hits, members in recall_counts(truth, decided).values()]
-    return float(np.mean(recalls))
+    counts = recall_counts(truth, decided, weights).values()
+    return float(np.mean([hits / members for hits, members in counts if members]))
 
 
-def recall_counts(truth: NDArray[Any], decided: NDArray[Any]) -> dict[Any, tuple[int, int]]:
+def recall_counts(
+    truth: NDArray[Any], decided: NDArray[Any], weights: NDArray[np.float64] | None = None
+) -> dict[Any, tuple[float, float]]:
     """For every class that occurs: how many of its rows were recognised, and how many there are.
 
     Examples
@@ -71,8 +75,9 @@ def recall_counts(truth: NDArray[Any], decided: NDArray[Any]) -> dict[Any, tuple
     {'a': (1, 2), 'b': (1, 1)}
     """
     present, codes = np.unique(truth, return_inverse=True)
-    members = np.bincount(codes, minlength=len(present))
-    hits = np.bincount(codes[truth == decided], minlength=len(present))
+    right = truth == decided
+    members = np.bincount(codes, weights, len(present))
+    hits = np.bincount(codes[right], None if weights is None else weights[right], len(present))
     counts = zip(hits.tolist(), members.tolist(), strict=True)
     return dict(zip(present.tolist(), counts, strict=True))
 

@@ -1,14 +1,14 @@
-"""What the additive learners share: checks of their parameters, monotone attributes."""
+"""What the additive learners share: what their votes mean, how many rules, monotone attributes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from frri._util.names import find_name, shown
+from frri.learners._parameters import check_count
 from frri.learners.additive._columns import AT_LEAST, AT_MOST
 
 if TYPE_CHECKING:
@@ -18,29 +18,24 @@ if TYPE_CHECKING:
 
     from frri.table import Attribute
 
+# How the degrees of voting rules become an answer.
+VOTES: dict[str, Any] = {"semantics": "softmax-votes", "t_norm": "product", "clip": True}
 # More rules or conditions than this nobody reads.
 MOST = 10_000
 
 
-def check_count(name: str, value: Any, least: int, words: Sequence[str] = ()) -> None:
-    """Complain about a parameter that is not a whole number, or one of the words allowed.
+def check_size(max_rules: Any, max_conditions: Any, words: Sequence[str]) -> None:
+    """Complain about sizes that make no sense.
 
     Examples
     --------
-    >>> check_count("max_rules", 0, 1, ["auto"])
+    >>> check_size("all", 4, ["auto"])
     Traceback (most recent call last):
         ...
-    ValueError: max_rules must be a whole number of at least 1 or "auto", got 0.
+    ValueError: max_rules must be a whole number from 1 on or "auto", got 'all'.
     """
-    if isinstance(value, str) and value in words:
-        return
-    if not isinstance(value, Integral) or value is True or value < least:
-        also = "".join(f' or "{word}"' for word in words)
-        raise ValueError(
-            f"{name} must be a whole number of at least {least}{also}, got {shown(value)}."
-        )
-    if int(value) > MOST:
-        raise ValueError(f"{name} must be {MOST} at most, got {shown(value)}.")
+    check_count("max_rules", max_rules, 1, MOST, words)
+    check_count("max_conditions", max_conditions, 1, MOST)
 
 
 def upward_sides(monotone: Any, attributes: Sequence[Attribute]) -> NDArray[np.bool_] | None:

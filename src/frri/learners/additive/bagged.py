@@ -11,17 +11,16 @@ import numpy as np
 from frri._util.names import shown
 from frri._util.threads import check_n_jobs, in_threads
 from frri.learners._base import RuleClassifier
-from frri.learners._parameters import check_amount, check_choice, random_numbers
+from frri.learners._parameters import check_amount, check_choice, check_count, random_numbers
 from frri.learners.additive._losses import softmax
-from frri.learners.additive._settings import check_count
+from frri.learners.additive._settings import VOTES, check_size
 from frri.learners.additive.classifier import AdditiveRulesClassifier
-from frri.rules import RuleSet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri.learners._base import TrainingTable
-    from frri.rules import Rule
+    from frri.rules import RuleSet
 
     Floats = NDArray[np.float64]
 
@@ -160,7 +159,7 @@ class BaggedRulesClassifier(RuleClassifier):
             replace(rule, weight=rule.weight / len(bags)) for bag in bags for rule in bag.ruleset
         )
         base = np.mean([bag.ruleset.base for bag in bags], axis=0)
-        whole = self._ruleset(table, rules, base, about=self._about(table))
+        whole = self._made(table, rules, base=tuple(base.tolist()), **VOTES)
         self.ruleset_ = whole.with_statistics(table.encoded, self.classes_[table.classes])
         self._estimate(table, bags)
         return self
@@ -180,25 +179,8 @@ class BaggedRulesClassifier(RuleClassifier):
         values[:, used] = table.values[np.ix_(seen, used)]
         part = replace(table, values=values, classes=table.classes[seen])
         rules, base = model.induced(part, drawn[seen].astype(np.float64))
-        ruleset = self._ruleset(table, rules, base)
+        ruleset = self._made(table, rules, base=tuple(base.tolist()), about={}, **VOTES)
         return _Bag(ruleset, ruleset.scores(table.encoded, n_jobs=1), drawn == 0)
-
-    def _ruleset(
-        self, table: TrainingTable, rules: tuple[Rule, ...], base: Floats, about: Any = None
-    ) -> RuleSet:
-        return RuleSet(
-            rules=rules,
-            attributes=table.attributes,
-            classes=table.labels,
-            target=table.target,
-            semantics="softmax-votes",
-            t_norm="product",
-            clip=True,
-            missing=self._missing_in_rules,
-            base=tuple(base.tolist()),
-            class_counts=table.class_counts,
-            about=about or {},
-        )
 
     def _estimate(self, table: TrainingTable, bags: list[_Bag]) -> None:
         """What the bags say about the objects that they have not seen."""
@@ -225,8 +207,7 @@ class BaggedRulesClassifier(RuleClassifier):
 
     def _check_parameters(self) -> None:
         check_count("n_bags", self.n_bags, 1)
-        check_count("max_rules", self.max_rules, 1, ["auto"])
-        check_count("max_conditions", self.max_conditions, 1)
+        check_size(self.max_rules, self.max_conditions, ["auto"])
         check_choice("missing", self.missing, ("fails", "typical", "error"))
         check_amount("max_attributes", self.max_attributes)
         if not 0 < self.max_attributes <= 1:

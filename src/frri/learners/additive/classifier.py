@@ -9,14 +9,14 @@ import numpy as np
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
 from frri.learners._limits import check_limits
-from frri.learners._parameters import check_choice
+from frri.learners._parameters import check_choice, check_count
 from frri.learners._path import class_path
 from frri.learners._weights import check_class_weight, class_factors
 from frri.learners.additive._columns import SoftColumns
 from frri.learners.additive._growing import Search
 from frri.learners.additive._induction import Induction, runs
 from frri.learners.additive._losses import SoftmaxLoss
-from frri.learners.additive._settings import check_count, upward_sides
+from frri.learners.additive._settings import VOTES, check_size, upward_sides
 from frri.rules import Rule, RuleSet
 from frri.rules.measures import statistics_of_counts
 from frri.rules.ruleset import COVERS
@@ -171,19 +171,7 @@ class AdditiveRulesClassifier(RuleClassifier):
         """At most so many rules, for each of the ascending sizes: the same, and further ones."""
         weights = np.ones(len(table.values)) if table.weights is None else table.weights
         for rules, base in self._induced(table, weights, sizes):
-            yield RuleSet(
-                rules=rules,
-                attributes=table.attributes,
-                classes=table.labels,
-                target=table.target,
-                semantics="softmax-votes",
-                t_norm="product",
-                clip=True,
-                missing=self._missing_in_rules,
-                base=tuple(base.tolist()),
-                class_counts=table.class_counts,
-                about=self._about(table),
-            )
+            yield self._made(table, rules, base=tuple(base.tolist()), **VOTES)
 
     def induced(self, table: TrainingTable, weights: Floats) -> tuple[tuple[Rule, ...], Floats]:
         """The rules of a checked training table, and the base of every class."""
@@ -248,8 +236,7 @@ class AdditiveRulesClassifier(RuleClassifier):
         return "Additive rules"
 
     def _check_parameters(self) -> None:
-        check_count("max_rules", self.max_rules, 1, ["auto", "1se"])
-        check_count("max_conditions", self.max_conditions, 1)
+        check_size(self.max_rules, self.max_conditions, ["auto", "1se"])
         check_count("refine", self.refine, 0)
         check_limits(None, None, self.min_support)
         check_choice("missing", self.missing, ("typical", "fails", "error"))

@@ -10,14 +10,14 @@ import numpy as np
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleRegressor
 from frri.learners._limits import check_limits
-from frri.learners._parameters import check_choice
+from frri.learners._parameters import check_choice, check_count
 from frri.learners._path import number_path
 from frri.learners._weights import with_weights
 from frri.learners.additive._columns import SoftColumns
 from frri.learners.additive._growing import Search
 from frri.learners.additive._induction import Induction, runs
 from frri.learners.additive._losses import SquaredLoss
-from frri.learners.additive._settings import check_count, upward_sides
+from frri.learners.additive._settings import check_size, upward_sides
 from frri.rules import Rule, RuleSet
 
 if TYPE_CHECKING:
@@ -144,8 +144,7 @@ class AdditiveRulesRegressor(RuleRegressor):
         AdditiveRulesRegressor
             Itself.
         """
-        check_count("max_rules", self.max_rules, 1, ["auto", "1se"])
-        check_count("max_conditions", self.max_conditions, 1)
+        check_size(self.max_rules, self.max_conditions, ["auto", "1se"])
         check_count("refine", self.refine, 0)
         check_limits(None, None, self.min_support)
         check_choice("missing", self.missing, ("fails", "typical", "error"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -228,35 +227,26 @@ class CompactFRRIClassifier(RuleClassifier):
 
     def _package(self, table: TrainingTable, pool: Pool, order: list[int]) -> RuleSet:
         """The chosen rules in the table's names and units, with what they cover."""
-        ruleset = RuleSet(
-            rules=tuple(
-                Rule(
-                    conditions=box_conditions(
-                        table, int(pool.anchors[r]), pool.types[r], float(pool.reach[r])
-                    ),
-                    consequent=table.labels[pool.classes[r]],
-                    weight=float(pool.precision[r]),
-                    source=int(pool.anchors[r]),
-                )
-                for r in order
-            ),
-            attributes=table.attributes,
-            classes=table.labels,
-            target=table.target,
-            clip=True,
-            missing=self._missing_in_rules,
-            class_counts=table.class_counts,
-            about=self._about(table) | {"selection": dict(self.selection_)},
-        )
         covers = [pool.inside(pool.anchors[r], pool.reach[r], pool.types[r]) for r in order]
         own = [int(pool.classes[r]) for r in order]
         found = statistics_of_covers(own, covers, table.classes, len(table.labels), table.weights)
-        known = (replace(rule, statistics=s) for rule, s in zip(ruleset, found, strict=True))
-        return replace(ruleset, rules=tuple(known))
+        rules = (
+            Rule(
+                conditions=box_conditions(
+                    table, int(pool.anchors[r]), pool.types[r], float(pool.reach[r])
+                ),
+                consequent=table.labels[pool.classes[r]],
+                weight=float(pool.precision[r]),
+                source=int(pool.anchors[r]),
+                statistics=known,
+            )
+            for r, known in zip(order, found, strict=True)
+        )
+        about = self._about(table) | {"selection": dict(self.selection_)}
+        return self._made(table, rules, clip=True, about=about)
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.max_rules, str) or self.max_rules not in {"auto", "1se"}:
-            check_count("max_rules", self.max_rules, 1)
+        check_count("max_rules", self.max_rules, 1, words=["auto", "1se"])
         if self.max_conditions is not None:
             check_count("max_conditions", self.max_conditions, 1)
         check_count("noise_neighbours", self.noise_neighbours, 1)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from frri.cover import Cover, minimum_cover, partial_cover
-from frri.learners._parameters import check_amount, check_count
+from frri.learners._limits import check_limits
+from frri.learners._parameters import check_share
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,14 +54,9 @@ class Limits(NamedTuple):
 
     def check(self) -> None:
         """Complain about what makes no sense, alone or together."""
-        for name in ("min_new", "coverage", "min_support"):
-            value = getattr(self, name)
-            check_amount(name, value)
-            if value > 1:
-                raise ValueError(f"{name} must be a share from 0 to 1, got {value}.")
-        for name in ("max_rules", "max_conditions"):
-            if getattr(self, name) is not None:
-                check_count(name, getattr(self, name), 1)
+        check_limits(self.max_rules, self.max_conditions, self.min_support)
+        check_share("min_new", self.min_new)
+        check_share("coverage", self.coverage)
         if self.coverage < 1 and (self.max_rules is not None or self.min_new > 0):
             other = "min_new" if self.max_rules is None else "max_rules"
             raise ValueError(f"coverage and {other} contradict each other: give one of them.")

@@ -1,8 +1,7 @@
 """FRRI: every object becomes a rule, rules are opened as far as they may, the fewest are kept."""
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Collection, Mapping
 from itertools import pairwise
 from math import inf
 from numbers import Real
@@ -28,7 +27,7 @@ from frri.learners._parameters import (
 )
 from frri.learners.frri._limits import Limits
 from frri.learners.frri._orders import attribute_orders, initial_types
-from frri.rules import Rule, RuleSet
+from frri.rules import Label, Rule, RuleSet
 from frri.rules.measures import statistics_of_counts
 from frri.rules.rule import label_array
 from frri.table.checks import check_resolution
@@ -285,13 +284,13 @@ class FRRIClassifier(RuleClassifier):
         ]
         self.ruleset_ = self._package(table, found.covers.take(self.selected_))
 
-    def _for_part(self, rows: NDArray[np.intp]) -> Self:
-        """Without a proof, which says nothing about new objects."""
+    def _for_part(self, rows: NDArray[np.intp], labels: Collection[Label]) -> Self:
+        """With the first cover that is found: fewer rules or a proof say nothing about new objects."""
         order = self.attribute_order
         if np.ndim(order) == 2:
             order = np.asarray(order)[rows]
-        quick = {"effort": 0, "time_limit": None, "attribute_order": order}
-        one: Self = super()._for_part(rows).set_params(**quick)
+        quick = {"effort": 0, "time_limit": 0, "attribute_order": order}
+        one: Self = super()._for_part(rows, labels).set_params(**quick)
         return one
 
     @property
@@ -331,37 +330,30 @@ class FRRIClassifier(RuleClassifier):
 
     def _package(self, table: TrainingTable, covers: CoverMatrix) -> RuleSet:
         """The chosen rules in the table's names and units, with what they cover."""
-        rules = tuple(
+        # A rule covers objects of its own class only, and which ones is known already.
+        own = table.classes[self.selected_]
+        support = np.zeros((len(own), len(table.labels)), dtype=np.int64)
+        support[np.arange(len(own)), own] = covers.sizes()
+        sizes = np.bincount(table.classes, minlength=len(table.labels))
+        statistics = statistics_of_counts(own, support, _alone(covers), sizes)
+        rules = (
             Rule(
                 conditions=box_conditions(table, int(u), self._types[u], self.confidence_[u]),
                 consequent=table.labels[table.classes[u]],
                 weight=float(self.confidence_[u]),
                 source=int(u),
+                statistics=known,
             )
-            for u in self.selected_
+            for u, known in zip(self.selected_, statistics, strict=True)
         )
         selection = {key: value for key, value in self.selection_.items() if key != "seconds"}
-        ruleset = RuleSet(
-            rules=rules,
-            attributes=table.attributes,
-            classes=table.labels,
-            target=table.target,
-            clip=True,
-            missing="typical" if self.missing == "typical" else "similar",
-            class_counts=table.class_counts,
-            about=self._about(table) | {"selection": selection},
-        )
-        if table.weights is not None:
-            labels = label_array(table.labels)[table.classes]
-            return ruleset.with_statistics(table.encoded, labels, table.weights)
-        # A rule covers objects of its own class only, and which ones is known already.
-        own = table.classes[self.selected_]
-        support = np.zeros((len(rules), len(table.labels)), dtype=np.int64)
-        support[np.arange(len(rules)), own] = covers.sizes()
-        sizes = np.bincount(table.classes, minlength=len(table.labels))
-        found = statistics_of_counts(own, support, _alone(covers), sizes)
-        known = (replace(rule, statistics=s) for rule, s in zip(rules, found, strict=True))
-        return replace(ruleset, rules=tuple(known))
+        about = self._about(table) | {"selection": selection}
+        missing = "typical" if self.missing == "typical" else "similar"
+        ruleset = self._made(table, rules, clip=True, missing=missing, about=about)
+        if table.weights is None:
+            return ruleset
+        labels = label_array(table.labels)[table.classes]
+        return ruleset.with_statistics(table.encoded, labels, table.weights)
 
     def _warn_about_results(self, table: TrainingTable) -> None:
         values, hopeless = table.values, self._hopeless

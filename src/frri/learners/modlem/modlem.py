@@ -171,17 +171,8 @@ class MODLEMClassifier(RuleClassifier):
         self.ruleset_ = limited(range(len(found.classes)), made, table, *limits)
 
     def _ruleset(self, table: TrainingTable, weights: Weights, rules: Iterable[Rule]) -> RuleSet:
-        return RuleSet(
-            rules=tuple(rules),
-            attributes=table.attributes,
-            classes=table.labels,
-            target=table.target,
-            combination="best",
-            fallback="partial",
-            missing=self._missing_in_rules,
-            class_counts=_class_sizes(table, weights),
-            about=self._about(table),
-        )
+        sizes = _class_sizes(table, weights)
+        return self._made(table, rules, combination="best", fallback="partial", class_counts=sizes)
 
     def _check_parameters(self) -> None:
         check_n_jobs(self.n_jobs)

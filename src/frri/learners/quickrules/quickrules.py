@@ -200,18 +200,7 @@ class QuickRulesClassifier(RuleClassifier):
         self.ruleset_ = ruleset.with_statistics(table.encoded, labels, table.weights)
 
     def _ruleset(self, table: TrainingTable, rules: Sequence[Rule]) -> RuleSet:
-        return RuleSet(
-            rules=tuple(rules),
-            attributes=table.attributes,
-            classes=table.labels,
-            target=table.target,
-            t_norm=self.t_norm,
-            combination="sum",
-            fallback="nearest",
-            missing=self._missing_in_rules,
-            class_counts=table.class_counts,
-            about=self._about(table),
-        )
+        return self._made(table, rules, t_norm=self.t_norm, combination="sum", fallback="nearest")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -169,18 +169,9 @@ class FURIAClassifier(RuleClassifier):
         self.ruleset_ = limited(found, lambda some: self._ruleset(some, table), table, *limits)
 
     def _ruleset(self, found: Sequence[FuzzyRule], table: TrainingTable) -> RuleSet:
-        return RuleSet(
-            rules=tuple(_rules(found, table)),
-            attributes=table.attributes,
-            classes=table.labels,
-            target=table.target,
-            t_norm=self.t_norm,
-            combination="sum",
-            fallback=FALLBACKS[self.uncovered],
-            missing=self._missing_in_rules,
-            class_counts=table.class_counts,
-            about=self._about(table),
-        )
+        fallback = FALLBACKS[self.uncovered]
+        rules = _rules(found, table)
+        return self._made(table, rules, t_norm=self.t_norm, combination="sum", fallback=fallback)
 
     def _strategy(self) -> Strategy:
         check_n_jobs(self.n_jobs)

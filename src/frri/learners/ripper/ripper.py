@@ -160,17 +160,7 @@ class RIPPERClassifier(RuleClassifier):
         self.ruleset_ = limited(crisp, lambda some: self._ruleset(some, table), table, *limits)
 
     def _ruleset(self, crisp: Sequence[CrispRule], table: TrainingTable) -> RuleSet:
-        return RuleSet(
-            rules=tuple(_rules(crisp, table)),
-            attributes=table.attributes,
-            classes=table.labels,
-            target=table.target,
-            combination="first",
-            fallback="priors",
-            missing=self._missing_in_rules,
-            class_counts=table.class_counts,
-            about=self._about(table),
-        )
+        return self._made(table, _rules(crisp, table), combination="first", fallback="priors")
 
     def _decision_list(
         self, table: TrainingTable, strategy: Strategy, random: np.random.RandomState
