@@ -3,9 +3,13 @@
 import os
 import shutil
 import sys
+from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from browsing import ARGUMENTS, CHROMIUM, Visit, needs
 from programs import NODE_DRIVER, PYTHON_DRIVER, Program, required
 
 # Models say when they were made; those of the tests must be the same in every run.
@@ -39,3 +43,37 @@ def duck():
     with duckdb.connect() as connection:
         connection.execute("SET threads = 1")
         yield connection
+
+
+@pytest.fixture(scope="session")
+def browser():
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        needs("playwright", present=False)
+    with sync_playwright() as playwright:
+        program = CHROMIUM if CHROMIUM.exists() else Path(playwright.chromium.executable_path)
+        needs("Chromium", program.exists())
+        chromium = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def visit(browser, tmp_path):
+    """After every test: no errors on the console, and nothing asked for but the file itself."""
+    visit = Visit(browser, tmp_path)
+    yield visit
+    visit.close()
+
+
+@pytest.fixture(scope="session")
+def wine():
+    """Rules learned from every other wine, and all wines."""
+    from sklearn.datasets import load_wine
+
+    from frri import FRRIClassifier
+
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    y = pd.Series(np.array(["Barolo", "Grignolino", "Barbera"])[y], name="cultivar")
+    return FRRIClassifier().fit(X[::2], y[::2]).ruleset_, X, y

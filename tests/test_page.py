@@ -3,21 +3,18 @@
 import importlib
 import inspect
 import json
-import os
 import pkgutil
-import sys
 import warnings
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_wine
 
 import frri.learners
-from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
+from browsing import download, header, settle, shown, violations
+from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.fuzzy import T_NORMS
 from frri.learners._base import RuleClassifier
 from frri.report import facts, write_report
@@ -26,93 +23,7 @@ from frri.rules.measures import overlap
 from frri.rules.semantics import Semantics
 from frri.rules.text import condition_text
 
-CHROMIUM = Path("/usr/bin/chromium")
-AXE = Path(sys.prefix) / "axe/node_modules/axe-core/axe.min.js"
-ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 HOSTILE = '</script><script>document.title="owned"</script><img src=x onerror=alert(2)>"\'&\u202e'
-
-
-def needs(what, present):
-    """In CI everything must be there; elsewhere a test may be skipped, with the reason."""
-    if not present:
-        message = f"{what} is not installed (make test installs it where it may)"
-        if os.environ.get("CI") == "true":
-            pytest.fail(message)
-        pytest.skip(message)
-
-
-@pytest.fixture(scope="session")
-def browser():
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        needs("playwright", present=False)
-    with sync_playwright() as playwright:
-        program = CHROMIUM if CHROMIUM.exists() else Path(playwright.chromium.executable_path)
-        needs("Chromium", program.exists())
-        chromium = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
-        yield chromium
-        chromium.close()
-
-
-class Visit:
-    """Opens pages and remembers whatever they complained about or asked for."""
-
-    def __init__(self, browser, folder):
-        self.browser, self.folder = browser, folder
-        self.contexts, self.complaints, self.requests = [], [], []
-
-    def page(self, **settings):
-        context = self.browser.new_context(**settings)
-        self.contexts.append(context)
-        context.on("request", lambda request: self.requests.append(request.url))
-        page = context.new_page()
-        page.set_default_timeout(30_000)
-        page.on("console", self._console)
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
-        return page
-
-    def report(self, ruleset, X=None, y=None, **settings):
-        path = self.folder / f"report-{len(self.contexts)}.html"
-        write_report(ruleset, path, X, y)
-        return self.open(path, **settings)
-
-    def open(self, path, **settings):
-        page = self.page(**settings)
-        page.goto(path.as_uri())
-        return page
-
-    def _console(self, message):
-        if message.type in {"error", "warning"}:
-            self.complaints.append(message.text)
-
-
-@pytest.fixture
-def visit(browser, tmp_path):
-    """After every test: no errors on the console, and nothing asked for but the file itself."""
-    visit = Visit(browser, tmp_path)
-    yield visit
-    for context in visit.contexts:
-        context.close()
-    assert visit.complaints == []
-    assert [url[:60] for url in visit.requests if not url.startswith(("file://", "blob:"))] == []
-
-
-@pytest.fixture(scope="session")
-def wine():
-    X, y = load_wine(return_X_y=True, as_frame=True)
-    y = pd.Series(np.array(["Barolo", "Grignolino", "Barbera"])[y], name="cultivar")
-    return FRRIClassifier().fit(X[::2], y[::2]).ruleset_, X, y
 
 
 @pytest.fixture(scope="session")
@@ -143,21 +54,30 @@ def around(name, value, random):
     return NumericCondition(name, support_low=x - far, core_low=x - near)
 
 
-def shown(page):
-    return [int(text.split()[-1]) for text in page.locator("tr.rule .opener").all_text_contents()]
-
-
 # ------------------------------------------------------------------ rules
 
 
 def test_search_filter_and_sort(visit, wine):
     ruleset, X, y = wine
     page = visit.report(ruleset, X, y)
-    everything = list(range(1, len(ruleset) + 1))
+    precise = facts(ruleset, X, y)["rules"]
+    # Rules that decide more rows come first.
+    everything = sorted(
+        range(1, len(ruleset) + 1), key=lambda r: -precise[r - 1]["decides"]["rows"]
+    )
     assert shown(page) == everything
 
+    for text, name in (("proline", "proline"), ("hue >=", "hue ≥"), ("HUE <=", "hue ≤")):
+        page.fill("#search", name)
+        expected = shown(page)
+        page.fill("#search", text)
+        assert shown(page) == expected
+        assert 0 < len(expected) < len(ruleset)
+    for number in ("2", "rule 2", "#2"):
+        page.fill("#search", number)
+        assert shown(page) == [2]
     page.fill("#search", "proline")
-    uses = [r + 1 for r, rule in enumerate(ruleset) if "proline" in rule.attributes]
+    uses = [r for r in everything if "proline" in ruleset[r - 1].attributes]
     assert shown(page) == uses
     assert page.inner_text("#rule-count") == f"{len(uses)} of {len(ruleset)} rules"
     page.fill("#search", "no such thing")
@@ -166,41 +86,49 @@ def test_search_filter_and_sort(visit, wine):
     assert shown(page) == everything
 
     page.select_option("#filter-class", label="Barolo")
-    barolo = [r + 1 for r, rule in enumerate(ruleset) if rule.consequent == "Barolo"]
+    barolo = [r for r in everything if ruleset[r - 1].consequent == "Barolo"]
     assert shown(page) == barolo
     page.select_option("#filter-attribute", label="alcohol")
     assert shown(page) == [r for r in barolo if "alcohol" in ruleset[r - 1].attributes]
     page.select_option("#filter-class", label="All classes")
     page.select_option("#filter-attribute", label="Any attribute")
     page.select_option("#filter-precision", label="exactly 1")
-    precise = facts(ruleset, X, y)["rules"]
     assert shown(page) == [r for r in everything if precise[r - 1]["precision"] == 1]
     page.select_option("#filter-precision", label="Any precision")
 
-    for column, value in (
-        ("Confidence", lambda r: ruleset[r - 1].weight),
-        ("Coverage", lambda r: precise[r - 1]["covered"]),
-        ("Length", lambda r: len(ruleset[r - 1].conditions)),
+    for name, value in (
+        ("confidence", lambda r: -ruleset[r - 1].weight),
+        ("coverage", lambda r: -precise[r - 1]["covered"]),
+        ("length", lambda r: len(ruleset[r - 1].conditions)),
+        ("number", lambda r: r),
     ):
+        page.select_option("#order", label=f"by {name}")
+        assert shown(page) == sorted(everything, key=lambda r: (value(r), r))
+    for column in ("Decides", "alcohol"):
         heading = page.get_by_role("columnheader", name=column)
-        button = heading.get_by_role("button")
-        button.click()
-        way = heading.get_attribute("aria-sort")
-        assert shown(page) == sorted(everything, key=value, reverse=way == "descending")
-        button.click()
-        assert heading.get_attribute("aria-sort") != way
+        heading.get_by_role("button").click()
+        way, order = heading.get_attribute("aria-sort"), shown(page)
+        heading.get_by_role("button").click()
+        assert {way, heading.get_attribute("aria-sort")} == {"ascending", "descending"}
+        assert shown(page)[0] != order[0]
+    # Those without a condition on the attribute come last, either way.
+    without = [r for r in everything if "alcohol" not in ruleset[r - 1].attributes]
+    assert sorted(shown(page)[-len(without) :]) == sorted(without)
 
 
 def test_opened_rule_tells_all(visit, wine):
     ruleset, X, y = wine
     known, covers, shared = facts(ruleset, X, y)["rules"], ruleset.covers(X), overlap(ruleset, X)
     page = visit.report(ruleset, X, y)
+    page.select_option("#order", label="by number")
     for r, rule in enumerate(ruleset):
         page.locator("tr.rule .opener").nth(r).click()
         opened = page.locator(f"#rule-{r + 1}-opened")
         assert opened.locator(".sentence").inner_text().endswith(f"cultivar is {rule.consequent}.")
         text = opened.inner_text()
         assert f"{known[r]['covered']} rows of 178" in text
+        decides = known[r]["decides"]
+        assert f"It decides {decides['rows']} rows, {decides['right']} of them rightly" in text
         if known[r]["alone"]:
             assert f"{known[r]['alone']} row" in text
         errors = np.flatnonzero(covers[:, r] & (y != rule.consequent)).tolist()
@@ -226,10 +154,13 @@ def test_keyboard_alone_is_enough(visit, wine):
         assert page.evaluate("document.activeElement.id") == f"tab-{name}"
         assert page.is_visible(f"#panel-{name}")
     page.locator("tr.rule .opener").first.focus()
+    opened = f"#rule-{shown(page)[0]}-opened"
+    words = page.locator("tr.rule").first.locator(".cell-words").first
+    assert words.evaluate("node => getComputedStyle(node).opacity") == "1"
     page.keyboard.press("Enter")
-    assert page.is_visible("#rule-1-opened")
+    assert page.is_visible(opened)
     page.keyboard.press("Enter")
-    assert not page.is_visible("#rule-1-opened")
+    assert not page.is_visible(opened)
 
 
 def test_words_are_those_of_python(visit):
@@ -274,15 +205,31 @@ def test_words_are_those_of_python(visit):
                .map((part) => part.name ?? part).join(""))""",
         json.dumps(sent),
     )
-    expected = [condition_text(*case) for case in cases]
-    assert [text.replace("≤", "<=").replace("≥", ">=") for text in found] == expected
+    for (condition, attribute, clip), text in zip(cases, found, strict=True):
+        phrase = text.replace("≤", "<=").replace("≥", ">=")
+        if attribute.kind != "ordinal":
+            expected = condition_text(condition, attribute, clip).partition(" (fades")[0]
+            assert phrase.partition(" (not at all")[0].partition(" (still")[0] == expected
+        assert "between" not in text
+        for end in unreached(condition, attribute) if clip else ():
+            assert f"below {end}" not in text
+            assert f"above {end}" not in text
+
+
+def unreached(condition, attribute):
+    """Ends of a condition that lie outside of the range, as they are shown."""
+    if isinstance(condition, NominalCondition):
+        return []
+    beyond = [
+        end
+        for end in (condition.support_low, condition.support_high)
+        if np.isfinite(end) and not attribute.low <= end <= attribute.high
+    ]
+    inside = {attribute.show(end) for end in (attribute.low, attribute.high) if np.isfinite(end)}
+    return [attribute.show(end) for end in beyond if attribute.show(end) not in inside]
 
 
 # ------------------------------------------------------------------ what-if
-
-
-def settle(page):
-    page.wait_for_selector(".change:not([aria-busy])")
 
 
 def test_what_if_follows_rows_sliders_and_pasted_texts(visit, wine):
@@ -414,14 +361,6 @@ def test_nearest_change_alters_the_decision_and_nothing_cheaper_does(visit, wine
 # ------------------------------------------------------------------ edit
 
 
-def download(page, folder, button="Download model"):
-    with page.expect_download() as expected:
-        page.get_by_role("button", name=button, exact=True).click()
-    path = folder / expected.value.suggested_filename
-    expected.value.save_as(path)
-    return RuleSet.load(path)
-
-
 def figure(page, name):
     row = page.locator(".effects tr", has=page.get_by_role("rowheader", name=name))
     return row.locator("td").last.inner_text()
@@ -497,15 +436,6 @@ def test_edits_take_effect_at_once_can_be_undone_and_downloaded(visit, wine, tmp
     assert download(page, tmp_path) == loosened
     aside.get_by_role("button", name="Undo all").click()
     assert not page.is_visible("#edit-bar")
-
-
-def header(page):
-    """The figures at the head: their values and notes."""
-    found = {}
-    for name in ("rules", "conditions", "accuracy"):
-        place = page.locator(f"[data-figure={name}]")
-        found[name] = tuple(place.locator(part).inner_text() for part in (".big", ".note"))
-    return found
 
 
 def table_of(page, card):
@@ -693,7 +623,7 @@ def test_an_edit_that_changes_nothing_is_none(visit, wine, tmp_path):
 
 def test_rules_are_edited_from_the_table_too(visit, wine):
     page = visit.report(*wine)
-    page.locator("tr.rule .opener").nth(1).click()
+    page.click("[data-rule='2'] .opener")
     page.locator("#rule-2-opened").get_by_role("button", name="Remove").click()
     page.wait_for_selector("#edit-bar:visible")
     assert 2 not in shown(page)
@@ -913,17 +843,6 @@ def test_paper_shows_every_rule(visit, wine, large):
     assert not page.is_visible("#search")
 
 
-def violations(page):
-    needs("axe-core", AXE.exists())
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-    return [
-        (one["id"], one["nodes"][0]["html"][:200])
-        for one in found
-        if one["impact"] in {"serious", "critical"}
-    ]
-
-
 @pytest.mark.parametrize("look", ["light", "dark", "narrow"])
 def test_accessibility(visit, wine, look):
     size = {"width": 390, "height": 844} if look == "narrow" else {"width": 1400, "height": 900}
@@ -969,7 +888,7 @@ def test_hostile_names_are_shown_as_they_are(visit):
     page = visit.report(ruleset, rows, [HOSTILE, "y", "y"], viewport={"width": 800, "height": 900})
     assert page.title() == f"Rules for {HOSTILE}"
     assert page.locator("h1 bdi").text_content() == HOSTILE
-    assert page.locator(".chip-name").first.text_content() == HOSTILE
+    assert HOSTILE in page.locator(".cell-name").all_text_contents()
     page.locator("tr.rule .opener").first.click()
     assert HOSTILE in page.locator(".sentence").first.text_content()
     for name in ("what-if", "overview", "edit"):

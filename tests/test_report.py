@@ -13,6 +13,7 @@ from sklearn.datasets import load_wine
 from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.cli import main
 from frri.report import facts, report_html, write_report
+from frri.report.opening import opening
 from frri.report.packing import pack_codes, pack_flags, pack_numbers
 from frri.report.scripts import page_script
 
@@ -87,6 +88,45 @@ def test_overview_says_learner_and_proof(wine_facts):
 def test_rows_that_a_rule_covers():
     first, _ = facts(small(), ROWS, LABELS)["rules"]
     assert unpack(first["covers"] | {"type": "u1"}).tolist() in ([0b00011], [0, 1])
+
+
+def test_who_decides_what_is_told_apart_from_who_covers_what(wine):
+    ruleset, X, y = wine
+    rows = X + np.random.default_rng(0).normal(0, X.std() / 2, X.shape)
+    found, decision = facts(ruleset, rows, y), ruleset.decide(rows)
+    right = decision.answers == y
+    for r, known in enumerate(found["rules"]):
+        own = (decision.deciding == r) & ~decision.silent
+        assert known["decides"]["rows"] == own.sum() <= known["covered"]
+        assert known["decides"]["right"] == (own & right).sum()
+        low, high = known["decides"]["interval"]
+        assert low <= right[own].mean() <= high
+    decided = sum(known["decides"]["rows"] for known in found["rules"])
+    assert decided + found["performance"]["uncovered"] == len(y)
+    assert 0 < found["performance"]["uncovered"] == decision.silent.sum()
+    deciding = unpack(found["data"]["deciding"]).astype(int) - 1
+    assert np.array_equal(deciding, np.where(decision.silent, -1, decision.deciding))
+
+
+def test_where_rules_vote_no_single_one_decides():
+    votes = small(semantics="softmax-votes", base=(0.0, 0.0))
+    found = facts(votes, ROWS, LABELS)
+    assert [known["decides"] for known in found["rules"]] == [None, None]
+    assert found["data"]["deciding"] is None
+
+
+def test_the_page_opens_with_how_good_the_model_is_and_beside_what(wine, wine_facts):
+    _, _, y = wine
+    said = opening(wine_facts).replace("\u00a0", " ")
+    assert said.startswith(
+        "8 rules, right on 100 % of 178 training rows (95 % interval 98 to 100);"
+    )
+    assert f"always answering Grignolino: {100 * (y == 'Grignolino').mean():.0f} %" in said
+    fewest = next(p for p in wine_facts["curve"] if p["accuracy"] >= 0.99)
+    assert (f"the {fewest['n_rules']} broadest rules alone" in said) == (fewest["n_rules"] < 8)
+    assert "Rows not seen in training will be decided less well" in said
+    assert said in report_html(*wine).replace("\u00a0", " ")
+    assert opening(facts(small())) == "2 rules."
 
 
 def test_accuracy_and_confusion_are_those_of_predict(wine, wine_facts):

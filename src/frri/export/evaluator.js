@@ -102,6 +102,40 @@ export function probabilities(model, row) {
 }
 
 /**
+ * The position of the class decided for and the number of the rule that decided, for a row whose values
+ * are encoded and whose degrees are known: whoever asks about many rules or rows keeps both.
+ *
+ * @param {Model|Prepared} model
+ * @param {number[]} values as encode gives them
+ * @param {ArrayLike<number>} held the degree of each rule, as degrees gives them
+ * @returns {{decided: number, rule: (number|null), silent: boolean}} the rule as in explain, and whether
+ *   none fires
+ */
+export function settle(model, values, held) {
+  const ready = prepare(model);
+  const found = scoresOf(ready, values, held);
+  const { decided, rule } = decide(ready, values, held, found);
+  return { decided, rule, silent: isSilent(ready, found) };
+}
+
+/**
+ * How well a value fits a condition: 1 where it holds fully, falling along its slopes, below 0 outside.
+ *
+ * @param {Prepared} ready
+ * @param {object} rule of it
+ * @param {object} condition of the rule
+ * @param {number} x the encoded value
+ * @returns {number}
+ */
+export function fit(ready, rule, condition, x) {
+  if (Number.isNaN(x)) return ready.missingHolds ? 1 : rule.outside;
+  if (condition.allowed !== null) return condition.allowed.has(x) ? 1 : rule.outside;
+  if (x < condition.coreLow) return (x - condition.supportLow) / condition.slopeLow;
+  if (x > condition.coreHigh) return (condition.supportHigh - x) / condition.slopeHigh;
+  return 1;
+}
+
+/**
  * The label of the class decided for, or the number.
  *
  * @param {Model|Prepared} model
@@ -133,8 +167,8 @@ export function explain(model, row) {
     return { prediction: found[0], rule, score: found[0], fired };
   }
   const { decided, rule } = decide(ready, values, held, found);
-  const silent = classRules.has(ready.name) && !(largest(found) > 0);
-  return { prediction: ready.classes[decided], rule, score: silent ? 0 : found[decided], fired };
+  const score = isSilent(ready, found) ? 0 : found[decided];
+  return { prediction: ready.classes[decided], rule, score, fired };
 }
 
 // ------------------------------------------------------------------ laying out
@@ -337,19 +371,10 @@ function complain(attribute, value, wanted) {
 
 // ------------------------------------------------------------------ matching
 
-/** 1 where a condition holds fully, falling, below 0 outside; a rule without conditions holds. */
+/** How well the values fit each condition of a rule; a rule without conditions holds. */
 function uncut(ready, rule, values) {
   if (!rule.conditions.length) return [1];
-  return rule.conditions.map((condition) => uncutOne(ready, rule, condition, values));
-}
-
-function uncutOne(ready, rule, condition, values) {
-  const x = values[condition.column];
-  if (Number.isNaN(x)) return ready.missingHolds ? 1 : rule.outside;
-  if (condition.allowed !== null) return condition.allowed.has(x) ? 1 : rule.outside;
-  if (x < condition.coreLow) return (x - condition.supportLow) / condition.slopeLow;
-  if (x > condition.coreHigh) return (condition.supportHigh - x) / condition.slopeHigh;
-  return 1;
+  return rule.conditions.map((condition) => fit(ready, rule, condition, values[condition.column]));
 }
 
 function memberships(ready, rule, values) {
@@ -474,6 +499,11 @@ function decide(ready, values, held, found) {
   decided = best.indexOf(largest(best));
   const shares = ready.fallback === "nearest" ? exponentials(best) : best;
   return { decided, rule: strongest(ready, decided, votes), shares };
+}
+
+/** Whether no rule that says anything fires, so that the fallback decides. */
+function isSilent(ready, found) {
+  return classRules.has(ready.name) && !(largest(found) > 0);
 }
 
 function divided(amounts) {

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri import __version__
+from frri.report.decisions import beside, decided_rows, deciding_rules
 from frri.report.histograms import coloured_classes, histogram
 from frri.report.packing import pack_codes, pack_flags, pack_numbers
 from frri.rules import RuleSet, RuleStatistics
@@ -94,18 +95,24 @@ def facts(
     }
     if table is None:
         return result
-    decided = ruleset.predict_index(table.matrix)
+    decision = ruleset.decide(EncodedTable(table.matrix, ruleset.attributes))
+    decided, deciding = decision.index, deciding_rules(decision)
     room = MAX_CHARACTERS - len(json.dumps(result)) - len(str(ruleset))
     sample = _sample(table, max_rows, room, len(ruleset), seed)
     covers = ruleset.covers(EncodedTable(table.matrix[sample], ruleset.attributes))
     result["rules"] = _rules(ruleset, table, sample, covers)
-    result["data"] = _data(table, sample, decided, len(ruleset.classes))
+    right = None if table.classes is None else decided == table.classes
+    for known, rows in zip(
+        result["rules"], decided_rows(len(ruleset), deciding, right), strict=True
+    ):
+        known["decides"] = rows
+    result["data"] = _data(table, sample, decided, deciding, len(ruleset.classes))
     if table.classes is not None:
         result["performance"] = {
             "accuracy": accuracy(table.classes, decided),
             "balanced_accuracy": balanced_accuracy(table.classes, decided),
             "confusion": confusion(table.classes, decided),
-        }
+        } | beside(ruleset, table.classes, decided, int(decision.silent.sum()))
         embedded, classes = table.matrix[sample], table.classes[sample]
         mixed = np.random.default_rng(seed).permutation(len(sample))
         curve = accuracy_by_size(ruleset, embedded[mixed], classes[mixed], covers[mixed])
@@ -283,7 +290,11 @@ def _sample(table: _Table, max_rows: int, room: int, n_rules: int, seed: int) ->
 
 
 def _data(
-    table: _Table, sample: NDArray[np.intp], decided: NDArray[np.intp], n_classes: int
+    table: _Table,
+    sample: NDArray[np.intp],
+    decided: NDArray[np.intp],
+    deciding: NDArray[np.intp] | None,
+    n_classes: int,
 ) -> dict[str, Any]:
     sampled = len(sample) < len(table)
     return {
@@ -297,4 +308,6 @@ def _data(
         if table.classes is None
         else np.bincount(table.classes, minlength=n_classes).tolist(),
         "decided": pack_codes(decided[sample]),
+        # Rules from 1, so that 0 is left for "no rule covers it".
+        "deciding": None if deciding is None else pack_codes(deciding[sample] + 1),
     }

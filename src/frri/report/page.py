@@ -12,6 +12,7 @@ from frri import __version__
 from frri._util.files import write_whole
 from frri._util.optional import optional
 from frri.report.facts import MAX_ROWS, facts
+from frri.report.opening import counted, opening
 from frri.report.scripts import page_script, page_style
 from frri.rules import RuleSet
 from frri.rules.text import rule_text
@@ -98,6 +99,7 @@ def render(known: Mapping[str, Any], ruleset: RuleSet) -> str:
         learner=known["overview"]["learner"] or "rules",
         edits=ruleset.about.get("edits"),
         target=ruleset.target,
+        opening=opening(known),
         figures=_figures(known),
         tabs=TABS,
         sentences=[rule_text(ruleset, rule) for rule in ruleset],
@@ -154,7 +156,7 @@ def _figures(known: Mapping[str, Any]) -> list[dict[str, str]]:
         _figure(
             "Conditions",
             f"{n_conditions / n_rules:.1f}" if n_rules else "0",
-            f"per rule, over {_counted(len(known['attributes']), 'attribute')}",
+            f"per rule, over {counted(len(known['attributes']), 'attribute')}",
         ),
     ]
     if measured is not None:
@@ -164,12 +166,8 @@ def _figures(known: Mapping[str, Any]) -> list[dict[str, str]]:
     n_classes = len(known["model"]["classes"])
     if overview["n_training"] is None:
         return [*figures, _figure("Classes", f"{n_classes:,}", "")]
-    note = f"rows, {_counted(n_classes, 'class', 'classes')}"
+    note = f"rows, {counted(n_classes, 'class', 'classes')}"
     return [*figures, _figure("Learned from", f"{overview['n_training']:,.7g}", note)]
-
-
-def _counted(count: int, noun: str, nouns: str = "") -> str:
-    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
 
 
 def _figure(title: str, value: str, note: str) -> dict[str, str]:

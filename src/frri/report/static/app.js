@@ -2,18 +2,21 @@
  * The page: reads the facts that came with it and sets up the four views.
  */
 
-import { distributionSymbols } from "./chart.js";
 import { byId } from "./dom.js";
 import { editView } from "./edit.js";
 import { degrees, explain, predict, probabilities, scores } from "./evaluator.js";
 import { headerView } from "./header.js";
+import { countLayers } from "./layers.js";
 import { overviewView } from "./overview.js";
+import { conditionParts, ruleParts } from "./phrases.js";
+import { distributionSymbols } from "./scales.js";
+import { spokenText } from "./spoken.js";
 import { createStore } from "./store.js";
 import { rulesView } from "./table.js";
 import { tabs } from "./tabs.js";
 import { theme } from "./theme.js";
 import { whatIfView } from "./whatif.js";
-import { conditionParts, ruleParts } from "./words.js";
+
 
 const facts = JSON.parse(byId("facts").textContent);
 const store = createStore(facts);
@@ -59,4 +62,6 @@ globalThis.frri = {
   scores,
   conditionParts,
   ruleParts,
+  spokenText,
+  countLayers,
 };

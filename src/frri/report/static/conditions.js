@@ -2,11 +2,12 @@
  * The conditions of a rule as form fields: bounds, allowed values, and a choice of further attributes.
  */
 
-import { conditionChart } from "./chart.js";
-import { scalesOnce } from "./chips.js";
+
 import { actionButton, h, named } from "./dom.js";
 import { complaint, freshCondition, stretchedCondition } from "./editing.js";
+import { layeredChart } from "./layers.js";
 import { parseValue } from "./pasting.js";
+import { scalesOnce } from "./scales.js";
 import { attributesByName, boundsOf, isStrict, show } from "./words.js";
 
 const BOUNDS = ["begins", "holds from", "holds to", "ends"];
@@ -22,7 +23,8 @@ const MOST_VALUES = 60;
  * @param {function(string, ?Element): void} fail takes a complaint and the field that it is about
  * @returns {HTMLElement}
  */
-export function conditionEditor(store, { number, rule }, k, change, fail) {
+export function conditionEditor(store, entry, k, change, fail) {
+  const { number, rule } = entry;
   const condition = rule.if[k];
   const attribute = attributesByName(store.facts.model).get(condition.attribute);
   const replace = (next, label) =>
@@ -40,7 +42,7 @@ export function conditionEditor(store, { number, rule }, k, change, fail) {
     "li",
     { class: "condition" },
     h("p", { class: "condition-name" }, named(attribute.name)),
-    conditionChart(condition, attribute, scalesOnce(store).get(attribute.name), 240, 48),
+    layeredChart(store, entry, k, scalesOnce(store).get(attribute.name)),
     condition.values
       ? valueChoices(condition, attribute, `${number}-${k}`, replace, title, fail)
       : boundInputs(condition, attribute, `${number}-${k}`, replace, title, fail),

@@ -23,7 +23,8 @@ import {
   writtenRule,
 } from "./editing.js";
 import { metrics } from "./measures.js";
-import { attributesByName, counted, decimal, ruleParts, weightName } from "./words.js";
+import { ruleParts } from "./phrases.js";
+import { attributesByName, counted, decimal, weightName } from "./words.js";
 
 /**
  * @param {object} store
@@ -32,6 +33,8 @@ import { attributesByName, counted, decimal, ruleParts, weightName } from "./wor
 export function editView(store, actions) {
   const { model } = store.facts;
   const attributes = attributesByName(model);
+  // What was downloaded last, or came with the page: leaving loses nothing.
+  let downloaded = store.state.model;
   let selected = store.state.entries[0]?.number ?? null;
   const picker = h("select", { id: "edit-rule", onchange: () => select(Number(picker.value)) });
   const editor = h("div", { class: "editor" });
@@ -88,7 +91,13 @@ export function editView(store, actions) {
     if (event.shiftKey) store.redo();
     else store.undo();
   });
-  store.subscribe(refresh);
+  window.addEventListener("beforeunload", (event) => {
+    if (store.state.model !== downloaded) event.preventDefault();
+  });
+  store.subscribe((_, about) => {
+    if (about !== null && store.entry(about)) selected = about;
+    refresh();
+  });
   refresh();
 
   Object.assign(actions, {
@@ -267,6 +276,7 @@ export function editView(store, actions) {
   }
 
   function download() {
+    downloaded = store.state.model;
     const content = `${JSON.stringify(exported(store), null, 1)}\n`;
     const url = URL.createObjectURL(new Blob([content], { type: "application/json" }));
     const name =

@@ -19,10 +19,13 @@ export function headerView(store) {
     figures.set(element.dataset.figure, { value, note, learned });
   }
   const mark = byId("edited");
+  const opening = byId("opening");
+  const learnedOpening = opening.textContent;
   store.subscribe(refresh);
 
   function refresh() {
     mark.hidden = !editsOf(store.state.model);
+    opening.textContent = learnedOpening;
     for (const { value, note, learned } of figures.values())
       [value.textContent, note.textContent] = learned;
     if (!store.isEdited) return;
@@ -30,7 +33,9 @@ export function headerView(store) {
     const [nBefore, nAfter] = [before, after].map(({ rules }) => rules.toLocaleString("en"));
     show("rules", nAfter, `edited, was ${nBefore}`);
     show("conditions", after.rules ? decimal(after.conditions / after.rules) : "0");
+    opening.textContent = `Edited: ${counted(after.rules, "rule")}, as learned ${nBefore}.`;
     if (after.accuracy === undefined) return;
+    opening.textContent = `Edited: ${counted(after.rules, "rule")}, right on ${percent(after)} (was ${percent(before)}) of ${counted(rows.n, facts.data.sampled ? "embedded row" : "row")}.`;
     const basis = facts.data.sampled
       ? `of ${counted(rows.n, "embedded row")}`
       : figures.get("accuracy").learned[1];

@@ -3,13 +3,31 @@
  * not, is counted here or came with the facts about the model as it was learned.
  */
 
-import { predict } from "./evaluator.js";
 import { shared } from "./rows.js";
 import { inSlices } from "./slices.js";
 
 /** Sizes at which the accuracy is measured, and rows that are enough for it. */
 const CURVE_POINTS = 25;
 const ENOUGH_ROWS = 1000;
+
+/** Standard deviations to either side that hold 95 % of a normal distribution. */
+const Z = 1.959963984540054;
+
+/**
+ * Wilson's 95 % interval for a share; 0 to 1 without trials.
+ *
+ * @param {number} hits
+ * @param {number} trials
+ * @returns {[number, number]}
+ */
+export function wilson(hits, trials) {
+  if (trials <= 0) return [0, 1];
+  const share = hits / trials;
+  const centre = share + (Z * Z) / (2 * trials);
+  const spread = Z * Math.sqrt((share * (1 - share)) / trials + (Z * Z) / (4 * trials * trials));
+  const scale = 1 + (Z * Z) / trials;
+  return [Math.max(0, (centre - spread) / scale), Math.min(1, (centre + spread) / scale)];
+}
 
 /**
  * Rules and conditions of a state; with rows, their coverage; with classes, the accuracy.
@@ -68,34 +86,47 @@ export function performanceOf({ facts, rows, state, isEdited }) {
 /**
  * Accuracy and coverage with the first 0, 1, 2, ... rules, in the library's order.
  *
- * @param {object} state
- * @param {object} rows with classes
+ * @param {object} store with rows that have classes
  * @param {function(): boolean} isStale true gives up
  * @returns {Promise<?Array<{n_rules: number, accuracy: number, coverage: number}>>}
  */
-export async function accuracyBySize(state, rows, isStale) {
-  const { classes } = state.model;
-  const [order, always] = orderOf(state, rows);
-  const n = Math.min(rows.n, ENOUGH_ROWS);
-  const chosen = Array.from({ length: n }, (_, k) => Math.floor((k * rows.n) / n));
+export async function accuracyBySize(store, isStale) {
+  const [order] = orderOf(store);
   const curve = [];
   for (const size of sizes(order.length)) {
-    const kept = [...order.slice(0, size), ...always];
-    const model = { ...state.model, rules: kept.map((entry) => entry.rule) };
-    let right = 0;
-    let covered = 0;
-    const finished = await inSlices(
-      chosen,
-      (i) => {
-        if (predict(model, rows.at(i)) === classes[rows.classes[i]]) right += 1;
-        if (kept.some((entry) => entry.cover[i])) covered += 1;
-      },
-      isStale,
-    );
-    if (!finished) return null;
-    curve.push({ n_rules: kept.length, accuracy: right / n, coverage: covered / n });
+    const point = await accuracyAt(store, size, isStale);
+    if (!point) return null;
+    curve.push(point);
   }
   return curve;
+}
+
+/**
+ * The same with the first so many rules.
+ *
+ * @param {object} store
+ * @param {number} size
+ * @param {function(): boolean} isStale
+ * @returns {Promise<?{n_rules: number, accuracy: number, coverage: number}>}
+ */
+export async function accuracyAt(store, size, isStale) {
+  const { rows, sheet, state } = store;
+  const [order, always] = orderOf(store);
+  const n = Math.min(rows.n, ENOUGH_ROWS);
+  const chosen = Array.from({ length: n }, (_, k) => Math.floor((k * rows.n) / n));
+  const kept = [...order.slice(0, size), ...always];
+  const judge = sheet.judge({ ...state.model, rules: kept.map((entry) => entry.rule) });
+  let right = 0;
+  let covered = 0;
+  const finished = await inSlices(
+    chosen,
+    (i) => {
+      if (judge(i).decided === rows.classes[i]) right += 1;
+      if (kept.some((entry) => entry.cover[i])) covered += 1;
+    },
+    isStale,
+  );
+  return finished ? { n_rules: kept.length, accuracy: right / n, coverage: covered / n } : null;
 }
 
 /** At most so many numbers from 0 to n, evenly spaced; halves go to the even one, as in Python. */
@@ -109,8 +140,20 @@ function sizes(n) {
   return [...found];
 }
 
-/** The rules in the order in which they are added, and those that are always there. */
-function orderOf({ model, entries }, rows) {
+const orders = new WeakMap();
+
+/**
+ * The rules of the state in the order in which they are added, and those that are always there.
+ *
+ * @param {object} store
+ * @returns {[object[], object[]]}
+ */
+export function orderOf({ state, rows }) {
+  if (!orders.has(state)) orders.set(state, findOrder(state, rows));
+  return orders.get(state);
+}
+
+function findOrder({ model, entries }, rows) {
   if (model.semantics.name === "first-match") {
     const last = entries.length && !entries.at(-1).rule.if.length ? 1 : 0;
     const end = entries.length - last;
@@ -119,11 +162,16 @@ function orderOf({ model, entries }, rows) {
   const left = [...entries];
   const order = [];
   const uncovered = new Uint8Array(rows.n).fill(1);
+  // What a rule adds never grows: only the one that promises most needs to be counted again.
+  const gains = left.map(({ cover }) => shared(cover, uncovered));
   while (left.length) {
-    const gains = left.map(({ cover }) => shared(cover, uncovered));
-    const most = Math.max(...gains);
+    const most = gains.reduce((a, b) => Math.max(a, b), 0);
     if (!most) break;
-    const [next] = left.splice(gains.indexOf(most), 1);
+    const place = gains.indexOf(most);
+    gains[place] = shared(left[place].cover, uncovered);
+    if (gains[place] < most) continue;
+    gains.splice(place, 1);
+    const [next] = left.splice(place, 1);
     order.push(next);
     for (let i = 0; i < rows.n; i += 1) if (next.cover[i]) uncovered[i] = 0;
   }

@@ -369,10 +369,10 @@ function importance({ facts, state, isEdited }) {
 
 /** Known of the rules as learned; measured, in a while, of edited ones. */
 function curveBlock(store) {
-  const { facts, state, rows } = store;
+  const { facts, state } = store;
   if (!store.isEdited || !facts.curve) return curve(facts.curve, state.model);
   const place = h("div", { "aria-busy": "true" }, h("p", { class: "muted" }, "Being measured …"));
-  accuracyBySize(state, rows, () => store.state !== state).then((points) => {
+  accuracyBySize(store, () => store.state !== state).then((points) => {
     if (!points) return;
     put(place, curve(points, state.model));
     place.removeAttribute("aria-busy");

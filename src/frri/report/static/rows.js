@@ -1,5 +1,5 @@
 /**
- * The embedded rows: unpacked columns, classes and decisions, and which rows a rule covers.
+ * The embedded rows: unpacked columns, classes and decisions.
  */
 
 const ARRAYS = {
@@ -12,9 +12,6 @@ const ARRAYS = {
 
 /** Stands for a category never seen in training; no category is called so. */
 const UNSEEN = "\uFFFF never seen";
-
-/** A rule covers a row when weight times degree exceeds this. */
-const COVERS = 1e-6;
 
 /**
  * A packed column of numbers.
@@ -83,24 +80,6 @@ export function readRows(facts) {
     /** The values of a row as the evaluator takes them. */
     at: (i) => model.attributes.map((attribute, j) => read(attribute, columns[j][i])),
   };
-}
-
-/**
- * Which rows a rule covers, by the evaluator.
- *
- * @param {object} model
- * @param {object} rule
- * @param {object} rows
- * @param {function(object, Array): number[]} degrees
- * @returns {Uint8Array}
- */
-export function coverOf(model, rule, rows, degrees) {
-  const alone = { ...model, rules: [rule] };
-  const flags = new Uint8Array(rows.n);
-  for (let i = 0; i < rows.n; i += 1) {
-    flags[i] = degrees(alone, rows.at(i))[0] * rule.weight > COVERS ? 1 : 0;
-  }
-  return flags;
 }
 
 /**

@@ -3,22 +3,18 @@
  * around it.
  */
 
-import { classBar, classLabel, conditionChart, shareBar } from "./chart.js";
-import { scalesOnce } from "./chips.js";
+import { classBar, classLabel, shareBar } from "./chart.js";
+
 import { h, named, sentence } from "./dom.js";
 import { alone } from "./editing.js";
+import { layeredChart } from "./layers.js";
 import { neighbouring, overlapping } from "./neighbours.js";
+import { wilson } from "./measures.js";
+import { ruleParts } from "./phrases.js";
+import { scalesOnce } from "./scales.js";
+import { spokenText } from "./spoken.js";
 import { coverageOf } from "./store.js";
-import {
-  attributesByName,
-  conditionParts,
-  counted,
-  percentText,
-  ruleParts,
-  show,
-  shareText,
-  showValue,
-} from "./words.js";
+import { attributesByName, counted, percentText, shareText, showValue } from "./words.js";
 
 const MOST_ERRORS = 8;
 const MOST_NEIGHBOURS = 5;
@@ -34,7 +30,7 @@ export function openedRule(store, entry, actions) {
     "div",
     { class: "opened-rule" },
     h("p", { class: "sentence" }, sentence(ruleParts(store.facts.model, entry.rule))),
-    entry.rule.if.length ? conditionsBlock(store, entry.rule) : null,
+    entry.rule.if.length ? conditionsBlock(store, entry) : null,
     h(
       "div",
       { class: "columns" },
@@ -50,31 +46,34 @@ function block(title, ...children) {
   return h("section", {}, h("h3", {}, title), children);
 }
 
-function conditionsBlock(store, rule) {
+function conditionsBlock(store, entry) {
   const { model } = store.facts;
   const attributes = attributesByName(model);
   const scales = scalesOnce(store);
   return h(
-    "ul",
-    { class: "large-conditions" },
-    rule.if.map((condition) => {
-      const attribute = attributes.get(condition.attribute);
-      const scale = scales.get(attribute.name);
-      const ends = attribute.categories
-        ? ["", ""]
-        : [show(attribute, scale.low), show(attribute, scale.high)];
-      return h(
-        "li",
-        {},
-        h(
+    "div",
+    {},
+    h(
+      "ul",
+      { class: "large-conditions" },
+      entry.rule.if.map((condition, k) => {
+        const attribute = attributes.get(condition.attribute);
+        return h(
+          "li",
+          {},
+          h("p", { class: "phrase" }, h("b", {}, named(attribute.name))),
+          layeredChart(store, entry, k, scales.get(attribute.name)),
+          h("p", { class: "phrase" }, named(spokenText(condition, attribute, model.semantics.clip))),
+        );
+      }),
+    ),
+    store.rows
+      ? h(
           "p",
-          { class: "phrase" },
-          sentence(conditionParts(condition, attribute, model.semantics.clip)),
-        ),
-        conditionChart(condition, attribute, scale, 240, 64),
-        h("p", { class: "ends" }, h("span", {}, ends[0]), h("span", {}, ends[1])),
-      );
-    }),
+          { class: "muted legend" },
+          "Outline: all rows. Pale: rows that meet the other conditions. Solid: rows that the rule covers.",
+        )
+      : null,
   );
 }
 
@@ -96,6 +95,7 @@ function coverage(store, entry) {
       `${counted(known.covered, "row")}${total ? ` of ${total.toLocaleString("en")}` : ""}, ${percentText(share)}.`,
     ),
     known.support ? classBar(store, known.support) : null,
+    decidesText(store, entry),
   ];
   // What it alone covered among the rules as learned says nothing about the edited ones.
   const learned = store.isEdited ? null : known.alone;
@@ -115,6 +115,20 @@ function coverage(store, entry) {
   if (rule.source !== undefined)
     parts.push(h("p", { class: "muted" }, `Made from training object ${rule.source}.`));
   return parts;
+}
+
+function decidesText(store, { number }) {
+  const found = store.state.decides?.get(number);
+  if (!found) return null;
+  if (!found.rows) return h("p", {}, "It decides nothing: wherever it holds, another rule counts more.");
+  const head = `It decides ${counted(found.rows, "row")}`;
+  if (found.right === null) return h("p", {}, `${head}.`);
+  const [low, high] = wilson(found.right, found.rows);
+  return h(
+    "p",
+    {},
+    `${head}, ${found.right.toLocaleString("en")} of them rightly: ${percentText(found.right / found.rows)} (95 % interval ${percentText(low)} to ${percentText(high)}).`,
+  );
 }
 
 function errors(store, entry, actions) {

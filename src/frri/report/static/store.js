@@ -13,13 +13,17 @@
  * @property {Entry[]} entries
  * @property {object} model            the JSON of the whole model
  * @property {?Uint16Array} decided    class decided for each embedded row
+ * @property {?Uint16Array} deciding   number of the rule that decided, 0 where none covers the row; null
+ *                                     where rules vote together
+ * @property {?Map<number, {rows: number, right: ?number, of: number}>} decides  for each rule how many
+ *                                     rows it decides, how many rightly, and of how many
  * @property {?Uint16Array} counts     how many rules cover each embedded row
  * @property {string} label            what was done to get here
  */
 
 import { withRules } from "./editing.js";
-import { degrees, explain } from "./evaluator.js";
-import { coverOf, readRows, size, unpackFlags } from "./rows.js";
+import { readRows, size, unpack, unpackFlags } from "./rows.js";
+import { createSheet } from "./sheet.js";
 import { inSlices } from "./slices.js";
 import { addsVotes } from "./votes.js";
 
@@ -35,7 +39,8 @@ export function createStore(facts) {
     known: facts.rules[r],
     cover: rows && unpackFlags(facts.rules[r].covers, rows.n),
   }));
-  const states = [stateOf(facts.model, entries, rows && rows.decided, "As learned")];
+  const sheet = rows && createSheet(facts.model, rows);
+  const states = [learnedState()];
   const listeners = [];
   let current = 0;
   let nextNumber = entries.length + 1;
@@ -44,6 +49,7 @@ export function createStore(facts) {
   const store = {
     facts,
     rows,
+    sheet,
     get state() {
       return states[current];
     },
@@ -78,8 +84,27 @@ export function createStore(facts) {
      * @returns {Promise<number>} the number of the rule; where nothing changes there is no new state
      */
     apply: (number, change, label) => inTurn(() => perform(number, change, label)),
+
+    /**
+     * Follow the current state by one with only some of its rules.
+     *
+     * @param {Set<number>} numbers of the rules to keep
+     * @param {string} label
+     */
+    keep: (numbers, label) => inTurn(() => restrict(numbers, label)),
   };
   return store;
+
+  function learnedState() {
+    const { data } = facts;
+    const first = stateOf(facts.model, entries, rows && rows.decided, "As learned");
+    if (!data || !data.deciding) return first;
+    const counted = entries.map(({ number, known }) => [
+      number,
+      { ...known.decides, of: data.n_rows },
+    ]);
+    return { ...first, deciding: Uint16Array.from(unpack(data.deciding)), decides: new Map(counted) };
+  }
 
   /** One after the other: what takes long must be finished before something else begins. */
   function inTurn(work) {
@@ -94,28 +119,57 @@ export function createStore(facts) {
     if (old === undefined) return number;
     const rule = change(old && old.rule);
     if (old && rule === old.rule) return number;
-    const entry = rule && describe(number ?? nextNumber, rule, before.model);
+    const entry = rule && describe(number ?? nextNumber, rule);
     if (number === null) nextNumber += 1;
     const changed = place(before, old, entry);
     const model = withRules(
       before.model,
       changed.map((one) => one.rule),
     );
-    const decided = rows && (await redecide(before, model, old, entry));
-    states.splice(current + 1, Infinity, stateOf(model, changed, decided, label));
+    const everywhere =
+      // What adds up can be altered by less than a rule must count to cover a row.
+      addsVotes(model) || [old, entry].some((one) => one && one.rule.weight === 0);
+    const isTouched = (i) =>
+      everywhere || !before.counts[i] || (old && old.cover[i]) || (entry && entry.cover[i]);
+    const touched = entry ? entry.number : number;
+    await follow(model, changed, isTouched, { label, number: touched });
+    return touched;
+  }
+
+  async function restrict(numbers, label) {
+    const before = store.state;
+    const kept = before.entries.filter((entry) => numbers.has(entry.number));
+    if (kept.length === before.entries.length) return;
+    const model = withRules(
+      before.model,
+      kept.map((one) => one.rule),
+    );
+    await follow(model, kept, () => true, { label, number: null });
+  }
+
+  /** Decide again where something may have changed, and make what comes out the current state. */
+  async function follow(model, changed, isTouched, { label, number }) {
+    const found = rows ? await redecide(store.state, model, changed, isTouched) : {};
+    const state = stateOf(model, changed, found.decided ?? null, label, number);
+    if (found.deciding) {
+      state.deciding = found.deciding;
+      state.decides = decidesOf(changed, found);
+    }
+    states.splice(current + 1, Infinity, state);
     move(current + 1);
-    return entry ? entry.number : number;
   }
 
   function move(to) {
     if (to < 0 || to >= states.length) return;
+    // Going back, the rule that an edit was about is the one to look at again.
+    const about = states[Math.max(to, current)].number;
     current = to;
-    for (const listener of listeners) listener(store.state);
+    for (const listener of listeners) listener(store.state, about);
   }
 
-  function describe(number, rule, model) {
+  function describe(number, rule) {
     if (!rows) return { number, rule, known: {}, cover: null };
-    const cover = coverOf(model, rule, rows, degrees);
+    const cover = sheet.cover(rule);
     return { number, rule, known: statistics(rule, cover), cover };
   }
 
@@ -136,20 +190,32 @@ export function createStore(facts) {
     return { ...known, support, precision, lift };
   }
 
-  /** Decide again where the rule fires or fired, and where no rule did: elsewhere nothing changes. */
-  async function redecide(before, model, old, entry) {
-    // What adds up can be altered by less than a rule must count to cover a row.
-    const everywhere = addsVotes(model) || [old, entry].some((one) => one && one.rule.weight === 0);
+  /** Elsewhere than where a rule fires or fired, and where none did, nothing changes. */
+  async function redecide(before, model, changed, isTouched) {
     const affected = [];
-    for (let i = 0; i < rows.n; i += 1) {
-      const touched = (old && old.cover[i]) || (entry && entry.cover[i]);
-      if (touched || everywhere || !before.counts[i]) affected.push(i);
-    }
+    for (let i = 0; i < rows.n; i += 1) if (isTouched(i)) affected.push(i);
+    const judge = sheet.judge(model);
+    const numbers = [0, ...changed.map((entry) => entry.number)];
     const decided = before.decided.slice();
+    const deciding = before.deciding && before.deciding.slice();
     await inSlices(affected, (i) => {
-      decided[i] = classIndex.get(explain(model, rows.at(i)).prediction);
+      const found = judge(i);
+      decided[i] = found.decided;
+      if (deciding) deciding[i] = numbers[found.deciding];
     });
-    return decided;
+    return { decided, deciding };
+  }
+
+  function decidesOf(changed, { decided, deciding }) {
+    const none = () => ({ rows: 0, right: rows.classes ? 0 : null, of: rows.n });
+    const found = new Map(changed.map(({ number }) => [number, none()]));
+    for (let i = 0; i < rows.n; i += 1) {
+      const own = found.get(deciding[i]);
+      if (!own) continue;
+      own.rows += 1;
+      if (rows.classes && rows.classes[i] === decided[i]) own.right += 1;
+    }
+    return found;
   }
 }
 
@@ -166,14 +232,14 @@ export function coverageOf(entry, store) {
   return total ? entry.known.covered / total : null;
 }
 
-function stateOf(model, entries, decided, label) {
+function stateOf(model, entries, decided, label, number = null) {
   let counts = null;
   if (decided) {
     counts = new Uint16Array(decided.length);
     for (const { cover } of entries)
       for (let i = 0; i < counts.length; i += 1) counts[i] += cover[i];
   }
-  return { model, entries, decided, counts, label };
+  return { model, entries, decided, counts, label, number, deciding: null, decides: null };
 }
 
 /** The entries with one changed, taken out, or put in: in a list before the rules that always hold. */

@@ -1,62 +1,82 @@
 /**
- * The table of rules: search, filters, sorting; rows are drawn as they come into sight.
+ * The rules: a matrix with search, filters and sorting; rows are drawn as they come into sight.
  */
 
-import { classLabel, shareBar } from "./chart.js";
-import { conditionChips } from "./chips.js";
-import { announce, byId, h, keepingFocus, plain, put } from "./dom.js";
+import { classColour, classLabel, decidedBar } from "./chart.js";
+import { announce, byId, h, keepingFocus, named, put, sentence } from "./dom.js";
+import { field, filterControls, option } from "./filters.js";
+import { columnHead, matrixCell, matrixColumns, placeOf, restCell } from "./matrix.js";
+import { wilson } from "./measures.js";
+import { ruleParts } from "./phrases.js";
 import { openedRule } from "./rule.js";
 import { inSlices } from "./slices.js";
 import { coverageOf } from "./store.js";
-import { counted, percentText, ruleParts, shareText, weightName } from "./words.js";
+import { addsVotes } from "./votes.js";
+import { counted, percentText, shareText, signedText, weightName } from "./words.js";
 
 /** Rows drawn at a time: about a screen full, so that a keystroke never waits for more. */
-const CHUNK = 10;
+const CHUNK = 20;
 
-const COLUMNS = [
-  { key: "number", title: "Rule", of: (entry) => entry.number, help: "Its place in the model" },
-  {
-    key: "then",
-    title: "Then",
-    of: (entry, store) => store.classIndex(entry.rule.then),
-    help: "The class it speaks for",
-  },
-  { key: "if", title: "If", of: null },
-  {
-    key: "coverage",
-    title: "Coverage",
-    of: coverageOf,
-    down: true,
-    help: "Share of the rows that it covers",
-  },
-  {
-    key: "precision",
-    title: "Precision",
-    of: (entry) => entry.known.precision,
-    down: true,
-    help: "Share of the covered rows that are of its class",
-  },
-  {
-    key: "confidence",
-    title: "Confidence",
-    of: (entry) => entry.rule.weight,
-    down: true,
-    help: "What a full match counts",
-  },
-  {
-    key: "length",
-    title: "Length",
-    of: (entry) => entry.rule.if.length,
-    help: "Number of conditions",
-  },
-  {
-    key: "lift",
-    title: "Lift",
-    of: (entry) => entry.known.lift,
-    down: true,
-    help: "Precision divided by the share of its class",
-  },
-];
+/**
+ * Orders of the rules that do not belong to an attribute.
+ *
+ * @param {object} store
+ */
+function ordersOf(store) {
+  const { model } = store.facts;
+  const decides = (entry) => store.state.decides?.get(entry.number);
+  const orders = [
+    { key: "number", title: "Rule", name: "number", of: (entry) => entry.number },
+    { key: "then", title: "Then", name: "class", of: (entry) => store.classIndex(entry.rule.then) },
+    {
+      key: "decides",
+      title: "Decides",
+      name: "rows decided",
+      help: "Rows that it decides, of all that it covers",
+      of: (entry) => decides(entry)?.rows ?? null,
+      down: true,
+    },
+    {
+      key: "right",
+      title: "Right",
+      name: "share right",
+      help: "How many of the rows that it decides are decided rightly, with a 95 % interval",
+      of: (entry) => {
+        const { rows, right } = decides(entry) ?? { rows: 0 };
+        return rows && right !== null ? right / rows : null;
+      },
+      down: true,
+    },
+    {
+      key: "coverage",
+      title: "Covers",
+      name: "coverage",
+      help: "Share of the rows that it covers",
+      of: (entry) => coverageOf(entry, store),
+      down: true,
+    },
+    {
+      key: "precision",
+      title: "Precision",
+      name: "precision",
+      help: "Share of the covered rows that are of its class",
+      of: (entry) => entry.known.precision,
+      down: true,
+    },
+    {
+      key: "confidence",
+      title: weightName(model),
+      name: weightName(model).toLowerCase(),
+      help: "What a full match counts",
+      of: (entry) => entry.rule.weight,
+      down: true,
+    },
+    { key: "length", name: "length", of: (entry) => entry.rule.if.length },
+    { key: "lift", name: "lift", of: (entry) => entry.known.lift, down: true },
+  ];
+  const hidden = store.state.decides ? [] : ["decides", "right"];
+  return orders.filter(({ key }) => !hidden.includes(key));
+}
 
 /**
  * Set the table up.
@@ -66,23 +86,42 @@ const COLUMNS = [
  * @returns {{open: function(number): void}}
  */
 export function rulesView(store, actions) {
-  const view = { sort: null, descending: false, shown: [], drawn: 0, open: new Set() };
+  const orders = ordersOf(store);
+  const { model } = store.facts;
+  const isList = model.semantics.name === "first-match";
+  const first = orders.find(({ key }) => key === (isList ? "number" : "decides"));
+  const view = {
+    sort: first ?? orders.find(({ key }) => key === "coverage"),
+    descending: !isList,
+    shown: [],
+    drawn: 0,
+    open: new Set(),
+    columns: [],
+    onPaper: false,
+  };
   let drawnRows = new Map();
   const body = h("tbody", { role: "rowgroup" });
+  const heading = h("thead", { role: "rowgroup" });
   const count = h("p", { class: "count", id: "rule-count" });
   const end = h("div", { class: "sentinel" });
-  const controls = filterControls(store, () => refresh());
-  const buttons = new Map();
-  const weight = weightName(store.facts.model);
-  const head = COLUMNS.map((column) => {
-    const title = column.key === "confidence" ? weight : column.title;
-    return headCell({ ...column, title }, buttons, () => sortBy(column));
-  });
+  const order = h(
+    "select",
+    { id: "order", onchange: () => sortBy(orders[Number(order.value)]) },
+    orders.map(({ name }, k) => option(String(k), `by ${name}`)),
+  );
+  const chooser = matrixColumns(store, () => relayout());
+  const controls = filterControls(
+    store,
+    () => refresh(),
+    field("Order", order),
+    chooser.element,
+    count,
+  );
   const table = h(
     "table",
     { class: "rules", role: "table", "aria-describedby": "rule-count" },
-    h("caption", { class: "hidden" }, "The rules of the model"),
-    h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, head)),
+    h("caption", { class: "hidden" }, "The rules of the model, attribute by attribute"),
+    heading,
     body,
   );
   const nothing = h(
@@ -91,7 +130,7 @@ export function rulesView(store, actions) {
     "No rule matches. ",
     h("button", { type: "button", class: "link", onclick: clear }, "Show all rules"),
   );
-  put(byId("rules-view"), controls.element, count, table, nothing, end);
+  put(byId("rules-view"), controls.element, table, nothing, end);
 
   const sight = new IntersectionObserver(
     (seen) => {
@@ -99,13 +138,18 @@ export function rulesView(store, actions) {
     },
     { rootMargin: "400px" },
   );
-  window.addEventListener("beforeprint", () => drawMore(Infinity));
-  store.subscribe(() => {
+  window.addEventListener("beforeprint", () => {
+    view.onPaper = true;
+    drawMore(Infinity);
+    for (const { sayOnPaper } of drawnRows.values()) sayOnPaper();
+  });
+  store.subscribe((_, about) => {
     drawnRows = new Map();
     controls.update();
     keepingFocus(body, () => refresh(view.drawn));
+    if (about !== null && !byId("panel-rules").hidden) reveal(about);
   });
-  refresh();
+  relayout();
   inSlices(store.state.entries, controls.prepare);
 
   return {
@@ -122,31 +166,77 @@ export function rulesView(store, actions) {
     },
   };
 
+  /** Bring a rule into sight that was just restored or changed. */
+  function reveal(number) {
+    const place = view.shown.findIndex((entry) => entry.number === number);
+    if (place < 0) return;
+    if (place >= view.drawn) drawMore(place + 1 - view.drawn);
+    rowOf(view.shown[place]).main.scrollIntoView({ block: "nearest" });
+  }
+
   function clear() {
     controls.clear();
     refresh();
   }
 
+  function relayout() {
+    view.columns = chooser.shown;
+    drawnRows = new Map();
+    put(heading, headRow());
+    mark();
+    refresh();
+  }
+
+  function headRow() {
+    const known = new Map(orders.map((one) => [one.key, one]));
+    const beside = besideKeys(store).map((key) => headCell(known.get(key), sortBy));
+    const attributes = view.columns.map((name) => {
+      const sorting = {
+        key: `attribute ${name}`,
+        title: name,
+        help: `Order the rules by where their condition on ${name} lies`,
+        of: (entry) => placeOf(store, entry.rule, name),
+      };
+      return headCell(sorting, sortBy, (button) => columnHead(store, name, button));
+    });
+    const rest = restOf(store, view.columns);
+    return h(
+      "tr",
+      { role: "row" },
+      ["number", "then"].map((key) => headCell(known.get(key), sortBy)),
+      attributes,
+      rest
+        ? h(
+            "th",
+            { role: "columnheader", scope: "col", class: "col-rest", title: "Conditions on others" },
+            "more",
+          )
+        : null,
+      beside,
+    );
+  }
+
   function sortBy(column) {
-    const again = view.sort === column;
+    const again = view.sort.key === column.key;
     view.descending = again ? !view.descending : Boolean(column.down);
     view.sort = column;
-    for (const [key, button] of buttons) {
-      const isSorted = key === column.key;
-      button
-        .closest("th")
-        .setAttribute(
-          "aria-sort",
-          isSorted ? (view.descending ? "descending" : "ascending") : "none",
-        );
-    }
+    mark();
     refresh();
+  }
+
+  function mark() {
+    for (const cell of heading.querySelectorAll("[data-key]")) {
+      const isSorted = cell.dataset.key === view.sort.key;
+      const way = view.descending ? "descending" : "ascending";
+      cell.setAttribute("aria-sort", isSorted ? way : "none");
+    }
+    order.value = String(orders.findIndex(({ key }) => key === view.sort.key));
   }
 
   function refresh(atLeast = CHUNK) {
     const { entries } = store.state;
     const matching = entries.filter(controls.matcher(store));
-    view.shown = view.sort ? sorted(matching, view, store) : matching;
+    view.shown = sorted(matching, view);
     view.drawn = 0;
     body.replaceChildren();
     drawMore(Math.max(atLeast, CHUNK));
@@ -177,24 +267,41 @@ export function rulesView(store, actions) {
   }
 }
 
-function headCell(column, buttons, onclick) {
-  const attributes = { role: "columnheader", scope: "col", class: `col-${column.key}` };
-  if (!column.of) return h("th", attributes, column.title);
-  const button = h(
-    "button",
-    { type: "button", title: column.help, onclick },
-    column.title,
-    h("span", { class: "arrow", "aria-hidden": "true" }),
-  );
-  buttons.set(column.key, button);
-  // Browsers do not repeat buttons in the head of every printed page.
-  const onPaper = h("span", { class: "paper", "aria-hidden": "true" }, column.title);
-  return h("th", { ...attributes, "aria-sort": "none" }, button, onPaper);
+/** What stands beside the matrix: who decides where one rule does, otherwise what it covers. */
+function besideKeys(store) {
+  if (store.state.decides) return ["decides", "right"];
+  return ["coverage", "precision", "confidence"];
 }
 
-/** Unknown values come last, whichever way the others run. */
-function sorted(entries, { sort, descending }, store) {
-  const keyed = entries.map((entry) => [sort.of(entry, store), entry]);
+/** Whether rules have conditions on attributes that are no columns. */
+function restOf(store, columns) {
+  const shown = new Set(columns);
+  return store.state.entries.some(({ rule }) =>
+    rule.if.some((condition) => !shown.has(condition.attribute)),
+  );
+}
+
+function headCell(column, sortBy, around = (button) => button) {
+  const button = h(
+    "button",
+    { type: "button", title: column.help, onclick: () => sortBy(column) },
+    named(column.title),
+    h("span", { class: "arrow", "aria-hidden": "true" }),
+  );
+  const extra = column.key.startsWith("attribute ") ? "col-attribute" : `col-${column.key}`;
+  // Browsers do not repeat buttons in the head of every printed page.
+  const onPaper = h("span", { class: "paper", "aria-hidden": "true" }, named(column.title));
+  return h(
+    "th",
+    { role: "columnheader", scope: "col", class: extra, "data-key": column.key, "aria-sort": "none" },
+    around(button),
+    onPaper,
+  );
+}
+
+/** Unknown values come last, whichever way the others run; equals stay in the model's order. */
+function sorted(entries, { sort, descending }) {
+  const keyed = entries.map((entry) => [sort.of(entry), entry]);
   const direction = descending ? -1 : 1;
   keyed.sort(([a], [b]) => {
     const [noA, noB] = [a ?? null, b ?? null].map((value) => value === null);
@@ -204,145 +311,33 @@ function sorted(entries, { sort, descending }, store) {
   return keyed.map(([, entry]) => entry);
 }
 
-/** Search box and selects, and the test that they stand for. */
-function filterControls(store, changed) {
-  const { model } = store.facts;
-  const search = h("input", {
-    type: "search",
-    id: "search",
-    placeholder: "Attribute, value, class or rule number",
-    autocomplete: "off",
-    spellcheck: "false",
-    oninput: changed,
-  });
-  const classes = h(
-    "select",
-    { id: "filter-class", onchange: changed },
-    option("", "All classes"),
-    model.classes.map((label, c) => option(String(c), String(label))),
-  );
-  const attributes = h(
-    "select",
-    { id: "filter-attribute", onchange: changed },
-    option("", "Any attribute"),
-    model.attributes.map((attribute, j) => option(String(j), attribute.name)),
-  );
-  const precision = h(
-    "select",
-    { id: "filter-precision", onchange: changed },
-    option("", "Any precision"),
-    [
-      ["1", "exactly 1"],
-      ["0.9", "0.9 or more"],
-      ["0.75", "0.75 or more"],
-      ["<0.75", "below 0.75"],
-    ].map(([value, text]) => option(value, text)),
-  );
-  const origin = h(
-    "select",
-    { id: "filter-origin", onchange: changed },
-    option("", "Any origin"),
-    ["learned", "edited", "written"].map((name) => option(name, name)),
-  );
-  const originField = field("Origin", origin);
-  const texts = new Map();
-  const textOf = ({ rule, number }) => {
-    if (!texts.has(rule))
-      texts.set(rule, `rule ${number} ${plain(ruleParts(model, rule))}`.toLowerCase());
-    return texts.get(rule);
-  };
-  const update = () => {
-    originField.hidden =
-      store.state.entries.every(({ rule }) => !rule.origin || rule.origin === "learned") &&
-      !origin.value;
-  };
-  update();
-  const element = h(
-    "div",
-    { class: "filters", role: "search" },
-    field("Search", search, "grow"),
-    field("Class", classes),
-    field("Uses", attributes),
-    field("Precision", precision),
-    originField,
-  );
-  return {
-    element,
-    update,
-    /** Have the text of an entry ready before it is searched. */
-    prepare(entry) {
-      textOf(entry);
-    },
-    clear() {
-      for (const control of [search, classes, attributes, precision, origin]) control.value = "";
-    },
-    /** A function that tells whether an entry passes. */
-    matcher() {
-      const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-      const label = classes.value === "" ? null : model.classes[Number(classes.value)];
-      const attribute =
-        attributes.value === "" ? null : model.attributes[Number(attributes.value)].name;
-      return (entry) => {
-        const { rule, known } = entry;
-        if (label !== null && rule.then !== label) return false;
-        if (attribute !== null && !rule.if.some((condition) => condition.attribute === attribute))
-          return false;
-        if (origin.value && (rule.origin ?? "learned") !== origin.value) return false;
-        if (!precisionPasses(precision.value, known.precision)) return false;
-        return words.every((word) => textOf(entry).includes(word));
-      };
-    },
-  };
-}
-
-function precisionPasses(wanted, precision) {
-  if (!wanted) return true;
-  if (precision === null || precision === undefined) return false;
-  return wanted.startsWith("<") ? precision < Number(wanted.slice(1)) : precision >= Number(wanted);
-}
-
-function option(value, text) {
-  return h("option", { value }, text.length > 60 ? `${text.slice(0, 59)}…` : text);
-}
-
-function field(label, control, extra = "") {
-  return h("div", { class: `field ${extra}` }, h("label", { for: control.id }, label), control);
-}
-
 /** The row of a rule, and the one below it when it is opened; both are made when first needed. */
 function ruleRow(store, entry, view, actions) {
-  const { rule, known, number } = entry;
+  const { rule, number } = entry;
   const detailId = `rule-${number}-opened`;
-  let detail = null;
+  let [detail, said] = [null, null];
   const button = h(
     "button",
     { type: "button", class: "opener", "aria-controls": detailId, "aria-expanded": "false" },
     h("span", { class: "hidden" }, "Rule "),
     number,
   );
-  const coverage = coverageOf(entry, store);
+  const shown = new Set(view.columns);
   const main = h(
     "tr",
-    { role: "row", class: "rule", onclick: (event) => toggleUnlessSelecting(event) },
+    {
+      role: "row",
+      "data-rule": number,
+      class: `rule${isIdle(store, entry) ? " idle" : ""}`,
+      onclick: (event) => toggleUnlessSelecting(event),
+    },
     cell("number", "Rule", button, originBadge(rule)),
-    cell("then", "Then", classLabel(store, rule.then)),
-    cell("if", "If", conditionChips(store, rule)),
-    cell("coverage", "Coverage", percentText(coverage), shareBar(coverage)),
-    cell(
-      "precision",
-      "Precision",
-      shareText(known.precision),
-      known.precision === null || known.precision === undefined ? null : shareBar(known.precision),
-    ),
-    cell("confidence", weightName(store.facts.model), shareText(rule.weight)),
-    cell("length", "Length", rule.if.length),
-    cell(
-      "lift",
-      "Lift",
-      known.lift === null || known.lift === undefined ? "–" : known.lift.toFixed(2),
-    ),
+    cell("then", "Then", saidLabel(store, rule)),
+    view.columns.map((name) => matrixCell(store, rule, name)),
+    restOf(store, view.columns) ? restCell(store, rule, shown) : null,
+    besideCells(store, entry),
   );
-  const row = { main, button, elements, update };
+  const row = { main, button, elements, update, sayOnPaper };
   return row;
 
   function toggleUnlessSelecting(event) {
@@ -354,27 +349,93 @@ function ruleRow(store, entry, view, actions) {
   }
 
   function elements() {
-    if (view.open.has(number) && !detail) detail = detailRow();
+    if (view.open.has(number) && !detail) detail = below("opened", detailId, openedRule(store, entry, actions));
     const isOpen = view.open.has(number);
     button.setAttribute("aria-expanded", String(isOpen));
     main.classList.toggle("open", isOpen);
-    return isOpen ? [main, detail] : [main];
+    if (view.onPaper) said ??= sentenceRow();
+    return [main, said, isOpen && detail].filter(Boolean);
   }
 
   function update() {
     const wanted = elements();
-    if (wanted.length > 1) main.after(detail);
+    if (wanted.includes(detail)) (said ?? main).after(detail);
     else if (detail) detail.remove();
   }
 
-  function detailRow() {
+  /** On paper nothing can be pointed at: the whole rule is said in words. */
+  function sayOnPaper() {
+    if (said || !main.isConnected) return;
+    said = sentenceRow();
+    main.after(said);
+  }
+
+  function sentenceRow() {
+    return below("said", null, h("p", {}, sentence(ruleParts(store.facts.model, rule))));
+  }
+
+  function below(extra, id, content) {
     return h(
       "tr",
-      { role: "row", class: "opened", id: detailId },
-      h("td", { role: "cell", colspan: COLUMNS.length }, openedRule(store, entry, actions)),
+      { role: "row", class: extra, id },
+      h("td", { role: "cell", colspan: main.childElementCount }, content),
     );
   }
 }
+
+function isIdle(store, { number }) {
+  return store.state.decides?.get(number)?.rows === 0;
+}
+
+function saidLabel(store, rule) {
+  const label = classLabel(store, rule.then);
+  if (!addsVotes(store.facts.model) || rule.votes) return label;
+  return [label, h("span", { class: "muted vote" }, signedText(rule.weight))];
+}
+
+function besideCells(store, entry) {
+  const { known, rule, number } = entry;
+  const found = store.state.decides?.get(number);
+  if (!found)
+    return [
+      cell("coverage", "Covers", percentText(coverageOf(entry, store))),
+      cell("precision", "Precision", shareText(known.precision)),
+      cell("confidence", weightName(store.facts.model), shareText(rule.weight)),
+    ];
+  const colour = classColour(store.facts, store.classIndex(rule.then));
+  if (!found.rows)
+    return [cell("decides", "Decides", h("span", { class: "muted" }, "nothing")), cell("right", "Right", "–")];
+  const share = found.rows / found.of;
+  const decides = cell(
+    "decides",
+    "Decides",
+    h("span", {}, found.rows.toLocaleString("en")),
+    decidedBar(
+      found.rows / mostDecided(store.state),
+      found.right === null ? 1 : found.right / found.rows,
+      colour,
+    ),
+  );
+  decides.title = `${percentText(share)} of ${counted(found.of, "row")}`;
+  if (found.right === null) return [decides, cell("right", "Right", "–")];
+  const [low, high] = wilson(found.right, found.rows);
+  const right = cell(
+    "right",
+    "Right",
+    h("span", {}, percentText(found.right / found.rows)),
+    h("span", { class: "muted interval" }, `${Math.round(100 * low)}–${Math.round(100 * high)}`),
+  );
+  right.title = `${found.right.toLocaleString("en")} of ${counted(found.rows, "row")} that it decides; 95 % interval ${percentText(low)} to ${percentText(high)}`;
+  return [decides, right];
+}
+
+/** The rows decided by the rule that decides most: bars are shares of them. */
+function mostDecided(state) {
+  if (!largest.has(state))
+    largest.set(state, Math.max(...[...state.decides.values()].map(({ rows }) => rows), 1));
+  return largest.get(state);
+}
+const largest = new WeakMap();
 
 function cell(key, label, ...children) {
   return h("td", { role: "cell", class: `col-${key}`, "data-label": label }, children);

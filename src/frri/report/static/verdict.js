@@ -7,10 +7,10 @@ import { nearestChange } from "./changes.js";
 import { classColour, classLabel, shareBar } from "./chart.js";
 import { h, named, put, sentence } from "./dom.js";
 import { degrees, explain, probabilities, scores } from "./evaluator.js";
+import { conditionParts } from "./phrases.js";
 import { addsVotes, leadOf } from "./votes.js";
 import {
   attributesByName,
-  conditionParts,
   counted,
   missingText,
   percentText,

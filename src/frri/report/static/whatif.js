@@ -3,10 +3,10 @@
  * ranges; whatever is changed is decided at once.
  */
 
-import { valueChart } from "./chart.js";
-import { scalesOnce } from "./chips.js";
+
 import { byId, h, named, put } from "./dom.js";
 import { parseRow, parseValue } from "./pasting.js";
+import { distribution, scalesOnce } from "./scales.js";
 import { verdictView } from "./verdict.js";
 import { counted, missingText, rangeOf, showValue, widthOf } from "./words.js";
 
@@ -239,7 +239,7 @@ function valueField(store, attribute, j, changed) {
     autocomplete: "off",
     spellcheck: "false",
   });
-  const field = h("div", { class: "value" }, label, input, valueChart(scale, 200, 30), slider);
+  const field = h("div", { class: "value" }, label, input, distribution(scale, "value-chart"), slider);
   slider.addEventListener("input", () => {
     const value =
       attribute.kind === "date"

@@ -1,10 +1,4 @@
-/**
- * Numbers, conditions and rules in words. The same words as in Python, with typographic signs.
- *
- * A sentence is an array of parts: plain texts, and names from the data as {name}.
- *
- * @typedef {Array<string|{name: *}>} Parts
- */
+/** Numbers, values and shares in words: rounded as in Python, with typographic signs. */
 
 import { addsVotes } from "./votes.js";
 
@@ -149,121 +143,6 @@ export function isStrict(core, support) {
 }
 
 /**
- * Where a condition fully holds, without the attribute's name: what stands before and after it.
- *
- * @param {object} condition
- * @param {object} attribute
- * @returns {[string, string]}
- */
-function around(condition, attribute) {
-  const [supportLow, coreLow, coreHigh, supportHigh] = boundsOf(condition);
-  const strictLow = isStrict(coreLow, supportLow);
-  const strictHigh = isStrict(coreHigh, supportHigh);
-  const low = show(attribute, strictLow ? supportLow : coreLow);
-  const high = show(attribute, strictHigh ? supportHigh : coreHigh);
-  if (coreLow === coreHigh) return ["", ` = ${show(attribute, coreLow)}`];
-  if (coreLow === -Infinity) {
-    if (coreHigh === Infinity) return ["", " is anything"];
-    return ["", ` ${strictHigh ? "<" : "≤"} ${high}`];
-  }
-  if (coreHigh === Infinity) return ["", ` ${strictLow ? ">" : "≥"} ${low}`];
-  return [`${low} ${strictLow ? "<" : "≤"} `, ` ${strictHigh ? "<" : "≤"} ${high}`];
-}
-
-/**
- * Where a condition ends, "" for one without slopes.
- *
- * @param {object} condition
- * @param {object} attribute
- * @param {boolean} clip
- * @returns {string}
- */
-export function endsText(condition, attribute, clip) {
-  if (condition.values) return "";
-  const [supportLow, coreLow, coreHigh, supportHigh] = boundsOf(condition);
-  const slopes = [
-    [coreLow, supportLow],
-    [coreHigh, supportHigh],
-  ].filter(([core, support]) => core !== support && !isStrict(core, support));
-  if (!slopes.length) return "";
-  const [low, high] = rangeOf(attribute);
-  // Clipped values never get past the range: an end beyond it is never reached.
-  const reached = slopes
-    .map(([, end]) => end)
-    .filter((end) => !clip || (low <= end && end <= high));
-  if (!reached.length) return "fades";
-  return `fades, ends at ${reached.map((end) => show(attribute, end)).join(" and ")}`;
-}
-
-/**
- * A condition as a phrase.
- *
- * @param {object} condition
- * @param {object} attribute
- * @param {boolean} clip
- * @returns {Parts}
- */
-export function conditionParts(condition, attribute, clip) {
-  const name = { name: condition.attribute };
-  if (condition.values) {
-    const values = [...condition.values].sort(byCodePoint);
-    if (values.length === 1) return [name, " = ", { name: values[0] }];
-    const listed = values.flatMap((value, i) => (i ? [", ", { name: value }] : [{ name: value }]));
-    return [name, " in {", ...listed, "}"];
-  }
-  const [before, after] = around(condition, attribute);
-  const ends = endsText(condition, attribute, clip);
-  return [before, name, ends ? `${after} (${ends})` : after];
-}
-
-/**
- * A condition in a few characters, for a label that has the attribute's name beside it.
- *
- * @param {object} condition
- * @param {object} attribute
- * @returns {Parts}
- */
-export function shortParts(condition, attribute) {
-  if (condition.values) {
-    const values = [...condition.values].sort(byCodePoint);
-    const shown = values.slice(0, 3).flatMap((v, i) => (i ? [", ", { name: v }] : [{ name: v }]));
-    return values.length > 3 ? [...shown, `, +${values.length - 3}`] : shown;
-  }
-  const [before, after] = around(condition, attribute);
-  if (!before) return [after.trim()];
-  return [before.replace(/ [<≤] $/, ""), " – ", after.replace(/^ [<≤] /, "")];
-}
-
-/**
- * A whole rule as a sentence.
- *
- * @param {object} model
- * @param {object} rule
- * @returns {Parts}
- */
-export function ruleParts(model, rule) {
-  const attributes = attributesByName(model);
-  const { clip } = model.semantics;
-  const phrases = rule.if.map((c) => conditionParts(c, attributes.get(c.attribute), clip));
-  const joined = phrases.flatMap((parts, i) => (i ? [" and ", ...parts] : parts));
-  let head = ["If ", ...joined, ", then "];
-  if (!rule.if.length) head = [model.semantics.name === "first-match" ? "Otherwise, " : "Always, "];
-  return [...head, { name: model.target }, ...saidParts(model, rule), "."];
-}
-
-/** What a rule says about the target; where rules vote, their weight is part of it. */
-function saidParts(model, rule) {
-  if (rule.votes)
-    return rule.votes.flatMap((vote, c) => [
-      c ? ", " : " by votes ",
-      { name: model.classes[c] },
-      ` ${signedText(vote)}`,
-    ]);
-  if (addsVotes(model)) return [" ", { name: rule.then }, ` ${signedText(rule.weight)}`];
-  return [" is ", { name: rule.then }];
-}
-
-/**
  * What the weight of a rule is called.
  *
  * @param {object} model
@@ -342,15 +221,4 @@ export function decimal(value) {
  */
 export function counted(count, noun, nouns = `${noun}s`) {
   return `${count.toLocaleString("en")} ${count === 1 ? noun : nouns}`;
-}
-
-/** Python's order of texts: by code point, where JavaScript's own is by UTF-16 unit. */
-function byCodePoint(a, b) {
-  const left = [...a];
-  const right = [...b];
-  for (let i = 0; i < Math.min(left.length, right.length); i += 1) {
-    const difference = left[i].codePointAt(0) - right[i].codePointAt(0);
-    if (difference) return difference;
-  }
-  return left.length - right.length;
 }

@@ -1,0 +1,193 @@
+/**
+ * The matrix: attributes are columns, ordered by importance, each with its distribution on top; a cell
+ * shows where a rule's condition holds. Attributes that find no room, and those that no rule uses, are
+ * folded away until they are chosen.
+ */
+
+import { classColour } from "./chart.js";
+import { h, named, plain, put } from "./dom.js";
+import { conditionParts, shortParts } from "./phrases.js";
+import { placesOf, rangeBar } from "./range.js";
+import { distribution, scalesOnce } from "./scales.js";
+import { sidesOf } from "./spoken.js";
+import { attributesByName, counted, show } from "./words.js";
+
+/** Room for a column, and for what stands beside the attributes, in pixels. */
+const COLUMN = 84;
+const BESIDE = 400;
+const FEWEST = 4;
+/** On a narrow screen conditions stand below each other, and there is room for more. */
+const NARROW = 768;
+const MOST_NARROW = 40;
+
+/**
+ * Which attributes are columns.
+ *
+ * @param {object} store
+ * @param {function(): void} changed
+ */
+export function matrixColumns(store, changed) {
+  const ranked = ranking(store);
+  const width = document.documentElement.clientWidth;
+  const fits =
+    width <= NARROW ? MOST_NARROW : Math.max(FEWEST, Math.floor((width - BESIDE) / COLUMN));
+  const chosen = new Set(ranked.filter(({ uses }) => uses).slice(0, fits).map(({ name }) => name));
+  const summary = h("summary", {});
+  const boxes = h("div", { class: "choices" });
+  const element = h(
+    "details",
+    { class: "chooser" },
+    summary,
+    h("fieldset", { class: "chooser-box" }, h("legend", {}, "Columns, by importance"), boxes),
+  );
+  let drawn = false;
+  element.addEventListener("toggle", () => {
+    if (element.open && !drawn) put(boxes, ranked.map(box));
+    drawn = true;
+  });
+  element.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !element.open) return;
+    element.open = false;
+    summary.focus();
+  });
+  describe();
+  return {
+    element,
+    /** The attributes that are columns now, the most important first. */
+    get shown() {
+      return ranked.filter(({ name }) => chosen.has(name)).map(({ name }) => name);
+    },
+  };
+
+  function box({ name, uses }, k) {
+    const input = h("input", { type: "checkbox", id: `column-${k}`, checked: chosen.has(name) });
+    input.addEventListener("change", () => {
+      if (input.checked) chosen.add(name);
+      else chosen.delete(name);
+      describe();
+      changed();
+    });
+    const text = uses ? counted(uses, "rule") : "no rule";
+    return h(
+      "div",
+      {},
+      input,
+      h("label", { for: input.id }, named(name), h("span", { class: "muted" }, ` ${text}`)),
+    );
+  }
+
+  function describe() {
+    summary.textContent = `Columns: ${chosen.size} of ${ranked.length}`;
+  }
+}
+
+/** Attributes by what the accuracy loses without them, or by how many rules use them. */
+function ranking(store) {
+  return store.facts.attributes
+    .map(({ name, importance, n_rules: uses }) => ({ name, importance: importance ?? 0, uses }))
+    .sort((a, b) => b.importance - a.importance || b.uses - a.uses);
+}
+
+/**
+ * The head of a column: name, distribution, ends of the axis that all its cells share.
+ *
+ * @param {object} store
+ * @param {string} name
+ * @param {HTMLElement} button with the name
+ * @returns {Array}
+ */
+export function columnHead(store, name, button) {
+  const attribute = attributesByName(store.facts.model).get(name);
+  const scale = scalesOnce(store).get(name);
+  const ends = attribute.categories
+    ? [attribute.categories[0] ?? "", attribute.categories.at(-1) ?? ""]
+    : [show(attribute, scale.low), show(attribute, scale.high)];
+  return [
+    button,
+    distribution(scale, "head-chart"),
+    h("span", { class: "axis" }, ends.map((end) => h("span", {}, named(end)))),
+  ];
+}
+
+/**
+ * The cell of a rule in a column; empty where the rule has no condition on the attribute.
+ *
+ * @param {object} store
+ * @param {object} rule
+ * @param {string} name
+ * @returns {HTMLElement}
+ */
+export function matrixCell(store, rule, name) {
+  const { model } = store.facts;
+  const conditions = rule.if.filter((condition) => condition.attribute === name);
+  const cell = h("td", { role: "cell", class: conditions.length ? "cell" : "cell none" });
+  if (!conditions.length) return cell;
+  const attribute = attributesByName(model).get(name);
+  const scale = scalesOnce(store).get(name);
+  const colour = classColour(store.facts, store.classIndex(rule.then));
+  cell.title = conditions
+    .map((condition) => plain(conditionParts(condition, attribute, model.semantics.clip)))
+    .join(" and ")
+    .slice(0, 400);
+  cell.append(
+    h("span", { class: "cell-name" }, named(name)),
+    ...conditions.map((condition) => rangeBar(condition, attribute, scale, colour)),
+    h(
+      "span",
+      { class: "cell-words" },
+      conditions.map((condition) => words(condition, attribute, model.semantics.clip)),
+    ),
+  );
+  return cell;
+}
+
+/** Both numbers in a few characters: where the condition holds fully, and where not at all. */
+function words(condition, attribute, clip) {
+  const short = plain(shortParts(condition, attribute));
+  if (condition.values || attribute.categories) return h("span", {}, short);
+  const ends = sidesOf(condition, attribute, clip)
+    .filter((side) => side && side.end !== null)
+    .map((side) => side.end);
+  return [h("span", {}, short), ends.length ? h("span", {}, `0 at ${ends.join(", ")}`) : null];
+}
+
+/**
+ * Conditions on attributes that are no columns, as a number with the phrases behind it.
+ *
+ * @param {object} store
+ * @param {object} rule
+ * @param {Set<string>} shown attributes that are columns
+ * @returns {HTMLElement}
+ */
+export function restCell(store, rule, shown) {
+  const { model } = store.facts;
+  const attributes = attributesByName(model);
+  const rest = rule.if.filter((condition) => !shown.has(condition.attribute));
+  const phrases = rest.map((condition) =>
+    plain(conditionParts(condition, attributes.get(condition.attribute), model.semantics.clip)),
+  );
+  return h(
+    "td",
+    { role: "cell", class: "col-rest", title: phrases.join(" and ").slice(0, 400) },
+    rest.length ? `+${rest.length}` : "",
+  );
+}
+
+/**
+ * Where the condition on an attribute lies, to order rules by; null without one.
+ *
+ * @param {object} store
+ * @param {object} rule
+ * @param {string} name
+ * @returns {?number}
+ */
+export function placeOf(store, rule, name) {
+  const condition = rule.if.find((one) => one.attribute === name);
+  if (!condition) return null;
+  if (condition.values) {
+    const { categories } = attributesByName(store.facts.model).get(name);
+    return Math.min(...condition.values.map((value) => categories.indexOf(value)));
+  }
+  const [, low, high] = placesOf(condition, scalesOnce(store).get(name));
+  return (low + high) / 2;
+}

@@ -1,0 +1,114 @@
+"""A browser that visits pages: what tests of the page share."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from frri import RuleSet
+from frri.report import write_report
+
+CHROMIUM = Path("/usr/bin/chromium")
+AXE = Path(sys.prefix) / "axe/node_modules/axe-core/axe.min.js"
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def needs(what, present):
+    """In CI everything must be there; elsewhere a test may be skipped, with the reason."""
+    if not present:
+        message = f"{what} is not installed (make test installs it where it may)"
+        if os.environ.get("CI") == "true":
+            pytest.fail(message)
+        pytest.skip(message)
+
+
+class Visit:
+    """Opens pages and remembers whatever they complained about or asked for."""
+
+    def __init__(self, browser, folder):
+        self.browser, self.folder = browser, folder
+        self.contexts, self.complaints, self.requests = [], [], []
+
+    def page(self, **settings):
+        context = self.browser.new_context(**settings)
+        self.contexts.append(context)
+        context.on("request", lambda request: self.requests.append(request.url))
+        page = context.new_page()
+        page.set_default_timeout(30_000)
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("dialog", self._dialog)
+        return page
+
+    def report(self, ruleset, X=None, y=None, **settings):
+        path = self.folder / f"report-{len(self.contexts)}.html"
+        write_report(ruleset, path, X, y)
+        return self.open(path, **settings)
+
+    def open(self, path, **settings):
+        page = self.page(**settings)
+        page.goto(path.as_uri())
+        return page
+
+    def close(self):
+        """No errors on the console, and nothing asked for but the files themselves."""
+        for context in self.contexts:
+            context.close()
+        assert self.complaints == []
+        asked = [url[:60] for url in self.requests if not url.startswith(("file://", "blob:"))]
+        assert asked == []
+
+    def _dialog(self, dialog):
+        # Pages with edits ask before they are left; tests that mean to leave answer themselves.
+        if dialog.type != "beforeunload":
+            self.complaints.append(dialog.message)
+
+    def _console(self, message):
+        if message.type in {"error", "warning"}:
+            self.complaints.append(message.text)
+
+
+def shown(page):
+    return [int(text.split()[-1]) for text in page.locator("tr.rule .opener").all_text_contents()]
+
+
+def settle(page):
+    page.wait_for_selector(".change:not([aria-busy])")
+
+
+def download(page, folder, button="Download model"):
+    with page.expect_download() as expected:
+        page.get_by_role("button", name=button, exact=True).click()
+    path = folder / expected.value.suggested_filename
+    expected.value.save_as(path)
+    return RuleSet.load(path)
+
+
+def header(page):
+    """The figures at the head: their values and notes."""
+    found = {}
+    for name in ("rules", "conditions", "accuracy"):
+        place = page.locator(f"[data-figure={name}]")
+        found[name] = tuple(place.locator(part).inner_text() for part in (".big", ".note"))
+    return found
+
+
+def violations(page):
+    needs("axe-core", AXE.exists())
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return [
+        (one["id"], one["nodes"][0]["html"][:200])
+        for one in found
+        if one["impact"] in {"serious", "critical"}
+    ]

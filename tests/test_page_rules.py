@@ -1,0 +1,173 @@
+"""The matrix of rules: the whole model at a glance, and numbers that can be trusted."""
+
+import json
+
+import numpy as np
+import pytest
+
+from browsing import Visit, shown
+from frri import Attribute, NumericCondition, Rule, RuleSet
+
+LAPTOP = {"width": 1440, "height": 900}
+
+
+@pytest.fixture(scope="module")
+def pages(browser, tmp_path_factory):
+    visit = Visit(browser, tmp_path_factory.mktemp("pages"))
+    yield visit
+    visit.close()
+
+
+@pytest.fixture(scope="module")
+def page(pages, wine):
+    return pages.report(*wine, viewport=LAPTOP)
+
+
+def test_every_condition_is_in_its_column_with_both_numbers(page, wine):
+    ruleset, _, _ = wine
+    page.click("text=Columns:")
+    page.locator(".chooser input").evaluate_all(
+        "all => all.forEach((one) => one.checked || one.click())"
+    )
+    heads = page.locator("th.col-attribute button").all_inner_texts()
+    assert sorted(heads) == sorted(attribute.name for attribute in ruleset.attributes)
+    for number in shown(page):
+        rule = ruleset[number - 1]
+        cells = page.locator(f"[data-rule='{number}'] .cell")
+        words = dict(zip(heads, cells.locator("xpath=.").all_text_contents(), strict=True))
+        assert {name for name, text in words.items() if text} == set(rule.attributes)
+        for condition in rule.conditions:
+            attribute = next(a for a in ruleset.attributes if a.name == condition.attribute)
+            low, core_low, core_high, high = condition.trapezoid
+            for core, end in ((core_low, low), (core_high, high)):
+                if np.isfinite(core):
+                    assert attribute.show(core) in words[attribute.name]
+                    reached = attribute.low <= end <= attribute.high
+                    assert (f"0 at {attribute.show(end)}" in words[attribute.name]) == reached
+    page.locator(".chooser input").first.click()
+    assert page.locator("th.col-attribute").count() == len(heads) - 1
+    hidden = heads[0]
+    for number in shown(page):
+        rest = page.inner_text(f"[data-rule='{number}'] .col-rest")
+        assert rest == ("+1" if hidden in ruleset[number - 1].attributes else "")
+    page.locator(".chooser input").first.click()
+    page.keyboard.press("Escape")
+    assert not page.is_visible(".chooser-box")
+
+
+def test_layers_count_rows_as_numpy_does(page, wine):
+    ruleset, X, y = wine
+    covers, classes = ruleset.covers(X), np.searchsorted(ruleset.classes, y)
+    for r, rule in enumerate(ruleset):
+        for k, condition in enumerate(rule.conditions):
+            others = tuple(c for i, c in enumerate(rule.conditions) if i != k)
+            alone = RuleSet(
+                (Rule(others, rule.consequent),), ruleset.attributes, ruleset.classes, clip=True
+            )
+            meets = alone.decide(X).degrees[:, 0] > 0
+            found = page.evaluate(
+                """([r, k]) => { const entry = frri.store.state.entries[r];
+                     return JSON.stringify(frri.countLayers(frri.store, entry.rule, k, entry.cover)); }""",
+                [r, k],
+            )
+            found = json.loads(found)
+            column = X[condition.attribute].to_numpy()
+            a = next(a for a in ruleset.attributes if a.name == condition.attribute)
+            bins = np.minimum((np.clip(column, a.low, a.high) - a.low) / (a.high - a.low) * 24, 23)
+            bins = bins.astype(int)
+            assert found["all"] == np.bincount(bins, minlength=24).tolist()
+            for name, rows in (("meeting", meets), ("covered", covers[:, r])):
+                expected = [
+                    np.bincount(bins[rows & (classes == c)], minlength=24).tolist()
+                    for c in range(len(ruleset.classes))
+                ]
+                assert found[name] == expected
+
+
+def test_paper_has_both_numbers_of_every_condition(pages, wine):
+    ruleset, _, _ = wine
+    page = pages.report(*wine)
+    page.pdf(format="A4")
+    page.emulate_media(media="print")
+    text = page.inner_text("#rules-view")
+    for rule in ruleset:
+        for condition in rule.conditions:
+            attribute = next(a for a in ruleset.attributes if a.name == condition.attribute)
+            for sign, core, end in (
+                ("≥", condition.core_low, condition.support_low),
+                ("≤", condition.core_high, condition.support_high),
+            ):
+                if np.isfinite(core):
+                    assert f"{attribute.name} {sign} {attribute.show(core)}" in text
+                    if attribute.low <= end <= attribute.high:
+                        way = "below" if sign == "≥" else "above"
+                        assert f"not at all {way} {attribute.show(end)}" in text
+
+
+def test_ends_that_no_value_reaches_are_not_spoken_of(page):
+    age = {"name": "age", "kind": "numeric", "low": 20, "high": 80}
+    size = {"name": "size", "kind": "ordinal", "categories": ["small", "mid", "large"]}
+    cases = [
+        ([12, 30, None, None], age, "fully from 30, still 0.44 at 20"),
+        ([25, 30, None, None], age, "fully from 30, not at all below 25"),
+        ([None, None, 40, 55.5], age, "fully up to 40, not at all above 55.5"),
+        ([25, 30, 40, 50], age, "fully from 30 to 40, not at all below 25 or above 50"),
+        ([30, 30, None, None], age, "fully from 30, else not at all"),
+        ([25, 30, 30, 35], age, "fully at 30, not at all below 25 or above 35"),
+        ([0.5, 2, None, None], size, "fully for large, 0.33 for mid, else not at all"),
+        ([None, None, 0, 0.7], size, "fully for small, else not at all"),
+    ]
+    for trapezoid, attribute, expected in cases:
+        said = page.evaluate(
+            "([c, a]) => frri.spokenText(c, a, true)",
+            [{"attribute": attribute["name"], "trapezoid": trapezoid}, attribute],
+        )
+        assert said == expected
+
+
+def test_many_rules_and_attributes_fit_on_a_laptop(pages):
+    random = np.random.default_rng(0)
+    attributes = tuple(Attribute(f"gene {j}", 0, 1) for j in range(200))
+    rules = tuple(
+        Rule(
+            tuple(
+                NumericCondition(
+                    f"gene {j}", support_low=0.2, core_low=float(random.random() / 2 + 0.3)
+                )
+                for j in random.choice(30, 3, replace=False)
+            ),
+            int(random.integers(2)),
+        )
+        for _ in range(60)
+    )
+    X = random.random((40, 200))
+    page = pages.report(RuleSet(rules, attributes, (0, 1)), X, X[:, 0] > 0.5, viewport=LAPTOP)
+    heads = page.locator("th.col-attribute").count()
+    assert 4 <= heads < 30
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    in_sight = page.evaluate(
+        """() => [...document.querySelectorAll("tr.rule")]
+             .filter((row) => row.getBoundingClientRect().bottom <= window.innerHeight).length"""
+    )
+    assert in_sight >= 15
+    assert page.locator(".rule.idle").count() > 0
+    assert "nothing" in page.locator(".rule.idle .col-decides").first.inner_text()
+
+
+def test_leaving_with_edits_asks_first_and_undo_returns_to_the_rule(pages, wine):
+    page = pages.report(*wine)
+    page.click("#tab-edit")
+    page.select_option("#edit-rule", "3")
+    page.click("text=Remove rule")
+    page.wait_for_selector("#edit-bar:visible")
+    assert page.inner_text("#opening").startswith(f"Edited: {len(wine[0]) - 1} rules, right on ")
+    asked = []
+    page.once("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.close(run_before_unload=True)
+    page.wait_for_timeout(200)
+    assert asked == ["beforeunload"]
+    page.select_option("#edit-rule", "1")
+    page.locator("#edit-bar").get_by_role("button", name="Undo").click()
+    assert page.input_value("#edit-rule") == "3"
+    page.click("#tab-rules")
+    assert 3 in shown(page)
