@@ -110,5 +110,5 @@ def violations(page):
     return [
         (one["id"], one["nodes"][0]["html"][:200])
         for one in found
-        if one["impact"] in {"serious", "critical"}
+        if one["impact"] != "minor"
     ]

@@ -22,6 +22,7 @@ from frri.report.facts import SUPPORTED
 from frri.rules.measures import overlap
 from frri.rules.semantics import Semantics
 from frri.rules.text import condition_text
+from made_up_models import for_browser, random_rows, random_ruleset
 
 HOSTILE = '</script><script>document.title="owned"</script><img src=x onerror=alert(2)>"\'&\u202e'
 
@@ -331,33 +332,6 @@ def test_what_a_missing_value_counts_as_is_said(visit):
     assert page.get_attribute("#value-0", "placeholder") == "missing"
 
 
-def test_nearest_change_alters_the_decision_and_nothing_cheaper_does(visit, wine):
-    ruleset, X, y = wine
-    page = visit.report(ruleset, X, y)
-    page.click("#tab-what-if")
-    widths = np.array([attribute.width for attribute in ruleset.attributes])
-    for row in (3, 70, 140):
-        page.fill("#row-number", str(row + 1))
-        page.press("#row-number", "Enter")
-        settle(page)
-        before = page.inner_text(".decision")
-        suggested = page.text_content(".change")
-        page.click("text=Make this change")
-        after = page.inner_text(".decision")
-        assert after != before
-        assert suggested.startswith(f"It would be {after}")
-        values = np.array([float(page.get_attribute(f"#value-{j}", "title")) for j in range(13)])
-        assert ruleset.predict([values])[0] == after
-        moved = np.abs(values - X.iloc[row].to_numpy()) / widths
-        if (moved > 0).sum() == 1:
-            for j, attribute in enumerate(ruleset.attributes):
-                trials = np.tile(X.iloc[row].to_numpy(), (400, 1))
-                trials[:, j] = np.linspace(attribute.low, attribute.high, 400)
-                cost = np.abs(trials[:, j] - X.iloc[row, j]) / widths[j]
-                flips = cost[ruleset.predict(trials) != before]
-                assert not len(flips) or flips.min() >= moved.max() - 2e-3
-
-
 # ------------------------------------------------------------------ edit
 
 
@@ -654,90 +628,6 @@ def test_nominal_conditions_are_edited_by_ticking(visit, tmp_path):
 
 
 # ------------------------------------------------------------------ the same decisions as in Python
-
-
-ATTRIBUTES = (
-    Attribute("a", 0.0, 10.0, typical=4.5),
-    Attribute("b", -1.0, 1.0),
-    Attribute("colour", categories=("blue", "green", "red"), typical="green"),
-    Attribute("size", categories=("s", "m", "l", "xl"), kind="ordinal", typical="l"),
-    Attribute("day", 19000.0, 20000.0, kind="date", typical=19200.5),
-)
-
-
-def random_condition(random):
-    attribute = ATTRIBUTES[random.integers(len(ATTRIBUTES))]
-    if attribute.kind == "nominal":
-        values = random.choice(attribute.categories, random.integers(1, 3), replace=False)
-        return NominalCondition(attribute.name, frozenset(values.tolist()))
-    bounds = np.sort(attribute.low + attribute.width * random.uniform(-0.1, 1.1, 4)).tolist()
-    kind = random.integers(5)
-    if kind == 0:
-        return NumericCondition(attribute.name, *bounds)
-    if kind == 1:
-        return NumericCondition(attribute.name, core_high=bounds[1], support_high=bounds[2])
-    if kind == 2:
-        return NumericCondition(attribute.name, bounds[1], bounds[2])
-    if kind == 3:
-        return NumericCondition.below(attribute.name, bounds[2])
-    return NumericCondition(attribute.name, bounds[0], bounds[0], bounds[3], bounds[3])
-
-
-def random_ruleset(random, combination, fallback, t_norm):
-    classes = ("x", "y", "z")
-    rules = []
-    for _ in range(12):
-        conditions = tuple(random_condition(random) for _ in range(random.integers(1, 5)))
-        n_parts = 2 ** len(conditions) if fallback == "partial" else len(conditions) + 1
-        rules.append(
-            Rule(
-                conditions,
-                str(random.choice(classes)),
-                float(random.uniform(0.1, 1.5)),
-                distribution=tuple(random.dirichlet([1, 1, 1]).tolist())
-                if random.random() < 0.5
-                else None,
-                partial_weights=tuple(random.random(n_parts).tolist()),
-            )
-        )
-    return RuleSet(
-        tuple(rules),
-        ATTRIBUTES,
-        classes,
-        t_norm=t_norm,
-        combination=combination,
-        fallback=fallback,
-        clip=bool(random.integers(2)),
-        missing=str(random.choice(["typical", "fails", "similar"])),
-        class_counts=(3.0, 5.0, 2.0),
-    )
-
-
-def random_rows(random, n):
-    rows = pd.DataFrame(
-        {
-            "a": random.uniform(-3, 13, n),
-            "b": random.uniform(-2, 2, n).round(1),
-            "colour": random.choice(["blue", "green", "red", "never seen"], n),
-            "size": random.choice(["s", "m", "l", "xl"], n),
-            "day": np.datetime64("2021-11-01")
-            + random.integers(0, 1200, n).astype("timedelta64[D]"),
-        }
-    ).astype({"colour": object, "size": object})
-    for name in rows:
-        rows.loc[random.random(n) < 0.05, name] = None
-    return rows
-
-
-def for_browser(rows):
-    """Rows as JSON values in the order of the columns; dates as texts."""
-    columns = []
-    for name in rows:
-        column = rows[name]
-        if column.dtype.kind == "M":
-            column = column.dt.strftime("%Y-%m-%d")
-        columns.append([None if pd.isna(value) else value for value in column.tolist()])
-    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def compare(page, ruleset, rows):

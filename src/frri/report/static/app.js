@@ -2,6 +2,7 @@
  * The page: reads the facts that came with it and sets up the four views.
  */
 
+import { allStrips, singleChanges } from "./changes.js";
 import { byId } from "./dom.js";
 import { editView } from "./edit.js";
 import { degrees, explain, predict, probabilities, scores } from "./evaluator.js";
@@ -11,6 +12,7 @@ import { overviewView } from "./overview.js";
 import { conditionParts, ruleParts } from "./phrases.js";
 import { distributionSymbols } from "./scales.js";
 import { spokenText } from "./spoken.js";
+import { sharedCase } from "./sharing.js";
 import { createStore } from "./store.js";
 import { rulesView } from "./table.js";
 import { tabs } from "./tabs.js";
@@ -50,6 +52,16 @@ window.addEventListener("beforeprint", overview.refresh);
 byId("app").hidden = false;
 byId("plain-rules").hidden = true;
 showTab("rules");
+openShared();
+window.addEventListener("hashchange", openShared);
+
+/** A case in the address is shown at once. */
+function openShared() {
+  const values = sharedCase(facts.model);
+  if (!values) return;
+  showTab("what-if");
+  whatIf.tryValues(values);
+}
 
 /** For the browser's console: the model, and the functions that decide. */
 globalThis.frri = {
@@ -64,4 +76,6 @@ globalThis.frri = {
   ruleParts,
   spokenText,
   countLayers,
+  allStrips,
+  singleChanges,
 };

@@ -1,53 +1,84 @@
 /**
- * The nearest change of a row that alters the decision.
+ * What would change the decision about a row: for every other class the nearest value of a single
+ * attribute, by the strips, and where no single attribute is enough several, found by search.
  *
- * Changes are measured in shares of an attribute's training range; another category, and a value for
- * a missing one, cost 1. First every single attribute is searched: between two neighbouring bounds of
- * the rules the memberships are straight lines, so the ends and the middle of each such piece are
- * tried, nearest first, and where the decision differs the border is found by halving. If no single
- * attribute suffices, the nearest embedded row with another decision is taken, and as many of its
- * differences undone as may be.
+ * Changes are measured in shares of an attribute's training range; another category, and a value for a
+ * missing one, cost 1. Of equal ones the first attribute is taken, as in Python.
  */
 
-import { predict } from "./evaluator.js";
+import { explain, predict } from "./evaluator.js";
 import { inSlices } from "./slices.js";
-import { boundsOf, numberText, rangeOf, widthOf } from "./words.js";
+import { caseOf, stripOf } from "./strips.js";
+import { widthOf } from "./words.js";
 
-/** Bisection stops here, in shares of a range. */
-const FINE = 1e-9;
+/** Steps of a rounded date: a day, an hour, a minute, a second, a microsecond. */
+const TIMES = [1, 24, 1440, 86400, 86400e6];
+/** A rounded number moves at most this share of the training range. */
+const COARSEST = 0.02;
+/** Ever finer steps, at most so many. */
+const FINER = 12;
 
 /**
- * @typedef {{values: Array, changed: number[], prediction: *, cost: number}} Change
+ * The strips of all attributes that rules use, in their order.
  *
  * @param {object} model
  * @param {Array} values of the row, as the evaluator takes them
- * @param {?object} rows embedded rows
- * @param {?ArrayLike<number>} decided the classes decided for them
  * @param {function(): boolean} [isStale] true gives up
- * @returns {Promise<?Change|undefined>} null if there is none, undefined if given up
+ * @returns {Promise<?Map<number, object[]>>} pieces by attribute; null if given up
  */
-export async function nearestChange(model, values, rows, decided, isStale = () => false) {
-  const now = predict(model, values);
-  const decides = (j, value) => predict(model, replaced(values, j, value));
-  let best = null;
-  const finished = await inSlices(
-    candidates(model, values),
-    ({ j, from, to, least }) => {
-      if (best && least >= best.cost) return false;
-      if (decides(j, to) === now) return true;
-      const value = border(model.attributes[j], from, to, (x) => decides(j, x) !== now);
-      const cost = costOf(model.attributes[j], values[j], value);
-      if (!best || cost < best.cost) best = { j, value, cost };
-      return true;
-    },
-    isStale,
-  );
-  if (!finished) return undefined;
-  if (best) {
-    const found = replaced(values, best.j, best.value);
-    return { values: found, changed: [best.j], prediction: predict(model, found), cost: best.cost };
+export async function allStrips(model, values, isStale = () => false) {
+  const used = new Set(model.rules.flatMap((rule) => rule.if.map(({ attribute }) => attribute)));
+  const columns = model.attributes.flatMap(({ name }, j) => (used.has(name) ? [j] : []));
+  const one = caseOf(model, values);
+  const strips = new Map();
+  const finished = await inSlices(columns, (j) => void strips.set(j, stripOf(one, j)), isStale);
+  return finished ? strips : null;
+}
+
+/**
+ * @typedef {{values: Array, changed: number[], prediction: *, rule: ?number, cost: number}} Change
+ *   with the rule that would decide, from 1
+ *
+ * The nearest change of a single attribute towards every other class.
+ *
+ * @param {object} model
+ * @param {Array} values
+ * @param {Map<number, object[]>} strips
+ * @param {Set<number>} locked attributes that stay as they are
+ * @returns {Map<*, Change>} by class; those that no single attribute leads to are missing
+ */
+export function singleChanges(model, values, strips, locked) {
+  const now = model.classes.indexOf(predict(model, values));
+  const found = new Map();
+  for (const [j, pieces] of strips) {
+    if (locked.has(j)) continue;
+    const attribute = model.attributes[j];
+    for (const { value, decided } of nearestPieces(attribute, values[j], pieces, now)) {
+      const cost = costOf(attribute, values[j], value);
+      const best = found.get(decided);
+      if (!best || cost < best.cost) found.set(decided, { j, value, cost });
+    }
   }
-  return rows ? severalChanges(model, values, rows, decided, now, isStale) : null;
+  const changes = [...found].map(([decided, { j, value, cost }]) => {
+    const leads = (x) => predict(model, replaced(values, j, x)) === model.classes[decided];
+    const shown = readable(model.attributes[j], values[j], value, leads);
+    return [model.classes[decided], changeTo(model, replaced(values, j, shown), [j], cost)];
+  });
+  return new Map(changes.sort((a, b) => a[1].cost - b[1].cost));
+}
+
+function changeTo(model, values, changed, cost) {
+  const { prediction, rule } = explain(model, values);
+  return { values, changed, prediction, rule, cost };
+}
+
+/** For each other class the value of the nearest piece that is decided so. */
+function nearestPieces(attribute, value, pieces, now) {
+  const others = pieces.filter(({ decided }) => decided !== now);
+  if (attribute.categories)
+    return others.map(({ from, decided }) => ({ value: attribute.categories[from], decided }));
+  if (value === null) return others.map(({ from, to, decided }) => ({ value: (from + to) / 2, decided }));
+  return others.map(({ from, to, decided }) => ({ value: value < from ? from : to, decided }));
 }
 
 function replaced(values, j, value) {
@@ -66,81 +97,55 @@ function position(attribute, value) {
   return attribute.categories ? attribute.categories.indexOf(value) : value;
 }
 
-/** Pieces to try, {attribute j, from, to, least cost}, cheapest first. */
-function candidates(model, values) {
-  const conditions = new Map();
-  for (const rule of model.rules) {
-    for (const condition of rule.if) {
-      if (!conditions.has(condition.attribute)) conditions.set(condition.attribute, []);
-      conditions.get(condition.attribute).push(condition);
+/**
+ * A value as short as it can be while it still leads to the same: ever less rounded ones beyond the
+ * border, seen from the old value.
+ */
+function readable(attribute, before, after, leads) {
+  if (attribute.categories) return after;
+  const [low, high] = [attribute.low ?? -Infinity, attribute.high ?? Infinity];
+  const away = after > before ? Math.ceil : Math.floor;
+  const ways = before === null ? [roundHalfEven] : [roundHalfEven, away];
+  for (const step of stepsOf(attribute)) {
+    for (const towards of ways) {
+      const value = step.multiple(towards(after / step.size)) + 0;
+      if (low <= value && value <= high && value !== before && leads(value)) return value;
     }
   }
-  const pieces = [];
-  model.attributes.forEach((attribute, j) => {
-    const used = conditions.get(attribute.name);
-    if (!used) return;
-    if (attribute.categories) {
-      for (const category of attribute.categories) {
-        const cost = costOf(attribute, values[j], category);
-        if (cost) pieces.push({ j, from: null, to: category, least: cost });
-      }
-      return;
-    }
-    const points = tryingPoints(attribute, used, values[j]);
-    if (values[j] === null) {
-      for (const to of points) pieces.push({ j, from: null, to, least: 1 });
-      return;
-    }
-    const x = values[j];
-    const width = widthOf(attribute);
-    for (const side of [
-      points.filter((point) => point > x),
-      points.filter((point) => point < x).reverse(),
-    ]) {
-      let from = x;
-      for (const to of side) {
-        pieces.push({ j, from, to, least: Math.abs(from - x) / width });
-        from = to;
-      }
-    }
-  });
-  return pieces.sort((a, b) => a.least - b.least);
+  return after;
 }
 
-/** Bounds of the conditions on an attribute within its range, the range's ends, and the middles. */
-function tryingPoints(attribute, used, value) {
-  const bounds = used.flatMap(boundsOf).filter(Number.isFinite);
-  const [low, high] = rangeOf(attribute);
-  const margin = widthOf(attribute) / 20;
-  const least = Number.isFinite(low) ? low : Math.min(...bounds) - margin;
-  const most = Number.isFinite(high) ? high : Math.max(...bounds) + margin;
-  const inside = bounds.filter((bound) => bound > least && bound < most);
-  const ends = [...new Set([least, most, ...inside, ...(value === null ? [] : [value])])].sort(
-    (a, b) => a - b,
-  );
-  const middles = ends.slice(1).map((end, i) => end + (ends[i] - end) / 2);
-  return [...new Set([...ends, ...middles])].sort((a, b) => a - b);
-}
-
-/** The nearest value beyond which the decision differs, a round one if there is one close by. */
-function border(attribute, from, to, differs) {
-  if (from === null || attribute.categories) return to;
+function stepsOf(attribute) {
   const width = widthOf(attribute);
-  let [same, other] = [from, to];
-  while (Math.abs(other - same) > FINE * width) {
-    const middle = same + (other - same) / 2;
-    if (middle === same || middle === other) break;
-    if (differs(middle)) other = middle;
-    else same = middle;
-  }
-  const step = 10 ** (Math.floor(Math.log10(width)) - 3);
-  const steps = to > from ? Math.ceil(other / step) : Math.floor(other / step);
-  const round = Number(numberText(steps * step, width));
-  return attribute.kind !== "date" && differs(round) ? round : other;
+  const fine = ({ size }) => size <= COARSEST * width;
+  if (attribute.kind === "date")
+    return TIMES.map((parts) => ({ size: 1 / parts, multiple: (n) => n / parts })).filter(fine);
+  const start = Math.floor(Math.log10(COARSEST * width));
+  return Array.from({ length: FINER }, (_, k) => {
+    const exponent = start - k;
+    const [size, parts] = [Number(`1e${exponent}`), Number(`1e${-exponent}`)];
+    return { size, multiple: (n) => (size >= 1 ? n * size : n / parts) };
+  }).filter(fine);
 }
 
-/** From the nearest row that is decided otherwise, with everything undone that can be. */
-async function severalChanges(model, values, rows, decided, now, isStale) {
+function roundHalfEven(x) {
+  const low = Math.floor(x);
+  return x - low === 0.5 ? low + (Math.abs(low) % 2) : Math.round(x);
+}
+
+/**
+ * From the nearest row that is decided otherwise, with everything undone that can be.
+ *
+ * @param {object} model
+ * @param {Array} values
+ * @param {object} rows embedded rows
+ * @param {ArrayLike<number>} decided the classes decided for them
+ * @param {Set<number>} locked
+ * @param {function(): boolean} [isStale]
+ * @returns {Promise<?Change|undefined>} null if there is none, undefined if given up
+ */
+export async function severalChanges(model, values, rows, decided, locked, isStale = () => false) {
+  const now = predict(model, values);
   const nowIndex = model.classes.indexOf(now);
   let nearest = null;
   const cost = (row) =>
@@ -149,10 +154,11 @@ async function severalChanges(model, values, rows, decided, now, isStale) {
   const finished = await inSlices(
     others,
     (i) => {
-      const row = rows.at(i);
+      const row = rows.at(i).map((value, j) => (locked.has(j) ? values[j] : value));
       if (row.includes(null)) return;
       const distance = cost(row);
-      if (!nearest || distance < nearest.distance) nearest = { row, distance };
+      if (nearest && distance >= nearest.distance) return;
+      if (!locked.size || predict(model, row) !== now) nearest = { row, distance };
     },
     isStale,
   );
@@ -167,5 +173,5 @@ async function severalChanges(model, values, rows, decided, now, isStale) {
     if (predict(model, undone) !== now) found = undone;
   }
   const changed = found.flatMap((value, j) => (value === values[j] ? [] : [j]));
-  return { values: found, changed, prediction: predict(model, found), cost: cost(found) };
+  return changeTo(model, found, changed, cost(found));
 }

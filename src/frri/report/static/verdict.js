@@ -1,14 +1,17 @@
 /**
- * What the model says about a row: the decision with its reason, every class's score, the nearest
- * change that would alter it, and the rules that fire.
+ * What the model says about a row: the decision with its reason, every class's score, what the other
+ * classes would need, and the rules that fire or come near.
  */
 
-import { nearestChange } from "./changes.js";
+import { allStrips, severalChanges, singleChanges } from "./changes.js";
 import { classColour, classLabel, shareBar } from "./chart.js";
 import { h, named, put, sentence } from "./dom.js";
 import { degrees, explain, probabilities, scores } from "./evaluator.js";
+import { membershipsOf, nearList, ruleItem } from "./fired.js";
 import { conditionParts } from "./phrases.js";
+import { isStraight } from "./strips.js";
 import { addsVotes, leadOf } from "./votes.js";
+import { waterfall } from "./waterfall.js";
 import {
   attributesByName,
   counted,
@@ -21,13 +24,11 @@ import {
 
 const MOST_CLASSES = 6;
 const MOST_RULES = 12;
-/** How long the row must rest before changes are searched, in milliseconds. */
-const REST = 120;
 
 /**
  * @param {object} store
  * @param {object} actions
- * @returns {{element: HTMLElement, update: function(Array, ?number): void}}
+ * @returns {{element: HTMLElement, update: function(Array, ?number, Set<number>): void}}
  */
 export function verdictView(store, actions) {
   const decision = h("p", { class: "decision" });
@@ -36,25 +37,25 @@ export function verdictView(store, actions) {
   const classes = h("ul", { class: "scores" });
   const change = h("div", { class: "change" }, h("p", { class: "muted" }, "Searching …"));
   const firing = h("div", { class: "firing" });
+  const firingTitle = h("h3", {}, "Rules that fire");
   const element = h(
     "section",
     { class: "verdict", "aria-label": "Decision" },
     h(
       "div",
-      { class: "card", role: "status" },
+      { class: "card now", role: "status" },
       h("h2", { class: "kicker" }, "Decision"),
       decision,
       truth,
-      reason,
     ),
-    h("div", { class: "card" }, h("h3", {}, "Classes"), classes),
+    h("div", { class: "card" }, h("h3", {}, "Why"), reason, classes),
     h("div", { class: "card" }, h("h3", {}, "What would change it"), change),
-    h("div", { class: "card" }, h("h3", {}, "Rules that fire"), firing),
+    h("div", { class: "card" }, firingTitle, firing),
   );
   let turn = 0;
   return { element, update };
 
-  function update(values, row) {
+  function update(values, row, locked) {
     const { model, entries, decided } = store.state;
     const explained = explain(model, values);
     const held = degrees(model, values);
@@ -62,18 +63,26 @@ export function verdictView(store, actions) {
     put(truth, truthText(store, row, explained.prediction));
     put(reason, sentence(reasonParts(store, model, values, explained, held)));
     put(classes, classItems(store, model, values));
+    firingTitle.textContent = addsVotes(model) ? "From the base to the answer" : "Rules that fire";
     put(firing, firingList(store, entries, held, values, explained, actions));
     turn += 1;
     const mine = turn;
     const isStale = () => mine !== turn;
     change.setAttribute("aria-busy", "true");
+    // After the decision has been painted.
     setTimeout(async () => {
       if (isStale()) return;
-      const found = await nearestChange(model, values, store.rows, decided, isStale);
-      if (found === undefined || isStale()) return;
+      const strips = await allStrips(model, values, isStale);
+      if (!strips || isStale()) return;
+      actions.showStrips(strips);
+      const found = singleChanges(model, values, strips, locked);
+      let several = null;
+      if (!found.size && store.rows)
+        several = await severalChanges(model, values, store.rows, decided, locked, isStale);
+      if (several === undefined || isStale()) return;
+      put(change, changeItems(store, model, values, { found, several, locked }, actions));
       change.removeAttribute("aria-busy");
-      put(change, changeText(store, model, values, found, actions));
-    }, REST);
+    });
   }
 }
 
@@ -173,11 +182,6 @@ function holdingParts(model, rule, values) {
   ];
 }
 
-function membershipsOf(model, rule, values) {
-  const single = rule.if.map((condition) => ({ if: [condition], then: rule.then, weight: 1 }));
-  return degrees({ ...model, rules: single }, values);
-}
-
 function classItems(store, model, values) {
   const perClass = scores(model, values);
   const scoreText = addsVotes(model) ? signedText : shareText;
@@ -202,94 +206,100 @@ function classItems(store, model, values) {
   return items;
 }
 
-function changeText(store, model, values, found, actions) {
-  if (!found) {
+/** What every other class would need, the nearest first. */
+function changeItems(store, model, values, { found, several, locked }, actions) {
+  const exact = isStraight(model);
+  const kept = locked.size ? `, ${counted(locked.size, "attribute")} kept` : "";
+  if (!found.size && !several) {
     const where = store.rows
-      ? "Nothing found: no single attribute within its range, and no embedded row, alters the decision."
-      : "No change of a single attribute within its range alters the decision.";
-    return h("p", { class: "muted" }, where);
+      ? "Nothing found: no single attribute within its range, and no embedded row, alters the decision"
+      : "No change of a single attribute within its range alters the decision";
+    return h("p", { class: "muted" }, `${where}${kept}.`);
   }
-  const parts = found.changed.flatMap((j, i) => {
+  const item = (change) => {
+    const entry = change.rule === null ? null : store.state.entries[change.rule - 1];
+    return h(
+      "li",
+      {},
+      h(
+        "p",
+        {},
+        "It would be ",
+        classLabel(store, change.prediction),
+        " if ",
+        sentence(changedParts(model, values, change)),
+        entry ? ` (rule ${entry.number})` : "",
+        ".",
+      ),
+      h(
+        "button",
+        { type: "button", onclick: () => actions.setValues(change.values) },
+        "Make this change",
+      ),
+    );
+  };
+  const changes = several ? [several] : [...found.values()].slice(0, MOST_CLASSES - 1);
+  const others = model.classes.length - 1 - changes.length;
+  const notes = [];
+  if (several) notes.push("No single attribute is enough. Found by search: a smaller change may exist.");
+  else if (exact) notes.push("Nearest values of a single attribute, proved.");
+  else notes.push("Found by search along single attributes.");
+  if (!several && others > 0 && model.classes.length <= MOST_CLASSES)
+    notes.push(`No single attribute leads to ${counted(others, "other class", "other classes")}.`);
+  if (kept) notes.push(`Unchanged${kept}.`);
+  return [
+    h("ol", { class: "changes" }, changes.map(item)),
+    h("p", { class: "muted" }, notes.join(" ")),
+  ];
+}
+
+function changedParts(model, values, { changed, values: after }) {
+  return changed.flatMap((j, i) => {
     const attribute = model.attributes[j];
-    const [before, after] = [values[j], found.values[j]].map((value) => ({
+    const [old, now] = [values[j], after[j]].map((value) => ({
       name:
         typeof value === "number" && attribute.kind === "numeric"
           ? String(Number(value.toPrecision(12)))
           : showValue(attribute, value),
     }));
-    return [i ? ", and " : "", { name: attribute.name }, " were ", after, " instead of ", before];
+    return [i ? ", and " : "", { name: attribute.name }, " were ", now, " instead of ", old];
   });
-  return [
-    h("p", {}, "It would be ", classLabel(store, found.prediction), " if ", sentence(parts), "."),
-    found.changed.length > 1 ? h("p", { class: "muted" }, "No single attribute is enough.") : null,
-    h(
-      "button",
-      { type: "button", onclick: () => actions.setValues(found.values) },
-      "Make this change",
-    ),
-  ];
 }
 
 function firingList(store, entries, held, values, explained, actions) {
   const { model } = store.state;
-  const fired = explained.fired.map((number) => number - 1);
-  if (!fired.length) return h("p", { class: "muted" }, "None.");
   const votes = addsVotes(model);
-  const counts = votes
-    ? leadOf(model, held, scores(model, values), explained.prediction).added
-    : entries.map(({ rule }, r) => rule.weight * held[r]);
-  if (model.semantics.name !== "first-match")
-    fired.sort((a, b) => Math.abs(counts[b]) - Math.abs(counts[a]));
-  const attributes = attributesByName(model);
-  const item = (r) => {
-    const { number, rule } = entries[r];
-    const memberships = membershipsOf(model, rule, values);
-    return h(
-      "li",
-      { class: r === explained.rule - 1 ? "deciding" : null },
+  const fired = explained.fired.map((number) => number - 1);
+  const near = nearList(store, held, values, explained, actions);
+  if (votes) {
+    const lead = leadOf(model, held, scores(model, values), explained.prediction);
+    return [waterfall(store, lead, held), fired.length ? listed(lead.added) : null];
+  }
+  if (!fired.length) return [h("p", { class: "muted" }, "None covers this row."), near];
+  return [listed(entries.map(({ rule }, r) => rule.weight * held[r])), near];
+
+  function listed(counts) {
+    if (model.semantics.name !== "first-match")
+      fired.sort((a, b) => Math.abs(counts[b]) - Math.abs(counts[a]));
+    const rest = fired.length - MOST_RULES;
+    const text = (r) =>
+      votes
+        ? `${signedText(counts[r])} to the lead`
+        : `${shareText(held[r])} × ${shareText(entries[r].rule.weight)}`;
+    return [
       h(
-        "p",
-        { class: "fired" },
-        h(
-          "button",
-          { type: "button", class: "link", onclick: () => actions.openRule(number) },
-          `Rule ${number}`,
-        ),
-        classLabel(store, rule.then),
-        shareBar(held[r]),
-        h(
-          "span",
-          { class: "number" },
-          votes
-            ? `${signedText(counts[r])} to the lead`
-            : `${shareText(held[r])} × ${shareText(rule.weight)}`,
+        "ol",
+        { class: "fired-rules" },
+        fired.slice(0, MOST_RULES).map((r) =>
+          ruleItem(store, entries[r], values, {
+            text: text(r),
+            share: held[r],
+            isDeciding: r === explained.rule - 1,
+            actions,
+          }),
         ),
       ),
-      h(
-        "ul",
-        { class: "held" },
-        rule.if.map((condition, k) =>
-          h(
-            "li",
-            {},
-            sentence(
-              conditionParts(
-                condition,
-                attributes.get(condition.attribute),
-                model.semantics.clip,
-              ),
-            ),
-            memberships[k] < 1
-              ? h("span", { class: "muted" }, ` holds to ${shareText(memberships[k])}`)
-              : null,
-          ),
-        ),
-      ),
-    );
-  };
-  const rest = fired.length - MOST_RULES;
-  return [
-    h("ol", { class: "fired-rules" }, fired.slice(0, MOST_RULES).map(item)),
-    rest > 0 ? h("p", { class: "muted" }, `and ${counted(rest, "more rule")}`) : null,
-  ];
+      rest > 0 ? h("p", { class: "muted" }, `and ${counted(rest, "more rule")}`) : null,
+    ];
+  }
 }
