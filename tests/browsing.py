@@ -107,8 +107,4 @@ def violations(page):
     needs("axe-core", AXE.exists())
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-    return [
-        (one["id"], one["nodes"][0]["html"][:200])
-        for one in found
-        if one["impact"] != "minor"
-    ]
+    return [(one["id"], one["nodes"][0]["html"][:200]) for one in found if one["impact"] != "minor"]
