@@ -43,7 +43,12 @@ class CoverMatrix:
         octets = np.zeros((n_candidates, n_words * 8), dtype=np.uint8)
         packed = np.packbits(dense, axis=1, bitorder="little")
         octets[:, : packed.shape[1]] = packed
-        table = octets.view("<u8").astype(np.uint64, copy=False)
+        return cls.from_words(octets.view("<u8").astype(np.uint64, copy=False), n_objects)
+
+    @classmethod
+    def from_words(cls, table: NDArray[np.uint64], n_objects: int) -> "CoverMatrix":
+        """From all words of all candidates, candidates x words."""
+        n_candidates = len(table)
         rows, words = np.nonzero(table)
         indptr = np.zeros(n_candidates + 1, dtype=np.int64)
         np.cumsum(np.bincount(rows, minlength=n_candidates), out=indptr[1:])

@@ -14,6 +14,10 @@ Attributes are numbers scaled to [0, 1], unless they are declared otherwise:
 - `rigid` attributes are used as they start or not at all. A nominal attribute is a rigid column of
   category codes 0, 1, 2 and so on: since distances count up to 1, different categories fail by 1.
 
+Decisions that agree by degrees, as numbers do, take the place of classes (`Graded`): a rule then keeps
+its confidence, less the degree to which a decision agrees with its own, away from every object. Classes are
+the special case in which decisions agree to 1 or 0; `docs/theory.md` has the proofs.
+
 All three ask which objects lie beyond a side of a box, for every object and attribute. Objects are
 therefore bits, grouped by class in words of 64, and the answers come as whole words. A small table
 is worked in plain numpy (`frri.induction._plain`), so that it never waits for a compiler; a large one
@@ -33,6 +37,7 @@ import numpy as np
 from frri._twins import cached_on_disk, compiled_before, numba_installed
 from frri.induction import _bitmap_kernels as bitmap
 from frri.induction import _dense_kernels as dense
+from frri.induction._graded import Graded, GradedTable
 from frri.induction._layout import Layout
 from frri.induction._paths import Large, Path, Plain, Small, is_small
 
@@ -79,7 +84,7 @@ class Candidates(NamedTuple):
 
 def confidences(
     values: ArrayLike,
-    classes: ArrayLike,
+    classes: ArrayLike | Graded,
     *,
     initial: ArrayLike | None = None,
     compiled: bool | None = None,
@@ -87,14 +92,14 @@ def confidences(
     """Membership of every object in the lower approximation of its own class.
 
     With the minimum t-norm over the attributes this is the Chebyshev distance to the nearest enemy,
-    or 1 if that is less.
+    or 1 if that is less; of graded decisions, the least sum of distance and agreement.
 
     Parameters
     ----------
     values : array-like of float, shape (n_objects, n_attributes)
         Scaled to [0, 1], codes of nominal attributes excepted; NaN where missing.
-    classes : array-like of int, shape (n_objects,)
-        Class codes from 0.
+    classes : array-like of int, shape (n_objects,), or Graded
+        Class codes from 0, or decisions that agree by degrees.
     initial : array-like of int, shape (n_attributes,), optional
         Codes of `ConditionType`, SIMILAR throughout if left out.
     compiled : bool, optional
@@ -112,13 +117,13 @@ def confidences(
     >>> confidences([[0, 0.5], [2, np.nan], [2, 0.0]], [0, 0, 1])  # the first attribute is nominal
     array([1., 0., 0.])
     """
-    layout = Layout(values, classes, initial)
+    layout = _layout(values, classes, initial)
     return layout.by_object(_path(layout, "confidences", compiled).confidences())
 
 
 def shorten(
     values: ArrayLike,
-    classes: ArrayLike,
+    classes: ArrayLike | Graded,
     confidence: ArrayLike,
     order: ArrayLike,
     *,
@@ -161,7 +166,7 @@ def shorten(
            [1, 0],
            [2, 0]], dtype=int8)
     """
-    layout = Layout(values, classes, initial, rigid)
+    layout = _layout(values, classes, initial, rigid)
     limits = _limits(np.asarray(confidence, dtype=np.float64)[layout.objects])
     orders = layout.orders(order)
     return layout.by_object(_path(layout, "shorten", compiled).shorten(limits, orders))
@@ -169,7 +174,7 @@ def shorten(
 
 def covers(
     values: ArrayLike,
-    classes: ArrayLike,
+    classes: ArrayLike | Graded,
     confidence: ArrayLike,
     types: ArrayLike,
     *,
@@ -178,7 +183,7 @@ def covers(
     """Which objects the rule of every object covers.
 
     A rule covers the objects whose distance to its anchor, under its conditions, is below
-    `confidence - TOLERANCE`. All of them are of its own class.
+    `confidence - TOLERANCE`. All of them are of its own class, or agree with its decision to some degree.
 
     Parameters
     ----------
@@ -209,7 +214,7 @@ def covers(
            [ True,  True, False],
            [False, False,  True]])
     """
-    layout = Layout(values, classes)
+    layout = _layout(values, classes)
     limits = _limits(np.asarray(confidence, dtype=np.float64)[layout.objects])
     types_by_row = np.ascontiguousarray(np.asarray(types, dtype=np.int8)[layout.objects])
     return _path(layout, "covers", compiled).covered(limits, types_by_row), layout.positions
@@ -217,7 +222,7 @@ def covers(
 
 def induce(
     values: ArrayLike,
-    classes: ArrayLike,
+    classes: ArrayLike | Graded,
     order: ArrayLike,
     *,
     initial: ArrayLike | None = None,
@@ -252,7 +257,7 @@ def induce(
     array([2, 2, 1])
     """
     laps = [perf_counter()]
-    layout = Layout(values, classes, initial, rigid)
+    layout = _layout(values, classes, initial, rigid)
     path = _path(layout, "induce", compiled, n_jobs)
     confidence = path.confidences()
     laps.append(perf_counter())
@@ -279,15 +284,30 @@ def use_compiled(n_objects: int) -> bool:
     return n_objects > COMPILED_FROM and numba_installed()
 
 
+def _layout(
+    values: ArrayLike,
+    classes: ArrayLike | Graded,
+    initial: ArrayLike | None = None,
+    rigid: ArrayLike | None = None,
+) -> Layout | GradedTable:
+    if isinstance(classes, Graded):
+        return GradedTable(values, classes, initial, rigid)
+    return Layout(values, classes, initial, rigid)
+
+
 _done_before: set[str] = set()
 
 
-def _path(layout: Layout, step: str, compiled: bool | None, n_jobs: int | None = None) -> Path:
+def _path(
+    layout: Layout | GradedTable, step: str, compiled: bool | None, n_jobs: int | None = None
+) -> Path:
     """The way to do a step: compiled if that is worth the wait, or if there is none.
 
     There is none where the same step has been done before in this process, and next to none for small
     tables where the compiler is at hand and an earlier process has left its work.
     """
+    if isinstance(layout, GradedTable):
+        return layout.choose(compiled, n_jobs)
     small = is_small(layout)
     kind = "small" if small else "mutual" if layout.mutual else "with open sides"
     # What one kind of table has compiled is of no use to another.

@@ -42,7 +42,7 @@ class Layout:
         rigid: ArrayLike | None = None,
     ) -> None:
         matrix = np.asarray(values, dtype=np.float64)
-        self.initial, self.rigid = _declared(initial, rigid)
+        self.initial, self.rigid = declared(initial, rigid)
         if self.initial is not None:
             # What is always 0 is never needed.
             matrix = np.where(self.initial == NO_SIDE, 0.0, matrix)
@@ -115,7 +115,7 @@ class Layout:
         return CoverMatrix(indptr, words, sets, 64 * self.first_word[-1])
 
 
-def _declared(
+def declared(
     initial: ArrayLike | None, rigid: ArrayLike | None
 ) -> tuple[NDArray[np.int8] | None, NDArray[np.bool_] | None]:
     """What is declared about attributes as arrays, None where it is what holds for all anyway."""

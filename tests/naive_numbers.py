@@ -1,0 +1,95 @@
+"""Induction for decisions that agree by degrees, straight from its definitions: slow and obvious.
+
+`D(u, v) = max(0, 1 - |y(v) - y(u)| / tau)` is the degree to which the decision of v agrees with the rule of
+u. Conditions, distances and kinds are those of `naive`.
+"""
+
+import itertools
+
+import numpy as np
+
+import naive
+from naive import TOLERANCE, TRIED_IN_ORDER
+
+
+def agreement(y, tau, u, v):
+    """The degree to which the decision of v agrees with the rule of u."""
+    return max(0.0, 1.0 - abs(float(y[v]) - float(y[u])) / tau)
+
+
+def implicator(a, b):
+    """Lukasiewicz."""
+    return min(1.0, 1.0 - a + b)
+
+
+def confidences(values, y, tau, initial=None, nominal=()):
+    """c(u): the least of I(R(u, v), D(u, v)), written without the detour through 1 and its rounding."""
+    n, m = np.shape(values)
+    first = ["SIMILAR"] * m if initial is None else initial
+    return np.array(
+        [
+            min(
+                1.0,
+                *(
+                    naive.distance(first, values[u], values[v], nominal) + agreement(y, tau, u, v)
+                    for v in range(n)
+                ),
+            )
+            for u in range(n)
+        ]
+    )
+
+
+def kept_away(kinds, u, v, y, tau, confidence, values, nominal=()):
+    """Whether the rule of u says nothing against v: some condition fails by c(u) - D(u, v)."""
+    limit = confidence - TOLERANCE - agreement(y, tau, u, v)
+    return limit < 0 or any(
+        naive.fails_by(kind, values[u][a], values[v][a], nominal=a in nominal) > limit
+        for a, kind in enumerate(kinds)
+    )
+
+
+def shorten(values, y, tau, u, confidence, order, initial=None, nominal=()):
+    """RULE_PRUNE for one object: the first kind under which every object is still kept away."""
+    kinds = ["SIMILAR"] * len(values[u]) if initial is None else list(initial)
+    for a in order:
+        free = kinds[a] == "SIMILAR" and a not in nominal
+        for kind in TRIED_IN_ORDER if free else ("UNUSED", kinds[a]):
+            kinds[a] = kind
+            if all(
+                kept_away(kinds, u, v, y, tau, confidence, values, nominal)
+                for v in range(len(values))
+            ):
+                break
+    return kinds
+
+
+def multi_cover(table, costs, times):
+    """The fewest rows that cover every column `times` times, or as often as rows can.
+
+    Of these the cheapest; only their number and cost are said. All subsets are tried.
+    """
+    table = np.asarray(table, dtype=bool)
+    wanted = np.minimum(table.sum(axis=0), times)
+    for size in range(len(table) + 1):
+        found = [
+            sum(costs[j] for j in rows)
+            for rows in itertools.combinations(range(len(table)), size)
+            if all(table[list(rows)].sum(axis=0) >= wanted)
+        ]
+        if found:
+            return size, min(found)
+    raise AssertionError
+
+
+def normalised_degrees(degrees, near):
+    """Shares of the rules in each answer: by what they count, or all of the nearest where none fires."""
+    shares = []
+    for counts, nearness in zip(degrees, near, strict=True):
+        total = sum(counts)
+        if total > 0:
+            shares.append([count / total for count in counts])
+        else:
+            best = max(range(len(nearness)), key=lambda r: nearness[r])
+            shares.append([float(r == best) for r in range(len(nearness))])
+    return np.array(shares)
