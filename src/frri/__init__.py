@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from frri.learners.additive.classifier import AdditiveRulesClassifier
     from frri.learners.additive.regressor import AdditiveRulesRegressor
     from frri.learners.compact import CompactFRRIClassifier
-    from frri.learners.frri import FRRIClassifier
+    from frri.learners.frri import FRRIClassifier, FRRIRegressor
     from frri.learners.modlem.modlem import MODLEMClassifier
     from frri.learners.quickrules.quickreduct import QuickReduct
     from frri.learners.quickrules.quickrules import QuickRulesClassifier
@@ -45,6 +45,7 @@ _HOMES = {
     "CoverMatrix": "cover",
     "Explanation": "explain",
     "FRRIClassifier": "learners.frri",
+    "FRRIRegressor": "learners.frri",
     "FURIAClassifier": "learners.ripper",
     "MODLEMClassifier": "learners.modlem",
     "NominalCondition": "rules",
@@ -72,6 +73,7 @@ __all__ = [
     "CoverMatrix",
     "Explanation",
     "FRRIClassifier",
+    "FRRIRegressor",
     "FURIAClassifier",
     "MODLEMClassifier",
     "NominalCondition",

@@ -18,11 +18,12 @@ from frri._util.names import find_name
 from frri._util.progress import Progress
 from frri.cli.console import one_line, say
 from frri.cli.files import check_inputs, check_output, load_model, write_whole
-from frri.cli.parser import Parser
+from frri.cli.parser import Parser, positive_number
 from frri.cli.tables import add_reading_options, listed, read_for, reading
 from frri.export.csv import csv_text
 from frri.rules import RuleSet
 from frri.rules.decision import Decision
+from frri.rules.intervals import half_width
 from frri.table import Attribute
 from frri.table.checks import listing
 
@@ -33,6 +34,7 @@ EXAMPLES = """\
 frri predict model.json new.csv > predictions.csv
 frri predict model.json new.csv --keep patient_id > predictions.csv
 frri predict model.json new.parquet --proba --rules -o predictions.csv
+frri predict prices.json new.csv --interval 0.9 > predictions.csv
 cat new.csv | frri predict model.json -"""
 
 
@@ -52,6 +54,12 @@ def configure(parser: Parser) -> None:
     )
     parser.add_argument("--keep-all", action="store_true", help="show all columns of the table")
     parser.add_argument("--proba", action="store_true", help="add the share of every class")
+    parser.add_argument(
+        "--interval",
+        type=positive_number,
+        metavar="LEVEL",
+        help="of numbers: add from where to where they lie, at a level such as 0.9",
+    )
     parser.add_argument(
         "--rules",
         action="store_true",
@@ -79,6 +87,10 @@ def run(arguments: argparse.Namespace) -> int:
     with Progress(f"predicting {len(frame)} rows"):
         decision = ruleset.decide(frame)
         columns = _columns(ruleset, decision, proba=arguments.proba, rules=arguments.rules)
+        if arguments.interval is not None:
+            reach = half_width(ruleset, arguments.interval)
+            columns |= {"low": (decision.answers - reach).tolist()}
+            columns |= {"high": (decision.answers + reach).tolist()}
         twice = [name for name in shown if name in columns]
         if twice:
             raise ValueError(

@@ -26,6 +26,7 @@ from frri.cover._reduce.dominance import to_sparse
 from frri.cover.budget import Exhausted, Work
 from frri.cover.large import LargeProblem
 from frri.cover.matrix import CoverMatrix
+from frri.cover.multiple import multiple_cover
 from frri.cover.partial import PartialCover, partial_cover
 from frri.cover.result import Cover
 from frri.cover.small import Outcome, Problem
@@ -36,6 +37,7 @@ __all__ = [
     "CoverMatrix",
     "PartialCover",
     "minimum_cover",
+    "multiple_cover",
     "partial_cover",
 ]
 

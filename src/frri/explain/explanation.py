@@ -32,7 +32,8 @@ class RuleMatch:
     degree, weight : float
         How far its conditions hold together, and what a full match counts.
     contribution : float
-        What it adds to its class: weight times degree, in a list 1 for the rule that decides. Where
+        What it adds to its class: weight times degree, in a list 1 for the rule that decides; in a
+        weighted mean its share. Where
         rules add to a base: what it adds to the number predicted, or to the lead of the class decided
         for over the next one (see `Explanation.base`).
     conditions : tuple of ConditionMatch

@@ -9,7 +9,7 @@ from frri.explain import ordered
 from frri.explain.explanation import ConditionMatch, Obstacle, Rival, RuleMatch, Step
 from frri.rules import RuleSet
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
-from frri.rules.decision import Decision
+from frri.rules.decision import Decision, last_resort
 from frri.rules.semantics import ADDITIVE, ORDINAL, Support
 from frri.rules.text import condition_text
 
@@ -23,6 +23,7 @@ class Facts:
         decision = Decision(ruleset, matrix)
         self.scores, self.decider = decision.scores[0], int(decision.deciding[0])
         self.silent = bool(decision.silent[0])
+        self.fallback = last_resort(ruleset)
         self.decided, self.shares = -1, np.empty(0)
         if ruleset.classes:
             self.decided, self.shares = int(decision.index[0]), decision.probabilities[0]
@@ -41,6 +42,9 @@ class Facts:
         if self.meaning.is_list:
             counts = np.arange(len(self.degrees)) == self.first
             return None, np.where(counts, float(not self.silent), 0.0)
+        if self.meaning.combination == "mean":
+            total = self.weighted.sum()
+            return None, self.weighted / total if total > 0.0 else self.weighted
         if not self.meaning.adds:
             return None, self.weighted
         if self.meaning.task == "ordinal":
@@ -86,7 +90,10 @@ class Facts:
 
     def deciding(self) -> RuleMatch | None:
         """The rule that decided."""
-        return None if self.decider < 0 else self.match(self.decider)
+        decider = self.decider
+        if self.silent and self.meaning.combination == "mean" and self.fallback == "nearest":
+            decider = int(self.near.argmax())
+        return None if decider < 0 else self.match(decider)
 
     def rivals(self) -> tuple[Rival, ...]:
         """The other classes with their best rules; ordered ones have `steps` instead."""
@@ -212,5 +219,5 @@ _LEVELS = {
 SUPPORTED = Support(
     "An explanation",
     "see by RuleSet.decide or frri predict --rules what fires",
-    ADDITIVE | ORDINAL | frozenset(_LEVELS),
+    ADDITIVE | ORDINAL | frozenset(_LEVELS) | {"weighted-mean"},
 )

@@ -70,6 +70,14 @@ def explain(
         +200  base
          +60  rule 2, which holds to 0.75: rooms >= 6 (fades, ends at 2) (rooms = 5)
          -30  rule 1: age >= 60 (age = 75)
+
+    A weighted mean is listed by the shares that rules have in it:
+
+    >>> means = RuleSet((Rule((), 100.0, 0.5), large), ages, (), "price", semantics="weighted-mean")
+    >>> print(explain(means, {"age": 75, "rooms": 5}))
+    Predicted price = 88, the mean of what 2 rules say:
+        60%  80  rule 2, which holds to 0.75: rooms >= 6 (fades, ends at 2) (rooms = 5)
+        40%  100  rule 1: always
     """
     matrix, shown = one_row(row, ruleset.attributes)
     filled = ruleset._matcher.filled(matrix)  # noqa: SLF001 - what missing values count as
@@ -100,7 +108,7 @@ def explain(
         classes=ruleset.classes,
         scores=tuple(facts.scores.tolist()),
         shares=tuple(facts.shares.tolist()),
-        fallback=ruleset.fallback if facts.silent else None,
+        fallback=facts.fallback if facts.silent else None,
         deciding=facts.deciding(),
         firing=facts.firing(),
         rivals=facts.rivals(),
@@ -166,6 +174,6 @@ def _change(
         bound=found.bound,
         proved=found.proved,
         deciding=facts.deciding(),
-        fallback=ruleset.fallback if facts.silent else None,
+        fallback=facts.fallback if facts.silent else None,
     )
     return change, False

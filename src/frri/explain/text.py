@@ -14,6 +14,7 @@ FALLBACKS = {
     "stretched": "the rules cut before their first failing condition decide",
     "partial": "the parts of rules that hold decide",
     "priors": "the most frequent class in training is predicted",
+    "base": "the base is predicted",
 }
 
 
@@ -22,6 +23,8 @@ def sentences(explanation: "Explanation") -> str:
     head = _decision if explanation.base is None else _waterfall
     if explanation.base is None and explanation.steps:
         head = _ordered
+    elif explanation.base is None and not explanation.classes and explanation.firing:
+        head = _mean
     lines = [head(explanation)]
     lines += [_rival(rival) for rival in explanation.rivals]
     if explanation.change is not None:
@@ -81,11 +84,12 @@ def _rows(role: str, rule: "RuleMatch") -> list[dict[str, Any]]:
 
 
 def _decision(explanation: "Explanation") -> str:
-    head = f"Predicted {explanation.target} = {explanation.decision}"
+    said = explanation.decision if explanation.classes else f"{explanation.decision:.6g}"
+    head = f"Predicted {explanation.target} = {said}"
     rule = explanation.deciding
     if explanation.fallback is not None:
         head += f" although no rule fires: {FALLBACKS[explanation.fallback]}"
-        if rule is None or explanation.fallback == "priors":
+        if rule is None or explanation.fallback in {"priors", "base"}:
             return f"{head}."
         weakest = rule.weakest
         fails = f" (it lacks {weakest.condition}; {_value(weakest)})" if weakest else ""
@@ -138,6 +142,17 @@ def _ordered(explanation: "Explanation") -> str:
     around = explanation.steps[max(c - 1, 0) : c + 1]
     steps = "; ".join(f"at least {s.label} has {s.share:.2f}, {s.why}" for s in around)
     return f"Predicted {explanation.target} = {explanation.decision}: {steps}."
+
+
+def _mean(explanation: "Explanation") -> str:
+    """The share of each rule in a weighted mean, and what it says."""
+    said, rules = f"{explanation.decision:.6g}", len(explanation.firing)
+    what = "as one rule says" if rules == 1 else f"the mean of what {rules} rules say"
+    head = f"Predicted {explanation.target} = {said}, {what}:"
+    shares = [(f"{rule.contribution:.0%}", rule) for rule in explanation.firing]
+    return "\n".join(
+        [head, *(f"{share:>7}  {rule.consequent:.6g}  {_part(rule)}" for share, rule in shares)]
+    )
 
 
 def _part(rule: "RuleMatch") -> str:

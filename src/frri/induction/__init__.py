@@ -37,7 +37,8 @@ import numpy as np
 from frri._twins import cached_on_disk, compiled_before, numba_installed
 from frri.induction import _bitmap_kernels as bitmap
 from frri.induction import _dense_kernels as dense
-from frri.induction._graded import Graded, GradedTable
+from frri.induction._graded import Graded as Graded
+from frri.induction._graded import GradedTable
 from frri.induction._layout import Layout
 from frri.induction._paths import Large, Path, Plain, Small, is_small
 

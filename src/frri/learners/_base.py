@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
@@ -35,7 +35,6 @@ from frri.table.checks import (
     check_complete,
     check_labels,
     check_names,
-    check_quantities,
     check_whole_numbers,
     warn_about_columns,
 )
@@ -336,7 +335,7 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         return self
 
     def _checked_table(self, X: Any, y: Any) -> TrainingTable:
-        target, y = _named_labels(y)
+        target, y = named_labels(y)
         check_labels(y)
         table, y = self._encoded(X, y)
         if self.missing == "typical":
@@ -349,35 +348,6 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         self.classes_, codes = np.unique(y, return_inverse=True)
         labels = tuple(self.classes_.tolist())
         return TrainingTable(table.matrix, codes.astype(np.intp), labels, table.attributes, target)
-
-
-class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
-    """Base of the learners of numbers."""
-
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Predict the number of each row.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        table = EncodedTable(self._new_values(X), self.ruleset_.attributes)
-        return np.asarray(self.ruleset_.predict(table, n_jobs=self.n_jobs))
-
-    def _number_table(self, X: Any, y: Any) -> NumberTable:
-        """Check the training data, encode them and remember the columns."""
-        target, y = _named_labels(y, "target")
-        check_labels(y)
-        table, y = self._encoded(X, y)
-        if self.missing == "typical":
-            table = with_typical(table)
-        numbers = check_quantities(y, target)
-        warn_about_columns(table.attributes, target, len(numbers), stacklevel=4)
-        return NumberTable(table.matrix, numbers, table.attributes, target)
 
 
 def _without_marks(X: Any) -> Any:
@@ -394,7 +364,7 @@ def _without_marks(X: Any) -> Any:
     return np.where(marks, np.nan, array)
 
 
-def _named_labels(y: Any, name: str = "class") -> tuple[str, Any]:
+def named_labels(y: Any, name: str = "class") -> tuple[str, Any]:
     """The target's name, and its values as an array; a table of one column is that column."""
     if y is None:
         return name, None

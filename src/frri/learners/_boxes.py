@@ -5,12 +5,12 @@ from numpy.typing import NDArray
 
 from frri.fuzzy import Scaling
 from frri.induction import ConditionType
-from frri.learners._base import TrainingTable
+from frri.learners._base import NumberTable, TrainingTable
 from frri.rules import Condition, NominalCondition, NumericCondition
 
 
 def box_conditions(
-    table: TrainingTable, u: int, types: NDArray[np.int8], radius: float
+    table: TrainingTable | NumberTable, u: int, types: NDArray[np.int8], radius: float
 ) -> tuple[Condition, ...]:
     """The used attributes as trapezoids: full at the object, over where the rule stops covering.
 
@@ -38,7 +38,7 @@ def box_conditions(
 
 
 def scaled_values(
-    table: TrainingTable,
+    table: TrainingTable | NumberTable,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
     """Values scaled to [0, 1] by the attributes' ranges, codes of nominal ones; which ones those are."""
     nominal = np.array([attribute.kind == "nominal" for attribute in table.attributes])

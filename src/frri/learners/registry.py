@@ -68,6 +68,7 @@ _MODLEM = "frri.learners.modlem.modlem.MODLEMClassifier"
 _ADDITIVE = "frri.learners.additive.classifier.AdditiveRulesClassifier"
 _BAGGED = "frri.learners.additive.bagged.BaggedRulesClassifier"
 _QUICKRULES = "frri.learners.quickrules.quickrules.QuickRulesClassifier"
+_FRRI_NUMBERS = "frri.learners.frri.regressor.FRRIRegressor"
 _ADDITIVE_NUMBERS = "frri.learners.additive.regressor.AdditiveRulesRegressor"
 
 LEARNERS = {
@@ -123,7 +124,10 @@ LEARNERS = {
 
 REGRESSORS = {
     learner.name: learner
-    for learner in (Learner("additive", "Additive rules", _ADDITIVE_NUMBERS, weights=True),)
+    for learner in (
+        Learner("additive", "Additive rules", _ADDITIVE_NUMBERS, weights=True),
+        Learner("frri", "FRRI for numbers", _FRRI_NUMBERS, weights=True),
+    )
 }
 """Every learner of numbers that has a name."""
 

@@ -132,7 +132,11 @@ def _unfit(value: Any) -> ValueError:
 
 
 def _unproved(about: About) -> dict[str, Any]:
-    return {key: value for key, value in about.items() if key not in {"selection", "edited"}}
+    return {
+        key: value
+        for key, value in about.items()
+        if key not in {"selection", "intervals", "edited"}
+    }
 
 
 def _edits(about: About) -> int:

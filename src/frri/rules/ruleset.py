@@ -14,6 +14,7 @@ from frri.rules._checks import base_length, check_ruleset
 from frri.rules.about import About, plain_scalar
 from frri.rules.condition import Condition
 from frri.rules.decision import Decision, PartialWeights
+from frri.rules.intervals import half_width
 from frri.rules.matching import Matcher
 from frri.rules.rule import Label, Rule, RuleStatistics
 from frri.rules.semantics import CLASSIFICATION, SHORTHANDS, Semantics, Support
@@ -197,6 +198,15 @@ class RuleSet:
     def predict_proba(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Rows x classes: shares of the scores, or of the fallback, and of the classes in training."""
         return self.decide(X, n_jobs=n_jobs).probabilities
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> NDArray[np.float64]:
+        """Rows x 2: from where to where the number of each row lies, at a level that new rows hold.
+
+        For rules that were learned with `calibration`: see `frri.rules.intervals`.
+        """
+        reach = half_width(self, level)
+        answers = self.predict(X)
+        return np.column_stack([answers - reach, answers + reach])
 
     def scores(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Rows x classes: what the rules that fire say; a row of zeros where none does."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from frri._util.threads import check_n_jobs
-from frri.learners._base import RuleRegressor
 from frri.learners._limits import check_limits
 from frri.learners._parameters import check_choice, check_count
 from frri.learners._path import number_path
-from frri.learners._weights import with_weights
+from frri.learners._regressor import RuleRegressor, standardised
 from frri.learners.additive._columns import SoftColumns
 from frri.learners.additive._growing import Search
 from frri.learners.additive._induction import Induction, runs
@@ -70,6 +68,9 @@ class AdditiveRulesRegressor(RuleRegressor):
         so that no object can be an exception.
     refine : int, default=0
         How often the rules are gone through again, each kept, dropped or replaced.
+    calibration : float, default=0.0
+        The share of the rows, drawn once and for all, that no rules are learned from: errors there make
+        `predict_interval` hold its level.
     missing : {"fails", "typical", "error"}, default="fails"
         Whether a condition on a missing value fails, the value counts as the typical one of its column
         (the median, or the commonest category), or is refused, in training and in prediction.
@@ -115,6 +116,7 @@ class AdditiveRulesRegressor(RuleRegressor):
         min_support: float = 0.0,
         monotone: Mapping[str, int] | None = None,
         refine: int = 0,
+        calibration: float = 0.0,
         missing: str = "fails",
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -124,6 +126,7 @@ class AdditiveRulesRegressor(RuleRegressor):
         self.min_support = min_support
         self.monotone = monotone
         self.refine = refine
+        self.calibration = calibration
         self.missing = missing
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -149,12 +152,12 @@ class AdditiveRulesRegressor(RuleRegressor):
         check_limits(None, None, self.min_support)
         check_choice("missing", self.missing, ("fails", "typical", "error"))
         check_n_jobs(self.n_jobs)
-        table, given = with_weights(self._number_table, X, y, sample_weight)
-        table = replace(table, weights=given)
+        return self._fit_numbers(X, y, sample_weight)
+
+    def _learn_numbers(self, table: NumberTable) -> None:
         self.path_ = number_path(self, table, *PATH) if self.max_rules == "1se" else None
         with self._step("rules one after another"):
             (self.ruleset_,) = self._rulesets(table, [self._most_rules()])
-        return self
 
     def _most_rules(self) -> int:
         if isinstance(self.max_rules, str):
@@ -164,7 +167,7 @@ class AdditiveRulesRegressor(RuleRegressor):
     def _rulesets(self, table: NumberTable, sizes: Sequence[int]) -> Iterator[RuleSet]:
         """At most so many rules, for each of the ascending sizes: the same, and further ones."""
         weights = np.ones(len(table.values)) if table.weights is None else table.weights
-        middle, unit, scaled = _standardised(table.numbers, weights)
+        middle, unit, scaled = standardised(table.numbers, weights)
         columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH, self.n_jobs)
         for model in runs(self._induction(table, columns, weights, scaled, k) for k in sizes):
             yield RuleSet(
@@ -214,14 +217,3 @@ class AdditiveRulesRegressor(RuleRegressor):
 
     def _name(self) -> str:
         return "Additive rules"
-
-
-def _standardised(numbers: Floats, weights: Floats) -> tuple[float, float, Floats]:
-    """Mean and standard deviation of numbers, and the numbers in terms of them."""
-    low, high = float(numbers.min()), float(numbers.max())
-    if low == high:
-        return low, 1.0, np.zeros(len(numbers))
-    shares = (numbers - low) / (high - low)
-    mean = float(np.average(shares, weights=weights))
-    spread = float(np.sqrt(np.average((shares - mean) ** 2, weights=weights)))
-    return low + mean * (high - low), spread * (high - low), (shares - mean) / spread

@@ -11,6 +11,8 @@ from frri.learners._limits import check_limits
 from frri.learners._parameters import check_share
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from frri.cover import CoverMatrix, PartialCover
@@ -19,6 +21,29 @@ if TYPE_CHECKING:
 
 # What a share of a class may be off by in floating point.
 ROUNDING = 1e-9
+
+
+_STOPPED = {
+    "effort": "its limit of work; a larger `effort` may prove it",
+    "time": "`time_limit`",
+    "interrupt": "an interrupt",
+}
+
+
+def unproved(selection: Mapping[str, Any]) -> str:
+    """What is not proved about the rules chosen, as two sentences."""
+    if "worth" in selection:
+        proved = (
+            f"best: they are worth {selection['worth']}, at most {selection['bound']} is possible."
+        )
+    else:
+        proved = (
+            f"fewest: at least {selection['lower_bound']} are needed (gap {selection['gap']:.1%})."
+        )
+    return (
+        f"The {selection['n_rules']} rules are the best found, not proved {proved} "
+        f"The search was stopped by {_STOPPED[selection['stopped_by']]}."
+    )
 
 
 class Limits(NamedTuple):

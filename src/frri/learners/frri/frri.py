@@ -1,10 +1,8 @@
 """FRRI: every object becomes a rule, rules are opened as far as they may, the fewest are kept."""
 
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from itertools import pairwise
-from math import inf
-from numbers import Real
 from time import perf_counter
 from typing import Any, Self
 
@@ -13,19 +11,14 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from frri import induction
-from frri._util.names import shown
 from frri._util.threads import check_n_jobs
 from frri.cover import DEFAULT_EFFORT, CoverMatrix
 from frri.induction import ConditionType
 from frri.learners._base import RuleClassifier, TrainingTable
 from frri.learners._boxes import box_conditions, scaled_values
-from frri.learners._parameters import (
-    LARGEST_AMOUNT,
-    check_choice,
-    check_count,
-    random_numbers,
-)
-from frri.learners.frri._limits import Limits
+from frri.learners._parameters import check_choice, random_numbers
+from frri.learners.frri._checks import check_conditions, check_search
+from frri.learners.frri._limits import Limits, unproved
 from frri.learners.frri._orders import attribute_orders, initial_types
 from frri.rules import Label, Rule, RuleSet
 from frri.rules.measures import statistics_of_counts
@@ -34,9 +27,6 @@ from frri.table.checks import check_resolution
 
 # More rules than this share of the objects, of so many at least, remember objects more than they tell.
 MANY_RULES, ENOUGH_OBJECTS = 1 / 3, 50
-
-# More steps than any search takes in a year.
-MOST_EFFORT = 10**18
 
 
 class ManyRulesWarning(UserWarning):
@@ -302,22 +292,12 @@ class FRRIClassifier(RuleClassifier):
         return members[self._types]
 
     def _check_parameters(self) -> None:
-        check_count("effort", self.effort, most=MOST_EFFORT)
+        check_search(self.effort, self.time_limit)
         random_numbers(self.random_state)
-        limit: Any = self.time_limit
-        number = isinstance(limit, Real) and not isinstance(limit, bool)
-        if limit is not None and not (number and (0 <= limit <= LARGEST_AMOUNT or limit == inf)):
-            raise ValueError(
-                f"time_limit must be a number of seconds, 0 or more, got {shown(limit)}."
-            )
         check_n_jobs(self.n_jobs)
         check_choice("missing", self.missing, ("typical", "similar", "error"))
         self._limits().check()
-        if self.conditions is not None and not isinstance(self.conditions, Mapping):
-            raise ValueError(
-                "conditions must be a mapping from columns to 'any', 'at most', 'at least' or 'never', "
-                f"got {shown(self.conditions)}."
-            )
+        check_conditions(self.conditions)
 
     def _limits(self) -> Limits:
         return Limits(
@@ -386,23 +366,7 @@ class FRRIClassifier(RuleClassifier):
             )
         selection = self.selection_
         if selection.status != "optimal":
-            if "worth" in selection:
-                proved = f"best: they are worth {selection.worth}, at most {selection.bound} is possible."
-            else:
-                proved = f"fewest: at least {selection.lower_bound} are needed (gap {selection.gap:.1%})."
-            warnings.warn(
-                f"The {selection.n_rules} rules are the best found, not proved {proved} "
-                f"The search was stopped by {_STOPPED[selection.stopped_by]}.",
-                UserWarning,
-                stacklevel=3,
-            )
-
-
-_STOPPED = {
-    "effort": "its limit of work; a larger `effort` may prove it",
-    "time": "`time_limit`",
-    "interrupt": "an interrupt",
-}
+            warnings.warn(unproved(selection), UserWarning, stacklevel=3)
 
 
 def _alone(covers: CoverMatrix) -> NDArray[np.int64]:

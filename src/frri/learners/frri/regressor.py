@@ -1,0 +1,338 @@
+"""FRRI for numbers: rules keep away from other rows the more, the less their numbers agree."""
+
+import warnings
+from numbers import Real
+from time import perf_counter
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Bunch
+
+from frri import induction
+from frri._util.names import shown
+from frri._util.threads import check_n_jobs
+from frri.cover import DEFAULT_EFFORT, CoverMatrix, multiple_cover
+from frri.induction import ConditionType, Graded
+from frri.learners._base import NumberTable
+from frri.learners._boxes import box_conditions, scaled_values
+from frri.learners._parameters import check_choice, check_count, random_numbers
+from frri.learners._regressor import RuleRegressor, standardised
+from frri.learners.frri._checks import check_conditions, check_search
+from frri.learners.frri._limits import Limits, unproved
+from frri.learners.frri._orders import attribute_orders, initial_types
+from frri.rules import Rule, RuleSet
+from frri.rules.mean_shares import mean_shares
+from frri.table.checks import check_resolution
+
+# Penalty of a squared consequent, in standard deviations of the target.
+PENALTY = 1.0
+
+# Standard deviations that are still a number of them.
+LEAST_TAU, MOST_TAU = 1e-6, 1e6
+
+
+class FRRIRegressor(RuleRegressor):
+    """Fuzzy-rough rule induction for numbers, with a provably minimal number of rules.
+
+    Every training object starts as a rule "similar to this object in every attribute, so its number is
+    like this object's". The number of another object agrees with it to the degree D = max(0, 1 - |dy| /
+    tau): fully where it is the same, not at all where it is `tau` standard deviations away or more. The
+    confidence c of the rule is the least of distance + D over all objects, so that it covers (to the degree
+    c - distance) only objects that agree with it at least as much. Sides of its box are opened as long
+    as that stays so, and the fewest rules are chosen that cover every object, with a proof. With classes in
+    the place of numbers, D is 1 or 0 and this is `FRRIClassifier`.
+
+    The prediction is the mean of the numbers of the rules that cover an object, weighted by how far they
+    do; where none does, it is the number of the nearest one. The numbers are fitted to all objects by ridge
+    regression on these shares, or are those of the objects that the rules come from.
+
+    Numbers, categories and missing values of attributes are treated as by `FRRIClassifier`.
+
+    Parameters
+    ----------
+    tau : float, default=1.5
+        How many standard deviations apart numbers do not agree at all. A smaller one means more rules,
+        each of which is about fewer objects.
+    times_covered : int, default=1
+        How many rules must cover each object, as far as so many do: more rules, whose mean is better.
+    consequents : {"ridge", "own"}, default="ridge"
+        Whether the numbers of the rules are fitted or those of their own objects.
+    attribute_order : {"given", "random"} or array-like of int, default="given"
+        The order in which a rule's conditions are opened: see `FRRIClassifier`.
+    conditions : mapping, optional
+        Which conditions a rule may set, by column: see `FRRIClassifier`.
+    missing : {"typical", "similar", "error"}, default="typical"
+        Whether missing values count as typical ones, are similar to everything, or are refused.
+    max_rules : int, optional
+        The most rules there may be: those that cover most objects, with a proof.
+    max_conditions : int, optional
+        The most conditions that a rule may have; others are no candidates.
+    min_support : float, default=0.0
+        The share of all objects that a rule must cover to be a candidate.
+    calibration : float, default=0.0
+        The share of the rows, drawn once and for all, that no rules are learned from: errors there make
+        `predict_interval` hold its level.
+    effort : int, default=DEFAULT_EFFORT
+        How much work the exact selection may take: see `FRRIClassifier`.
+    time_limit : float, optional
+        A limit in seconds for learning the rules, on top.
+    random_state : int, RandomState or None, default=None
+        Decides the order with ``attribute_order="random"``; otherwise without influence.
+    n_jobs : int, optional
+        Threads for large tables and for prediction; all cores by default.
+    verbose : int, default=0
+        Whether each step of learning is told on standard error, with the seconds it takes.
+
+    Attributes
+    ----------
+    ruleset_ : RuleSet
+        The chosen rules, with the semantics "weighted-mean", in the order of the numbers of the objects
+        that they come from.
+    confidence_ : ndarray of shape (n_objects,)
+        Confidence of the rule of every object.
+    selected_ : ndarray of int
+        The objects whose rules were chosen, in the order of the rules.
+    uncovered_ : ndarray of int
+        Objects that no chosen rule covers: another one has (nearly) the same values and a number that does
+        not agree at all, or a limit on the rules leaves them out.
+    selection_ : Bunch
+        The certificate: `status` ("optimal" when what `claim` says is proved), `claim`, `n_rules`,
+        `n_conditions`, `lower_bound` and `gap` (with `max_rules`: `n_covered`, `worth` and `bound`),
+        `stopped_by`, `seconds` per step, and `solver`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if the table had column names.
+
+    See Also
+    --------
+    frri.AdditiveRulesRegressor : Fewer rules that are more accurate, but have to be added up.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> reg = FRRIRegressor(calibration=0.25).fit(X[["bmi", "bp", "s5"]], y)
+    >>> reg.selection_.status, len(reg.ruleset_) < 20
+    ('optimal', True)
+    >>> reg.score(X[["bmi", "bp", "s5"]], y) > 0.3
+    True
+    >>> low, high = reg.predict_interval(X.loc[:0, ["bmi", "bp", "s5"]], level=0.9)[0]
+    >>> bool(low < y[0] < high)
+    True
+    """
+
+    _takes_missing = True
+
+    confidence_: NDArray[np.float64]
+    selected_: NDArray[np.int64]
+    uncovered_: NDArray[np.int64]
+    selection_: Bunch
+
+    def __init__(
+        self,
+        *,
+        tau: float = 1.5,
+        times_covered: int = 1,
+        consequents: Literal["ridge", "own"] = "ridge",
+        attribute_order: Any = "given",
+        conditions: Any = None,
+        missing: str = "typical",
+        max_rules: int | None = None,
+        max_conditions: int | None = None,
+        min_support: float = 0.0,
+        calibration: float = 0.0,
+        effort: int = DEFAULT_EFFORT,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.tau = tau
+        self.times_covered = times_covered
+        self.consequents = consequents
+        self.attribute_order = attribute_order
+        self.conditions = conditions
+        self.missing = missing
+        self.max_rules = max_rules
+        self.max_conditions = max_conditions
+        self.min_support = min_support
+        self.calibration = calibration
+        self.effort = effort
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Induce rules from a table and its numbers.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_objects, n_attributes)
+        y : array-like of shape (n_objects,)
+        sample_weight : array-like of shape (n_objects,), optional
+            How many objects each object counts for in the standard deviation of the numbers and in their
+            fit; an object of weight 0 is not there. Whether it is covered does not depend on it.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        self._fit_numbers(X, y, sample_weight)
+        self._warn_about_results()
+        return self
+
+    def _learn_numbers(self, table: NumberTable) -> None:
+        start = perf_counter()
+        check_resolution(table.attributes)
+        order = attribute_orders(self.attribute_order, table.values.shape, self.random_state)
+        initial = initial_types(self.conditions or {}, table.attributes)
+        values, nominal = scaled_values(table)
+        weights = np.ones(len(values)) if table.weights is None else table.weights
+        middle, unit, scaled = standardised(table.numbers, weights)
+        with self._step("candidate rules"):
+            decisions = Graded(scaled, float(self.tau))
+            found = induction.induce(
+                values, decisions, order, initial=initial, rigid=nominal, n_jobs=self.n_jobs
+            )
+        lengths = (found.types != ConditionType.UNUSED).sum(axis=1)
+        left = self.time_limit
+        if left is not None:
+            left = max(0.0, left - (perf_counter() - start))
+        candidates = _different(values, found.confidence, found.types)
+        one_class = np.zeros(len(values), dtype=np.intp)
+        covers = self._limits().allowed(found.covers, lengths, one_class).take(candidates)
+        with self._step("the fewest of them"):
+            chosen = candidates[self._select(covers, lengths[candidates], left)]
+        self.confidence_, self._hopeless = found.confidence, ~found.covers.union()
+        self.uncovered_ = np.flatnonzero(~found.covers.take(chosen).union())
+        self.selection_.update(
+            n_rules=len(chosen),
+            n_conditions=int(lengths[chosen].sum()),
+            seconds=found.seconds | {"selection": self.selection_.seconds},
+        )
+
+        self.selected_ = chosen[np.lexsort((chosen, scaled[chosen]))]
+        numbers = scaled[self.selected_]
+        if self.consequents == "ridge":
+            shares = mean_shares(self._package(table, found.types, numbers, 0.0, {}), table.values)
+            numbers = _ridge(shares, scaled, weights)
+        selection = {key: value for key, value in self.selection_.items() if key != "seconds"}
+        self.ruleset_ = self._package(
+            table,
+            found.types,
+            middle + unit * numbers,
+            middle,
+            self._about(table) | {"selection": selection},
+        )
+
+    def _select(
+        self, covers: CoverMatrix, lengths: NDArray[np.int64], time_limit: float | None
+    ) -> NDArray[np.int64]:
+        """The candidates chosen, and in `selection_` what is proved about them."""
+        limits, times = self._limits(), int(self.times_covered)
+        one_class = np.zeros(len(covers), dtype=np.intp)
+        search: dict[str, Any] = {"effort": self.effort, "time_limit": time_limit}
+        if times == 1:
+            cover = limits.select(covers, np.arange(covers.n_objects), lengths, one_class, **search)
+        else:
+            cover = multiple_cover(covers, times, lengths, **search)
+        claim = limits.claim if times == 1 else f"the fewest that cover every object {times} times"
+        known = limits.certificate(cover, covers.n_objects)
+        self.selection_ = Bunch(**known, claim=claim, seconds=cover.seconds)
+        return cover.selected
+
+    def _package(
+        self,
+        table: NumberTable,
+        types: NDArray[np.int8],
+        numbers: NDArray[np.float64],
+        base: float,
+        about: dict[str, Any],
+    ) -> RuleSet:
+        """The rules of the selected objects in the table's names and units."""
+        rules = tuple(
+            Rule(
+                conditions=box_conditions(table, u, types[u], self.confidence_[u]),
+                consequent=float(number),
+                weight=float(self.confidence_[u]),
+                source=u,
+            )
+            for u, number in zip(self.selected_.tolist(), numbers, strict=True)
+        )
+        return RuleSet(
+            rules=rules,
+            attributes=table.attributes,
+            target=table.target,
+            semantics="weighted-mean",
+            clip=True,
+            missing="typical" if self.missing == "typical" else "similar",
+            base=(float(base),),
+            about=about,
+        )
+
+    def _limits(self) -> Limits:
+        return Limits(
+            max_rules=self.max_rules,
+            max_conditions=self.max_conditions,
+            min_support=self.min_support,
+        )
+
+    def _check_parameters(self) -> None:
+        tau: Any = self.tau
+        number = isinstance(tau, Real) and not isinstance(tau, bool)
+        if not (number and LEAST_TAU <= tau <= MOST_TAU):
+            raise ValueError(
+                f"tau must be a number of standard deviations from {LEAST_TAU:g} to {MOST_TAU:g}, "
+                f"got {shown(tau)}."
+            )
+        check_count("times_covered", self.times_covered, 1)
+        check_choice("consequents", self.consequents, ("ridge", "own"))
+        check_search(self.effort, self.time_limit)
+        random_numbers(self.random_state)
+        check_n_jobs(self.n_jobs)
+        check_choice("missing", self.missing, ("typical", "similar", "error"))
+        self._limits().check()
+        check_conditions(self.conditions)
+        if self.times_covered > 1 and self.max_rules is not None:
+            raise ValueError("times_covered and max_rules contradict each other: give one of them.")
+
+    def _warn_about_results(self) -> None:
+        hopeless = np.flatnonzero(self._hopeless)
+        if len(hopeless):
+            rows = ", ".join(map(str, hopeless[:10] + 1)) + (", ..." if len(hopeless) > 10 else "")
+            warnings.warn(
+                f"{len(hopeless)} of {len(self._hopeless)} objects are covered by no rule, because an object "
+                "with the same or nearly the same values, as far as they are known and conditions on them "
+                f"allowed, has a number {self.tau:g} standard deviations away or more: rows {rows}.",
+                UserWarning,
+                stacklevel=3,
+            )
+        if self.selection_.status != "optimal":
+            warnings.warn(unproved(self.selection_), UserWarning, stacklevel=3)
+
+    def _name(self) -> str:
+        return "FRRI for numbers"
+
+
+def _different(
+    values: NDArray[np.float64], confidence: NDArray[np.float64], types: NDArray[np.int8]
+) -> NDArray[np.int64]:
+    """The objects of different candidates, in an order that does not depend on that of the objects.
+
+    Of those with equal conditions and confidence the first one: the others would add nothing.
+    """
+    anchors = np.where(types != ConditionType.UNUSED, values, 0.0)
+    rules = np.column_stack([confidence, types, anchors])
+    return np.unique(rules, axis=0, return_index=True)[1].astype(np.int64)
+
+
+def _ridge(
+    shares: NDArray[np.float64], target: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The numbers whose means by these shares come nearest to the target, drawn towards 0."""
+    heavy = shares * weights[:, None]
+    penalty = PENALTY * np.eye(shares.shape[1])
+    return np.asarray(np.linalg.solve(heavy.T @ shares + penalty, heavy.T @ target))

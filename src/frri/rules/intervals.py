@@ -1,0 +1,90 @@
+"""How far predicted numbers may be off: intervals that hold their level on new rows of the kind.
+
+Split conformal prediction. The errors of the rules on m rows that they were not learned from, and the error
+on a new row, are exchangeable: the new one is at most the k-th smallest of the m with probability k / (m + 1)
+at least, whatever the rules and the rows are like. So the interval of level p reaches, to both sides of a
+prediction, as far as the k-th smallest error with k = ceil(p (m + 1)).
+
+The half-widths are kept in `RuleSet.about` under "intervals", which an edit of the rules takes away.
+"""
+
+from collections.abc import Mapping
+from math import ceil, isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from frri.rules.ruleset import RuleSet
+
+LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+"""The levels of which half-widths are kept."""
+
+# What a level may be off by in floating point.
+ROUNDING = 1e-9
+
+
+def half_widths(errors: NDArray[np.float64]) -> dict[str, Any]:
+    """What is kept of the errors on rows that were not learned from.
+
+    Levels that so few rows cannot hold are left out.
+
+    Examples
+    --------
+    >>> half_widths(np.array([-3.0, 1.0, -2.0, 4.0]))
+    {'rows': 4, 'half_widths': [[0.5, 3.0], [0.6, 3.0], [0.7, 4.0], [0.8, 4.0]]}
+    """
+    ascending = np.sort(np.abs(errors))
+    ranks = {level: ceil(level * (len(errors) + 1) - ROUNDING) for level in LEVELS}
+    kept = [[level, float(ascending[k - 1])] for level, k in ranks.items() if 0 < k <= len(errors)]
+    return {"rows": len(errors), "half_widths": kept}
+
+
+def half_width(ruleset: "RuleSet", level: float) -> float:
+    """How far the interval of a level reaches to both sides of a prediction.
+
+    Examples
+    --------
+    >>> from frri import RuleSet
+    >>> rules = RuleSet((), (), semantics="weighted-mean", about={"intervals": half_widths(np.arange(9.0))})
+    >>> half_width(rules, 0.9)
+    8.0
+    >>> half_width(rules, 0.95)
+    Traceback (most recent call last):
+        ...
+    ValueError: An interval of level 0.95 needs more than the 9 rows that were held back; 0.5, 0.6, 0.7, 0.8 and 0.9 can be had.
+    """
+    if ruleset.task != "regression":
+        raise ValueError(
+            f"The rules for {ruleset.target!r} predict classes; intervals are of numbers, "
+            "use predict_proba."
+        )
+    kept = ruleset.about.get("intervals")
+    if kept is None:
+        raise ValueError(
+            f"The rules for {ruleset.target!r} know no intervals: learn them with calibration=0.2, which "
+            "holds a fifth of the rows back to measure errors on (frri fit --learner NAME --set calibration=0.2)."
+        )
+    known = _pairs(kept)
+    if level not in LEVELS:
+        raise ValueError(f"level must be one of {', '.join(map(str, LEVELS))}, got {level!r}.")
+    if level not in known:
+        shown = " and ".join(filter(None, [", ".join(map(str, [*known][:-1])), str([*known][-1])]))
+        raise ValueError(
+            f"An interval of level {level:g} needs more than the {kept['rows']} rows that were held back; "
+            f"{shown} can be had."
+        )
+    return known[level]
+
+
+def _pairs(kept: Any) -> dict[float, float]:
+    """The half-width of each level; a file may say anything."""
+    pairs = kept.get("half_widths") if isinstance(kept, Mapping) else None
+    try:
+        known = {float(level): float(width) for level, width in pairs or ()}
+    except (TypeError, ValueError):
+        known = {}
+    if not known or not all(width >= 0 and isfinite(width) for width in known.values()):
+        raise ValueError("The intervals in the model's description cannot be used; learn it anew.")
+    return known
