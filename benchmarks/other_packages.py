@@ -107,7 +107,7 @@ def main(directory, chosen):
     old = []
     if FILE.exists():
         with FILE.open(encoding="utf-8") as file:
-            old = [row for row in csv.reader(file)][1:]
+            old = list(csv.reader(file))[1:]
     for (name, size, package), (make, count) in learners().items():
         if chosen and name not in chosen:
             continue
@@ -138,7 +138,9 @@ def means(make, count, data):
         recalls = recall_score(y[test], said, labels=np.unique(y[test]), average=None)
         sizes = [np.nan]
         if count is not None:
-            parts = getattr(model, "estimators_", [model]) if hasattr(model, "multilabel_") else [model]
+            parts = (
+                getattr(model, "estimators_", [model]) if hasattr(model, "multilabel_") else [model]
+            )
             sizes = [n for part in parts for n in count(part)]
         rules = len(sizes) if count is not None else np.nan
         length = np.mean(sizes) if sizes else np.nan

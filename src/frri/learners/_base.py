@@ -298,6 +298,9 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
             sizes = np.bincount(table.classes, weights, len(table.labels)).astype(np.float64)
             factors = class_factors(class_weight, table.labels, sizes, table.target)
             weights = weights * factors[table.classes]
+        if self.missing == "typical":
+            filled = with_typical(table.encoded, weights)
+            table = replace(table, values=filled.matrix, attributes=filled.attributes)
         return replace(table, weights=weights)
 
     def _made(self, table: TrainingTable, rules: Iterable[Rule], **meaning: Any) -> RuleSet:
@@ -338,8 +341,6 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         target, y = named_labels(y)
         check_labels(y)
         table, y = self._encoded(X, y)
-        if self.missing == "typical":
-            table = with_typical(table)
         y = plain_labels(y)
         check_classes(y)
         check_classification_targets(y)
