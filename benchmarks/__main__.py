@@ -32,6 +32,7 @@ BENCHMARKS = (
     "reference_rivals",
     "reference_rough",
     "probabilities",
+    "ordinal",
 )
 
 

@@ -313,12 +313,13 @@ MEANINGS = {
 def decide(model, row):
     """Answer, scores, probabilities (None for numbers), and position of the deciding rule, or None."""
     said = MEANINGS[model["semantics"]["name"]](model, encoded(model, row))
-    return said | {"probabilities": trusted(model, said)} if "trust" in model else said
+    ordered = model["task"] == "ordinal"
+    return said | {"probabilities": trusted(model, said)} if "trust" in model or ordered else said
 
 
 def trusted(model, said):
     """A part of each probability comes from the sizes of classes; who is ahead of the answer joins it."""
-    trust, sizes = model["trust"], shares(model["class_counts"])
+    trust, sizes = model.get("trust", 1), shares(model["class_counts"])
     mixed = [
         trust * by_rules + (1 - trust) * by_size
         for by_rules, by_size in zip(said["probabilities"], sizes, strict=True)

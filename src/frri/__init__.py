@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from frri.induction import ConditionType
     from frri.learners.additive.bagged import BaggedRulesClassifier
     from frri.learners.additive.classifier import AdditiveRulesClassifier
+    from frri.learners.additive.ordinal import AdditiveRulesOrdinalClassifier
     from frri.learners.additive.regressor import AdditiveRulesRegressor
     from frri.learners.compact import CompactFRRIClassifier
-    from frri.learners.frri import FRRIClassifier, FRRIRegressor
+    from frri.learners.frri import FRRIClassifier, FRRIOrdinalClassifier, FRRIRegressor
     from frri.learners.modlem.modlem import MODLEMClassifier
     from frri.learners.quickrules.quickreduct import QuickReduct
     from frri.learners.quickrules.quickrules import QuickRulesClassifier
@@ -35,6 +36,7 @@ __version__ = "0.2.0"
 # Loaded at first use: applying saved rules needs neither scikit-learn nor scipy, and `frri --help` nothing.
 _HOMES = {
     "AdditiveRulesClassifier": "learners.additive",
+    "AdditiveRulesOrdinalClassifier": "learners.additive",
     "AdditiveRulesRegressor": "learners.additive",
     "Attribute": "table",
     "BaggedRulesClassifier": "learners.additive",
@@ -45,6 +47,7 @@ _HOMES = {
     "CoverMatrix": "cover",
     "Explanation": "explain",
     "FRRIClassifier": "learners.frri",
+    "FRRIOrdinalClassifier": "learners.frri",
     "FRRIRegressor": "learners.frri",
     "FURIAClassifier": "learners.ripper",
     "MODLEMClassifier": "learners.modlem",
@@ -63,6 +66,7 @@ _HOMES = {
 
 __all__ = [
     "AdditiveRulesClassifier",
+    "AdditiveRulesOrdinalClassifier",
     "AdditiveRulesRegressor",
     "Attribute",
     "BaggedRulesClassifier",
@@ -73,6 +77,7 @@ __all__ = [
     "CoverMatrix",
     "Explanation",
     "FRRIClassifier",
+    "FRRIOrdinalClassifier",
     "FRRIRegressor",
     "FURIAClassifier",
     "MODLEMClassifier",

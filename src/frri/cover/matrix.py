@@ -1,9 +1,13 @@
 """Who covers whom, as sparse rows of 64-bit words."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +103,30 @@ class CoverMatrix:
         entries = np.repeat(kept, lengths)
         indptr = np.concatenate(([0], np.cumsum(lengths * kept))).astype(np.int64)
         return CoverMatrix(indptr, self.words[entries], self.bits[entries], self.n_objects)
+
+    @classmethod
+    def beside(cls, parts: "Sequence[CoverMatrix]") -> "CoverMatrix":
+        """Several problems as one: neither candidates nor objects have anything in common.
+
+        Objects of each begin at a multiple of 64; bits in between stand for none.
+
+        Examples
+        --------
+        >>> one = CoverMatrix.from_dense([[True, True]])
+        >>> CoverMatrix.beside([one, one]).to_dense()[:, [0, 1, 64, 65]]
+        array([[ True,  True, False, False],
+               [False, False,  True,  True]])
+        """
+        n_words = np.cumsum([0, *(-(-part.n_objects // 64) for part in parts)])
+        ends = np.cumsum([0, *(len(part.bits) for part in parts)])
+        indptr = [part.indptr[1:] + end for part, end in zip(parts, ends, strict=False)]
+        words = [part.words + start for part, start in zip(parts, n_words, strict=False)]
+        return cls(
+            np.concatenate([[0], *indptr]).astype(np.int64),
+            np.concatenate([[], *words]).astype(np.int32),
+            np.concatenate([np.zeros(0, np.uint64), *(part.bits for part in parts)]),
+            int(n_words[-1]) * 64,
+        )
 
     def _summed(self, ones: NDArray[np.uint8]) -> NDArray[np.int64]:
         sums = np.zeros(len(self), dtype=np.int64)

@@ -83,9 +83,8 @@ export function probabilities(model, row) {
   const values = encode(ready, row);
   const held = degreesOf(ready, values);
   const { decided, shares } = decide(ready, values, held, scoresOf(ready, values, held));
-  if (ordered.has(ready.name)) return shares;
   let result = divided(shares);
-  if (ready.trust < 1) {
+  if (ready.trust < 1 || ordered.has(ready.name)) {
     const sizes = divided(ready.counts);
     result = result.map((share, c) => ready.trust * share + (1 - ready.trust) * sizes[c]);
     // Classes ahead of the one decided for are levelled with it.

@@ -137,10 +137,8 @@ class Evaluator:
         values = self.encode(row)
         degrees = self._degrees(values)
         decided, _, shares = self._decide(values, degrees, self._scores(values, degrees))
-        if self._name in _ORDERED:
-            return shares
         shares = _shares(shares)
-        if self._trust < 1.0:
+        if self._trust < 1.0 or self._name in _ORDERED:
             sizes = _shares(self._counts)
             trust = self._trust
             shares = [trust * s + (1.0 - trust) * n for s, n in zip(shares, sizes)]  # noqa: B905

@@ -68,6 +68,8 @@ _MODLEM = "frri.learners.modlem.modlem.MODLEMClassifier"
 _ADDITIVE = "frri.learners.additive.classifier.AdditiveRulesClassifier"
 _BAGGED = "frri.learners.additive.bagged.BaggedRulesClassifier"
 _QUICKRULES = "frri.learners.quickrules.quickrules.QuickRulesClassifier"
+_FRRI_ORDERED = "frri.learners.frri.ordinal.FRRIOrdinalClassifier"
+_ADDITIVE_ORDERED = "frri.learners.additive.ordinal.AdditiveRulesOrdinalClassifier"
 _FRRI_NUMBERS = "frri.learners.frri.regressor.FRRIRegressor"
 _ADDITIVE_NUMBERS = "frri.learners.additive.regressor.AdditiveRulesRegressor"
 
@@ -131,7 +133,16 @@ REGRESSORS = {
 }
 """Every learner of numbers that has a name."""
 
-TASKS = {"classification": LEARNERS, "regression": REGRESSORS}
+ORDINAL = {
+    learner.name: learner
+    for learner in (
+        Learner("frri", "FRRI", _FRRI_ORDERED, weights=True),
+        Learner("additive", "Additive rules", _ADDITIVE_ORDERED, weights=True),
+    )
+}
+"""Every learner of ordered classes that has a name."""
+
+TASKS = {"classification": LEARNERS, "ordinal": ORDINAL, "regression": REGRESSORS}
 """The learners of each task."""
 
 

@@ -131,12 +131,12 @@ def _unfit(value: Any) -> ValueError:
     )
 
 
+# What an edit ends, and the old name of the number of edits.
+_PROOFS = {"selection", "intervals", "monotone", "edited"}
+
+
 def _unproved(about: About) -> dict[str, Any]:
-    return {
-        key: value
-        for key, value in about.items()
-        if key not in {"selection", "intervals", "edited"}
-    }
+    return {key: value for key, value in about.items() if key not in _PROOFS}
 
 
 def _edits(about: About) -> int:

@@ -106,15 +106,12 @@ class Decision:
 
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
-        """Objects x classes, each row with sum 1; the class decided for has the largest share.
-
-        In an ordinal task it has the median instead.
-        """
+        """Objects x classes, each row with sum 1; the class decided for has the largest share."""
         self._check_classes()
         link, scores = self._link, self.scores
         if link == "steps":
-            return np.asarray(scores - np.column_stack([scores[:, 1:], np.zeros(len(scores))]))
-        if link == "softmax":
+            shares = scores - np.column_stack([scores[:, 1:], np.zeros(len(scores))])
+        elif link == "softmax":
             shares = _exponentials(scores)
         else:
             shares = scores.copy()
@@ -124,7 +121,7 @@ class Decision:
                     _exponentials(self._fallback) if near else self._fallback
                 )
         shares /= shares.sum(axis=1, keepdims=True)
-        if self.ruleset.trust < 1.0:
+        if self.ruleset.trust < 1.0 or link == "steps":
             sizes = np.array(self.ruleset.class_counts)
             shares = trusted(shares, self.index, self.ruleset.trust, sizes)
         # Rounding may bring a class decided for level with, or behind, another one.

@@ -2,6 +2,12 @@
 
 from frri.learners.additive.bagged import BaggedRulesClassifier
 from frri.learners.additive.classifier import AdditiveRulesClassifier
+from frri.learners.additive.ordinal import AdditiveRulesOrdinalClassifier
 from frri.learners.additive.regressor import AdditiveRulesRegressor
 
-__all__ = ["AdditiveRulesClassifier", "AdditiveRulesRegressor", "BaggedRulesClassifier"]
+__all__ = [
+    "AdditiveRulesClassifier",
+    "AdditiveRulesOrdinalClassifier",
+    "AdditiveRulesRegressor",
+    "BaggedRulesClassifier",
+]

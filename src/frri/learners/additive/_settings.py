@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util.names import find_name, shown
+from frri.learners._monotone import directions
 from frri.learners._parameters import check_count
 from frri.learners.additive._columns import AT_LEAST, AT_MOST
 
@@ -48,22 +47,10 @@ def upward_sides(monotone: Any, attributes: Sequence[Attribute]) -> NDArray[np.b
     array([[False,  True],
            [ True,  True]])
     """
-    if monotone is None:
+    declared = directions(monotone, attributes)
+    if not declared.any():
         return None
-    if not isinstance(monotone, Mapping):
-        raise ValueError(  # noqa: TRY004 - scikit-learn's convention for parameters
-            f"monotone must map attributes to +1 or -1, such as {{'age': 1}}, got {shown(monotone)}."
-        )
     allowed = np.ones((len(attributes), 2), dtype=np.bool_)
-    names = [attribute.name for attribute in attributes]
-    for name, direction in monotone.items():
-        place = names.index(find_name(str(name), names, "The table"))
-        if attributes[place].kind == "nominal":
-            raise ValueError(
-                f"monotone names {name!r}, whose categories have no order; "
-                "make it an ordered column or leave it out."
-            )
-        if isinstance(direction, bool | np.bool_) or direction not in (1, -1):
-            raise ValueError(f"monotone of {name!r} must be +1 or -1, got {shown(direction)}.")
-        allowed[place, AT_MOST if direction > 0 else AT_LEAST] = False
-    return allowed if monotone else None
+    allowed[declared > 0, AT_MOST] = False
+    allowed[declared < 0, AT_LEAST] = False
+    return allowed

@@ -1,6 +1,13 @@
 """FRRI: the fewest boxes around objects that keep other classes out and cover everything."""
 
 from frri.learners.frri.frri import FRRIClassifier, ManyRulesWarning, too_many_rules
+from frri.learners.frri.ordinal import FRRIOrdinalClassifier
 from frri.learners.frri.regressor import FRRIRegressor
 
-__all__ = ["FRRIClassifier", "FRRIRegressor", "ManyRulesWarning", "too_many_rules"]
+__all__ = [
+    "FRRIClassifier",
+    "FRRIOrdinalClassifier",
+    "FRRIRegressor",
+    "ManyRulesWarning",
+    "too_many_rules",
+]

