@@ -54,6 +54,9 @@ def add_page_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--target", metavar="COLUMN", help="the classes of the rows; default: the model's target"
     )
+    parser.add_argument(
+        "--names", metavar="COLUMN", help="a column of the data that says what the rows are called"
+    )
     add_reading_options(parser)
     add_unlabelled_option(parser)
     parser.add_argument(
@@ -74,8 +77,20 @@ def page_of(arguments: argparse.Namespace) -> str:
     if arguments.data is not None:
         with notes():
             table, labels = _labelled(ruleset, arguments)
+    names = None if table is None else _names(table, arguments)
     with Progress("writing the page"):
-        return report_html(ruleset, table, labels, max_rows=arguments.max_rows)
+        return report_html(ruleset, table, labels, max_rows=arguments.max_rows, names=names)
+
+
+def _names(table: Any, arguments: argparse.Namespace) -> Any:
+    """What the rows are called, if a column says so."""
+    if arguments.names is None:
+        return None
+    if arguments.names not in table.columns:
+        raise ValueError(
+            f"{arguments.data} has no column {arguments.names!r} to take the names of rows from."
+        )
+    return table[arguments.names].tolist()
 
 
 def _labelled(ruleset: RuleSet, arguments: argparse.Namespace) -> tuple[Any, Any]:

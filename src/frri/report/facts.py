@@ -12,6 +12,7 @@ from frri import __version__
 from frri.report.decisions import beside, decided_rows, deciding_rules
 from frri.report.histograms import coloured_classes, histogram
 from frri.report.packing import pack_codes, pack_flags, pack_numbers
+from frri.report.plane import principal_plane
 from frri.rules import RuleSet, RuleStatistics
 from frri.rules.about import About
 from frri.rules.curve import accuracy_by_size
@@ -31,9 +32,13 @@ SUPPORTED = Support("The report", "print the rules instead", CLASSIFICATION)
 
 # Rows embedded in a page, at most, and the characters that they and all else known may take together.
 MAX_ROWS = 5_000
-MAX_CHARACTERS = 1_650_000
+MAX_CHARACTERS = 1_550_000
 # However large the model, as many rows are embedded as it takes to try something.
 MIN_ROWS = 50
+# Characters that a row takes beside its values and its covers: class, decision, rule, place on the map.
+PER_ROW = 20
+# Characters of a row's name.
+LONGEST_NAME = 60
 # Rows and repetitions that are enough to rank attributes, and rows x rules x attributes that may take.
 ENOUGH_ROWS = 1_000
 REPEATS = 3
@@ -46,6 +51,7 @@ def facts(
     y: Any = None,
     *,
     max_rows: int = MAX_ROWS,
+    names: Any = None,
     seed: int = 0,
 ) -> dict[str, Any]:
     """What a model is, what its rules cover and how well they decide.
@@ -59,6 +65,8 @@ def facts(
     y : array-like, optional
         Their classes.
     max_rows : int, default=5000
+    names : sequence, optional
+        What the rows are called, one name per row; by default they are numbered.
     seed : int, default=0
         Decides the sample and the shuffling behind the importance of attributes.
 
@@ -98,6 +106,9 @@ def facts(
     decision = ruleset.decide(EncodedTable(table.matrix, ruleset.attributes))
     decided, deciding = decision.index, deciding_rules(decision)
     room = MAX_CHARACTERS - len(json.dumps(result)) - len(str(ruleset))
+    given = _names(names, len(table))
+    if given is not None:
+        room -= len(json.dumps(given)) * min(max_rows, len(table)) // len(table)
     sample = _sample(table, max_rows, room, len(ruleset), seed)
     covers = ruleset.covers(EncodedTable(table.matrix[sample], ruleset.attributes))
     result["rules"] = _rules(ruleset, table, sample, covers)
@@ -107,6 +118,11 @@ def facts(
     ):
         known["decides"] = rows
     result["data"] = _data(table, sample, decided, deciding, len(ruleset.classes))
+    plane = principal_plane(table.matrix[sample], ruleset.attributes)
+    result["data"]["plane"] = (
+        None if plane is None else [pack_numbers(column.round(4)) for column in plane.T]
+    )
+    result["data"]["names"] = None if given is None else [given[i] for i in sample]
     if table.classes is not None:
         result["performance"] = {
             "accuracy": accuracy(table.classes, decided),
@@ -154,7 +170,7 @@ def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
     about = About(ruleset.about).plain()
     learner, version = about.pop("learner", None), about.pop("frri", None)
     proof = about.pop("selection", None)
-    for said_elsewhere in ("rows", "columns"):
+    for said_elsewhere in ("rows", "columns", "log"):
         about.pop(said_elsewhere, None)
     return {
         "learner": None if learner is None else str(learner),
@@ -282,11 +298,21 @@ def _sample(table: _Table, max_rows: int, room: int, n_rules: int, seed: int) ->
     chosen = np.sort(random.choice(len(table), n_rows, replace=False))
     packed = [pack_numbers(column) for column in table.matrix[chosen].T]
     # A rule's cover takes a bit per row at most, in characters of six bits.
-    needed = n_rows * n_rules / 6 + len(json.dumps(packed))
+    needed = n_rows * (n_rules / 6 + PER_ROW) + len(json.dumps(packed))
     if needed > room:
         n_rows = min(n_rows, max(MIN_ROWS, int(n_rows * max(room, 0) / needed)))
         chosen = np.sort(random.choice(chosen, n_rows, replace=False))
     return chosen
+
+
+def _names(names: Any, n_rows: int) -> list[str] | None:
+    """The names of all rows, cut where they are too long to be shown."""
+    if names is None:
+        return None
+    given = [str(name)[:LONGEST_NAME] for name in names]
+    if len(given) != n_rows:
+        raise ValueError(f"Expected {n_rows} names, one per row, got {len(given)}.")
+    return given
 
 
 def _data(

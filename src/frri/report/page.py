@@ -17,7 +17,13 @@ from frri.report.scripts import page_script, page_style
 from frri.rules import RuleSet
 from frri.rules.text import rule_text
 
-TABS = (("rules", "Rules"), ("what-if", "What-if"), ("overview", "Overview"), ("edit", "Edit"))
+TABS = (
+    ("rules", "Rules"),
+    ("what-if", "What-if"),
+    ("cases", "Cases"),
+    ("overview", "Overview"),
+    ("edit", "Edit"),
+)
 
 
 def write_report(
@@ -27,6 +33,7 @@ def write_report(
     y: Any = None,
     *,
     max_rows: int = MAX_ROWS,
+    names: Any = None,
 ) -> None:
     """Write the page about a model to a file, whole or not at all.
 
@@ -40,6 +47,8 @@ def write_report(
         Their classes.
     max_rows : int, default=5000
         As many rows are embedded at most; of more, a random sample is.
+    names : sequence, optional
+        What the rows are called, one name per row; by default they are numbered.
 
     Examples
     --------
@@ -49,10 +58,17 @@ def write_report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_report(rules, f"{folder}/report.html", [[1], [2], [4]], [0, 1, 1])
     """
-    write_whole(path, report_html(ruleset, X, y, max_rows=max_rows))
+    write_whole(path, report_html(ruleset, X, y, max_rows=max_rows, names=names))
 
 
-def report_html(ruleset: RuleSet, X: Any = None, y: Any = None, *, max_rows: int = MAX_ROWS) -> str:
+def report_html(
+    ruleset: RuleSet,
+    X: Any = None,
+    y: Any = None,
+    *,
+    max_rows: int = MAX_ROWS,
+    names: Any = None,
+) -> str:
     """The page about a model as a text.
 
     Parameters
@@ -61,6 +77,8 @@ def report_html(ruleset: RuleSet, X: Any = None, y: Any = None, *, max_rows: int
     X, y : array-like or data frame, optional
         Rows to show the rules on, and their classes.
     max_rows : int, default=5000
+    names : sequence, optional
+        What the rows are called.
 
     Returns
     -------
@@ -74,7 +92,7 @@ def report_html(ruleset: RuleSet, X: Any = None, y: Any = None, *, max_rows: int
     >>> "default-src &#39;none&#39;" in report_html(rules)
     True
     """
-    return render(facts(ruleset, X, y, max_rows=max_rows), ruleset)
+    return render(facts(ruleset, X, y, max_rows=max_rows, names=names), ruleset)
 
 
 def render(known: Mapping[str, Any], ruleset: RuleSet) -> str:

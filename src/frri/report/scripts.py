@@ -10,6 +10,9 @@ import re
 from functools import cache
 from importlib.resources import files
 
+# Whoever wants to read the scripts reads the files; a page is mailed, and shorter without.
+_COMMENT = re.compile(r"^ */\*\*.*?\*/\n", re.MULTILINE | re.DOTALL)
+_INDENT = re.compile(r"^ +", re.MULTILINE)
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w.]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 
@@ -50,7 +53,7 @@ def _join(name: str, joined: dict[str, str], importing: tuple[str, ...]) -> None
         raise ValueError(f"The scripts import each other: {' -> '.join((*importing, name))}.")
     if name in joined:
         return
-    source = _read(name)
+    source = _INDENT.sub("", _COMMENT.sub("", _read(name)))
     for _, other in _IMPORT.findall(source):
         _join(other, joined, (*importing, name))
     source = _IMPORT.sub(

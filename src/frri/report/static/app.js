@@ -1,8 +1,9 @@
 /**
- * The page: reads the facts that came with it and sets up the four views.
+ * The page: reads the facts that came with it and sets up the views.
  */
 
 import { allStrips, singleChanges } from "./changes.js";
+import { casesView } from "./cases.js";
 import { byId } from "./dom.js";
 import { editView } from "./edit.js";
 import { degrees, explain, predict, probabilities, scores } from "./evaluator.js";
@@ -34,6 +35,11 @@ const actions = {
     whatIf.tryRow(i);
     byId("tab-what-if").focus();
   },
+  showCases(which) {
+    showTab("cases");
+    cases.show(which);
+    byId("tab-cases").focus();
+  },
 };
 
 theme(byId("theme"));
@@ -41,11 +47,13 @@ document.body.prepend(distributionSymbols(facts));
 const rules = rulesView(store, actions);
 editView(store, actions);
 headerView(store);
-const overview = overviewView(store);
+const overview = overviewView(store, actions);
+const cases = casesView(store, actions);
 let whatIf = null;
 const showTab = tabs(byId("tabs"), (name) => {
   // These two cost time that the first look at the rules need not wait for.
   if (name === "what-if") whatIf ??= whatIfView(store, actions);
+  if (name === "cases") cases.refresh();
   if (name === "overview") overview.refresh();
 });
 window.addEventListener("beforeprint", overview.refresh);

@@ -121,7 +121,7 @@ export function classBar(store, support) {
  * Accuracy and coverage against the number of rules.
  *
  * @param {Array<{n_rules: number, accuracy: number, coverage: number}>} points
- * @returns {SVGElement}
+ * @returns {{element: SVGElement, mark: function(object): void}} mark shows one more point
  */
 export function curveChart(points) {
   const [width, height, left, bottom, top, right] = [560, 240, 44, 30, 12, 82];
@@ -144,7 +144,8 @@ export function curveChart(points) {
       text,
     );
   const ticks = [...new Set([0, Math.round(most / 2), most])];
-  return s(
+  const pointer = s("g", { class: "pointer" });
+  const element = s(
     "svg",
     {
       class: "curve",
@@ -175,5 +176,13 @@ export function curveChart(points) {
     s("circle", { class: "dot accuracy", cx: x(last.n_rules), cy: y(last.accuracy), r: 4 }),
     label("accuracy", "accuracy"),
     label("coverage", "coverage"),
+    pointer,
   );
+  const mark = ({ n_rules: n, accuracy, coverage }) =>
+    pointer.replaceChildren(
+      s("line", { x1: x(n), x2: x(n), y1: top, y2: height - bottom }),
+      s("circle", { class: "dot accuracy", cx: x(n), cy: y(accuracy), r: 5 }),
+      s("circle", { class: "dot coverage", cx: x(n), cy: y(coverage), r: 4 }),
+    );
+  return { element, mark };
 }

@@ -5,10 +5,11 @@
 
 import { actionButton, h, named } from "./dom.js";
 import { complaint, freshCondition, stretchedCondition } from "./editing.js";
+import { addHandles, follow } from "./handles.js";
 import { layeredChart } from "./layers.js";
 import { parseValue } from "./pasting.js";
 import { scalesOnce } from "./scales.js";
-import { attributesByName, boundsOf, isStrict, show } from "./words.js";
+import { attributesByName, boundsOf, show } from "./words.js";
 
 const BOUNDS = ["begins", "holds from", "holds to", "ends"];
 const MOST_VALUES = 60;
@@ -19,11 +20,13 @@ const MOST_VALUES = 60;
  * @param {object} store
  * @param {object} entry the rule
  * @param {number} k which of its conditions
- * @param {function(object[], string): void} change takes the rule's new conditions, and what was done
- * @param {function(string, ?Element): void} fail takes a complaint and the field that it is about
+ * @param {object} told
+ * @param {function(object[], string): void} told.change takes the rule's new conditions, and what was done
+ * @param {function(object[]): void} told.tried takes conditions that are not settled yet
+ * @param {function(string, ?Element): void} told.fail takes a complaint and the field that it is about
  * @returns {HTMLElement}
  */
-export function conditionEditor(store, entry, k, change, fail) {
+export function conditionEditor(store, entry, k, { change, tried, fail }) {
   const { number, rule } = entry;
   const condition = rule.if[k];
   const attribute = attributesByName(store.facts.model).get(condition.attribute);
@@ -38,11 +41,22 @@ export function conditionEditor(store, entry, k, change, fail) {
       stretchedCondition(condition, attribute, direction),
       `${title} ${direction > 0 ? "loosened" : "tightened"}`,
     );
+  const scale = scalesOnce(store).get(attribute.name);
+  const chart = layeredChart(store, entry, k, scale);
+  if (condition.trapezoid && !attribute.categories)
+    addHandles(chart, condition, attribute, scale, {
+      moved: (trapezoid) => tried(rule.if.map((one, i) => (i === k ? { ...condition, trapezoid } : one))),
+      dropped: (trapezoid, i) =>
+        replace(
+          { ...condition, trapezoid },
+          `${title} ${BOUNDS[i]} ${show(attribute, trapezoid[i])}`,
+        ),
+    });
   return h(
     "li",
     { class: "condition" },
     h("p", { class: "condition-name" }, named(attribute.name)),
-    layeredChart(store, entry, k, scalesOnce(store).get(attribute.name)),
+    chart,
     condition.values
       ? valueChoices(condition, attribute, `${number}-${k}`, replace, title, fail)
       : boundInputs(condition, attribute, `${number}-${k}`, replace, title, fail),
@@ -172,11 +186,4 @@ export function conditionAdder(model, rule, add) {
     ),
     actionButton("Add condition", () => add(freshCondition(free[Number(choice.value)]))),
   );
-}
-
-/** A bound that coincided with its neighbour (or was one step from it) moves along with it. */
-function follow(trapezoid, exact, i) {
-  const partner = [1, 0, 3, 2][i];
-  const joined = exact[i] === exact[partner] || isStrict(exact[i], exact[partner]);
-  if (joined || trapezoid[i] === null) trapezoid[partner] = trapezoid[i];
 }

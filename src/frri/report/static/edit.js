@@ -22,9 +22,9 @@ import {
   withChanges,
   writtenRule,
 } from "./editing.js";
-import { metrics } from "./measures.js";
+import { bothMetrics, changedList, effectTable, percentOf } from "./effect.js";
 import { ruleParts } from "./phrases.js";
-import { attributesByName, counted, decimal, weightName } from "./words.js";
+import { attributesByName, counted, weightName } from "./words.js";
 
 /**
  * @param {object} store
@@ -35,12 +35,15 @@ export function editView(store, actions) {
   const attributes = attributesByName(model);
   // What was downloaded last, or came with the page: leaving loses nothing.
   let downloaded = store.state.model;
+  let trying = 0;
   let selected = store.state.entries[0]?.number ?? null;
   const picker = h("select", { id: "edit-rule", onchange: () => select(Number(picker.value)) });
   const editor = h("div", { class: "editor" });
   const error = h("p", { class: "error", role: "alert" });
   const effect = h("div", { class: "effect" });
   const steps = h("ol", { class: "history" });
+  const changed = h("div", {});
+  const author = h("input", { type: "text", id: "edit-author", autocomplete: "name" });
   const bar = byId("edit-bar");
   const undo = actionButton("Undo", store.undo);
   const redo = actionButton("Redo", store.redo);
@@ -73,10 +76,17 @@ export function editView(store, actions) {
           steps,
           h("div", { class: "toolbar" }, undo, redo, reset),
         ),
+        h("section", { class: "card" }, h("h2", {}, "Cases decided otherwise"), changed),
         h(
           "section",
           { class: "card" },
           h("h2", {}, "Result"),
+          h(
+            "div",
+            { class: "field" },
+            h("label", { for: "edit-author" }, "Your name, for the model’s log"),
+            author,
+          ),
           h("p", { class: "muted" }, "The model as JSON, for ", h("code", {}, "RuleSet.load"), "."),
           actionButton("Download model", download, "primary"),
         ),
@@ -167,16 +177,39 @@ export function editView(store, actions) {
       ),
     );
     put(effect, effectTable(store));
+    put(changed, changedList(store, actions));
     put(
       steps,
       store.history.length
-        ? store.history.map((label) => h("li", {}, label))
+        ? store.history.map(stepItem)
         : h("li", { class: "muted" }, "Nothing was edited yet."),
     );
     undo.disabled = !store.isEdited;
     reset.disabled = !store.isEdited;
     redo.disabled = !store.canRedo;
     editBar();
+  }
+
+  /** A step, and why it was done. */
+  function stepItem({ label, reason }, k) {
+    const input = h("input", {
+      type: "text",
+      id: `reason-${k}`,
+      placeholder: "why?",
+      value: reason,
+      "aria-label": `Why: ${label}`,
+    });
+    input.addEventListener("change", () => store.explainStep(k, input.value.trim()));
+    return h("li", {}, h("span", {}, label), input);
+  }
+
+  /** What a bound that is being moved would do, before it is let go. */
+  async function tried(number, conditions) {
+    trying += 1;
+    const mine = trying;
+    const { rule } = store.entry(number);
+    const state = await store.preview(number, withChanges(rule, { if: conditions }));
+    if (mine === trying) put(effect, effectTable(store, state));
   }
 
   function shortTitle({ number, rule }) {
@@ -262,7 +295,13 @@ export function editView(store, actions) {
       h(
         "ul",
         { class: "conditions" },
-        rule.if.map((_, k) => conditionEditor(store, entry, k, change, fail)),
+        rule.if.map((_, k) =>
+          conditionEditor(store, entry, k, {
+            change,
+            fail,
+            tried: (conditions) => tried(number, conditions),
+          }),
+        ),
       ),
       conditionAdder(model, rule, (condition) =>
         change([...rule.if, condition], `Rule ${number}: a condition on ${condition.attribute}`),
@@ -277,7 +316,7 @@ export function editView(store, actions) {
 
   function download() {
     downloaded = store.state.model;
-    const content = `${JSON.stringify(exported(store), null, 1)}\n`;
+    const content = `${JSON.stringify(exported(store, author.value.trim()), null, 1)}\n`;
     const url = URL.createObjectURL(new Blob([content], { type: "application/json" }));
     const name =
       String(model.target)
@@ -289,62 +328,4 @@ export function editView(store, actions) {
     link.remove();
     setTimeout(() => URL.revokeObjectURL(url), 10000);
   }
-}
-
-/** Before and after the edits. */
-function bothMetrics({ original, state, rows }) {
-  return [metrics(original, rows), metrics(state, rows)];
-}
-
-function percentOf(share) {
-  return `${decimal(100 * share)} %`;
-}
-
-function effectTable(store) {
-  const [before, after] = bothMetrics(store);
-  const row = (title, key, text) => {
-    if (after[key] === undefined) return null;
-    const difference = after[key] - before[key];
-    const sign = difference > 0 ? "up" : difference < 0 ? "down" : "same";
-    return h(
-      "tr",
-      {},
-      h("th", { scope: "row" }, title),
-      h("td", { class: "number" }, text(before[key])),
-      h("td", { class: `number ${sign}` }, text(after[key])),
-    );
-  };
-  const { data } = store.facts;
-  return [
-    h(
-      "table",
-      { class: "effects" },
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          h("td", {}),
-          h("th", { scope: "col", class: "number" }, "before"),
-          h("th", { scope: "col", class: "number" }, "now"),
-        ),
-      ),
-      h(
-        "tbody",
-        {},
-        row("Accuracy", "accuracy", percentOf),
-        row("Coverage", "coverage", percentOf),
-        row("Rules", "rules", String),
-        row("Conditions", "conditions", String),
-      ),
-    ),
-    h(
-      "p",
-      { class: "muted" },
-      data
-        ? `On ${data.sampled ? "a sample of " : ""}${counted(data.n_embedded, "row")}.`
-        : "Give the report data to see accuracy and coverage.",
-    ),
-  ];
 }

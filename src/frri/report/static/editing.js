@@ -174,20 +174,38 @@ export function editsOf({ about }) {
 
 /**
  * The JSON of the model, as the library loads it. Rules that were not edited keep their statistics;
- * where all training rows are here, those of all rules are counted again.
+ * where all training rows are here, those of all rules are counted again. What was done is in its log.
  *
  * @param {object} store
+ * @param {string} [author] of the edits
  * @returns {object}
  */
-export function exported(store) {
+export function exported(store, author = "") {
   const { state, facts } = store;
   const counts = facts.overview.is_training && !facts.data.sampled;
-  if (!store.isEdited || !counts) return state.model;
+  if (!store.isEdited) return state.model;
+  const { about } = state.model;
+  const model = { ...state.model, about: { ...about, log: logOf(store, author) } };
+  if (!counts) return model;
   const rules = state.entries.map(({ rule, known, cover }) => {
     const { support, precision, lift } = known;
     return { ...rule, statistics: { support, precision, lift, alone: alone(state, cover) } };
   });
-  return { ...state.model, rules };
+  return { ...model, rules };
+}
+
+/**
+ * What was done to a model since it was learned, here and before, by whom and why.
+ *
+ * @param {object} store
+ * @param {string} author of what was done here
+ * @returns {object[]}
+ */
+export function logOf(store, author) {
+  const before = store.facts.model.about.log;
+  const date = new Date().toISOString().slice(0, 10);
+  const steps = store.history.map(({ label, reason }) => ({ edit: label, reason, author, date }));
+  return [...(Array.isArray(before) ? before : []), ...steps];
 }
 
 /**

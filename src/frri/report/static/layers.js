@@ -10,7 +10,10 @@ import { sidesOf } from "./spoken.js";
 import { show } from "./words.js";
 
 const N_BINS = 24;
-const [WIDTH, HEIGHT, TOP, FOOT] = [280, 78, 14, 40];
+const [HEIGHT, TOP, FOOT] = [78, 14, 40];
+/** The width of a chart, and where the bar below it begins. */
+export const WIDTH = 280;
+export const AXIS = HEIGHT + 4;
 
 /** Numbers below the axis closer than this hide each other. */
 const APART = 44;
@@ -77,7 +80,7 @@ export function layeredChart(store, { rule, cover }, k, scale) {
   const most = layers ? Math.max(...layers.all, 1) : 0;
   const colour = classColour(facts, own);
   const bar = rangeBar(condition, attribute, scale, colour);
-  for (const [name, value] of [["x", 0], ["y", HEIGHT + 4], ["width", WIDTH], ["height", 8]])
+  for (const [name, value] of [["x", 0], ["y", AXIS], ["width", WIDTH], ["height", 8]])
     bar.setAttribute(name, value);
   return s(
     "svg",

@@ -61,13 +61,7 @@ export function metrics(state, rows) {
 export function performanceOf({ facts, rows, state, isEdited }) {
   if (!facts.performance) return null;
   if (!isEdited) return { ...facts.performance, n: facts.data.n_rows };
-  const n = facts.model.classes.length;
-  const counts = new Map();
-  for (let i = 0; i < rows.n; i += 1) {
-    const cell = rows.classes[i] * n + state.decided[i];
-    counts.set(cell, (counts.get(cell) ?? 0) + 1);
-  }
-  const confusion = [...counts].map(([cell, count]) => [Math.floor(cell / n), cell % n, count]);
+  const confusion = confusionOf(state, rows, facts.model.classes.length);
   const members = new Map();
   const hits = new Map();
   for (const [truth, decided, count] of confusion) {
@@ -81,6 +75,23 @@ export function performanceOf({ facts, rows, state, isEdited }) {
     confusion,
     n: rows.n,
   };
+}
+
+/**
+ * How many embedded rows of each class are decided as which: triples of class, decision and rows.
+ *
+ * @param {object} state
+ * @param {object} rows with classes
+ * @param {number} n classes
+ * @returns {number[][]}
+ */
+export function confusionOf(state, rows, n) {
+  const counts = new Map();
+  for (let i = 0; i < rows.n; i += 1) {
+    const cell = rows.classes[i] * n + state.decided[i];
+    counts.set(cell, (counts.get(cell) ?? 0) + 1);
+  }
+  return [...counts].map(([cell, count]) => [Math.floor(cell / n), cell % n, count]);
 }
 
 /**

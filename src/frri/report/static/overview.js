@@ -4,14 +4,15 @@
  */
 
 import { classBar, classLabel, curveChart, shareBar } from "./chart.js";
+import { confusion } from "./confusion.js";
 import { byId, h, named, put } from "./dom.js";
 import { editsOf } from "./editing.js";
+import { flowPicture } from "./flow.js";
 import { accuracyBySize, metrics, performanceOf } from "./measures.js";
+import { trimmer } from "./trimming.js";
 import { addsVotes } from "./votes.js";
 import { counted, decimal, percentText, shareText, signedText } from "./words.js";
 
-const MOST_CLASSES = 12;
-const MOST_CONFUSIONS = 15;
 const MOST_ATTRIBUTES = 15;
 
 const HOW = {
@@ -35,9 +36,10 @@ const MISSING = {
 
 /**
  * @param {object} store
+ * @param {object} actions
  * @returns {{refresh: function(): void}} to be called when it is looked at
  */
-export function overviewView(store) {
+export function overviewView(store, actions) {
   const place = byId("overview-view");
   let shown = null;
   store.subscribe(() => {
@@ -53,16 +55,34 @@ export function overviewView(store) {
       h(
         "div",
         { class: "overview" },
+        glance(store, actions),
         card("Data", data(store)),
         card("Model", modelBlock(store)),
         card("Proof of minimality", proof(store.state.model)),
         card("Accuracy", accuracy(store)),
-        card("Confusion matrix", confusion(store)),
+        card("Confusion matrix", confusion(store, actions)),
         card("Attributes", importance(store)),
         card("Accuracy against the number of rules", curveBlock(store)),
       ),
     );
   }
+}
+
+/** The picture that a person looks at first; null where no single rule decides. */
+function glance(store, actions) {
+  const picture = flowPicture(store, actions);
+  if (!picture) return null;
+  return h(
+    "section",
+    { class: "card wide" },
+    h("h2", {}, "What decides"),
+    h(
+      "p",
+      { class: "muted" },
+      `Widths are rows decided: ${counted(store.rows.n, store.facts.data.sampled ? "embedded row" : "row")}. Hatched: decided wrongly.`,
+    ),
+    picture,
+  );
 }
 
 function card(title, ...children) {
@@ -141,7 +161,25 @@ function modelBlock({ facts, state, rows }) {
         .map(([name, value]) => [named(name), named(value)]),
     ]),
     h("p", { class: "muted" }, `${HOW[model.semantics.name]} ${HOW[model.semantics.fallback]}`),
+    logBlock(model.about.log),
   ];
+}
+
+/** What was done to the model before it came here. */
+function logBlock(log) {
+  if (!Array.isArray(log) || !log.length) return null;
+  return h(
+    "details",
+    {},
+    h("summary", {}, `Log: ${counted(log.length, "edit")}`),
+    h(
+      "ol",
+      { class: "log" },
+      log.map(({ edit, reason, author, date }) =>
+        h("li", {}, named([edit, reason && `because ${reason}`, author, date].filter(Boolean).join(" · "))),
+      ),
+    ),
+  );
 }
 
 function baseParts({ classes, base }) {
@@ -228,88 +266,6 @@ function accuracy(store) {
   ];
 }
 
-function confusion(store) {
-  const { classes } = store.facts.model;
-  const performance = performanceOf(store);
-  if (!performance) return h("p", { class: "muted" }, "Unknown without labelled rows.");
-  if (classes.length > MOST_CLASSES) return confusionList(store, performance);
-  const counts = classes.map(() => classes.map(() => 0));
-  for (const [truth, decided, n] of performance.confusion) counts[truth][decided] = n;
-  const totals = counts.map((row) => row.reduce((a, b) => a + b, 0));
-  return h(
-    "div",
-    { class: "scroll", tabindex: 0, role: "region", "aria-label": "Confusion matrix" },
-    h(
-      "table",
-      { class: "confusion" },
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          h("th", { scope: "col", class: "muted" }, "is ↓  decided →"),
-          classes.map((label) => h("th", { scope: "col" }, classLabel(store, label))),
-        ),
-      ),
-      h(
-        "tbody",
-        {},
-        classes.map((label, c) =>
-          h(
-            "tr",
-            {},
-            h("th", { scope: "row" }, classLabel(store, label)),
-            counts[c].map((n, d) =>
-              h(
-                "td",
-                { class: `${c === d ? "right" : "wrong"} heat-${heat(n, totals[c])}` },
-                n.toLocaleString("en"),
-              ),
-            ),
-          ),
-        ),
-      ),
-    ),
-  );
-}
-
-/** How dark a cell is, from 0 to 5. */
-function heat(n, total) {
-  return n ? Math.max(1, Math.ceil((5 * n) / total)) : 0;
-}
-
-function confusionList(store, performance) {
-  const { model } = store.facts;
-  const wrong = performance.confusion
-    .filter(([truth, decided]) => truth !== decided)
-    .sort((a, b) => b[2] - a[2] || a[0] - b[0] || a[1] - b[1]);
-  if (!wrong.length) return h("p", {}, "No class is taken for another.");
-  return [
-    h(
-      "p",
-      { class: "muted" },
-      `${model.classes.length} classes are too many for a matrix; these are confused most often.`,
-    ),
-    h(
-      "ol",
-      { class: "confusions" },
-      wrong
-        .slice(0, MOST_CONFUSIONS)
-        .map(([truth, decided, n]) =>
-          h(
-            "li",
-            {},
-            classLabel(store, model.classes[truth]),
-            " taken for ",
-            classLabel(store, model.classes[decided]),
-            ` ${n} ×`,
-          ),
-        ),
-    ),
-  ];
-}
-
 /** The loss of accuracy is measured in Python, of the rules as learned; where they are used is counted. */
 function importance({ facts, state, isEdited }) {
   const used = new Map();
@@ -370,17 +326,18 @@ function importance({ facts, state, isEdited }) {
 /** Known of the rules as learned; measured, in a while, of edited ones. */
 function curveBlock(store) {
   const { facts, state } = store;
-  if (!store.isEdited || !facts.curve) return curve(facts.curve, state.model);
+  if (!store.isEdited || !facts.curve) return curve(facts.curve, store);
   const place = h("div", { "aria-busy": "true" }, h("p", { class: "muted" }, "Being measured …"));
   accuracyBySize(store, () => store.state !== state).then((points) => {
     if (!points) return;
-    put(place, curve(points, state.model));
+    put(place, curve(points, store));
     place.removeAttribute("aria-busy");
   });
   return place;
 }
 
-function curve(points, model) {
+function curve(points, store) {
+  const { model } = store.state;
   if (!points || points.length < 2)
     return h(
       "p",
@@ -391,9 +348,11 @@ function curve(points, model) {
     model.semantics.name === "first-match"
       ? "The list is cut off after so many rules."
       : "Rules are added by how many rows each covers that none before it did.";
+  const drawing = curveChart(points);
   return [
     h("p", { class: "muted" }, order),
-    curveChart(points),
+    drawing.element,
+    trimmer(store, drawing.mark),
     h(
       "details",
       {},

@@ -32,7 +32,7 @@ export function pinBoard(store, { tryValues, current }) {
     );
     const head = (one, k) => {
       if (k === pinned.length) return h("th", { scope: "col" }, "This case");
-      const name = one.row === null ? `Pinned ${k + 1}` : `Row ${store.rows.number(one.row)}`;
+      const name = one.row === null ? `Pinned ${k + 1}` : `Row ${store.rows.name(one.row)}`;
       return h(
         "th",
         { scope: "col" },

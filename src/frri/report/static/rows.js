@@ -72,8 +72,11 @@ export function readRows(facts) {
     columns,
     classes: data.classes && unpack(data.classes),
     decided: Uint16Array.from(unpack(data.decided)),
+    plane: data.plane && data.plane.map(unpack),
     /** The number of a row in the table that was given, from 1. */
     number: (i) => (numbers ? numbers[i] : i) + 1,
+    /** What a row is called: its name, or else its number. */
+    name: (i) => (data.names ? data.names[i] : String((numbers ? numbers[i] : i) + 1)),
     /** The position of the row with a number, -1 if it is not embedded. */
     find: (number) =>
       numbers ? numbers.indexOf(number - 1) : number <= data.n_embedded ? number - 1 : -1,

@@ -207,7 +207,7 @@ function errors(store, entry, actions) {
                     title: "Look at this row in What-if",
                     onclick: () => actions.tryRow(i),
                   },
-                  rows.number(i),
+                  rows.name(i),
                 ),
               ),
               h("td", {}, classLabel(store, facts.model.classes[rows.classes[i]])),

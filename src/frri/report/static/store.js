@@ -62,9 +62,9 @@ export function createStore(facts) {
     get canRedo() {
       return current < states.length - 1;
     },
-    /** What was done, in order. */
+    /** What was done, in order, and why where that was said. */
     get history() {
-      return states.slice(1, current + 1).map((state) => state.label);
+      return states.slice(1, current + 1).map(({ label, reason }) => ({ label, reason: reason ?? "" }));
     },
     classIndex: (label) => classIndex.get(label),
     entry: (number) => store.state.entries.find((entry) => entry.number === number),
@@ -84,6 +84,20 @@ export function createStore(facts) {
      * @returns {Promise<number>} the number of the rule; where nothing changes there is no new state
      */
     apply: (number, change, label) => inTurn(() => perform(number, change, label)),
+
+    /**
+     * The state that a change of a rule would lead to, without going there.
+     *
+     * @param {number} number
+     * @param {object} rule the JSON that would take its place
+     * @returns {Promise<State>}
+     */
+    preview: (number, rule) => changedState(store.entry(number), rule, number, ""),
+
+    /** Why the last step was done; it goes into the log. */
+    explainStep(k, reason) {
+      states[k + 1].reason = reason;
+    },
 
     /**
      * Follow the current state by one with only some of its rules.
@@ -114,13 +128,19 @@ export function createStore(facts) {
   }
 
   async function perform(number, change, label) {
-    const before = store.state;
     const old = number === null ? null : store.entry(number);
     if (old === undefined) return number;
     const rule = change(old && old.rule);
     if (old && rule === old.rule) return number;
-    const entry = rule && describe(number ?? nextNumber, rule);
+    const own = number ?? nextNumber;
     if (number === null) nextNumber += 1;
+    advance(await changedState(old, rule, own, label));
+    return own;
+  }
+
+  async function changedState(old, rule, number, label) {
+    const before = store.state;
+    const entry = rule && describe(number, rule);
     const changed = place(before, old, entry);
     const model = withRules(
       before.model,
@@ -131,9 +151,7 @@ export function createStore(facts) {
       addsVotes(model) || [old, entry].some((one) => one && one.rule.weight === 0);
     const isTouched = (i) =>
       everywhere || !before.counts[i] || (old && old.cover[i]) || (entry && entry.cover[i]);
-    const touched = entry ? entry.number : number;
-    await follow(model, changed, isTouched, { label, number: touched });
-    return touched;
+    return decidedState(model, changed, isTouched, { label, number });
   }
 
   async function restrict(numbers, label) {
@@ -144,17 +162,21 @@ export function createStore(facts) {
       before.model,
       kept.map((one) => one.rule),
     );
-    await follow(model, kept, () => true, { label, number: null });
+    advance(await decidedState(model, kept, () => true, { label, number: null }));
   }
 
-  /** Decide again where something may have changed, and make what comes out the current state. */
-  async function follow(model, changed, isTouched, { label, number }) {
+  /** Decide again where something may have changed. */
+  async function decidedState(model, changed, isTouched, { label, number }) {
     const found = rows ? await redecide(store.state, model, changed, isTouched) : {};
     const state = stateOf(model, changed, found.decided ?? null, label, number);
     if (found.deciding) {
       state.deciding = found.deciding;
       state.decides = decidesOf(changed, found);
     }
+    return state;
+  }
+
+  function advance(state) {
     states.splice(current + 1, Infinity, state);
     move(current + 1);
   }

@@ -88,9 +88,9 @@ export function verdictView(store, actions) {
 
 function truthText(store, row, prediction) {
   if (row === null || !store.rows.classes)
-    return row === null ? "An invented row." : `Row ${store.rows.number(row)}.`;
+    return row === null ? "An invented row." : `Row ${store.rows.name(row)}.`;
   const label = store.facts.model.classes[store.rows.classes[row]];
-  const name = `Row ${store.rows.number(row)}`;
+  const name = `Row ${store.rows.name(row)}`;
   if (label === prediction) return `${name}: this is its class in the data, too.`;
   return [`${name} is `, named(label), " in the data: the decision is wrong."];
 }

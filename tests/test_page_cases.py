@@ -1,0 +1,222 @@
+"""Cases, the flow of rows through rules, fewer rules, and edits with their consequences."""
+
+import json
+
+import numpy as np
+import pytest
+
+from browsing import Visit, download, settle, violations
+from frri import FRRIClassifier, RuleSet
+from frri.report import facts, report_html
+from frri.report.plane import principal_plane
+from frri.rules import compare
+from frri.table import to_matrix
+
+
+@pytest.fixture(scope="module")
+def pages(browser, tmp_path_factory):
+    visit = Visit(browser, tmp_path_factory.mktemp("pages"))
+    yield visit
+    visit.close()
+
+
+@pytest.fixture(scope="module")
+def model(wine):
+    """Rules with wrong decisions, contested rows and rows that no rule covers."""
+    ruleset, X, y = wine
+    random = np.random.default_rng(0)
+    rows = (X + random.normal(0, X.std() * 0.6, X.shape)).round(2)
+    return ruleset, rows, y
+
+
+@pytest.fixture(scope="module")
+def page(pages, model):
+    ruleset, X, y = model
+    path = pages.folder / "named.html"
+    path.write_text(report_html(ruleset, X, y, names=[f"wine {i}" for i in range(len(X))]))
+    return pages.open(path, viewport={"width": 1400, "height": 900})
+
+
+def listed(page):
+    while page.is_visible("text=More rows"):
+        page.click("text=More rows")
+    return [int(name.split()[1]) for name in page.locator(".cases td .link").all_inner_texts()]
+
+
+def test_rows_are_filtered_by_what_was_decided(page, model):
+    ruleset, X, y = model
+    decision, covers = ruleset.decide(X), ruleset.covers(X)
+    decided = decision.answers
+    says = np.array([rule.consequent for rule in ruleset])
+    contested = (covers & (says != decided[:, None])).any(axis=1)
+    page.click("#tab-cases")
+    assert listed(page) == list(range(len(X)))
+    for name, expected in (
+        ("wrong", decided != y),
+        ("uncovered", ~covers.any(axis=1)),
+        ("contested", contested),
+    ):
+        page.select_option("#case-filter", name)
+        assert listed(page) == np.flatnonzero(expected).tolist()
+        assert 0 < expected.sum() < len(X)
+        assert page.locator(".wrong-row").count() == (expected & (decided != y)).sum()
+    page.select_option("#case-filter", "all")
+    page.select_option("#case-rule", "2")
+    assert listed(page) == np.flatnonzero((decision.deciding == 1) & ~decision.silent).tolist()
+    page.click("text=All of them")
+    page.select_option("#case-rule", "")
+
+
+def test_cells_of_the_confusion_matrix_open_their_rows(page, model):
+    ruleset, X, y = model
+    wrong = np.flatnonzero(ruleset.predict(X) != y)
+    truth, decided = y.iloc[wrong[0]], ruleset.predict(X)[wrong[0]]
+    page.click("#tab-overview")
+    page.get_by_role("button", name=f"{truth} decided as {decided}").click()
+    expected = np.flatnonzero((ruleset.predict(X) == decided) & (y == truth))
+    assert listed(page) == expected.tolist()
+    assert f"{truth} taken for {decided}" in page.inner_text("#cases-view .count")
+    page.locator(".cases td .link").first.click()
+    assert page.inner_text(".truth").startswith(f"Row wine {expected[0]} is {truth}")
+    page.click("#tab-cases")
+    page.click("text=All of them")
+
+
+def test_the_map_shows_the_plane_that_numpy_finds(page, model):
+    ruleset, X, _ = model
+    plane = principal_plane(to_matrix(X, ruleset.attributes), ruleset.attributes)
+    widths = [attribute.width for attribute in ruleset.attributes]
+    scaled = (X - X.mean()).to_numpy() / widths
+    _, vectors = np.linalg.eigh(scaled.T @ scaled)
+    for k in range(2):
+        along = scaled @ vectors[:, -1 - k]
+        assert abs(np.corrcoef(along, plane[:, k])[0, 1]) > 1 - 1e-9
+    found = json.loads(
+        page.evaluate("JSON.stringify(frri.store.rows.plane.map((one) => [...one]))")
+    )
+    np.testing.assert_allclose(np.array(found).T, plane, atol=5.1e-5)
+    page.click("#tab-cases")
+    squares = page.locator(".map .dots").evaluate_all(
+        "all => all.map((one) => one.getAttribute('d').split('M').length - 1)"
+    )
+    assert sum(squares) == len(X)
+    page.select_option("#map-x", label="alcohol")
+    page.select_option("#map-y", label="hue")
+    uses = [rule for rule in ruleset if {"alcohol", "hue"} & set(rule.attributes)]
+    assert page.locator(".map .box.core").count() == len(uses)
+    box = page.locator(".map").bounding_box()
+    i = int(np.argmax(X["alcohol"]))
+    a, b = (next(one for one in ruleset.attributes if one.name == n) for n in ("alcohol", "hue"))
+    places = [np.clip((X[one.name][i] - one.low) / one.width, 0, 1) for one in (a, b)]
+    unit = box["width"] / 432
+    page.locator(".map").click(
+        position={"x": (6 + 420 * places[0]) * unit, "y": (6 + 420 * (1 - places[1])) * unit}
+    )
+    assert page.is_visible("#panel-what-if")
+
+
+def test_rows_flow_through_the_rules_that_decide_them(page, model):
+    ruleset, X, y = model
+    decision = ruleset.decide(X)
+    wrong = decision.answers != y
+    page.click("#tab-overview")
+    titles = set(page.locator(".flow path title").all_text_contents())
+    expected = {
+        f"rule {r + 1}: {own.sum()} row{'s' * int(own.sum() != 1)}, {(own & wrong).sum()} wrong"
+        for r in range(len(ruleset))
+        if (own := (decision.deciding == r) & ~decision.silent).any()
+    }
+    silent = decision.silent
+    expected.add(f"no rule: {silent.sum()} rows, {(silent & wrong).sum()} wrong")
+    assert titles == expected
+    assert violations(page) == []
+
+
+def test_fewer_rules_are_tried_on_the_curve_and_kept_as_an_edit(pages, model, tmp_path):
+    ruleset, X, y = model
+    page = pages.report(*model)
+    page.click("#tab-overview")
+    curve = facts(ruleset, X, y)["curve"]
+    for point in curve:
+        page.locator("#keep-rules").fill(str(point["n_rules"]))
+        page.wait_for_function(
+            "n => document.querySelector('.trimmer [role=status]').textContent.startsWith(n + ' rule')"
+            " && document.querySelector('.pointer circle')",
+            arg=point["n_rules"],
+        )
+        said = page.inner_text(".trimmer [role=status]")
+        assert (
+            f"right on {percent(point['accuracy'])}, {percent(point['coverage'])} covered" in said
+        )
+    page.locator("#keep-rules").fill("2")
+    page.click("text=Keep these, remove the others")
+    page.wait_for_selector("#edit-bar:visible")
+    page.click("#tab-edit")
+    kept = download(page, tmp_path)
+    assert len(kept) == 2
+    assert (kept.predict(X) == y).mean() == curve[2]["accuracy"]
+
+
+def percent(share):
+    return f"{100 * share:.1f} %" if 0 < share < 0.0995 else f"{int(100 * share + 0.5)} %"
+
+
+def test_bounds_are_dragged_and_consequences_listed(pages, model, tmp_path):
+    ruleset, X, y = model
+    page = pages.report(*model, viewport={"width": 1400, "height": 900})
+    page.click("#tab-edit")
+    page.select_option("#edit-rule", "2")
+    handle = page.locator(".handle.core").first
+    handle.scroll_into_view_if_needed()
+    box = handle.bounding_box()
+    page.mouse.move(box["x"] + 3, box["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 40, box["y"] + 8, steps=3)
+    before = page.inner_text(".history")
+    page.mouse.up()
+    page.wait_for_selector("#edit-bar:visible")
+    assert "Nothing was edited" in before
+    page.click("text=Remove rule")
+    page.wait_for_function("document.querySelectorAll('.history li').length === 2")
+    page.fill("#reason-1", "not plausible")
+    page.locator("#reason-1").press("Enter")
+    page.fill("#edit-author", "Ada")
+    edited = download(page, tmp_path)
+    effect = compare(ruleset, edited, X, y)
+    aside = page.get_by_role("complementary").inner_text()
+    assert f"{effect.corrected} corrected" in aside or not effect.corrected
+    assert f"{effect.broken} broken" in aside
+    log = edited.about["log"]
+    assert [entry["edit"] for entry in log][1] == "Removed rule 2"
+    assert log[0]["edit"].startswith("Rule 2: ")
+    assert [entry["reason"] for entry in log] == ["", "not plausible"]
+    assert {entry["author"] for entry in log} == {"Ada"}
+    page.locator(".changed-cases .link").first.click()
+    assert page.is_visible("#panel-what-if")
+    settle(page)
+    page.click("#tab-overview")
+    shown = page.locator(".difference").all_inner_texts()
+    assert sum(int(text.replace("−", "-")) for text in shown) == 0
+    # A page about the downloaded model tells what was done to it, and goes on from there.
+    again = RuleSet.from_dict(edited.to_dict()).without_rule(0)
+    assert again.about["log"] == log
+    other = pages.report(again, X, y)
+    other.click("#tab-overview")
+    assert "Log: 2 edits" in other.inner_text("#overview-view")
+
+
+def test_names_must_fit_the_rows(model):
+    ruleset, X, y = model
+    with pytest.raises(ValueError, match="Expected 178 names, one per row, got 2"):
+        facts(ruleset, X, y, names=["a", "b"])
+    found = facts(ruleset, X, y, names=range(178), max_rows=20)["data"]
+    assert len(found["names"]) == 20
+
+
+def test_a_plane_needs_two_directions():
+    assert (
+        principal_plane(
+            np.ones((3, 2)), FRRIClassifier().fit([[0, 1], [1, 0]], [0, 1]).ruleset_.attributes
+        )
+        is None
+    )
