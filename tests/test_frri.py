@@ -20,7 +20,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive
 import worked_example as example
-from frri import ConditionType, FRRIClassifier, MODLEMClassifier, RIPPERClassifier, RuleSet
+from frri import (
+    ConditionType,
+    FRRIClassifier,
+    MODLEMClassifier,
+    RIPPERClassifier,
+    RuleSet,
+    induction,
+)
 from frri.learners.frri import _limits
 from frri.learners.frri import frri as learner
 from frri.table import to_matrix
@@ -486,7 +493,7 @@ def test_a_time_limit_is_one_for_the_whole_fit(monkeypatch):
     """The time that making candidates takes is not there for their selection."""
     X, y = load_iris(return_X_y=True)
     now, given = [0.0], []
-    induce, select = learner.induction.induce, _limits.minimum_cover
+    induce, select = induction.induce, _limits.minimum_cover
 
     def slow_induce(*arguments, **options):
         now[0] += 7.0
@@ -497,7 +504,7 @@ def test_a_time_limit_is_one_for_the_whole_fit(monkeypatch):
         return select(*arguments, time_limit=time_limit, **options)
 
     monkeypatch.setattr(learner, "perf_counter", lambda: now[0])
-    monkeypatch.setattr(learner.induction, "induce", slow_induce)
+    monkeypatch.setattr(induction, "induce", slow_induce)
     monkeypatch.setattr(_limits, "minimum_cover", noting_select)
     for limit in (None, 10, 5):
         with warnings.catch_warnings():
@@ -647,7 +654,9 @@ def test_bad_tables_get_one_sentence(X, y, message):
         ({"time_limit": -2}, "time_limit must be a number of seconds"),
         ({"time_limit": "long"}, "time_limit must be a number of seconds"),
         ({"time_limit": float("nan")}, "time_limit must be a number of seconds"),
-        ({"attribute_order": "best"}, "attribute_order must be 'given'"),
+        ({"attribute_order": "best"}, "attribute_order must be one of given, .*, shortest, a perm"),
+        ({"candidates": "all"}, "candidates must be one of shortened, all-minimal, got 'all'"),
+        ({"max_candidates": 0}, "max_candidates must be a whole number from 1 on, got 0"),
         ({"attribute_order": [0, 0]}, r"permutation of 0 to 1, got \[0, 0\]"),
         ({"attribute_order": [0.0, 1.0]}, r"permutation of 0 to 1, got \[0.0, 1.0\]"),
         ({"attribute_order": [0, 1, 2]}, r"shape \(2,\) or \(3, 2\), got \(3,\)"),

@@ -42,12 +42,7 @@ class CoverMatrix:
     def from_dense(cls, matrix: object) -> "CoverMatrix":
         """From a boolean matrix, candidates x objects."""
         dense = np.asarray(matrix, dtype=bool)
-        n_candidates, n_objects = dense.shape
-        n_words = -(-n_objects // 64)
-        octets = np.zeros((n_candidates, n_words * 8), dtype=np.uint8)
-        packed = np.packbits(dense, axis=1, bitorder="little")
-        octets[:, : packed.shape[1]] = packed
-        return cls.from_words(octets.view("<u8").astype(np.uint64, copy=False), n_objects)
+        return cls.from_words(packed(dense), dense.shape[1])
 
     @classmethod
     def from_words(cls, table: NDArray[np.uint64], n_objects: int) -> "CoverMatrix":
@@ -134,3 +129,18 @@ class CoverMatrix:
         if len(filled):
             sums[filled] = np.add.reduceat(ones, self.indptr[filled], dtype=np.int64)
         return sums
+
+
+def packed(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Rows of flags as rows of words, flag `i` as bit `i % 64` of word `i // 64`.
+
+    Examples
+    --------
+    >>> packed(np.array([[True, False, True]]))
+    array([[5]], dtype=uint64)
+    """
+    n_rows, n_flags = flags.shape
+    octets = np.zeros((n_rows, -(-n_flags // 64) * 8), dtype=np.uint8)
+    some = np.packbits(flags, axis=1, bitorder="little")
+    octets[:, : some.shape[1]] = some
+    return octets.view("<u8").astype(np.uint64, copy=False)

@@ -17,8 +17,8 @@ LARGEST_COUNT = 2**31 - 1
 LARGEST_AMOUNT = 1e300
 
 
-def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
-    """Complain about a parameter that is none of the allowed names.
+def check_choice(name: str, value: Any, allowed: Sequence[str], other: str = "") -> None:
+    """Complain about a parameter that is none of the allowed names, nor what `other` says.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
     ValueError: missing must be one of similar, error, got [].
     """
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {shown(value)}.")
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}{other}, got {shown(value)}.")
 
 
 def check_count(

@@ -1,6 +1,7 @@
 """FRRI: the fewest boxes around objects that keep other classes out and cover everything."""
 
-from frri.learners.frri.frri import FRRIClassifier, ManyRulesWarning, too_many_rules
+from frri.learners.frri._messages import ManyRulesWarning, too_many_rules
+from frri.learners.frri.frri import FRRIClassifier
 from frri.learners.frri.ordinal import FRRIOrdinalClassifier
 from frri.learners.frri.regressor import FRRIRegressor
 

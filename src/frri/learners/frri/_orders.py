@@ -1,16 +1,22 @@
 """In which order a rule's conditions are opened, and the type from which each starts."""
 
 from collections.abc import Mapping, Sequence
+from math import fsum, log
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from frri import induction
 from frri._util.names import nearest, shown
 from frri.induction import ConditionType
-from frri.learners._parameters import random_numbers
+from frri.induction.minimal import discerning_power
+from frri.learners._base import TrainingTable
+from frri.learners._parameters import check_choice, random_numbers
+from frri.learners._positive_region import PositiveRegion, greedy_reduct
 from frri.table import Attribute
+from frri.table.typical import with_typical
 
 # What `conditions` may say about an attribute, and the type from which it then starts.
 RESTRICTIONS = {
@@ -57,19 +63,108 @@ def _position(key: Any, positions: Mapping[str, int]) -> int:
     )
 
 
-def attribute_orders(order: Any, shape: tuple[int, ...], random_state: Any) -> NDArray[np.intp]:
+# The orders that have a name: any learner has the first two, those that learn classes the others.
+PLAIN_ORDERS = ("given", "random")
+NAMED_ORDERS = (*PLAIN_ORDERS, "mutual-information", "dependency", "discerning", "shortest")
+
+# Numbers are cut into so many parts of equal size before their mutual information is counted.
+PARTS = 10
+
+
+def attribute_orders(
+    order: Any,
+    shape: tuple[int, ...],
+    random_state: Any,
+    names: Sequence[str] = PLAIN_ORDERS,
+) -> NDArray[np.intp]:
     """The permutation, or one per object, that a parameter stands for."""
-    n_objects, n_attributes = shape
-    if isinstance(order, str):
-        if order == "given":
-            return np.arange(n_attributes)
-        if order == "random":
-            shuffled: NDArray[np.intp] = random_numbers(random_state).permutation(n_attributes)
-            return shuffled
-        raise ValueError(
-            "attribute_order must be 'given', 'random', a permutation or one per object, "
-            f"got {shown(order)}."
+    n_attributes = shape[1]
+    if not isinstance(order, str):
+        return _given_orders(order, shape)
+    check_choice("attribute_order", order, names, ", a permutation or one per object")
+    if order == "random":
+        shuffled: NDArray[np.intp] = random_numbers(random_state).permutation(n_attributes)
+        return shuffled
+    return np.arange(n_attributes)
+
+
+def class_orders(
+    order: Any,
+    table: TrainingTable,
+    values: NDArray[np.float64],
+    initial: NDArray[np.int8] | None,
+    random_state: Any,
+) -> NDArray[np.intp] | None:
+    """The same where classes say what attributes are worth; None for rules as short as can be.
+
+    What comes first is dropped first: the attributes that tell least about the classes.
+    """
+    if not isinstance(order, str) or order not in NAMED_ORDERS[len(PLAIN_ORDERS) :]:
+        return attribute_orders(order, values.shape, random_state, NAMED_ORDERS)
+    if order == "shortest":
+        return None
+    if order == "dependency":
+        return _by_dependency(table)
+    told: NDArray[Any]
+    if order == "discerning":
+        confidence = induction.confidences(values, table.classes, initial=initial)
+        told = discerning_power(values, table.classes, confidence, initial=initial)
+    else:
+        told = np.array(
+            [
+                mutual_information(column, table.classes, nominal=attribute.kind == "nominal")
+                for column, attribute in zip(values.T, table.attributes, strict=True)
+            ]
         )
+    return np.argsort(told, axis=-1, kind="stable")
+
+
+def mutual_information(
+    column: NDArray[np.float64], classes: NDArray[np.intp], *, nominal: bool = False
+) -> float:
+    """How much an attribute tells about the class, in nats.
+
+    Numbers are cut into tenths by how many values are smaller, so that equal values stay together; a
+    missing value is one more part.
+
+    Examples
+    --------
+    >>> mutual_information(np.array([0.1, 0.2, 0.8, 0.9]), np.array([0, 0, 1, 1]))
+    0.6931...
+    >>> mutual_information(np.array([0.1, 0.2, 0.1, 0.2]), np.array([0, 0, 1, 1]))
+    0.0
+    """
+    known = ~np.isnan(column)
+    parts = np.full(len(column), -1, dtype=np.int64)
+    smaller = np.searchsorted(np.sort(column[known]), column[known])
+    parts[known] = column[known] if nominal else PARTS * smaller // max(known.sum(), 1)
+    _, codes = np.unique(parts, return_inverse=True)
+    n_classes = int(classes.max()) + 1
+    counts = np.bincount(codes * n_classes + classes).tolist()
+    of_part, of_class = np.bincount(codes).tolist(), np.bincount(classes).tolist()
+    n = len(column)
+    # Added exactly, so that equal columns tell the same in any order of their parts.
+    return fsum(
+        k / n * log(k * n / (of_part[i // n_classes] * of_class[i % n_classes]))
+        for i, k in enumerate(counts)
+        if k
+    )
+
+
+def _by_dependency(table: TrainingTable) -> NDArray[np.intp]:
+    """What QuickReduct does not need, then what it takes, the first last."""
+    encoded = with_typical(table.encoded)
+    region = PositiveRegion(
+        np.nan_to_num(encoded.matrix), table.classes, table.attributes, "minimum", "kleene_dienes"
+    )
+    reduct = greedy_reduct(region, "first")
+    rest = [a for a in range(len(table.attributes)) if a not in reduct]
+    return np.array([*rest, *reversed(reduct)], dtype=np.intp)
+
+
+def _given_orders(order: Any, shape: tuple[int, ...]) -> NDArray[np.intp]:
+    """A permutation, or one for each object."""
+    n_objects, n_attributes = shape
     try:
         array = np.asarray(order)
     except ValueError:  # rows of different lengths

@@ -1,6 +1,5 @@
 """FRRI: every object becomes a rule, rules are opened as far as they may, the fewest are kept."""
 
-import warnings
 from collections.abc import Collection
 from itertools import pairwise
 from time import perf_counter
@@ -10,38 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from frri import induction
 from frri._util.threads import check_n_jobs
 from frri.cover import DEFAULT_EFFORT, CoverMatrix
 from frri.induction import ConditionType
 from frri.learners._base import RuleClassifier, TrainingTable
 from frri.learners._boxes import box_conditions, scaled_values
-from frri.learners._parameters import check_choice, random_numbers
+from frri.learners._parameters import check_choice, check_count, random_numbers
+from frri.learners.frri._candidates import CANDIDATES, candidate_rules
 from frri.learners.frri._checks import check_conditions, check_search
-from frri.learners.frri._limits import Limits, unproved
-from frri.learners.frri._orders import attribute_orders, initial_types
+from frri.learners.frri._limits import Limits
+from frri.learners.frri._messages import warn_about_results, warn_if_one_class
+from frri.learners.frri._orders import class_orders, initial_types
 from frri.rules import Label, Rule, RuleSet
 from frri.rules.measures import statistics_of_counts
 from frri.rules.rule import label_array
 from frri.table.checks import check_resolution
-
-# More rules than this share of the objects, of so many at least, remember objects more than they tell.
-MANY_RULES, ENOUGH_OBJECTS = 1 / 3, 50
-
-
-class ManyRulesWarning(UserWarning):
-    """The classes overlap so much that FRRI needs nearly as many rules as there are objects."""
-
-
-def too_many_rules(n_rules: int, n_objects: int) -> bool:
-    """Whether there are so many rules that another learner should be asked.
-
-    Examples
-    --------
-    >>> too_many_rules(40, 100), too_many_rules(9, 150)
-    (True, False)
-    """
-    return n_objects >= ENOUGH_OBJECTS and n_rules > MANY_RULES * n_objects
 
 
 class FRRIClassifier(RuleClassifier):
@@ -71,10 +53,20 @@ class FRRIClassifier(RuleClassifier):
 
     Parameters
     ----------
-    attribute_order : {"given", "random"} or array-like of int, default="given"
-        The order in which a rule's conditions are opened: as the columns stand, at random (one
-        permutation for all objects), a permutation of the column indices, or one permutation per
-        object (n_objects x n_attributes).
+    attribute_order : str or array-like of int, default="given"
+        The order in which a rule's conditions are opened; what comes first is dropped first. "given":
+        as the columns stand. "random": one permutation for all objects. "mutual-information": what
+        tells least about the class first. "dependency": what QuickReduct leaves out, then what it takes
+        up, the last first. "discerning": for each object what discerns fewest of its enemies first.
+        "shortest": no order, every object has a rule with as few conditions as can be. Or a permutation
+        of the column indices, or one permutation per object (n_objects x n_attributes).
+    candidates : {"shortened", "all-minimal"}, default="shortened"
+        The rules among which the fewest are chosen: for every object the one that the order of the
+        attributes leads to, or all of its minimal rules, from which no side of the box can be opened.
+        The fewest of these are never more.
+    max_candidates : int, default=100
+        With "all-minimal", the most rules of one object, of which the shortened one is one. A warning
+        and `selection_` say how many objects have more.
     conditions : mapping, optional
         Which conditions a rule may set, by column name (by position for a table without names):
         "at most" or "at least" (for attributes with an order), "never", or "any", which holds for the
@@ -126,7 +118,8 @@ class FRRIClassifier(RuleClassifier):
     condition_types_ : ndarray of ConditionType, shape (n_objects, n_attributes)
         The shortened candidate rule of every training object.
     selected_ : ndarray of int
-        The objects whose rules were chosen, in the order of the rules.
+        The objects whose rules were chosen, in the order of the rules; with all minimal rules an object
+        may have several.
     uncovered_ : ndarray of int
         Objects that no rule covers: an object of another class has (nearly) the same values, as far
         as they are known and conditions on them allowed, or it is left out by a limit on the rules.
@@ -135,6 +128,8 @@ class FRRIClassifier(RuleClassifier):
         `n_conditions`, `stopped_by`, `seconds` per step, and `solver`. For a cover of all objects also
         `lower_bound`, `gap` and `conditions_status`; for a partial one `n_covered` and either the first
         two or `worth` (objects covered, less what the rules must newly cover) and its proved `bound`.
+        With all minimal rules also `n_candidates`, those that cover different objects, and
+        `n_incomplete`, the objects that have more than `max_candidates` of them.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if the table had column names.
@@ -178,6 +173,8 @@ class FRRIClassifier(RuleClassifier):
         self,
         *,
         attribute_order: Any = "given",
+        candidates: str = "shortened",
+        max_candidates: int = 100,
         conditions: Any = None,
         missing: str = "typical",
         min_new: float = 0.0,
@@ -193,6 +190,8 @@ class FRRIClassifier(RuleClassifier):
         verbose: int = 0,
     ) -> None:
         self.attribute_order = attribute_order
+        self.candidates = candidates
+        self.max_candidates = max_candidates
         self.conditions = conditions
         self.missing = missing
         self.min_new = min_new
@@ -227,32 +226,44 @@ class FRRIClassifier(RuleClassifier):
         self._check_parameters()
         table = self._training_table(X, y, sample_weight, self.class_weight)
         check_resolution(table.attributes)
-        _warn_if_one_class(table)
+        warn_if_one_class(table)
         self._learn(table, start)
-        self._warn_about_results(table)
+        warn_about_results(
+            table,
+            self.ruleset_,
+            self.selection_,
+            self._hopeless,
+            restricted=bool(self.conditions),
+        )
         return self._calibrate(table)
 
     def _learn(self, table: TrainingTable, start: float | None = None) -> None:
         start = perf_counter() if start is None else start
-        order = attribute_orders(self.attribute_order, table.values.shape, self.random_state)
         initial = initial_types(self.conditions or {}, table.attributes)
         values, nominal = scaled_values(table)
         with self._step("candidate rules"):
-            found = induction.induce(
-                values, table.classes, order, initial=initial, rigid=nominal, n_jobs=self.n_jobs
+            order = class_orders(self.attribute_order, table, values, initial, self.random_state)
+            found = candidate_rules(
+                values,
+                table.classes,
+                order,
+                self.max_candidates if self.candidates == "all-minimal" else None,
+                initial=initial,
+                rigid=nominal,
+                n_jobs=self.n_jobs,
             )
         lengths = (found.types != ConditionType.UNUSED).sum(axis=1)
         left = self.time_limit
         if left is not None:
             left = max(0.0, left - (perf_counter() - start))
-        limits = self._limits()
+        limits, own = self._limits(), table.classes[found.anchors]
         sizes = np.bincount(table.classes)
-        covers = limits.allowed(found.covers, lengths, sizes[table.classes])
+        covers = limits.allowed(found.covers, lengths, sizes[own])
         with self._step("the fewest of them"):
             cover = limits.select(
                 covers,
                 lengths,
-                table.classes,
+                own,
                 sizes,
                 coverable=np.bincount(
                     table.classes[covers.union()[found.positions]], minlength=len(sizes)
@@ -261,9 +272,8 @@ class FRRIClassifier(RuleClassifier):
                 time_limit=left,
             )
 
-        self.confidence_, self._types = found.confidence, found.types
-        chosen = covers.take(cover.selected)
-        self.uncovered_ = np.flatnonzero(~chosen.union()[found.positions])
+        self.confidence_, self._types = found.confidence, found.own_types
+        self.uncovered_ = np.flatnonzero(~covers.take(cover.selected).union()[found.positions])
         self.selection_ = Bunch(
             **limits.certificate(cover, len(table.classes)),
             claim=limits.claim,
@@ -271,12 +281,15 @@ class FRRIClassifier(RuleClassifier):
             n_conditions=int(lengths[cover.selected].sum()),
             seconds=found.seconds | {"selection": cover.seconds},
         )
+        if self.candidates == "all-minimal":
+            self.selection_.max_candidates = self.max_candidates
+            self.selection_.n_candidates = len(found.anchors)
+            self.selection_.n_incomplete = len(found.incomplete)
         self._hopeless = np.flatnonzero(~found.covers.union()[found.positions])
         covered = found.covers.sizes()[cover.selected]
-        self.selected_ = cover.selected[
-            np.lexsort((cover.selected, -covered, table.classes[cover.selected]))
-        ]
-        self.ruleset_ = self._package(table, found.covers.take(self.selected_))
+        chosen = cover.selected[np.lexsort((cover.selected, -covered, own[cover.selected]))]
+        self.selected_ = found.anchors[chosen]
+        self.ruleset_ = self._package(table, found.types[chosen], found.covers.take(chosen))
 
     def _for_part(self, rows: NDArray[np.intp], labels: Collection[Label]) -> Self:
         """With the first cover that is found: fewer rules or a proof say nothing about new objects."""
@@ -300,6 +313,8 @@ class FRRIClassifier(RuleClassifier):
         random_numbers(self.random_state)
         check_n_jobs(self.n_jobs)
         check_choice("missing", self.missing, ("typical", "similar", "error"))
+        check_choice("candidates", self.candidates, CANDIDATES)
+        check_count("max_candidates", self.max_candidates, 1)
         self._limits().check()
         check_conditions(self.conditions)
 
@@ -312,7 +327,9 @@ class FRRIClassifier(RuleClassifier):
             min_support=self.min_support,
         )
 
-    def _package(self, table: TrainingTable, covers: CoverMatrix) -> RuleSet:
+    def _package(
+        self, table: TrainingTable, types: NDArray[np.int8], covers: CoverMatrix
+    ) -> RuleSet:
         """The chosen rules in the table's names and units, with what they cover."""
         # A rule covers objects of its own class only, and which ones is known already.
         own = table.classes[self.selected_]
@@ -322,13 +339,13 @@ class FRRIClassifier(RuleClassifier):
         statistics = statistics_of_counts(own, support, _alone(covers), sizes)
         rules = (
             Rule(
-                conditions=box_conditions(table, int(u), self._types[u], self.confidence_[u]),
+                conditions=box_conditions(table, int(u), kinds, self.confidence_[u]),
                 consequent=table.labels[table.classes[u]],
                 weight=float(self.confidence_[u]),
                 source=int(u),
                 statistics=known,
             )
-            for u, known in zip(self.selected_, statistics, strict=True)
+            for u, kinds, known in zip(self.selected_, types, statistics, strict=True)
         )
         selection = {key: value for key, value in self.selection_.items() if key != "seconds"}
         about = self._about(table) | {"selection": selection}
@@ -338,39 +355,6 @@ class FRRIClassifier(RuleClassifier):
             return ruleset
         labels = label_array(table.labels)[table.classes]
         return ruleset.with_statistics(table.encoded, labels, table.weights)
-
-    def _warn_about_results(self, table: TrainingTable) -> None:
-        values, hopeless = table.values, self._hopeless
-        if too_many_rules(self.selection_.n_rules, len(values)):
-            warnings.warn(
-                f"FRRI needs {self.selection_.n_rules} rules for {len(values)} objects, because classes "
-                "overlap; CompactFRRIClassifier, RIPPERClassifier or AdditiveRulesClassifier needs fewer "
-                "and may predict better.",
-                ManyRulesWarning,
-                stacklevel=3,
-            )
-        if len(hopeless):
-            reason = "the same or nearly the same values"
-            reason += ", missing ones left aside" if np.isnan(values).any() else ""
-            reason += ", as far as conditions on them are allowed" if self.conditions else ""
-            empty = "".join(
-                f" Row {row + 1} is empty and so like all others: drop it."
-                for row in np.flatnonzero(np.isnan(values).all(axis=1))[:1]
-            )
-            known = {rule.consequent for rule in self.ruleset_}
-            lacking = [repr(label) for label in table.labels if label not in known]
-            none = f" So there is no rule at all for {', '.join(lacking)}." if lacking else ""
-            shown = ", ".join(map(str, hopeless[:10] + 1))
-            more = ", ..." if len(hopeless) > 10 else ""
-            warnings.warn(
-                f"{len(hopeless)} of {len(values)} objects are covered by no rule, because an "
-                f"object of another class has {reason}: rows {shown}{more}.{empty}{none}",
-                UserWarning,
-                stacklevel=3,
-            )
-        selection = self.selection_
-        if selection.status != "optimal":
-            warnings.warn(unproved(selection), UserWarning, stacklevel=3)
 
 
 def _alone(covers: CoverMatrix) -> NDArray[np.int64]:
@@ -384,12 +368,3 @@ def _alone(covers: CoverMatrix) -> NDArray[np.int64]:
         once[words] |= bits
     only = np.bitwise_count(covers.bits & ~twice[covers.words])
     return np.array([only[row].sum() for row in rows], dtype=np.int64)
-
-
-def _warn_if_one_class(table: TrainingTable) -> None:
-    if len(table.labels) == 1:
-        warnings.warn(
-            f"All objects have the class {table.labels[0]!r}: one rule without conditions says it all.",
-            UserWarning,
-            stacklevel=3,
-        )

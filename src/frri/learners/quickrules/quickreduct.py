@@ -14,7 +14,7 @@ from frri import fuzzy
 from frri import table as data
 from frri.learners._base import plain_labels
 from frri.learners._parameters import check_choice
-from frri.learners.quickrules._positive_region import (
+from frri.learners._positive_region import (
     TIES,
     PositiveRegion,
     greedy_reduct,

@@ -12,7 +12,7 @@ from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
 from frri.learners._limits import check_limits, limited
 from frri.learners._parameters import check_choice
-from frri.learners.quickrules._positive_region import (
+from frri.learners._positive_region import (
     TIES,
     TOLERANCE,
     PositiveRegion,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from frri.learners._base import TrainingTable
-    from frri.learners.quickrules._similarity_kernels import Floats
+    from frri.learners._similarity_kernels import Floats
     from frri.rules import Condition
 
 # Where a relation comes this near to 1 it may be meant to be 1.

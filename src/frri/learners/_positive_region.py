@@ -12,14 +12,14 @@ import numpy as np
 
 from frri import fuzzy
 from frri._twins import compiled, pays
-from frri.learners.quickrules import _similarity_kernels as rough
+from frri.learners import _similarity_kernels as rough
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from frri.learners.quickrules._similarity_kernels import Floats
+    from frri.learners._similarity_kernels import Floats
     from frri.table import Attribute
 
 # Objects from which it pays to compile the kernels and, where an earlier process has left them

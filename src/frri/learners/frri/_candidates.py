@@ -1,0 +1,98 @@
+"""The candidate rules among which FRRI chooses: one of each object, or all minimal ones."""
+
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frri import induction
+from frri.cover import CoverMatrix
+from frri.induction import minimal
+
+CANDIDATES = ("shortened", "all-minimal")
+
+
+class Candidates(NamedTuple):
+    """Rules of objects, and what each of them covers."""
+
+    confidence: NDArray[np.float64]  # of every object
+    own_types: NDArray[np.int8]  # the shortened rule of every object
+    anchors: NDArray[np.int64]  # the object of each candidate
+    types: NDArray[np.int8]  # the conditions of each candidate
+    covers: CoverMatrix
+    positions: NDArray[np.int64]  # the bit of each object in `covers`
+    seconds: dict[str, float]
+    # The objects that have more minimal rules than are here.
+    incomplete: NDArray[np.int64]
+
+
+def candidate_rules(
+    values: NDArray[np.float64],
+    classes: NDArray[np.intp],
+    order: NDArray[np.intp] | None,
+    limit: int | None,
+    *,
+    n_jobs: int | None = None,
+    **declared: Any,
+) -> Candidates:
+    """Confidences, rules and covers.
+
+    Parameters
+    ----------
+    values, classes : ndarray
+        As for `frri.induction.induce`.
+    order : ndarray of int or None
+        In which order conditions are opened; None for rules that are as short as can be.
+    limit : int or None
+        The most rules of one object if all minimal ones are wanted; None for one of each.
+    n_jobs : int, optional
+        As for `frri.induction.induce`.
+    **declared
+        `initial` and `rigid`, as for `frri.induction.shorten`.
+    """
+    found = _one_each(values, classes, order, n_jobs, declared)
+    if limit is None:
+        nobody, everybody = np.zeros(0, dtype=np.int64), np.arange(len(values))
+        return Candidates(
+            found.confidence,
+            found.types,
+            everybody,
+            found.types,
+            found.covers,
+            found.positions,
+            found.seconds,
+            nobody,
+        )
+    start = perf_counter()
+    more = minimal.all_minimal(
+        values, classes, found.confidence, found.types, limit=limit, **declared
+    )
+    seconds = found.seconds | {"all minimal rules": perf_counter() - start}
+    own = found.confidence, found.types
+    return Candidates(
+        *own, more.anchors, more.types, more.covers, found.positions, seconds, more.incomplete
+    )
+
+
+def _one_each(
+    values: NDArray[np.float64],
+    classes: NDArray[np.intp],
+    order: NDArray[np.intp] | None,
+    n_jobs: int | None,
+    declared: dict[str, Any],
+) -> induction.Candidates:
+    if order is not None:
+        return induction.induce(values, classes, order, n_jobs=n_jobs, **declared)
+    start = perf_counter()
+    confidence = induction.confidences(values, classes, initial=declared.get("initial"))
+    middle = perf_counter()
+    types = minimal.shortest(values, classes, confidence, **declared)
+    end = perf_counter()
+    covers, positions = induction.covers(values, classes, confidence, types)
+    seconds = {
+        "confidences": middle - start,
+        "shortening": end - middle,
+        "covering": perf_counter() - end,
+    }
+    return induction.Candidates(confidence, types, covers, positions, seconds)

@@ -1,0 +1,110 @@
+"""Minimal and shortest rules and discerning power against their definitions."""
+
+import numpy as np
+import pytest
+
+import naive
+import naive_orders
+from frri._twins import compiled
+from frri.cover import minimum_cover
+from frri.induction import ConditionType, confidences, covers, shorten
+from frri.induction import _minimal_kernels as kernels
+from frri.induction.minimal import all_minimal, discerning_power, shortest
+from test_induction import KINDS, random_mixed_table
+
+
+def random_tables(seed, n_tables):
+    rng = np.random.default_rng(seed)
+    for i in range(n_tables):
+        n, m = rng.integers(1, 11), rng.integers(1, 5)
+        kind = KINDS[i % len(KINDS)]
+        values, classes, initial, nominal = random_mixed_table(rng, n, m, rng.integers(1, 5), kind)
+        kinds = {"initial": initial, "rigid": np.isin(np.arange(m), nominal)}
+        confidence = confidences(values, classes, initial=initial)
+        start = None if initial is None else [ConditionType(code).name for code in initial]
+        yield rng, values, classes, confidence, kinds, (start, nominal)
+
+
+def named(types):
+    return tuple(ConditionType(code).name for code in types)
+
+
+def test_discerning_power_by_definition():
+    for _, values, classes, confidence, kinds, declared in random_tables(1, 300):
+        found = discerning_power(values, classes, confidence, initial=kinds["initial"])
+        for u, row in enumerate(found.tolist()):
+            expected = naive_orders.discerning_power(values, classes, u, confidence[u], *declared)
+            assert row == expected
+
+
+def test_shortest_rules_by_definition():
+    for _, values, classes, confidence, kinds, declared in random_tables(2, 60):
+        for u, types in enumerate(shortest(values, classes, confidence, **kinds)):
+            rules = naive_orders.rules(values, classes, u, confidence[u], *declared)
+            assert named(types) in rules
+            lengths = [naive_orders.length(kinds, declared[1]) for kinds in rules]
+            assert naive_orders.length(named(types), declared[1]) == min(lengths)
+
+
+def test_all_minimal_rules_by_definition():
+    for rng, values, classes, confidence, kinds, declared in random_tables(3, 200):
+        types = shorten(values, classes, confidence, rng.permutation(values.shape[1]), **kinds)
+        found = all_minimal(values, classes, confidence, types, limit=1000, **kinds)
+        table = found.covers.to_dense()
+        positions = covers(values, classes, confidence, types)[1]
+        assert not len(found.incomplete)
+        assert table.sum() == table[:, positions].sum()
+        pool = {}
+        for u in range(len(values)):
+            own = naive_orders.minimal_rules(values, classes, u, confidence[u], *declared)
+            assert named(types[u]) in own
+            for rule in own:
+                covered = [
+                    naive.covers(rule, values[u], confidence[u], v, declared[1]) for v in values
+                ]
+                if any(covered):
+                    length = naive_orders.length(rule)[0]
+                    pool.setdefault(tuple(covered), {}).setdefault(length, set()).add((u, rule))
+        assert len(table) == len(pool)
+        for u, rule, covered in zip(found.anchors, found.types, table[:, positions], strict=True):
+            same = pool[tuple(covered.tolist())]
+            assert (u, named(rule)) in same[min(same)]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_a_limit_keeps_the_given_rule_and_is_reported(limit):
+    for rng, values, classes, confidence, kinds, declared in random_tables(4, 60):
+        types = shorten(values, classes, confidence, rng.permutation(values.shape[1]), **kinds)
+        found = all_minimal(values, classes, confidence, types, limit=limit, **kinds)
+        n_rules = [
+            len(naive_orders.minimal_rules(values, classes, u, confidence[u], *declared))
+            for u in range(len(values))
+        ]
+        more = [u for u, n in enumerate(n_rules) if n > limit and confidence[u] > 1e-6]
+        assert found.incomplete.tolist() == more
+        assert (np.bincount(found.anchors, minlength=1) <= limit).all()
+        # What the given rules cover can be covered as briefly and with no more rules.
+        given, _ = covers(values, classes, confidence, types)
+        few = minimum_cover(found.covers, (found.types > 0).sum(axis=1))
+        many = minimum_cover(given, (types > 0).sum(axis=1))
+        assert (len(few), few.cost) <= (len(many), many.cost)
+
+
+def test_the_search_compiled_and_interpreted():
+    rng = np.random.default_rng(5)
+    for n_clauses, n_sides, limit in [
+        (0, 3, 5),
+        (1, 1, 5),
+        (6, 8, 1000),
+        (12, 20, 1000),
+        (9, 70, 7),
+    ]:
+        clauses = rng.random((n_clauses, n_sides)) < 0.3
+        clauses[~clauses.any(axis=1), 0] = True
+        preference = rng.permutation(n_sides)
+        choices, complete = kernels.minimal_choices(clauses, preference, limit)
+        again = compiled(kernels).minimal_choices(clauses, preference, limit)
+        np.testing.assert_array_equal(choices, again[0])
+        assert complete == again[1]
+        assert (choices @ clauses.T.astype(int) > 0).all()
+        assert len(np.unique(choices, axis=0)) == len(choices) <= limit
