@@ -1,21 +1,41 @@
-"""Show the rules of a saved model, one line each, numbered from 1."""
+"""Show the rules of a saved model, one line each, numbered from 1.
+
+With --tree, rules of one class that are alike are merged into more general ones, step by step, by what they
+cover in a table with the true classes: a tree to read from the top. --cut shows its most general rules
+only, so many of them, and -o saves them as a model.
+"""
 
 import argparse
 import json
 import sys
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from frri._util.names import find_name
+from frri._util.progress import Progress
 from frri.cli.console import bold, one_line, say
-from frri.cli.files import load_model
-from frri.cli.parser import Parser
+from frri.cli.files import check_inputs, check_output, load_model, write_whole
+from frri.cli.parser import Parser, at_least_one, whole_number
+from frri.cli.tables import (
+    add_reading_options,
+    add_unlabelled_option,
+    labelled,
+    labels_of,
+    read_for,
+    reading,
+)
 from frri.rules import Rule, RuleSet
 from frri.rules.text import base_text, rule_text
+
+if TYPE_CHECKING:
+    from frri.rules.hierarchy import Hierarchy
 
 EXAMPLES = """\
 frri rules model.json
 frri rules model.json --class yes
-frri rules model.json --json | jq '.rules[].text'"""
+frri rules model.json --json | jq '.rules[].text'
+frri rules model.json --tree patients.csv --depth 1
+frri rules model.json --tree patients.csv --cut 6 -o small.json"""
 
 
 def configure(parser: Parser) -> None:
@@ -23,10 +43,28 @@ def configure(parser: Parser) -> None:
     parser.add_argument("model", help="a saved model, - for standard input")
     parser.add_argument("--class", dest="label", metavar="LABEL", help="only rules for this class")
     parser.add_argument("--json", action="store_true", help="rules as JSON")
+    parser.add_argument(
+        "--tree", metavar="DATA", help="merge rules by a table (CSV, ...) with the true classes"
+    )
+    parser.add_argument(
+        "--depth", type=whole_number, metavar="N", help="levels of the tree to show"
+    )
+    parser.add_argument("--cut", type=at_least_one, metavar="N", help="the tree cut to N rules")
+    parser.add_argument("-o", "--output", metavar="FILE", help="save the rules of --cut as a model")
+    parser.add_argument(
+        "--target", metavar="COLUMN", help="the classes in DATA; default: the model's target"
+    )
+    add_reading_options(parser)
+    add_unlabelled_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Rules to standard output."""
+    if arguments.tree is not None:
+        return _tree(arguments)
+    for option in ("depth", "cut", "output", "target"):
+        if getattr(arguments, option) is not None:
+            raise ValueError(f"--{option} belongs to --tree DATA.")
     ruleset = load_model(arguments.model)
     if arguments.label is not None and ruleset.task == "regression":
         raise ValueError(
@@ -55,6 +93,39 @@ def run(arguments: argparse.Namespace) -> int:
     if not chosen:
         say("No rules.")
     return 0
+
+
+def _tree(arguments: argparse.Namespace) -> int:
+    """The rules merged: as a tree, or those of a cut."""
+    if arguments.label is not None:
+        raise ValueError("--class does not go together with --tree, which shows all classes.")
+    if arguments.output is not None:
+        if arguments.cut is None:
+            raise ValueError("-o saves the rules of a cut; say --cut N as well.")
+        check_output(arguments.output, [arguments.model, arguments.tree])
+    tree = _merged(arguments)
+    if arguments.cut is None:
+        content = tree.text(arguments.depth)
+        if arguments.json:
+            content = json.dumps(tree.to_dict(), indent=1, ensure_ascii=False)
+        sys.stdout.write("".join(f"{one_line(line)}\n" for line in content.split("\n")))
+        return 0
+    smaller = tree.cut(arguments.cut)
+    if arguments.output is not None:
+        write_whole(arguments.output, smaller.to_json() + "\n")
+    if arguments.output != "-":
+        sys.stdout.write(f"{smaller.to_json()}\n" if arguments.json else numbered(smaller))
+    return 0
+
+
+def _merged(arguments: argparse.Namespace) -> "Hierarchy":
+    check_inputs(arguments.model, arguments.tree)
+    ruleset = load_model(arguments.model)
+    target = ruleset.target if arguments.target is None else arguments.target
+    frame: Any = read_for(ruleset, arguments.tree, target, **reading(arguments))
+    frame = labelled(frame, target, drop=arguments.drop_unlabelled)
+    with Progress("merging rules"):
+        return ruleset.hierarchy(frame, labels_of(frame[target], ruleset))
 
 
 def numbered(ruleset: RuleSet, chosen: Iterable[tuple[int, Rule]] | None = None) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from frri.explain import Explanation
+    from frri.rules.hierarchy import Hierarchy
 
 # A rule covers an object when weight x degree exceeds this: the paper's "> 0" in floating point.
 COVERS = 1e-6
@@ -275,6 +276,15 @@ class RuleSet:
         found = self.statistics(X, y, sample_weight)
         rules = (replace(rule, statistics=s) for rule, s in zip(self.rules, found, strict=True))
         return replace(self, rules=tuple(rules))
+
+    def hierarchy(self, X: Any, y: Any, sample_weight: Any = None) -> "Hierarchy":
+        """Similar rules of a class merged into more general ones, by a labelled table.
+
+        A tree to read from the top, and to cut at any size or precision: see `frri.rules.hierarchy`.
+        """
+        from frri.rules.hierarchy import hierarchy  # noqa: PLC0415 - not needed for prediction
+
+        return hierarchy(self, X, y, sample_weight)
 
     # ------------------------------------------------------------------ questions and edits
 

@@ -54,12 +54,22 @@ def rule_text(
 
     A terminal may want its words and what stands between them in another dress: `word`, `phrase`.
     """
+    return f"{rule_sentence(ruleset, rule, word, phrase)}{_bracketed(_facts(ruleset, rule))}"
+
+
+def rule_sentence(
+    ruleset: "RuleSet",
+    rule: "Rule",
+    word: Callable[[str], str] = str,
+    phrase: Callable[[str], str] = str,
+) -> str:
+    """The same without the brackets."""
     phrases = [phrase(text) for text in condition_texts(ruleset, rule)]
     joined = f" {word('AND')} ".join(phrases)
     head = word("OTHERWISE" if ruleset.semantics.meaning.is_list else "ALWAYS")
     if phrases:
         head = f"{word('IF')} {joined} {word('THEN')}"
-    return f"{head} {phrase(conclusion_text(ruleset, rule))}{_bracketed(_facts(ruleset, rule))}"
+    return f"{head} {phrase(conclusion_text(ruleset, rule))}"
 
 
 def conclusion_text(ruleset: "RuleSet", rule: "Rule") -> str:
@@ -178,12 +188,12 @@ def condition_text(
 def _facts(ruleset: "RuleSet | None", rule: "Rule") -> list[str]:
     """What is known about a rule, in a few words each."""
     adds = ruleset is not None and ruleset.semantics.meaning.adds
-    known = [] if adds and rule.votes is None else [f"confidence {_share(rule.weight)}"]
+    known = [] if adds and rule.votes is None else [f"confidence {share(rule.weight)}"]
     if rule.statistics is not None:
-        total = "" if ruleset is None else f" of {_amount(sum(ruleset.class_counts))}"
-        known.append(f"covers {_amount(rule.statistics.covered)}{total}")
+        total = "" if ruleset is None else f" of {amount(sum(ruleset.class_counts))}"
+        known.append(f"covers {amount(rule.statistics.covered)}{total}")
         if rule.statistics.precision is not None:
-            known.append(f"precision {_share(rule.statistics.precision)}")
+            known.append(f"precision {share(rule.statistics.precision)}")
     return known
 
 
@@ -192,12 +202,12 @@ def _number(value: float) -> str:
     return f"{value:.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
 
 
-def _amount(value: float) -> str:
+def amount(value: float) -> str:
     """A number of objects, or what they weigh."""
     return f"{value:.0f}" if value == round(value) else f"{value:.10g}"
 
 
-def _share(value: float) -> str:
+def share(value: float) -> str:
     """A share to two decimals, small ones to two significant digits."""
     return f"{value:.2f}" if value >= 0.095 or value == 0 else f"{value:.2g}"
 
@@ -242,15 +252,15 @@ def cell_text(title: str, value: Any) -> str:
     """
     if value is None:
         return ""
-    return _CELLS.get(title, _share)(value) if isinstance(value, float) else str(value)
+    return _CELLS.get(title, share)(value) if isinstance(value, float) else str(value)
 
 
 _CELLS: dict[str, Callable[[float], str]] = {
     "then": "{:.6g}".format,
     "vote": "{:+.2f}".format,
     "contribution": "{:+.6g}".format,
-    "covers": _amount,
-    "alone": _amount,
+    "covers": amount,
+    "alone": amount,
 }
 
 
