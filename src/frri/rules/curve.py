@@ -49,7 +49,7 @@ def accuracy_by_size(
     >>> accuracy_by_size(rules, rows, np.array([0, 1]), rules.covers(rows))
     [{'n_rules': 0, 'accuracy': 0.5, 'coverage': 0.0}, {'n_rules': 1, 'accuracy': 1.0, 'coverage': 0.5}]
     """
-    order, always = _order(ruleset, covers)
+    order, always = adding_order(ruleset, covers)
     matrix, classes, covers = matrix[:most_rows], classes[:most_rows], covers[:most_rows]
     sizes = np.unique(np.linspace(0, len(order), CURVE_POINTS).round().astype(int))
     curve = []
@@ -66,7 +66,9 @@ def accuracy_by_size(
     return curve
 
 
-def _order(ruleset: "RuleSet", covers: NDArray[np.bool_]) -> tuple[Sequence[int], Sequence[int]]:
+def adding_order(
+    ruleset: "RuleSet", covers: NDArray[np.bool_]
+) -> tuple[Sequence[int], Sequence[int]]:
     """Rules in the order in which they are added, and those that are always there."""
     n_rules = len(ruleset)
     if ruleset.combination == "first":
