@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from frri._util.progress import Progress
 from frri.cli.console import one_line, say, sentence
-from frri.cli.measures import MEASURES, Measure
+from frri.cli.measures import Measure, measure_of
 from frri.cli.parser import Parser, at_least_two, positive_number
 from frri.learners.registry import LEARNERS
 
@@ -126,7 +126,7 @@ class Check:
             # Rows without weight do not count, and a fold of nothing else could not be judged.
             X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
         labels, parts, reason, test = y.to_numpy(), [], "", arguments.test
-        measure = MEASURES[arguments.task]
+        measure = measure_of(arguments.task, arguments.order)
         if not _asked(arguments) and len(labels) > MANY_ROWS:
             test = HELD_BACK
         if not arguments.no_check and len(np.unique(labels.astype(str))) > 1:

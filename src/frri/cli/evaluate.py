@@ -9,7 +9,8 @@ apart from learning and evaluate on those: on the rows that rules were learned f
 says so if the rules do exactly what they did in training.
 
 Of numbers, R2 (1 is perfect, 0 no better than the mean), the root mean squared error and the mean absolute
-error are shown with 95% intervals, next to those of always answering the mean of the table.
+error are shown with 95% intervals, next to those of always answering the mean of the table. Of ordered
+classes, also by how many classes answers are off, and how far they agree beyond chance (quadratic kappa).
 """
 
 import argparse
@@ -38,6 +39,7 @@ from frri.rules.class_measures import brier_score, class_qualities, majority
 from frri.rules.drift import RuleDrift, drift, seen_in_training
 from frri.rules.measures import accuracy, balanced_accuracy, class_positions, confusion, wilson
 from frri.rules.number_measures import number_quality
+from frri.rules.ordered_measures import ordered_quality
 from frri.table import EncodedTable
 
 EXAMPLES = """\
@@ -118,6 +120,9 @@ def _class_facts(
         "confusion": cells.tolist(),
         "rules": [asdict(rule) | {"rule": rule.rule + 1} for rule in drifted],
     }
+    if ruleset.task == "ordinal":
+        quality = ordered_quality(classes, decided, len(ruleset.classes))
+        facts |= asdict(quality) | {"median": ruleset.classes[quality.median]}
     return facts, _text(facts, drifted)
 
 
@@ -143,6 +148,7 @@ def _text(facts: dict[str, Any], drifted: tuple[RuleDrift, ...]) -> str:
         f"majority class     {facts['majority_accuracy']:.3f}  (always answering {always})",
         f"balanced accuracy  {facts['balanced_accuracy']:.3f}",
         f"Brier score        {facts['brier_score']:.3f}",
+        *_ordered_lines(facts),
         "",
     ]
     labels = [one_line(str(label)) for label in facts["classes"]]
@@ -181,6 +187,21 @@ def _text(facts: dict[str, Any], drifted: tuple[RuleDrift, ...]) -> str:
         ]
         lines += ["", *_aligned(table)]
     return "\n".join(lines) + "\n"
+
+
+def _ordered_lines(facts: dict[str, Any]) -> list[str]:
+    """Of ordered classes, how far answers are off."""
+    if "mae" not in facts:
+        return []
+    always = one_line(str(facts["median"]))
+    low, high = facts["mae_interval"]
+    lines = [
+        f"off by             {facts['mae']:.3f}  classes in the mean (95% interval {low:.3f} to {high:.3f})",
+        f"median class       {facts['median_mae']:.3f}  (always answering {always})",
+    ]
+    low, high = facts["kappa_interval"]
+    kappa = f"quadratic kappa    {facts['kappa']:.3f}  (95% interval {low:.3f} to {high:.3f})"
+    return [*lines, kappa]
 
 
 def _decimals(value: float | None) -> str:

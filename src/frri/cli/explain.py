@@ -27,7 +27,8 @@ from frri.table.columns import is_missing
 EXAMPLES = """\
 frri explain model.json patients.csv --row 12
 frri explain model.json age=31 smoker=no
-frri explain model.json age=31 smoker=no --keep age --json"""
+frri explain model.json age=31 smoker=no --keep age --json
+frri explain flats.json rooms=3 noise=60 --at-least good"""
 
 
 def configure(parser: Parser) -> None:
@@ -41,6 +42,13 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--keep", action="append", default=[], metavar="COLUMN", help="must not change; repeatable"
     )
+    goal = parser.add_mutually_exclusive_group()
+    for side in ("at least", "at most"):
+        goal.add_argument(
+            f"--{side.replace(' ', '-')}",
+            metavar="LABEL",
+            help=f"of ordered classes: what would lead to {side} this one",
+        )
     parser.add_argument("--json", action="store_true", help="the explanation as JSON")
 
 
@@ -59,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise ValueError("--row belongs to a table; values are given as NAME=VALUE.")
         row = _row_of_values(ruleset, given)
     with Progress("searching for the smallest change"):
-        explanation = ruleset.explain(row, unchangeable=arguments.keep)
+        explanation = ruleset.explain(row, unchangeable=arguments.keep, **_goal(ruleset, arguments))
     for note in _unseen(ruleset, row):
         say(f"note: {one_line(note)}")
     if arguments.json:
@@ -68,6 +76,18 @@ def run(arguments: argparse.Namespace) -> int:
         content = "\n".join(one_line(line) for line in str(explanation).split("\n"))
     sys.stdout.write(f"{content}\n")
     return 0
+
+
+def _goal(ruleset: RuleSet, arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the change is to bring about."""
+    labels = {str(label): label for label in ruleset.classes}
+    found = {}
+    for side in ("at_least", "at_most"):
+        text = getattr(arguments, side)
+        if text is not None:
+            find_name(text, labels, "The model", "class")
+            found[side] = labels[text]
+    return found
 
 
 def _row_of_table(ruleset: RuleSet, source: str, arguments: argparse.Namespace) -> Any:

@@ -3,8 +3,9 @@
 Kinds of columns are taken from the table and shown: numbers are numeric, ISO dates dates, texts and truth
 values nominal. --nominal, --ordinal and --ignore say otherwise.
 Without --learner the one is taken that is best on rows it was not learned from: compact, additive or frri;
---learner frri is always the paper's. --task regression predicts a number instead of a class. Ctrl-C during the search for the fewest rules keeps the best found so
-far. At the end you are told how good such rules are on rows that they were not learned from, and which learner
+--learner frri is always the paper's. --task regression predicts a number instead of a class, --task ordinal
+classes that have an order: that of numbers, or the one that --order says. Ctrl-C during the search for the
+fewest rules keeps the best found so far. At the end you are told how good such rules are on rows that they were not learned from, and which learner
 would be clearly better.
 """
 
@@ -19,6 +20,7 @@ from frri.cli.check import add_check_options, check_fit
 from frri.cli.console import notes, one_line, say
 from frri.cli.files import check_inputs, check_output, write_whole
 from frri.cli.learners import limits_of, make_learner
+from frri.cli.orders import given_order, order_of
 from frri.cli.parser import (
     Parser,
     at_least_one,
@@ -39,7 +41,6 @@ from frri.cli.tables import (
 )
 from frri.learners.registry import TASKS, rule_learners
 from frri.readers.training import read_training
-from frri.rules import RuleSet
 from frri.rules.semantics import CLASS_RULES
 from frri.table import encode_frame
 from frri.table.checks import listing
@@ -51,6 +52,7 @@ frri fit patients.csv --target risk -o model.json
 frri fit january.csv february.csv --target risk -o model.json
 frri fit patients.csv --target risk -o model.json --learner ripper --seed 1 --ignore visit
 frri fit houses.csv --target price --task regression -o model.json
+frri fit flats.csv --target rating --task ordinal --order 'poor<fair<good' -o model.json
 frri fit cars.csv --target sold -o model.json --nominal year --ordinal 'size=small<mid<large'"""
 
 
@@ -71,11 +73,15 @@ def configure(parser: Parser) -> None:
         help="the model, - for standard output; default: only show",
     )
     learners = ", ".join(rule_learners("classification"))
-    numbers = ", ".join(rule_learners("regression"))
+    others = "; ".join(
+        f"with --task {task} {', '.join(rule_learners(task))}"
+        for task in TASKS
+        if task != "classification"
+    )
     add(
         "--learner",
         metavar="NAME",
-        help=f"{learners}; with --task regression {numbers}; default: what suits the table best",
+        help=f"{learners}; {others}; default: what suits the table best",
     )
     add_column_options(parser)
     add_reading_options(parser)
@@ -108,9 +114,10 @@ def configure(parser: Parser) -> None:
     target.add_argument(
         "--task",
         choices=list(TASKS),
-        help="regression: predict the number that the target is; classification: take every number of it "
-        "for a class, however many there are",
+        help="regression: predict the number that the target is; ordinal: classes that have an order; "
+        "classification: take every number of it for a class, however many there are",
     )
+    add("--order", metavar="LOW<...<HIGH", help="the classes of --task ordinal in their order")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -118,6 +125,7 @@ def run(arguments: argparse.Namespace) -> int:
     kinds = declared_columns(arguments, arguments.weights)
     undecided = arguments.task is None and arguments.bins is None
     arguments.task = arguments.task or "classification"
+    arguments.order = given_order(arguments.order, arguments.task)
     check_inputs(*arguments.data)
     if arguments.output is not None:
         check_output(arguments.output, arguments.data)
@@ -125,23 +133,15 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.settings or arguments.effort is not None or arguments.time_limit is not None
     ):
         # whose settings these are
-        arguments.learner = "frri" if arguments.task == "classification" else "additive"
+        arguments.learner = "additive" if arguments.task == "regression" else "frri"
     learner = None if arguments.learner is None else _named(arguments)
 
-    names = ["standard input" if name == "-" else name for name in arguments.data]
-    with notes(), Progress(f"reading {', '.join(names)}"):
-        X, y, weights = read_training(
-            arguments.data,
-            arguments.target,
-            weights=arguments.weights,
-            drop_unlabelled=arguments.drop_unlabelled,
-            bins=arguments.bins,
-            numbers=arguments.task == "regression",
-            **kinds,
-            **reading(arguments),
-        )
+    X, y, weights = _read(arguments, kinds)
     if undecided:
         check_not_number(y.to_numpy(), arguments.target)
+    if arguments.task == "ordinal":
+        arguments.order = order_of(y, arguments.order, arguments.target)
+        learner = None if learner is None else learner.set_params(class_order=arguments.order)
     extra = {} if weights is None else {"sample_weight": weights}
     table = encode_frame(X)
     say(one_line_each(summary(table)))
@@ -151,18 +151,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     # Rows without weight do not count, and what is left of the columns is described anew.
     start = process_time()
-    ruleset, proof = _learned(learner, X if extra else table, y, extra)
+    proof = _learned(learner, X if extra else table, y, extra)
     seconds = process_time() - start
-    conditions = sum(len(rule.conditions) for rule in ruleset)
-    if arguments.output is None:
-        sys.stdout.write(numbered(ruleset))
-    else:
-        write_whole(arguments.output, ruleset.to_json() + "\n")
-    place = f"; saved in {arguments.output}" if arguments.output not in {None, "-"} else ""
-    rules = "1 rule" if len(ruleset) == 1 else f"{len(ruleset)} rules"
-    say(f"{rules} with {conditions} conditions{proof}{place}")
-    if getattr(learner, "path_", None) is not None:
-        say(str(learner.path_))
+    place = _shown(arguments, learner, proof)
     if check is not None and trial is not None:
         say(check.line(trial))
     else:
@@ -172,6 +163,40 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.output is None:
         say("Next: the same with -o model.json saves the rules as a model")
     return 0
+
+
+def _read(arguments: argparse.Namespace, kinds: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """Table, target and weights."""
+    names = ["standard input" if name == "-" else name for name in arguments.data]
+    with notes(), Progress(f"reading {', '.join(names)}"):
+        return read_training(
+            arguments.data,
+            arguments.target,
+            weights=arguments.weights,
+            drop_unlabelled=arguments.drop_unlabelled,
+            bins=arguments.bins,
+            numbers=arguments.task == "regression",
+            **kinds,
+            **reading(arguments),
+        )
+
+
+def _shown(arguments: argparse.Namespace, learner: Any, proof: str) -> str:
+    """The rules to where they belong, and what is known about them; where they are saved, as a phrase."""
+    ruleset = learner.ruleset_
+    conditions = sum(len(rule.conditions) for rule in ruleset)
+    if arguments.output is None:
+        sys.stdout.write(numbered(ruleset))
+    else:
+        write_whole(arguments.output, ruleset.to_json() + "\n")
+    place = f"; saved in {arguments.output}" if arguments.output not in {None, "-"} else ""
+    rules = "1 rule" if len(ruleset) == 1 else f"{len(ruleset)} rules"
+    say(f"{rules} with {conditions} conditions{proof}{place}")
+    if "monotone" in ruleset.about:
+        say(one_line(ruleset.about["monotone"]))
+    if getattr(learner, "path_", None) is not None:
+        say(str(learner.path_))
+    return place
 
 
 def _named(arguments: argparse.Namespace) -> Any:
@@ -209,15 +234,15 @@ def one_line_each(text: str) -> str:
     return "\n".join(one_line(line) for line in text.split("\n"))
 
 
-def _learned(learner: Any, X: Any, y: Any, extra: dict[str, Any]) -> tuple[RuleSet, str]:
-    """The rules, and what is proved about their number; warnings become notes."""
+def _learned(learner: Any, X: Any, y: Any, extra: dict[str, Any]) -> str:
+    """Learn the rules; what is proved about their number, as a phrase. Warnings become notes."""
     with notes(), Progress(f"learning rules from {len(X)} rows"):
         learner.fit(X, y, **extra)
         _warn_of_silence(learner)
     # Only learners that prove something about their rules have a status.
     selection = getattr(learner, "selection_", {})
     proved = selection.get("status") == "optimal"
-    return learner.ruleset_, f", proved to be {selection['claim']}" if proved else ""
+    return f", proved to be {selection['claim']}" if proved else ""
 
 
 def _warn_of_silence(learner: Any) -> None:

@@ -22,6 +22,7 @@ def make_learner(
     effort: int | None = None,
     time_limit: float | None = None,
     limits: Mapping[str, Any] | None = None,
+    order: Sequence[Any] | None = None,
 ) -> Any:
     """A learner with its parameters.
 
@@ -37,6 +38,8 @@ def make_learner(
         Parameters that have options of their own.
     limits : mapping, optional
         The same for `max_rules`, `max_conditions` and `min_support`, None where one is not given.
+    order : sequence of labels, optional
+        The same for `class_order`.
 
     Examples
     --------
@@ -54,6 +57,7 @@ def make_learner(
         ("--seed", "random_state", seed),
         ("--effort", "effort", effort),
         ("--time-limit", "time_limit", time_limit),
+        ("--order", "class_order", order),
         *((_option(name), name, value) for name, value in (limits or {}).items()),
     ):
         if value is None:

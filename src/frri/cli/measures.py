@@ -4,6 +4,7 @@ A measure has a name and a score (higher is better) that is shown beside the sco
 answer.
 """
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +14,7 @@ from frri.cli.console import one_line
 from frri.rules.class_measures import majority
 from frri.rules.measures import wilson
 from frri.rules.number_measures import number_quality
+from frri.rules.ordered_measures import OrderedQuality, ordered_quality, quadratic_kappa
 
 Weights = NDArray[np.float64] | None
 
@@ -89,5 +91,50 @@ class _Explained:
         return f", off by {number_quality(truth, answers, weights).mae:.4g} on average"
 
 
-MEASURES: dict[str, Measure] = {"classification": _Accuracy(), "regression": _Explained()}
-"""The measure of each task."""
+class _Ordered:
+    """Of ordered classes: agreement beyond chance, and by how many classes answers are off."""
+
+    name, stratified = "kappa", True
+
+    def __init__(self, order: Sequence[Any]) -> None:
+        self.place = {str(label): c for c, label in enumerate(order)}
+
+    def score(self, truth: NDArray[Any], answers: NDArray[Any], weights: Weights) -> float:
+        return quadratic_kappa(*self._places(truth, answers), len(self.place), weights)
+
+    def constant(self, truth: NDArray[Any], weights: Weights) -> Any:
+        places, _ = self._places(truth, truth)
+        return truth[(places == self._quality(truth, truth, weights).median).argmax()]
+
+    def shown(self, constant: Any) -> str:
+        return one_line(str(constant))
+
+    def interval(
+        self, truth: NDArray[Any], answers: NDArray[Any], weights: Weights
+    ) -> tuple[float, float]:
+        return self._quality(truth, answers, weights).kappa_interval
+
+    def beside(self, truth: NDArray[Any], answers: NDArray[Any], weights: Weights) -> str:
+        off = self._quality(truth, answers, weights).mae
+        return f", off by {off:.2f} classes on average"
+
+    def _quality(
+        self, truth: NDArray[Any], answers: NDArray[Any], weights: Weights
+    ) -> OrderedQuality:
+        return ordered_quality(*self._places(truth, answers), len(self.place), weights)
+
+    def _places(
+        self, truth: NDArray[Any], answers: NDArray[Any]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        of_truth, of_answers = (
+            np.array([self.place[str(label)] for label in labels.tolist()], dtype=np.intp)
+            for labels in (truth, answers)
+        )
+        return of_truth, of_answers
+
+
+def measure_of(task: str, order: Sequence[Any] | None = None) -> Measure:
+    """The measure of a task, of ordered classes by their order."""
+    if task == "ordinal":
+        return _Ordered(order or ())
+    return _Explained() if task == "regression" else _Accuracy()

@@ -70,7 +70,9 @@ def _made(arguments: argparse.Namespace, name: str, *settings: str) -> Any:
     known = TASKS[arguments.task][name].make().get_params()
     seed = arguments.seed if "random_state" in known else None
     limits = {name: value for name, value in limits_of(arguments).items() if name in known}
-    return make_learner(name, settings, task=arguments.task, seed=seed, limits=limits)
+    return make_learner(
+        name, settings, task=arguments.task, seed=seed, limits=limits, order=arguments.order
+    )
 
 
 def _try(name: str, learner: Any, check: Check, trials: dict[str, Trial]) -> None:

@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         if getattr(arguments, option) is not None:
             raise ValueError(f"--{option} belongs to --tree DATA.")
     ruleset = load_model(arguments.model)
-    if arguments.label is not None and ruleset.task == "regression":
+    if arguments.label is not None and ruleset.semantics.meaning.says == "number":
         raise ValueError(
             f"The rules for {ruleset.target!r} say numbers, not classes; leave --class out."
         )
@@ -90,6 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
         return 0
     sys.stdout.write(numbered(ruleset, chosen))
+    if "monotone" in ruleset.about:
+        say(one_line(str(ruleset.about["monotone"])))
     if not chosen:
         say("No rules.")
     return 0
