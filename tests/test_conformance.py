@@ -8,7 +8,6 @@ import pytest
 
 import make_conformance
 from frri import RuleSet
-from frri.cli import main
 from frri.explain.change import bounds as change_bounds
 from frri.explain.change.bounds import DecisionBounds
 from frri.explain.change.space import Space
@@ -219,14 +218,6 @@ def test_statistics_and_reports_refuse_what_has_no_classes(support):
         refused(ruleset, support.engine, lambda: ruleset.statistics(FRAME, [0.0] * len(FRAME)))
     else:
         refused(ruleset, support.engine, lambda: report_facts(ruleset))
-
-
-def test_numbers_are_not_compared_with_classes(tmp_path, capsys):
-    ruleset = next(r for r, _ in RULESETS if r.task == "regression")
-    ruleset.save(tmp_path / "model.json")
-    FRAME.assign(answer=1.0).to_csv(tmp_path / "rows.csv", index=False)
-    assert main(["evaluate", str(tmp_path / "model.json"), str(tmp_path / "rows.csv")]) == 2
-    assert "use frri predict and compare numbers instead." in capsys.readouterr().err
 
 
 def test_a_setting_can_be_refused_too():

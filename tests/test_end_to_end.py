@@ -32,7 +32,7 @@ JOBS = ["clerk", "driver", "nurse", 'chief "of" all', "it's, complicated"]
 # Learner, its options on the command line, whether the table has missing values and weights.
 CASES = {
     "frri": (FRRIClassifier, {}, True, False),
-    "ripper": (RIPPERClassifier, {"random_state": 1}, True, False),
+    "ripper": (RIPPERClassifier, {"random_state": 4}, True, False),
     "furia": (FURIAClassifier, {"random_state": 1}, True, False),
     "modlem": (MODLEMClassifier, {}, True, False),
     "modlem with weights": (MODLEMClassifier, {}, True, True),

@@ -48,7 +48,7 @@ class Case:
     def __init__(self, seed):
         X, self.y, nominal = naive.random_table(seed, n_max=25)
         self.frame = naive.as_frame(X, nominal)
-        table = FURIAClassifier()._training_table(self.frame, self.y)
+        table = FURIAClassifier(missing="fails")._training_table(self.frame, self.y)
         self.X = table.values
         self.nominal = [attribute.kind == "nominal" for attribute in table.attributes]
         rng = np.random.default_rng(seed)
@@ -137,7 +137,7 @@ def test_whole_rules(seed):
     X, y, nominal = naive.random_table(seed, n_max=30)
     frame = naive.as_frame(X, nominal)
     weights = None if seed < 30 else np.random.default_rng(seed).integers(1, 9, len(X)) / 4
-    model = FURIAClassifier(random_state=seed)
+    model = FURIAClassifier(random_state=seed, missing="fails")
     table = model._training_table(frame, y, weights)
     columns = SortedColumns.of(table.values, table.attributes)
     random = np.random.RandomState(seed)
@@ -194,7 +194,9 @@ def as_naive_rule(rule, attributes):
 def test_votes_stretching_and_priors(seed, t_norm, uncovered):
     X, y, nominal = naive.random_table(seed, n_max=25)
     frame = naive.as_frame(X, nominal)
-    model = FURIAClassifier(t_norm=t_norm, uncovered=uncovered, random_state=seed).fit(frame, y)
+    model = FURIAClassifier(
+        t_norm=t_norm, uncovered=uncovered, random_state=seed, missing="fails"
+    ).fit(frame, y)
     attributes = model.ruleset_.attributes
     table = model._new_values(frame)
     rules = [as_naive_rule(rule, attributes) for rule in model.ruleset_]

@@ -310,9 +310,12 @@ def test_compiled_rules_are_the_same(criterion, weighted, monkeypatch):
     X, y = noisy(1500, 5, gaps=True)
     extra = {"sample_weight": np.random.default_rng(0).random(len(X))} if weighted else {}
     monkeypatch.setattr(sequential_covering, "_compiled_pays", lambda _: False)
-    expected = MODLEMClassifier(criterion=criterion).fit(X, y, **extra).ruleset_
+    expected = MODLEMClassifier(criterion=criterion, missing="fails").fit(X, y, **extra).ruleset_
     monkeypatch.setattr(sequential_covering, "_compiled_pays", lambda _: True)
-    assert MODLEMClassifier(criterion=criterion).fit(X, y, **extra).ruleset_ == expected
+    assert (
+        MODLEMClassifier(criterion=criterion, missing="fails").fit(X, y, **extra).ruleset_
+        == expected
+    )
     assert compiled(loops) is not loops
 
 
@@ -336,7 +339,7 @@ def test_rules_weights_and_predictions_follow_the_definition(table, criterion, k
     for j, column in enumerate(frame):
         if nominal[j]:
             frame[column] = frame[column].astype(object)
-    model = MODLEMClassifier(criterion=criterion, approximation=kind)
+    model = MODLEMClassifier(criterion=criterion, approximation=kind, missing="fails")
     # A nominal column without any value cannot be told from a numeric one.
     if any(frame[f"a{j}"].isna().all() for j in range(len(nominal)) if nominal[j]):
         return

@@ -55,7 +55,7 @@ class Case:
     def __init__(self, seed, strategy=RIPPER, n_max=40):
         X, self.y, nominal = naive.random_table(seed, n_max=n_max)
         self.frame = naive.as_frame(X, nominal)
-        table = RIPPERClassifier()._training_table(self.frame, self.y)
+        table = RIPPERClassifier(missing="fails")._training_table(self.frame, self.y)
         self.X = table.values
         self.nominal = [attribute.kind == "nominal" for attribute in table.attributes]
         self.columns = SortedColumns.of(table.values, table.attributes)
@@ -328,7 +328,7 @@ def test_whole_decision_list(seed, optimizations):
     X, y, nominal = naive.random_table(seed)
     frame = naive.as_frame(X, nominal)
     weights = None if seed < 40 else np.random.default_rng(seed).integers(1, 9, len(X)) / 4
-    model = RIPPERClassifier(random_state=seed, optimizations=optimizations)
+    model = RIPPERClassifier(random_state=seed, missing="fails", optimizations=optimizations)
     table = model._training_table(frame, y, weights)
     columns = SortedColumns.of(table.values, table.attributes)
     random = np.random.RandomState(seed)
@@ -368,7 +368,7 @@ def readable(condition, attributes):
 def test_first_rule_that_holds_decides_by_the_classes_it_covers(seed):
     X, y, nominal = naive.random_table(seed)
     frame = naive.as_frame(X, nominal)
-    model = RIPPERClassifier(random_state=seed).fit(frame, y)
+    model = RIPPERClassifier(random_state=seed, missing="fails").fit(frame, y)
     attributes = model.ruleset_.attributes
     values = model._new_values(frame)
     rules = [[readable(c, attributes) for c in rule.conditions] for rule in model.ruleset_]

@@ -15,7 +15,7 @@ from frri import (
     Rule,
     RuleSet,
 )
-from frri.compare import stability
+from frri.compare import dataset, run, stability
 
 X = pd.DataFrame({"x": np.arange(100.0), "kind": ["a", "b"] * 50})
 Y = np.repeat(["no", "yes"], 50)
@@ -112,3 +112,16 @@ def test_numbers():
 def test_one_resample_says_nothing():
     with pytest.raises(ValueError, match="n_resamples must be at least 2, got 1"):
         stability(RIPPERClassifier(), X, Y, n_resamples=1)
+
+
+def test_a_comparison_says_how_alike_the_folds_are():
+    whole, part = (rule("no", at_most(44.5), A),), (rule("no", A),)
+    learner = Scripted([whole, whole, part], [])
+    learner.predict = lambda X: np.repeat("no", len(X))
+    results = run([dataset((X, Y), name="kinds")], {"scripted": learner}, n_folds=3, workers=0)
+    marks = [set(cell["marks"]) for cell in results.cells]
+    assert [len(found) for found in marks] == [2, 2, 1]
+    assert marks[0] == marks[1] > marks[2]
+    # Two folds have the same two conditions, and the third lacks one of them.
+    expected = (1 + 2 / 3 + 2 / 3) / 3
+    assert results.stability().loc["kinds", "scripted"] == pytest.approx(expected)

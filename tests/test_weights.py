@@ -55,6 +55,7 @@ learners = st.builds(
     MODLEMClassifier,
     criterion=st.sampled_from(["laplace", "entropy"]),
     approximation=st.sampled_from(["lower", "upper", "none"]),
+    missing=st.sampled_from(["typical", "fails"]),
 )
 
 
@@ -99,7 +100,7 @@ def test_fractions_follow_the_definition(seed, learner, scale):
     classes, codes = np.unique(y, return_inverse=True)
     rows, codes, n_classes = X.tolist(), codes.tolist(), len(classes)
     kind = learner.approximation
-    rules = learner.fit(X, y, sample_weight=weights).ruleset_
+    rules = learner.set_params(missing="fails").fit(X, y, sample_weight=weights).ruleset_
     expected = naive.modlem(
         rows, codes, n_classes, [False] * 2, learner.criterion, kind, dict(enumerate(weights))
     )

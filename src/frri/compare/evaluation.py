@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from sklearn.base import BaseEstimator
 from frri.compare.datasets import Dataset
 from frri.compare.learners import seeded
 from frri.compare.metrics import Metric, Outcome
+from frri.compare.resampling import marks_of
 from frri.compare.sizes import size_of
 from frri.rules.measures import recall_counts
 
@@ -152,6 +154,10 @@ def _judge(
         cell["recalls"] = {c: list(n) for c, n in recall_counts(truth, predicted).items()}
     if size is not None:
         cell["lengths"] = np.bincount(size.conditions).tolist()
+    if hasattr(model, "ruleset_"):
+        # Numbers for the marks, which are all that is needed to compare the rules of two folds.
+        marks = (repr(mark).encode() for mark in marks_of(model.ruleset_, data.X))
+        cell["marks"] = sorted(map(crc32, marks))
     selection = getattr(model, "selection_", None)
     if selection is not None:
         cell["selection"] = {k: selection[k] for k in ("status", "lower_bound") if k in selection}

@@ -273,6 +273,7 @@ _PARTS: dict[str, Callable[[Any], bool]] = {
     "cost": _each(dict, _is_measure),
     "selection": _each(dict, lambda value: _is_text(value) or _is_measure(value)),
     "lengths": _each(list, _is_count),
+    "marks": _each(list, _is_count),
     "notes": _each(list, _is_text),
 }
 

@@ -175,14 +175,17 @@ def overview(results: Results) -> Table:
     failures = {(c["dataset"], c["learner"]) for c in results.failures} | set(results.not_run)
     hopeless = {n for n in results.learners if all((d, n) in failures for d in results.data)}
     failed = {dataset for dataset, name in failures if name not in hopeless}
-    tables = {name: results.means(name).drop(index=failed) for name in [*names, "fit_seconds"]}
+    tables = {name: results.means(name).drop(index=failed) for name in names}
+    tables["stability"] = results.stability().drop(index=failed)
+    tables["fit_seconds"] = results.means("fit_seconds").drop(index=failed)
     rows: list[list[Value]] = [
         [label(name), *(float(table[name].mean()) for table in tables.values())]
         for name in results.learners
     ]
     digits = [metric(name).digits for name in names]
-    columns = ["learner", *(metric(name).label for name in names), "seconds to fit"]
-    return Table("Means over the data sets", columns, rows, digits=[*digits, 3])
+    labels = (metric(name).label for name in names)
+    columns = ["learner", *labels, "alike in folds", "seconds to fit"]
+    return Table("Means over the data sets", columns, rows, digits=[*digits, 2, 3])
 
 
 def _metric_names(results: Results) -> list[str]:

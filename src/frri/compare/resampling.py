@@ -21,7 +21,7 @@ from frri.rules import NumericCondition
 from frri.table import to_matrix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -106,7 +106,7 @@ def stability(
     if n_resamples < 2:
         raise ValueError(f"n_resamples must be at least 2, got {n_resamples}.")
     whole = clone(estimator).fit(X, y).ruleset_
-    tenths = _tenths(whole, X)
+    tenths = tenths_of(whole, X)
     random = check_random_state(random_state)
     found: list[list[tuple[Any, frozenset[Mark]]]] = []
     for _ in range(n_resamples):
@@ -118,15 +118,45 @@ def stability(
             model = clone(estimator).fit(*drawn)
         found.append([_meaning(rule, tenths, whole.task) for rule in model.ruleset_])
     conditions = [frozenset().union(*(marks for _, marks in rules)) for rules in found]
-    pairs = [_dice(a, b) for a, b in combinations(conditions, 2)]
     returns = tuple(
         sum(any(_alike(meaning, other) for other in rules) for rules in found) / n_resamples
         for meaning in (_meaning(rule, tenths, whole.task) for rule in whole)
     )
-    return Stability(whole, float(np.mean(pairs)), returns, n_resamples)
+    return Stability(whole, similarity(conditions), returns, n_resamples)
 
 
-def _tenths(ruleset: RuleSet, X: Any) -> Tenths:
+def similarity(found: Sequence[frozenset[Any]]) -> float:
+    """Dice's coefficient of two sets of marks, averaged over all pairs; nothing differs from nothing.
+
+    Examples
+    --------
+    >>> similarity([frozenset("ab"), frozenset("ab"), frozenset("bc")])
+    0.666...
+    """
+    return float(np.mean([_dice(a, b) for a, b in combinations(found, 2)]))
+
+
+def marks_of(ruleset: RuleSet, X: Any) -> frozenset[Mark]:
+    """What the conditions of rules say, by tenths of the rows of a table.
+
+    Examples
+    --------
+    >>> from frri import Attribute, Rule, RuleSet
+    >>> rule = Rule((NumericCondition("age", 30.0, 30.0),), "old")
+    >>> rules = RuleSet((rule,), (Attribute("age", 0, 40),), ("old", "young"))
+    >>> sorted(marks_of(rules, [[age] for age in range(41)]))
+    [Mark(attribute='age', side='>=', place=7)]
+    """
+    tenths = tenths_of(ruleset, X)
+    return frozenset(
+        mark
+        for rule in ruleset
+        for condition in rule.conditions
+        for mark in _marks(condition, tenths)
+    )
+
+
+def tenths_of(ruleset: RuleSet, X: Any) -> Tenths:
     """The nine values (fewer where some are equal) that cut the rows into tenths, for each attribute with an order."""
     matrix = to_matrix(X, ruleset.attributes)
     return {
@@ -151,7 +181,7 @@ def _meaning(rule: Rule, tenths: Tenths, task: str) -> tuple[Any, frozenset[Mark
 def _marks(condition: Any, tenths: Tenths) -> Iterable[Mark]:
     name = condition.attribute
     if not isinstance(condition, NumericCondition):
-        yield Mark(name, "in", condition.values)
+        yield Mark(name, "in", tuple(sorted(condition.values, key=str)))
         return
     low, high = condition.support_low, condition.support_high
     for side, bound, core in ((">=", low, condition.core_low), ("<=", high, condition.core_high)):

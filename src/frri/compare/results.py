@@ -12,6 +12,7 @@ from frri.compare.datasets import Dataset
 from frri.compare.evaluation import FULL, Cell
 from frri.compare.grid import Grid
 from frri.compare.journal import Journal
+from frri.compare.resampling import similarity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,6 +91,19 @@ class Results:
             return float(np.mean([hits / members for hits, members in totals.values()]))
 
         return self._table(pooled)
+
+    def stability(self) -> "pd.DataFrame":
+        """Data sets x learners: how alike the conditions of the folds' rules are, from 0 to 1.
+
+        Two folds have most rows in common, so this is more than resamples would have: see
+        `frri.compare.stability`.
+        """
+
+        def alike(cells: Sequence[Cell]) -> float:
+            found = [frozenset(cell["marks"]) for cell in cells if "marks" in cell]
+            return similarity(found) if len(found) > 1 else np.nan
+
+        return self._table(alike)
 
     def length_with_default(self) -> "pd.DataFrame":
         """Data sets x learners: conditions per rule on all objects, a default rule counted as one."""

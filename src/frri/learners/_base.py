@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,6 +102,9 @@ class NumberTable:
         return EncodedTable(self.values, self.attributes)
 
 
+Table = TypeVar("Table", TrainingTable, NumberTable)
+
+
 class RuleLearner(BaseEstimator):  # type: ignore[misc]
     """Base of the learners: `fit` ends in `ruleset_`, which does the rest."""
 
@@ -190,6 +193,13 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
                 "inconsistent numbers of samples."
             )
         return table, y
+
+    def _weighed(self, table: Table, weights: NDArray[np.float64] | None) -> Table:
+        """A table whose objects weigh so much, its gaps filled where typical values count."""
+        if self.missing == "typical":
+            filled = with_typical(table.encoded, weights)
+            table = replace(table, values=filled.matrix, attributes=filled.attributes)
+        return replace(table, weights=weights)
 
     def _new_values(self, X: Any) -> NDArray[np.float64]:
         """Check new data against the training columns and encode them."""
@@ -298,7 +308,7 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
             sizes = np.bincount(table.classes, weights, len(table.labels)).astype(np.float64)
             factors = class_factors(class_weight, table.labels, sizes, table.target)
             weights = weights * factors[table.classes]
-        return replace(table, weights=weights)
+        return self._weighed(table, weights)
 
     def _made(self, table: TrainingTable, rules: Iterable[Rule], **meaning: Any) -> RuleSet:
         """A ruleset of rules learned from a table, in its names and units."""
@@ -338,8 +348,6 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         target, y = named_labels(y)
         check_labels(y)
         table, y = self._encoded(X, y)
-        if self.missing == "typical":
-            table = with_typical(table)
         y = plain_labels(y)
         check_classes(y)
         check_classification_targets(y)

@@ -15,7 +15,6 @@ from frri.rules.intervals import half_widths
 from frri.table import EncodedTable, column_names
 from frri.table.checks import check_labels, check_quantities, warn_about_columns
 from frri.table.columns import plain_table
-from frri.table.typical import with_typical
 
 Floats = NDArray[np.float64]
 
@@ -69,10 +68,10 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         """Learn from all rows, or from those that errors are not measured on."""
         check_share("calibration", self.calibration)
         if self.calibration <= 0.0:
-            self._learn_numbers(self._weighed(X, y, sample_weight))
+            self._learn_numbers(self._checked_table(X, y, sample_weight))
             return self
         # What is wrong is said about the whole table, and what is known of it is the target alone.
-        whole = self._weighed(X, y, sample_weight)
+        whole = self._checked_table(X, y, sample_weight)
         if sample_weight is not None:
             X = weighted_objects(X, None, sample_weight)[0]
         n = len(whole.numbers)
@@ -85,24 +84,21 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         asked = np.random.default_rng(SEED).permutation(n) < held
         table = self._number_table(_some(X, ~asked), whole.numbers[~asked])
         weights = None if whole.weights is None else whole.weights[~asked]
-        self._learn_numbers(replace(table, target=whole.target, weights=weights))
+        self._learn_numbers(self._weighed(replace(table, target=whole.target), weights))
         errors = whole.numbers[asked] - self.predict(_some(X, asked))
         about = {**self.ruleset_.about, "intervals": half_widths(errors)}
         self.ruleset_ = replace(self.ruleset_, about=about)
         return self
 
-    def _weighed(self, X: Any, y: Any, sample_weight: Any) -> NumberTable:
-        """The checked training table, without rows that weigh nothing."""
-        table, weights = with_weights(self._number_table, X, y, sample_weight)
-        return replace(table, weights=weights)
+    def _checked_table(self, X: Any, y: Any, sample_weight: Any) -> NumberTable:
+        """The training table without rows that weigh nothing."""
+        return self._weighed(*with_weights(self._number_table, X, y, sample_weight))
 
     def _number_table(self, X: Any, y: Any) -> NumberTable:
         """Check the training data, encode them and remember the columns."""
         target, y = named_labels(y, "target")
         check_labels(y)
         table, y = self._encoded(X, y)
-        if self.missing == "typical":
-            table = with_typical(table)
         numbers = check_quantities(y, target)
         warn_about_columns(table.attributes, target, len(numbers), stacklevel=7)
         return NumberTable(table.matrix, numbers, table.attributes, target)

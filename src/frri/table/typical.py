@@ -9,8 +9,10 @@ from frri.table.attribute import Attribute
 from frri.table.encoding import EncodedTable
 
 
-def with_typical(table: EncodedTable) -> EncodedTable:
+def with_typical(table: EncodedTable, weights: NDArray[np.float64] | None = None) -> EncodedTable:
     """A table to learn from, its attributes with their typical values, and no gaps.
+
+    A row of weight 3 counts as three rows.
 
     Typical is the median of numbers and dates, the lower one of the two middle categories where they
     are ordered, and the commonest category, of equally common ones the first, where they are not. A
@@ -27,8 +29,9 @@ def with_typical(table: EncodedTable) -> EncodedTable:
     [[40.0, 1.0], [60.0, 1.0]]
     """
     unknown = np.isnan(table.matrix)
+    counts = np.ones(len(table)) if weights is None else weights
     attributes = tuple(
-        replace(attribute, typical=_typical(attribute, column[~gaps]))
+        replace(attribute, typical=_typical(attribute, column[~gaps], counts[~gaps]))
         for attribute, column, gaps in zip(table.attributes, table.matrix.T, unknown.T, strict=True)
     )
     if not unknown.any():
@@ -37,12 +40,22 @@ def with_typical(table: EncodedTable) -> EncodedTable:
     return EncodedTable(np.where(unknown, codes, table.matrix), attributes)
 
 
-def _typical(attribute: Attribute, known: NDArray[np.float64]) -> float | str | None:
+def _typical(
+    attribute: Attribute, known: NDArray[np.float64], counts: NDArray[np.float64]
+) -> float | str | None:
     if attribute.categories is None:
-        return float(np.median(known)) if len(known) else 0.0
-    known = known[known >= 0.0]
+        return float(np.mean(_middles(known, counts))) if len(known) else 0.0
+    known, counts = known[known >= 0.0], counts[known >= 0.0]
     if not len(known):
         return attribute.categories[0] if attribute.categories else None
     if attribute.kind == "ordinal":
-        return attribute.categories[int(np.sort(known)[(len(known) - 1) // 2])]
-    return attribute.categories[int(np.bincount(known.astype(np.intp)).argmax())]
+        return attribute.categories[int(_middles(known, counts)[0])]
+    return attribute.categories[int(np.bincount(known.astype(np.intp), counts).argmax())]
+
+
+def _middles(known: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The values up to which half of all lies, and beyond which: the same but for an even number."""
+    order = known.argsort(kind="stable")
+    upto = counts[order].cumsum()
+    ends = [upto.searchsorted(upto[-1] / 2.0, side=side) for side in ("left", "right")]
+    return known[order[ends]]

@@ -58,9 +58,9 @@ class BaggedRulesClassifier(RuleClassifier):
     class_weight : "sqrt", "balanced", None or mapping, default="sqrt"
         How much the objects of a class count: between the next two, by the square root of what
         "balanced" gives; all classes the same; every object the same; as the mapping says.
-    missing : {"fails", "typical", "error"}, default="fails"
-        Whether a condition on a missing value fails, the value counts as the typical one of its column,
-        or is refused.
+    missing : {"typical", "fails", "error"}, default="typical"
+        Whether a missing value counts as the typical one of its column, satisfies no condition, or is
+        refused.
     random_state : int, RandomState or None, default=None
         Decides what each bag draws.
     n_jobs : int, optional
@@ -109,7 +109,7 @@ class BaggedRulesClassifier(RuleClassifier):
         max_rules: int | Literal["auto"] = "auto",
         max_conditions: int = 4,
         class_weight: Literal["sqrt", "balanced"] | Mapping[Any, float] | None = "sqrt",
-        missing: str = "fails",
+        missing: str = "typical",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -208,7 +208,7 @@ class BaggedRulesClassifier(RuleClassifier):
     def _check_parameters(self) -> None:
         check_count("n_bags", self.n_bags, 1)
         check_size(self.max_rules, self.max_conditions, ["auto"])
-        check_choice("missing", self.missing, ("fails", "typical", "error"))
+        check_choice("missing", self.missing, ("typical", "fails", "error"))
         check_amount("max_attributes", self.max_attributes)
         if not 0 < self.max_attributes <= 1:
             raise ValueError(

@@ -71,9 +71,9 @@ class AdditiveRulesRegressor(RuleRegressor):
     calibration : float, default=0.0
         The share of the rows, drawn once and for all, that no rules are learned from: errors there make
         `predict_interval` hold its level.
-    missing : {"fails", "typical", "error"}, default="fails"
-        Whether a condition on a missing value fails, the value counts as the typical one of its column
-        (the median, or the commonest category), or is refused, in training and in prediction.
+    missing : {"typical", "fails", "error"}, default="typical"
+        Whether a missing value counts as the typical one of its column (the median, or the commonest
+        category), satisfies no condition, or is refused, in training and in prediction.
     n_jobs : int, optional
         Threads for large tables and for prediction; all cores by default.
     verbose : int, default=0
@@ -117,7 +117,7 @@ class AdditiveRulesRegressor(RuleRegressor):
         monotone: Mapping[str, int] | None = None,
         refine: int = 0,
         calibration: float = 0.0,
-        missing: str = "fails",
+        missing: str = "typical",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -155,7 +155,7 @@ class AdditiveRulesRegressor(RuleRegressor):
         check_size(self.max_rules, self.max_conditions, ["auto", "1se"])
         check_count("refine", self.refine, 0)
         check_limits(None, None, self.min_support)
-        check_choice("missing", self.missing, ("fails", "typical", "error"))
+        check_choice("missing", self.missing, ("typical", "fails", "error"))
         check_n_jobs(self.n_jobs)
 
     def _learn_numbers(self, table: NumberTable) -> None:

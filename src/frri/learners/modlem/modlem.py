@@ -66,9 +66,9 @@ class MODLEMClassifier(RuleClassifier):
     class_weight : "balanced", None or mapping, default=None
         How much the objects of a class count, times their sample weights: all classes together the
         same, every object the same, or as the mapping of classes says (1 for a class that it lacks).
-    missing : {"fails", "typical", "error"}, default="fails"
-        Whether a condition on a missing value fails, the value counts as the typical one of its column
-        (the median, or the commonest category), or is refused, in training and in prediction.
+    missing : {"typical", "fails", "error"}, default="typical"
+        Whether a missing value counts as the typical one of its column (the median, or the commonest
+        category), satisfies no condition, or is refused, in training and in prediction.
     n_jobs : int, optional
         How many threads predict: so many, all cores (-1), all but one (-2), and so on. None is all
         cores, or one where several models are fitted at a time by joblib. Learning takes one thread,
@@ -115,7 +115,7 @@ class MODLEMClassifier(RuleClassifier):
         max_conditions: int | None = None,
         min_support: float = 0.0,
         class_weight: Any = None,
-        missing: str = "fails",
+        missing: str = "typical",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -177,7 +177,7 @@ class MODLEMClassifier(RuleClassifier):
     def _check_parameters(self) -> None:
         check_n_jobs(self.n_jobs)
         check_limits(self.max_rules, self.max_conditions, self.min_support)
-        check_choice("missing", self.missing, ("fails", "typical", "error"))
+        check_choice("missing", self.missing, ("typical", "fails", "error"))
         check_choice("criterion", self.criterion, ("laplace", "entropy"))
         check_choice("approximation", self.approximation, ("lower", "upper", "none"))
 

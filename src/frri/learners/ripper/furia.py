@@ -67,9 +67,9 @@ class FURIAClassifier(RuleClassifier):
     class_weight : "balanced", None or mapping, default=None
         How much the objects of a class count, times their sample weights: all classes together the
         same, every object the same, or as the mapping of classes says (1 for a class that it lacks).
-    missing : {"fails", "typical", "error"}, default="fails"
-        Whether a condition on a missing value fails, the value counts as the typical one of its column
-        (the median, or the commonest category), or is refused, in training and in prediction.
+    missing : {"typical", "fails", "error"}, default="typical"
+        Whether a missing value counts as the typical one of its column (the median, or the commonest
+        category), satisfies no condition, or is refused, in training and in prediction.
     random_state : int, RandomState or None, default=None
         For the random division of objects.
     n_jobs : int, optional
@@ -121,7 +121,7 @@ class FURIAClassifier(RuleClassifier):
         max_conditions: int | None = None,
         min_support: float = 0.0,
         random_state: int | np.random.RandomState | None = None,
-        missing: str = "fails",
+        missing: str = "typical",
         class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -176,7 +176,7 @@ class FURIAClassifier(RuleClassifier):
     def _strategy(self) -> Strategy:
         check_n_jobs(self.n_jobs)
         check_limits(self.max_rules, self.max_conditions, self.min_support)
-        check_choice("missing", self.missing, ("fails", "typical", "error"))
+        check_choice("missing", self.missing, ("typical", "fails", "error"))
         check_choice("t_norm", self.t_norm, ("product", "minimum"))
         check_choice("uncovered", self.uncovered, tuple(FALLBACKS))
         return Strategy(
