@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from frri.compare.figures import _cliques, pareto_front
+from browsing import violations
+from frri.compare.figures import Painter, _cliques, pareto_front
 from frri.compare.page import make_report, overview, page_html, write_report
 from frri.compare.results import Results
 from frri.compare.tables import Table
@@ -87,6 +88,40 @@ def test_a_report_is_complete_and_its_page_self_contained(tmp_path):
     frame = pd.read_csv(tmp_path / "results.csv")
     assert len(frame) == 3 * 3 * 3
     assert set(frame["fold"]) == {"0", "1", "all"}
+
+
+def test_pairs_are_one_square_on_the_page_and_sections_fold():
+    report = make_report(results_of(["wine", "heart", "bupa"], ["frri", "tree", "knn"]))
+    text = page_html(report)
+    assert text.count("Pair by pair") == sum(len(c.pairs) > 0 for c in report.comparisons.values())
+    pairs = report.comparisons["balanced_accuracy"].pairs
+    for _, pair in pairs.iterrows():
+        for won, lost in ((pair["wins"], pair["losses"]), (pair["losses"], pair["wins"])):
+            assert f"{won} : {lost}, p " in text
+    # All but the first section are folded.
+    assert text.count("<details><summary><h2>") == text.count('<section class="card" id=') - 1
+    assert "prefers-color-scheme: dark" in text
+
+
+def test_the_page_is_accessible_and_short_before_details(visit):
+    results = results_of(["wine", "heart"], ["frri", "tree", "knn"])
+    path = visit.folder / "comparison.html"
+    path.write_text(page_html(make_report(results)), encoding="utf-8")
+    page = visit.open(path, viewport={"width": 1280, "height": 800}, color_scheme="dark")
+    assert page.evaluate("document.documentElement.scrollHeight") < 3 * 800
+    page.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true; })")
+    assert violations(page) == []
+
+
+def test_a_learner_has_its_colour_whoever_it_is_compared_with():
+    few, many = (
+        Painter({name: name for name in names}, "")
+        for names in (["tree", "own"], ["frri", "ripper", "tree", "other", "own"])
+    )
+    assert few._colour("tree") == many._colour("tree")
+    assert few._marker("tree") == many._marker("tree")
+    looks = {(many._colour(name), many._marker(name)) for name in many.labels}
+    assert len(looks) == len(many.labels)
 
 
 def test_every_figure_says_what_made_it(monkeypatch):

@@ -14,7 +14,7 @@ import pytest
 
 import frri.learners
 from browsing import download, header, settle, shown, violations
-from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
+from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.fuzzy import T_NORMS
 from frri.learners._base import RuleClassifier
 from frri.report import facts, write_report
@@ -873,7 +873,7 @@ def test_sampled_rows_are_said_to_be(visit, wine, tmp_path):
 
 
 def test_notebooks_show_the_page_and_cannot_break_it(visit, wine):
-    page = visit.page()
+    page = visit.page(viewport={"width": 900, "height": 900})
     page.set_content(
         "<style>* { color: red !important; display: inline !important }</style>"
         f"<div>{wine[0]._repr_html_()}</div>"
@@ -884,5 +884,19 @@ def test_notebooks_show_the_page_and_cannot_break_it(visit, wine):
     frame.locator("tr.rule .opener").first.click()
     assert frame.locator(".sentence").first.is_visible()
     assert frame.locator("h1").evaluate("node => getComputedStyle(node).color") != "rgb(255, 0, 0)"
+    # As wide as a notebook, it is no phone: rules are rows of a table.
+    assert frame.locator(".rules thead").is_visible()
     frame.locator("#tab-what-if").click()
     assert frame.locator(".decision").inner_text() in wine[0].classes
+
+
+def test_a_fitted_learner_shows_its_rules_and_is_reported_on(wine, tmp_path):
+    _, X, y = wine
+    learner = FRRIClassifier()
+    assert "iframe" not in learner._repr_mimebundle_()["text/html"]
+    learner.fit(X[::2], y[::2])
+    shown = learner._repr_mimebundle_()
+    assert shown["text/html"] == learner.ruleset_._repr_html_()
+    assert shown["text/plain"] == repr(learner)
+    write_report(learner, tmp_path / "report.html", X, y)
+    assert "right on" in (tmp_path / "report.html").read_text()

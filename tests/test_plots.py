@@ -1,5 +1,6 @@
 """Pictures of rules."""
 
+import re
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ import pytest
 
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.learners._path import SizePath
+from frri.report.scripts import page_style
 
 pytest.importorskip("matplotlib")
 
@@ -130,3 +132,33 @@ def test_importing_the_library_does_not_import_matplotlib():
 
     code = "import sys, frri, frri.plots; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_classes_have_the_colours_of_the_page():
+    style = page_style()
+    light = style[: style.index("@media (prefers-color-scheme: dark)")]
+    colours = re.findall(r"--c-\d: (#[0-9a-f]{6});", light)
+    assert [colour.upper() for colour in colours] == list(plots.COLOURS[: len(colours)])
+    # For people who do not see red or green apart, any two still differ in what they do see.
+    for blind in BLIND.values():
+        seen = [blind @ linear(colour) for colour in colours]
+        for i, first in enumerate(seen):
+            for second in seen[:i]:
+                assert np.abs(first - second).max() > 0.06
+
+
+def linear(colour):
+    """Linear light of a colour of the screen."""
+    values = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+
+
+# Dichromats by Viénot, Brettel and Mollon (1999): what they see of linear red, green and blue.
+BLIND = {
+    "protan": np.array(
+        [[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]]
+    ),
+    "deutan": np.array(
+        [[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]]
+    ),
+}

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._util.optional import optional
+from frri.compare.learners import LEARNERS
 from frri.compare.statistics import ALPHA, Comparison
 
 if TYPE_CHECKING:
@@ -203,10 +204,17 @@ class Painter:
     # ------------------------------------------------------------------ inside
 
     def _colour(self, learner: Any) -> str:
-        return COLOURS[list(self.labels).index(learner) % len(COLOURS)]
+        return COLOURS[self._place(learner) % len(COLOURS)]
 
     def _marker(self, learner: Any) -> str:
-        return MARKERS[list(self.labels).index(learner) % len(MARKERS)]
+        return MARKERS[self._place(learner) % len(MARKERS)]
+
+    def _place(self, learner: Any) -> int:
+        """A learner looks the same whoever it is compared with; those added come after the known ones."""
+        if learner in LEARNERS:
+            return LEARNERS.index(learner)
+        added = [name for name in self.labels if name not in LEARNERS]
+        return len(LEARNERS) + added.index(learner)
 
     def _canvas(self, width: float, height: float) -> "tuple[Figure, Axes]":
         figure, axes = self._canvases(width, height, 1, 1)

@@ -243,6 +243,34 @@ def _pairs_table(measured: Metric, found: Comparison) -> Table:
     return Table(f"{measured.label}: pairs by Wilcoxon's signed ranks, p-values", columns, rows)
 
 
+def _pairs_matrix(measured: Metric, found: Comparison) -> Table:
+    """All tests of pairs in one square: how often the row wins, and p-values of both tests.
+
+    The upper half is the mirror of the lower one, so only that is filled.
+    """
+    names = list(found.ranks.index)
+    cells: dict[tuple[str, str], str] = {}
+    for _, pair in found.pairs.iterrows():
+        text = f"{pair['wins']} : {pair['losses']}, p {p_value(pair['two-sided'])}"
+        if found.conover is not None:
+            text += f" / {p_value(found.conover.loc[pair['first'], pair['second']])}"
+        cells[pair["first"], pair["second"]] = text
+        mirrored = f"{pair['losses']} : {pair['wins']}{text[text.index(',') :]}"
+        cells[pair["second"], pair["first"]] = mirrored
+    rows: list[list[Value]] = [[label(a), *(cells.get((a, b), "") for b in names)] for a in names]
+    both = " / of Conover's comparison" if found.conover is not None else ""
+    friedman = (
+        ""
+        if found.friedman is None
+        else f"; Friedman's chi-squared {found.friedman[0]:.2f}, p {p_value(found.friedman[1])}"
+    )
+    title = (
+        f"Pair by pair: data sets won and lost by the row, p-value of Wilcoxon's signed ranks{both}"
+        f"{friedman}"
+    )
+    return Table(title, [measured.label, *map(label, names)], rows)
+
+
 def _bookkeeping_tables(results: Results) -> dict[str, Table]:
     """What the paper's bookkeeping of its three rivals from WEKA gives."""
     pooled = results.pooled_balanced_accuracy()
@@ -295,9 +323,12 @@ def _pictures(report: Report) -> Iterator[Picture]:
 
 @dataclass(frozen=True)
 class _Section:
+    """What stands below a heading; `folded` tables open by a click."""
+
     title: str
     tables: list[Table]
     pictures: list[tuple[str, str]]
+    folded: tuple[Table, ...] = ()
 
 
 def _sections(report: Report) -> Iterator[_Section]:
@@ -310,15 +341,15 @@ def _sections(report: Report) -> Iterator[_Section]:
         [pictures[n] for n in everything if n in pictures],
     )
     for name in report.comparisons:
-        related = [
-            report.tables[k]
-            for k in (name, f"{name}_conover", f"{name}_pairs")
-            if k in report.tables
-        ]
+        found = report.comparisons[name]
+        folded = [_pairs_matrix(metric(name), found)] if len(found.pairs) else []
         drawn = [f"ranks_{name}"] + (["lengths"] if name == "conditions" else [])
         title = metric(name).label
         yield _Section(
-            title[0].upper() + title[1:], related, [pictures[n] for n in drawn if n in pictures]
+            title[0].upper() + title[1:],
+            [report.tables[name]],
+            [pictures[n] for n in drawn if n in pictures],
+            tuple(folded),
         )
     rest = [report.tables[name] for name in COST_TABLES if name in report.tables]
     yield _Section("Cost", rest, [])

@@ -130,6 +130,13 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return attribute_shares(self.ruleset_)
 
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """In a notebook: the rules once there are some, scikit-learn's diagram before."""
+        if hasattr(self, "ruleset_"):
+            return {"text/plain": repr(self), "text/html": self.ruleset_._repr_html_()}
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        return bundle
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self._allows_missing()

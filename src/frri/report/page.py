@@ -39,7 +39,7 @@ def write_report(
 
     Parameters
     ----------
-    ruleset : RuleSet
+    ruleset : RuleSet or fitted learner
     path : path
     X : array-like or data frame, optional
         Rows to show the rules on: training rows or, for an honest accuracy, others.
@@ -73,7 +73,7 @@ def report_html(
 
     Parameters
     ----------
-    ruleset : RuleSet
+    ruleset : RuleSet or fitted learner
     X, y : array-like or data frame, optional
         Rows to show the rules on, and their classes.
     max_rows : int, default=5000
@@ -92,7 +92,8 @@ def report_html(
     >>> "default-src &#39;none&#39;" in report_html(rules)
     True
     """
-    return render(facts(ruleset, X, y, max_rows=max_rows, names=names), ruleset)
+    rules: RuleSet = getattr(ruleset, "ruleset_", ruleset)
+    return render(facts(rules, X, y, max_rows=max_rows, names=names), rules)
 
 
 def render(known: Mapping[str, Any], ruleset: RuleSet) -> str:

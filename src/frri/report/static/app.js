@@ -45,7 +45,7 @@ const actions = {
 theme(byId("theme"));
 document.body.prepend(distributionSymbols(facts));
 const rules = rulesView(store, actions);
-editView(store, actions);
+const edit = editView(store, actions);
 headerView(store);
 const overview = overviewView(store, actions);
 const cases = casesView(store, actions);
@@ -55,6 +55,7 @@ const showTab = tabs(byId("tabs"), (name) => {
   if (name === "what-if") whatIf ??= whatIfView(store, actions);
   if (name === "cases") cases.refresh();
   if (name === "overview") overview.refresh();
+  if (name === "edit") edit.look();
 });
 window.addEventListener("beforeprint", overview.refresh);
 byId("app").hidden = false;

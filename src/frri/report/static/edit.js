@@ -29,6 +29,7 @@ import { attributesByName, counted, weightName } from "./words.js";
 /**
  * @param {object} store
  * @param {object} actions
+ * @returns {{look: function(): void}} to be called when it is looked at
  */
 export function editView(store, actions) {
   const { model } = store.facts;
@@ -36,6 +37,7 @@ export function editView(store, actions) {
   // What was downloaded last, or came with the page: leaving loses nothing.
   let downloaded = store.state.model;
   let trying = 0;
+  let isFresh = false;
   let selected = store.state.entries[0]?.number ?? null;
   const picker = h("select", { id: "edit-rule", onchange: () => select(Number(picker.value)) });
   const editor = h("div", { class: "editor" });
@@ -126,10 +128,12 @@ export function editView(store, actions) {
     },
     download,
   });
+  return { look };
 
   function select(number) {
     selected = number;
-    refresh();
+    isFresh = false;
+    look();
   }
 
   async function step(number, change, label) {
@@ -153,12 +157,20 @@ export function editView(store, actions) {
       (attribute) => attribute.kind !== "nominal" || attribute.categories.length,
     );
     const rule = writtenRule(usable ? [freshCondition(usable)] : [], model.classes[0], weight);
-    selected = await step(null, () => rule, "Added a rule");
-    refresh();
+    select(await step(null, () => rule, "Added a rule"));
     byId("edit-then").focus();
   }
 
+  /** The bar at once; the form when it is looked at. */
   function refresh() {
+    editBar();
+    isFresh = false;
+    if (!byId("panel-edit").hidden) look();
+  }
+
+  function look() {
+    if (isFresh) return;
+    isFresh = true;
     const { entries } = store.state;
     if (!entries.some((entry) => entry.number === selected)) selected = entries[0]?.number ?? null;
     put(
@@ -187,7 +199,6 @@ export function editView(store, actions) {
     undo.disabled = !store.isEdited;
     reset.disabled = !store.isEdited;
     redo.disabled = !store.canRedo;
-    editBar();
   }
 
   /** A step, and why it was done. */

@@ -29,7 +29,7 @@ export function flowPicture(store, actions) {
     "svg",
     {
       class: "flow",
-      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      viewBox: `0 -10 ${WIDTH} ${HEIGHT + 20}`,
       role: "img",
       "aria-label": `How rows flow from attributes through rules to classes; ${described(flow)}`,
     },

@@ -97,6 +97,7 @@ export function rulesView(store, actions) {
     drawn: 0,
     open: new Set(),
     columns: [],
+    hasRest: false,
     onPaper: false,
   };
   let drawnRows = new Map();
@@ -144,6 +145,7 @@ export function rulesView(store, actions) {
     for (const { sayOnPaper } of drawnRows.values()) sayOnPaper();
   });
   store.subscribe((_, about) => {
+    if (view.hasRest !== restOf(store, view.columns)) relayout();
     drawnRows = new Map();
     controls.update();
     keepingFocus(body, () => refresh(view.drawn));
@@ -181,6 +183,7 @@ export function rulesView(store, actions) {
 
   function relayout() {
     view.columns = chooser.shown;
+    view.hasRest = restOf(store, view.columns);
     drawnRows = new Map();
     put(heading, headRow());
     mark();
@@ -199,13 +202,12 @@ export function rulesView(store, actions) {
       };
       return headCell(sorting, sortBy, (button) => columnHead(store, name, button));
     });
-    const rest = restOf(store, view.columns);
     return h(
       "tr",
       { role: "row" },
       ["number", "then"].map((key) => headCell(known.get(key), sortBy)),
       attributes,
-      rest
+      view.hasRest
         ? h(
             "th",
             { role: "columnheader", scope: "col", class: "col-rest", title: "Conditions on others" },
@@ -334,7 +336,7 @@ function ruleRow(store, entry, view, actions) {
     cell("number", "Rule", button, originBadge(rule)),
     cell("then", "Then", saidLabel(store, rule)),
     view.columns.map((name) => matrixCell(store, rule, name)),
-    restOf(store, view.columns) ? restCell(store, rule, shown) : null,
+    view.hasRest ? restCell(store, rule, shown) : null,
     besideCells(store, entry),
   );
   const row = { main, button, elements, update, sayOnPaper };

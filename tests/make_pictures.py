@@ -1,0 +1,76 @@
+"""Draws the pictures of the page in the documentation: `python tests/make_pictures.py`.
+
+Three models as a reader would make them: wines and FRRI, made-up patients and RIPPER, diabetes (pima) and
+compact FRRI. Playwright and Chromium are needed.
+"""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pandas as pd
+from playwright.sync_api import sync_playwright
+from sklearn.datasets import load_wine
+
+from browsing import ARGUMENTS, CHROMIUM
+from frri import CompactFRRIClassifier, FRRIClassifier, RIPPERClassifier, read_table
+from frri.compare import load
+from frri.report import write_report
+
+ROOT = Path(__file__).parents[1]
+IMAGES = ROOT / "docs" / "images"
+
+
+def models():
+    """Each with the rows of its page."""
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    X = X.rename(columns={"od280/od315_of_diluted_wines": "od280/od315"})
+    y = pd.Series(np.array(["Barolo", "Grignolino", "Barbera"])[y], name="cultivar")
+    yield "wine", FRRIClassifier().fit(X[::2], y[::2]), X[1::2], y[1::2]
+    table = read_table(ROOT / "src" / "frri" / "cli" / "patients.csv")
+    risk = table.pop("risk")
+    yield "patients", RIPPERClassifier().fit(table[::2], risk[::2]), table[1::2], risk[1::2]
+    pima = load("pima")
+    labels = pd.Series(pima.y, name="diabetes").str.removeprefix("tested_")
+    learner = CompactFRRIClassifier().fit(pima.X[::2], labels[::2])
+    yield "pima", learner, pima.X[1::2], labels[1::2]
+
+
+def main():
+    with TemporaryDirectory() as folder, sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        page = chromium.new_page(viewport={"width": 1280, "height": 760})
+
+        def shoot(name):
+            page.wait_for_timeout(400)
+            page.mouse.move(1, 1)
+            page.screenshot(path=IMAGES / f"{name}.png")
+
+        for name, learner, X, y in models():
+            path = Path(folder) / f"{name}.html"
+            write_report(learner, path, X, y)
+            page.goto(path.as_uri())
+            if name == "wine":
+                page.locator("tr.rule .opener").first.click()
+                shoot("report")
+                page.click("#tab-cases")
+                page.select_option("#map-x", label="alcohol")
+                page.select_option("#map-y", label="hue")
+                shoot("page-cases")
+                page.click("#tab-edit")
+                page.click("text=Loosen all")
+                page.wait_for_selector("#edit-bar:visible")
+                shoot("page-edit")
+            elif name == "patients":
+                page.click("#tab-what-if")
+                page.wait_for_selector(".change:not([aria-busy])")
+                shoot("page-what-if")
+            else:
+                shoot("page-rules")
+                page.click("#tab-overview")
+                shoot("page-overview")
+        chromium.close()
+
+
+if __name__ == "__main__":
+    main()
