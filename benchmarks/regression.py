@@ -1,0 +1,158 @@
+"""Numbers: how right rules of which size are on fifteen tables, beside trees, neighbours and forests.
+
+    python -m benchmarks regression                 everything, into the file regression.csv beside this one
+    python -m benchmarks.regression --only FRRI     the learners whose names contain this
+    python -m benchmarks.regression --show          the table of docs/learners/numbers.md from that file
+
+Ten folds, the same for all, pooled per table: R2, and its complement's root RRSE. FIGS needs the package
+imodels and is left out without it. Greedy covers are used where objects are to be covered three times: the
+proof of the fewest takes a minute a fold on the larger tables.
+"""
+
+import argparse
+import csv
+import warnings
+from collections import defaultdict
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+from scipy.stats import wilcoxon
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.linear_model import RidgeCV
+from sklearn.model_selection import KFold
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+
+from benchmarks.numbers_tables import OTHERS, TUNED, table
+from frri import AdditiveRulesRegressor, FRRIRegressor
+
+RESULTS = Path(__file__).with_name("regression.csv")
+FIELDS = ("learner", "table", "r2", "rules", "conditions", "proved", "seconds")
+
+LEARNERS = {
+    "FRRI, own numbers": FRRIRegressor(consequents="own", effort=2_000),
+    "FRRI": FRRIRegressor(effort=2_000),
+    "FRRI, tau 1": FRRIRegressor(tau=1.0, effort=2_000),
+    "FRRI, tau 0.5": FRRIRegressor(tau=0.5, effort=2_000),
+    "FRRI, covered three times": FRRIRegressor(times_covered=3, effort=0),
+    "additive, 8 rules": AdditiveRulesRegressor(max_rules=8),
+    "additive (14 rules)": AdditiveRulesRegressor(),
+    "additive, 30 rules": AdditiveRulesRegressor(max_rules=30),
+    "tree of 14 leaves": DecisionTreeRegressor(max_leaf_nodes=14, random_state=0),
+    "tree of 30 leaves": DecisionTreeRegressor(max_leaf_nodes=30, random_state=0),
+    "tree, unpruned": DecisionTreeRegressor(random_state=0),
+    "FIGS (14 splits)": None,
+    "5 nearest neighbours": make_pipeline(MinMaxScaler(), KNeighborsRegressor()),
+    "ridge": make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 3, 13))),
+    "random forest": RandomForestRegressor(random_state=0),
+    "HistGradientBoosting": HistGradientBoostingRegressor(random_state=0),
+}
+
+
+def learner_named(name):
+    if name.startswith("FIGS"):
+        from imodels import FIGSRegressor
+
+        return FIGSRegressor(max_rules=14)
+    return LEARNERS[name]
+
+
+def measured(name, data):
+    """The figures of one learner on one table."""
+    X, y = table(data)
+    answers, rules, conditions, proved = np.empty(len(y)), [], [], []
+    start = process_time()
+    for train, test in KFold(10, shuffle=True, random_state=0).split(X):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fit = clone(learner_named(name)).fit(X[train], y[train])
+            answers[test] = fit.predict(X[test])
+        found = list(getattr(fit, "ruleset_", ()))
+        if found:
+            rules.append(len(found))
+            # A condition that bounds both sides counts as two.
+            sides = [
+                np.isfinite(c.core_low) + np.isfinite(c.core_high) if hasattr(c, "core_low") else 1
+                for rule in found
+                for c in rule.conditions
+            ]
+            conditions.append(sum(sides) / len(found))
+        elif hasattr(fit, "get_n_leaves"):
+            rules.append(fit.get_n_leaves())
+        if "selection_" in vars(fit):
+            proved.append(fit.selection_.status == "optimal")
+    r2 = 1 - ((y - answers) ** 2).sum() / ((y - y.mean()) ** 2).sum()
+    means = [np.mean(values) if values else "" for values in (rules, conditions, proved)]
+    return dict(zip(FIELDS, (name, data, r2, *means, process_time() - start), strict=True))
+
+
+def run(only):
+    done = {(row["learner"], row["table"]) for row in rows()}
+    with RESULTS.open("a", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS)
+        if not done:
+            writer.writeheader()
+        for name in LEARNERS:
+            for data in TUNED + OTHERS if only in name else ():
+                if (name, data) in done:
+                    continue
+                try:
+                    found = measured(name, data)
+                except ImportError:
+                    print(f"{name}: not run, imodels is not installed", flush=True)
+                    break
+                writer.writerow(
+                    {k: f"{v:.4f}" if isinstance(v, float) else v for k, v in found.items()}
+                )
+                file.flush()
+                print(f"{name:<28}{data:<18}{found['r2']:.3f}", flush=True)
+
+
+def rows():
+    return list(csv.DictReader(RESULTS.open())) if RESULTS.exists() else []
+
+
+def show():
+    """Means over the tables, and on how many of them the additive rules are ahead."""
+    found = defaultdict(dict)
+    for row in rows():
+        found[row["learner"]][row["table"]] = row
+    names = TUNED + OTHERS
+    print("| | R2 | RRSE | RRSE of the eight only run | rules | conditions | additive (14) ahead |")
+    print("|---|---|---|---|---|---|---|")
+    own = {t: float(row["r2"]) for t, row in found["additive (14 rules)"].items()}
+    for name in LEARNERS:
+        if set(found[name]) != set(names):
+            continue
+        r2 = np.array([float(found[name][t]["r2"]) for t in names])
+        rrse = np.sqrt(1 - r2)
+        sizes = []
+        for field in ("rules", "conditions"):
+            known = [float(found[name][t][field]) for t in names if found[name][t][field]]
+            sizes.append(f"{np.mean(known):.1f}" if known else "")
+        ahead = ""
+        if not name.startswith("additive"):
+            lead = np.array([own[t] for t in names]) - r2
+            ahead = f"{(lead > 0).sum()} of {len(names)} (p = {wilcoxon(lead).pvalue:.3f})"
+        print(
+            f"| {name} | {r2.mean():.3f} | {rrse.mean():.3f} | {rrse[len(TUNED) :].mean():.3f} "
+            f"| {sizes[0]} | {sizes[1]} | {ahead} |"
+        )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="")
+    parser.add_argument("--show", action="store_true")
+    arguments, _ = parser.parse_known_args()
+    if not arguments.show:
+        run(arguments.only)
+    show()
+
+
+if __name__ == "__main__":
+    main()
