@@ -534,7 +534,7 @@ def test_the_command_explains_numbers_too(tmp_path, capsys):
     assert main(["explain", str(model), "age=75", "rooms=5"]) == 0
     assert capsys.readouterr().out == f"{prices().explain([75, 5])}\n"
     assert main(["explain", str(model), "age=75", "rooms=5", "--keep", "age"]) == 2
-    assert "no smallest change is searched" in capsys.readouterr().err
+    assert "a smallest change needs a goal" in capsys.readouterr().err
     assert main(["report", str(model)]) == 2
     assert "The report cannot express the semantics" in capsys.readouterr().err
 

@@ -155,7 +155,7 @@ class Check:
         """The best answer for all rows alike, and its score."""
         always = self._always()
         reached = self.measure.score(self.labels[self.tested], always, self._weights())
-        return self.measure.shown(always[0]), reached
+        return self.measure.shown(always[0]), round(reached, 9) + 0.0  # no -0.00
 
     def line(self, trial: Trial) -> str:
         """The score with its spread, beside always giving the same answer."""

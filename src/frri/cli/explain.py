@@ -28,7 +28,8 @@ EXAMPLES = """\
 frri explain model.json patients.csv --row 12
 frri explain model.json age=31 smoker=no
 frri explain model.json age=31 smoker=no --keep age --json
-frri explain flats.json rooms=3 noise=60 --at-least good"""
+frri explain flats.json rooms=3 noise=60 --at-least good
+frri explain prices.json area=90 garden=small --at-least 300000"""
 
 
 def configure(parser: Parser) -> None:
@@ -46,8 +47,8 @@ def configure(parser: Parser) -> None:
     for side in ("at least", "at most"):
         goal.add_argument(
             f"--{side.replace(' ', '-')}",
-            metavar="LABEL",
-            help=f"of ordered classes: what would lead to {side} this one",
+            metavar="VALUE",
+            help=f"of ordered classes and numbers: what would lead to {side} this one",
         )
     parser.add_argument("--json", action="store_true", help="the explanation as JSON")
 
@@ -79,14 +80,22 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _goal(ruleset: RuleSet, arguments: argparse.Namespace) -> dict[str, Any]:
-    """What the change is to bring about."""
+    """What the change is to bring about: a number, or a class as the model knows it."""
     labels = {str(label): label for label in ruleset.classes}
-    found = {}
+    found: dict[str, Any] = {}
     for side in ("at_least", "at_most"):
         text = getattr(arguments, side)
-        if text is not None:
-            find_name(text, labels, "The model", "class")
-            found[side] = labels[text]
+        if text is None:
+            continue
+        if not ruleset.classes:
+            try:
+                found[side] = float(text)
+            except ValueError:
+                option = side.replace("_", "-")
+                raise ValueError(f"--{option} needs a number, got {text!r}.") from None
+            continue
+        find_name(text, labels, "The model", "class")
+        found[side] = labels[text]
     return found
 
 

@@ -1,12 +1,15 @@
 """The decision about one row, explained from the ruleset alone."""
 
 from collections.abc import Collection
+from math import isfinite
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frri.explain.change import smallest_change
+from frri.explain.change.goal import NumberGoal, altered
 from frri.explain.change.readable import python_value, readable
 from frri.explain.explanation import AttributeChange, Change, Explanation
 from frri.explain.facts import Facts
@@ -32,8 +35,8 @@ def explain(
     unchangeable : str or collection of str
         The attribute, or those, that the smallest change must leave alone.
     at_least, at_most : label, optional
-        Where classes are ordered: what the smallest change is to bring about, one of the two; by default
-        any other decision.
+        Where classes are ordered, or numbers predicted: what the smallest change is to bring about, one of
+        the two; by default any other decision, and no change of numbers.
     effort : int
         How much work the search for the smallest change may do, in boxes of objects looked at; 0
         leaves it out.
@@ -78,6 +81,11 @@ def explain(
     Predicted price = 88, the mean of what 2 rules say:
         60%  80  rule 2, which holds to 0.75: rooms >= 6 (fades, ends at 2) (rooms = 5)
         40%  100  rule 1: always
+
+    Of numbers, the smallest change is searched that reaches a goal:
+
+    >>> print(str(explain(prices, {"age": 75, "rooms": 5}, at_least=240)).splitlines()[-1])
+    The smallest change that leads to at least 240: 240 if rooms were 5.5 instead of 5.
     """
     matrix, shown = one_row(row, ruleset.attributes)
     filled = ruleset._matcher.filled(matrix)  # noqa: SLF001 - what missing values count as
@@ -85,10 +93,11 @@ def explain(
         shown[j] = f"missing: counted as {ruleset.attributes[j].show(filled[0, j])}"
     facts = Facts(ruleset, matrix, shown)
     names = [attribute.name for attribute in ruleset.attributes]
-    if unchangeable and not ruleset.classes:
+    goal, stays = _goal(ruleset, at_least, at_most)
+    if unchangeable and not ruleset.classes and stays is None:
         raise ValueError(
-            f"The rules for {ruleset.target!r} predict numbers, and for these no smallest change is "
-            "searched; leave unchangeable out."
+            f"The rules for {ruleset.target!r} predict numbers, and for these a smallest change needs a goal; "
+            "give at_least or at_most, or leave unchangeable out."
         )
     fixed = {unchangeable} if isinstance(unchangeable, str) else set(unchangeable)
     for name in sorted(fixed):
@@ -97,10 +106,10 @@ def explain(
                 f"unchangeable names {name!r}, which is not an attribute: {', '.join(names)}."
             )
     movable = [j for j, name in enumerate(names) if name not in fixed]
-    goal, stays = _goal(ruleset, at_least, at_most)
-    reached = stays is not None and facts.decided not in stays
-    change, unalterable = None, bool(ruleset.classes) and not movable and not reached
-    if ruleset.classes and effort > 0 and movable and not reached:
+    reached = stays is not None and bool(altered(ruleset, matrix, stays)[0])
+    searched = (bool(ruleset.classes) or stays is not None) and not reached
+    change, unalterable = None, searched and not movable
+    if searched and effort > 0 and movable:
         change, unalterable = _change(ruleset, matrix[0], shown, movable, effort, stays)
     return Explanation(
         target=ruleset.target,
@@ -123,19 +132,24 @@ def explain(
 
 def _goal(
     ruleset: RuleSet, at_least: Label | None, at_most: Label | None
-) -> tuple[str, range | None]:
+) -> tuple[str, range | NumberGoal | None]:
     """What a change is to bring about, in words, and the positions of the classes to be left by it."""
     goals = {"at least": at_least, "at most": at_most}
     given = {side: label for side, label in goals.items() if label is not None}
     if not given:
         return "", None
+    if len(given) > 1:
+        raise ValueError("at_least and at_most are two goals; give one of them.")
+    ((side, label),) = given.items()
+    if ruleset.task == "regression":
+        number: Any = label
+        if isinstance(number, bool) or not isinstance(number, Real) or not isfinite(number):
+            raise ValueError(f"{side.replace(' ', '_')} must be a number, got {label!r}.")
+        return f"{side} {number:.12g}", NumberGoal(float(number), at_least=side == "at least")
     if ruleset.task != "ordinal":
         raise ValueError(
             f"The classes of {ruleset.target!r} have no order; leave at_least and at_most out."
         )
-    if len(given) > 1:
-        raise ValueError("at_least and at_most are two goals; give one of them.")
-    ((side, label),) = given.items()
     if label not in ruleset.classes:
         known = ", ".join(map(repr, ruleset.classes))
         raise ValueError(f"{side.replace(' ', '_')} must be one of {known}, got {label!r}.")
@@ -149,7 +163,7 @@ def _change(
     shown: list[str],
     movable: list[int],
     effort: int,
-    stays: range | None,
+    stays: range | NumberGoal | None,
 ) -> tuple[Change | None, bool]:
     """The smallest change in the user's units, or whether there is proof of none."""
     found = smallest_change(ruleset, row, movable, effort, stays)

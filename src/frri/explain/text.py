@@ -28,7 +28,7 @@ def sentences(explanation: "Explanation") -> str:
     lines = [head(explanation)]
     lines += [_rival(rival) for rival in explanation.rivals]
     if explanation.change is not None:
-        lines.append(_change(explanation.change, explanation.goal))
+        lines.append(_change(explanation.change, explanation))
     elif explanation.unalterable:
         stay = ", ".join(explanation.unchangeable)
         besides = f" besides {stay}" if stay else ""
@@ -177,7 +177,10 @@ def _rival(rival: "Rival") -> str:
     )
 
 
-def _change(change: "Change", goal: str) -> str:
+def _change(change: "Change", explanation: "Explanation") -> str:
+    goal, said = explanation.goal, repr(change.decision)
+    if not explanation.classes:
+        said = f"{change.decision:.6g}"
     parts = " and ".join(
         f"{c.attribute} were {_text(c.after)} instead of {_short(c.before)}" for c in change.changes
     )
@@ -188,10 +191,10 @@ def _change(change: "Change", goal: str) -> str:
     rule = "" if change.deciding is None else f"rule {change.deciding.index + 1}"
     if change.fallback in {None, "base"}:
         by = f" by {rule}" if rule else ""
-        return f"{head}: {change.decision!r}{by} if {parts}."
+        return f"{head}: {said}{by} if {parts}."
     here = f", here {rule}" if rule and change.fallback != "priors" else ""
     silent = f"no rule fires then and {FALLBACKS[change.fallback]}{here}"
-    return f"{head}: {change.decision!r} if {parts}; {silent}."
+    return f"{head}: {said} if {parts}; {silent}."
 
 
 def _text(value: float | str | None) -> str:

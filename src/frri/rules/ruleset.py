@@ -293,7 +293,7 @@ class RuleSet:
     ) -> "Explanation":
         """Why a row is decided as it is, and what would change that: see `frri.explain.explain`.
 
-        Of ordered classes a `goal` can be set, `at_least` or `at_most` a class.
+        Of ordered classes and of numbers a `goal` can be set, `at_least` or `at_most`.
         """
         from frri.explain import explain  # noqa: PLC0415 - not needed for prediction
 

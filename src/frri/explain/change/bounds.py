@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from frri.explain.change.goal import altered
 from frri.explain.change.space import Space
 from frri.explain.ordered import rising_rules
 from frri.rules.decision import last_resort, scores_of
@@ -78,8 +79,7 @@ class DecisionBounds:
 
     def alters(self, matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which (encoded) objects get another class than those in question."""
-        decided = self.ruleset.predict_index(matrix)
-        return (decided < self.kept.start) | (decided >= self.kept.stop)
+        return altered(self.ruleset, matrix, self.kept)
 
     @property
     def matcher(self) -> Matcher:

@@ -28,8 +28,8 @@ def guess(bounds: DecisionBounds) -> NDArray[np.float64] | None:
 
 
 def _others(bounds: DecisionBounds) -> NDArray[np.intp]:
-    """The rules that may speak for another class: of ordered ones any."""
-    if bounds.ruleset.task == "ordinal":
+    """The rules that may speak for another class: of ordered ones, and for numbers, any."""
+    if bounds.ruleset.task != "classification":
         return np.arange(len(bounds.ruleset))
     return np.flatnonzero(bounds.ruleset._rule_classes != bounds.decision)  # noqa: SLF001
 

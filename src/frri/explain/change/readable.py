@@ -6,6 +6,7 @@ from math import floor, isfinite, log10
 import numpy as np
 from numpy.typing import NDArray
 
+from frri.explain.change.goal import NumberGoal, altered
 from frri.rules.ruleset import RuleSet
 from frri.table import Attribute
 
@@ -19,11 +20,11 @@ def readable(
     ruleset: RuleSet,
     row: NDArray[np.float64],
     changed: NDArray[np.float64],
-    stays: range | None = None,
+    stays: range | NumberGoal | None = None,
 ) -> NDArray[np.float64]:
     """Round the changed values of a row away from the old ones, as far as the decision stays altered.
 
-    With `stays`, as far as it is none of these positions of classes.
+    With `stays`, as far as it is none of these positions of classes, or reaches the goal.
 
     Examples
     --------
@@ -33,8 +34,9 @@ def readable(
     >>> readable(rules, np.array([170.0]), np.array([131.4169999]))
     array([131.])
     """
-    decision = int(ruleset.predict_index(row[None, :])[0])
-    unaltered = range(decision, decision + 1) if stays is None else stays
+    if stays is None:
+        decision = int(ruleset.predict_index(row[None, :])[0])
+        stays = range(decision, decision + 1)
     result = changed.copy()
     for j in np.flatnonzero(~((changed == row) | (np.isnan(changed) & np.isnan(row)))):
         attribute = ruleset.attributes[j]
@@ -43,7 +45,7 @@ def readable(
         for value in _rounded(attribute, float(row[j]), float(changed[j])):
             candidate = result.copy()
             candidate[j] = value
-            if int(ruleset.predict_index(candidate[None, :])[0]) not in unaltered:
+            if altered(ruleset, candidate[None, :], stays)[0]:
                 result = candidate
                 break
     return result

@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 
 from frri.explain.change.bounds import DecisionBounds, Survey
 from frri.explain.change.cells import beyond, cell_applies, cheapest, make_cell
+from frri.explain.change.goal import NumberGoal
 from frri.explain.change.guess import guess
+from frri.explain.change.number_bounds import NumberBounds
 from frri.explain.change.space import Space
 from frri.rules.ruleset import RuleSet
 
@@ -62,7 +64,7 @@ def smallest_change(
     row: NDArray[np.float64],
     changeable: Collection[int],
     effort: int = 10_000,
-    stays: range | None = None,
+    stays: range | NumberGoal | None = None,
 ) -> Found:
     """Search for the smallest change of some attributes that alters the decision.
 
@@ -75,8 +77,9 @@ def smallest_change(
         The attributes that may change.
     effort : int
         How many boxes to look at before giving up on a proof.
-    stays : range, optional
-        Of ordered classes, the positions of those to be left; by default the one decided for.
+    stays : range or NumberGoal, optional
+        Of ordered classes, the positions of those to be left; by default the one decided for. Of numbers,
+        the goal to be reached.
 
     Returns
     -------
@@ -100,16 +103,21 @@ class _Search:
     row: NDArray[np.float64]
     changeable: Collection[int]
     effort: int
-    stays: range | None = None
+    stays: range | NumberGoal | None = None
     best: float = inf
     point: NDArray[np.float64] | None = None
     tiny: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.space = Space(self.ruleset, self.row, self.changeable)
-        decision = int(self.ruleset.predict_index(self.row[None, :])[0])
-        self.bounds = DecisionBounds(self.ruleset, self.space, decision, self.stays)
+        self.bounds = self._bounds()
         self.cuts = _cuts(self.ruleset)
+
+    def _bounds(self) -> DecisionBounds:
+        if isinstance(self.stays, NumberGoal):
+            return NumberBounds(self.ruleset, self.space, -1, goal=self.stays)
+        decision = int(self.ruleset.predict_index(self.row[None, :])[0])
+        return DecisionBounds(self.ruleset, self.space, decision, self.stays)
 
     def run(self) -> Found:
         """One attribute, two, three, until a change is found, none is possible or effort is spent."""

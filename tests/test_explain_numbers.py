@@ -1,0 +1,201 @@
+"""Explanations of numbers, and the smallest change that reaches a goal, against all points of a grid."""
+
+import itertools
+import json
+from math import inf, nextafter
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
+from frri.cli import main
+from frri.explain.change import smallest_change
+from frri.explain.change.goal import NumberGoal
+from frri.table import to_matrix
+from thorough import often
+
+ATTRIBUTES = (
+    Attribute("a", 0.0, 2.0),
+    Attribute("b", -1.0, 1.0),
+    Attribute("colour", categories=("blue", "red")),
+)
+BOUNDS = st.lists(
+    st.sampled_from([-1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 1.5, 2.0]), min_size=4, max_size=4
+)
+CONDITIONS = st.one_of(
+    st.builds(
+        lambda name, bounds, shape: NumericCondition(
+            name, *{"both": sorted(bounds), "low": [*sorted(bounds)[:2], inf, inf]}[shape]
+        ),
+        st.sampled_from("ab"),
+        BOUNDS,
+        st.sampled_from(["both", "low"]),
+    ),
+    st.sampled_from(["blue", "red"]).map(lambda c: NominalCondition("colour", frozenset({c}))),
+)  # fmt: skip
+ROWS = st.fixed_dictionaries(
+    {
+        "a": st.one_of(st.none(), st.sampled_from([0.0, 0.3, 1.0, 1.9, 2.5])),
+        "b": st.sampled_from([-1.0, -0.2, 0.5]),
+        "colour": st.sampled_from(["blue", "red", "never seen"]),
+    }
+)
+
+
+@st.composite
+def rulesets(draw):
+    name = draw(st.sampled_from(["weighted-mean", "added-contributions"]))
+    rules = [
+        Rule(
+            tuple(draw(st.lists(CONDITIONS, max_size=2))),
+            draw(st.sampled_from([-3.0, 0.0, 1.0, 2.0, 5.0])),
+            draw(st.sampled_from([0.0, 0.25, 1.0])),
+        )
+        for _ in range(draw(st.integers(0, 4)))
+    ]
+    fallback = draw(st.sampled_from(["nearest", "base"])) if name == "weighted-mean" else "base"
+    return RuleSet(
+        tuple(rules),
+        ATTRIBUTES,
+        semantics=name,
+        t_norm=draw(st.sampled_from(["minimum", "product"])),
+        fallback=fallback,
+        clip=draw(st.booleans()),
+        missing=draw(st.sampled_from(["fails", "similar"])),
+        base=(draw(st.sampled_from([0.0, 1.5])),),
+    )
+
+
+def numbers(ruleset, matrix):
+    """Predictions for encoded rows, by a table that has them."""
+    names = ["blue", "red"]
+    frame = pd.DataFrame(matrix, columns=["a", "b", "colour"])
+    codes = frame["colour"]
+    frame["colour"] = [names[int(c)] if c >= 0 else "never seen" for c in codes]
+    return ruleset.predict(frame)
+
+
+def brute_force(ruleset, row, goal):
+    """Fewest attributes and least cost over a grid that has every bound and its neighbours on it."""
+    values = []
+    for j, attribute in enumerate(ATTRIBUTES[:2]):
+        reach = [attribute.low, attribute.high, *([] if np.isnan(row[j]) else [row[j]])]
+        bounds = [
+            near
+            for rule in ruleset
+            for c in rule.conditions
+            if c.attribute == attribute.name
+            for bound in c.trapezoid
+            for near in (nextafter(bound, -inf), bound, nextafter(bound, inf))
+            if min(reach) <= near <= max(reach)
+        ]
+        places = {*np.linspace(min(reach), max(reach), 15).tolist(), *bounds}
+        values.append([row[j], *sorted(places)])
+    values.append([row[2], 0.0, 1.0])
+    grid = np.array(list(itertools.product(*values)))
+    reached = goal.reached(numbers(ruleset, grid))
+    return min((cost(row, point) for point in grid[reached]), default=None)
+
+
+def cost(row, point):
+    changed = ~((row == point) | (np.isnan(row) & np.isnan(point)))
+    sizes = np.abs(point - row) / [2.0, 2.0, 1.0]
+    sizes[np.isnan(sizes) | (np.arange(3) == 2)] = 1.0
+    return int(changed.sum()), float(sizes[changed].sum())
+
+
+@settings(max_examples=often(60), deadline=None)
+@given(rulesets(), ROWS, st.sampled_from([-2.0, 0.5, 1.0, 1.7, 4.0]), st.booleans())
+def test_no_point_of_a_grid_reaches_the_goal_more_cheaply(ruleset, row, number, at_least):
+    encoded = to_matrix(pd.DataFrame([row]), ATTRIBUTES)[0]
+    goal = NumberGoal(number, at_least=at_least)
+    if goal.reached(numbers(ruleset, encoded[None, :]))[0]:
+        side = {"at_least": number} if at_least else {"at_most": number}
+        assert ruleset.explain(row, **side).goal.endswith("already")
+        return
+    found = smallest_change(ruleset, encoded, range(3), 1500, goal)
+    expected = brute_force(ruleset, encoded, goal)
+    if found.row is None:
+        assert expected is None or not found.proved
+        return
+    assert goal.reached(numbers(ruleset, found.row[None, :]))[0]
+    assert cost(encoded, found.row)[1] == pytest.approx(found.cost)
+    if found.proved and expected is not None:
+        count, price = cost(encoded, found.row)
+        assert count <= expected[0]
+        assert count < expected[0] or price <= expected[1] + 1e-8
+
+
+LARGE = Rule((NumericCondition("a", 0.5, 1.5),), 80.0)
+BLUE = Rule((NominalCondition("colour", frozenset({"blue"})),), 20.0, 0.5)
+MEAN = RuleSet((LARGE, BLUE), ATTRIBUTES, target="price", semantics="weighted-mean")
+ROW = {"a": 1.0, "b": 0.0, "colour": "blue"}
+
+
+def test_a_mean_is_told_by_its_shares():
+    explanation = MEAN.explain(ROW)
+    assert explanation.decision == 50.0
+    assert [rule.contribution for rule in explanation.firing] == [0.5, 0.5]
+    shares = sum(rule.contribution * rule.consequent for rule in explanation.firing)
+    assert shares == explanation.decision
+    assert str(explanation).splitlines()[0] == "Predicted price = 50, the mean of what 2 rules say:"
+    alone = MEAN.explain(ROW | {"colour": "red"})
+    assert str(alone).splitlines() == [
+        "Predicted price = 80, as one rule says:",
+        "   100%  80  rule 1, which holds to 0.50: a >= 1.5 (fades, ends at 0.5) (a = 1)",
+    ]
+
+
+def test_where_no_rule_fires_the_nearest_is_told():
+    silent = MEAN.explain({"a": 0.4, "b": 0.0, "colour": "red"})
+    assert silent.deciding.index == 0
+    assert str(silent).startswith(
+        "Predicted price = 80 although no rule fires: the nearest rule decides, here rule 1 (it lacks a >= 1.5"
+    )
+    nothing = RuleSet((), ATTRIBUTES, target="price", semantics="weighted-mean", base=(7.0,))
+    assert str(nothing.explain(ROW)) == (
+        "Predicted price = 7 although no rule fires: the base is predicted."
+    )
+
+
+def test_a_goal_is_reached_by_the_smallest_change_or_proved_out_of_reach():
+    change = MEAN.explain(ROW, at_least=60).change
+    assert change.proved
+    assert [(c.attribute, c.after) for c in change.changes] == [("a", 1.5)]
+    assert change.decision >= 60
+    assert "The smallest change that leads to at least 60: 60 if a were 1.5" in str(
+        MEAN.explain(ROW, at_least=60)
+    )
+    kept = MEAN.explain(ROW, at_least=60, unchangeable=["a"]).change
+    assert [c.attribute for c in kept.changes] == ["colour"]
+    never = MEAN.explain(ROW, at_most=10)
+    assert never.unalterable
+    assert "within its range leads to at most 10" in str(never)
+    assert MEAN.explain(ROW).change is None
+
+
+@pytest.mark.parametrize(
+    ("goal", "message"),
+    [
+        ({"at_least": 1, "at_most": 2}, "are two goals; give one of them"),
+        ({"at_least": "much"}, "at_least must be a number, got 'much'"),
+        ({"at_most": float("nan")}, "at_most must be a number"),
+        ({"unchangeable": ["a"]}, "a smallest change needs a goal"),
+    ],
+)
+def test_goals_that_are_none(goal, message):
+    with pytest.raises(ValueError, match=message):
+        MEAN.explain(ROW, **goal)
+
+
+def test_the_command_takes_goals(tmp_path, capsys):
+    model = str(tmp_path / "m.json")
+    MEAN.save(model)
+    row = ["a=1", "b=0", "colour=blue"]
+    assert main(["explain", model, *row, "--at-least", "60", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["goal"] == "at least 60"
+    assert main(["explain", model, *row, "--at-most", "little"]) == 2
+    assert capsys.readouterr().err == "frri: --at-most needs a number, got 'little'.\n"
