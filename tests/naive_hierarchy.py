@@ -70,7 +70,8 @@ def merges(rules, rows, classes, amounts, n_codes):
             made = {"if": conditions, "class": one["class"], "weight": 1.0}
             inside = covered(made, rows)
             new = enemies(made, inside - within[i] - within[j])
-            key = weigh(new), -weigh(inside - enemies(made, inside)), i, j
+            size = weigh(k for k, c in enumerate(classes) if c == made["class"]) or 1
+            key = weigh(new) / size, -weigh(inside - enemies(made, inside)), i, j
             if best is None or key < best[0]:
                 best = key, made
         if best is None:

@@ -222,20 +222,17 @@ class _Boxes:
         self.shape = self.layout.points.shape
         self.limits: Floats = np.asarray(confidence, dtype=np.float64) - TOLERANCE
         self.classes = np.asarray(classes)
-        self._enemies: dict[int, Floats] = {}
 
     def clauses(self, u: int) -> Flags:
         """For every enemy, the sides beyond which it lies; clauses with a part that is one are left out.
 
         Short ones come first.
         """
-        code = int(self.classes[u])
-        if code not in self._enemies:
-            start, end = self.layout.first_row[code : code + 2]
-            self._enemies[code] = np.delete(self.layout.points, slice(start, end), axis=0)
-        difference = self._enemies[code] - self.layout.points[self.layout.rows[u]]
+        start, end = self._own(u)
+        difference = self.layout.points - self.layout.points[self.layout.rows[u]]
         limit = self.limits[u]
         sides = self._by_side(difference > limit, difference < -limit)
+        sides = np.delete(sides, slice(start, end), axis=0)
         words = packed(sides)
         sizes = np.bitwise_count(words).sum(axis=1)
         left = np.lexsort((*words.T, sizes))
@@ -248,7 +245,7 @@ class _Boxes:
 
     def inside(self, u: int) -> Flags:
         """Sides x objects of its class, in the order of rows: who is not beyond a side."""
-        start, end = self.layout.first_row[self.classes[u] : self.classes[u] + 2]
+        start, end = self._own(u)
         difference = self.layout.points[start:end] - self.layout.points[self.layout.rows[u]]
         limit = self.limits[u]
         return ~self._by_side(difference >= limit, difference <= -limit).T
@@ -263,6 +260,11 @@ class _Boxes:
         if self.layout.rigid is None:
             return types
         return np.where(self.layout.rigid & (types > 0), np.int8(ConditionType.SIMILAR), types)
+
+    def _own(self, u: int) -> tuple[int, int]:
+        """Where the rows of its class begin and end."""
+        code = self.classes[u]
+        return self.layout.first_row[code], self.layout.first_row[code + 1]
 
     def _by_side(self, above: Flags, below: Flags) -> Flags:
         """Two tables of attributes as one of sides, as far as boxes may have them."""

@@ -2,10 +2,10 @@
 
 Two rules of one class become their *hull*: on each attribute that both look at, the narrowest condition
 that holds wherever either does. At each step, of all rules not merged yet, those two are merged whose hull
-covers the fewest enemies (objects of other classes, in a labelled table) that neither of them covered; of
-equal pairs that which covers most objects of its class, then the first. The hull loses, in the order of the
-attributes, every condition that no longer discerns: without it no more enemies are covered. Rules that have
-no attribute in common are not merged.
+covers the fewest enemies (objects of other classes, in a labelled table) that neither of them covered, for
+the size of their class; of equal pairs that which covers most objects of its class, then the first. The
+hull loses, in the order of the attributes, every condition that no longer discerns: without it no more
+enemies are covered. Rules that have no attribute in common are not merged.
 
 A merged rule counts what its two count on average, by what they cover, times the share of the way from
 chance to certainty at which its precision stands: 1 for a precision of 1, 0 for one that is no better
@@ -16,6 +16,7 @@ than the share of the class. It has no partial weights, so where no rule holds i
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -246,11 +247,12 @@ def hierarchy(ruleset: "RuleSet", X: Any, y: Any, sample_weight: Any = None) -> 
         hulls = {other: conditions for other, conditions in hulls.items() if conditions}
         made = table.covers([Rule(conditions, rule.consequent) for conditions in hulls.values()])
         own = table.labels.index(rule.consequent)
+        size = table.sizes[own] or 1
         for other, covered in zip(hulls, made, strict=True):
             gained = table.support(covered & ~covers[new] & ~covers[other])
             friends = table.support(covered)[own]
             pair = min(other, new), max(other, new)
-            heapq.heappush(queue, (sum(gained) - gained[own], -friends, *pair))
+            heapq.heappush(queue, ((sum(gained) - gained[own]) / size, -friends, *pair))
 
     for r in range(len(nodes)):
         offer(r, range(r))
@@ -290,6 +292,11 @@ class _Table:
         known = ruleset.semantics, ruleset.attributes, ruleset.classes
         return cls(*known, matrix, classes, weights)
 
+    @cached_property
+    def sizes(self) -> tuple[float, ...]:
+        """Of the classes, or what they weigh."""
+        return self.support(np.ones(len(self.classes), dtype=np.bool_))
+
     def covers(self, rules: Sequence[Rule]) -> NDArray[np.bool_]:
         """Rules x rows."""
         from frri.rules.ruleset import COVERS  # noqa: PLC0415 - ruleset imports this module
@@ -323,8 +330,7 @@ class _Table:
             shares = None
             if any(child.rule.distribution is not None for child in children) and total:
                 shares = tuple(amount / total for amount in support)
-            chance = self.support(np.ones(len(self.classes), dtype=np.bool_))
-            certainty = _certainty(precision, chance[own] / sum(chance))
+            certainty = _certainty(precision, self.sizes[own] / sum(self.sizes))
             rule = replace(rule, weight=_mean_weight(children) * certainty, distribution=shares)
         return RuleNode(rule, support, precision, below, children, step)
 
