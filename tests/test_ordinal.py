@@ -67,14 +67,25 @@ def declared(directions):
 
 
 @settings(max_examples=often(120), deadline=None)
-@given(tables())
-def test_frri_is_its_definition(case):
+@given(tables(), st.booleans(), st.booleans())
+def test_frri_is_its_definition(case, with_gaps, with_categories):
     X, y, directions = case
     labels, classes = np.unique(y, return_inverse=True)
-    found = quiet(FRRIOrdinalClassifier(monotone=declared(directions), min_support=0), X, y)
-    values = naive.scale(X)
+    table, nominal = X.copy(), ()
+    if with_gaps and len(X) > 1:
+        table[::3, -1] = np.nan
+    frame = pd.DataFrame(table, columns=[f"x{j}" for j in range(X.shape[1])])
+    if with_categories and X.shape[1] > 1:
+        nominal, directions = (0,), [0, *directions[1:]]
+        _, table[:, 0] = np.unique(X[:, 0], return_inverse=True)
+        frame["x0"] = [chr(ord("a") + int(code)) for code in table[:, 0]]
+    missing = "similar" if with_gaps else "typical"
+    monotone = declared(directions)
+    learner = FRRIOrdinalClassifier(monotone=monotone, min_support=0, missing=missing)
+    found = quiet(learner, frame, pd.Series(y))
+    values = naive.scale(table, nominal=nominal)
     order = range(X.shape[1])
-    expected = naive_ordinal.fit(values, classes, len(labels), directions, order)
+    expected = naive_ordinal.fit(values, classes, len(labels), directions, order, nominal)
 
     def key(rule):
         return rule["rising"], rule["bound"], rule["anchor"]
@@ -90,12 +101,24 @@ def test_frri_is_its_definition(case):
     assert found.selection_.status == "optimal"
     assert found.selection_.lower_bound == len(expected) == found.selection_.n_rules
 
-    scores = found.ruleset_.scores(EncodedTable(X, found.ruleset_.attributes))
-    for row, passed in zip(values, scores, strict=True):
-        margins = naive_ordinal.margins(expected, len(labels), row)
+    for row, passed in zip(values, found.ruleset_.scores(frame), strict=True):
+        margins = naive_ordinal.margins(expected, len(labels), row, nominal)
         for share, (pro, contra) in zip(passed[1:], margins, strict=True):
             if max(pro, contra) > -np.inf and abs(pro - contra) > 1e-9:
                 assert (share > 0.5) == (pro > contra)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=["frri", "additive"])
+def test_a_weight_is_so_many_rows(learner):
+    X, y = load_iris(return_X_y=True)
+    X, y, weights = X[::3], y[::3], np.arange(len(y[::3])) % 3
+    rows = np.repeat(np.arange(len(y)), weights)
+    weighted = quiet(learner, X, y, sample_weight=weights).ruleset_
+    repeated = quiet(learner, X[rows], y[rows]).ruleset_
+    assert weighted.class_counts == repeated.class_counts
+    assert len(weighted) == len(repeated)
+    table = EncodedTable(X, weighted.attributes)
+    np.testing.assert_allclose(weighted.scores(table), repeated.scores(table), atol=1e-9)
 
 
 def test_objects_that_tell_apart_nothing_are_told():
