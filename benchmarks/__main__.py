@@ -33,6 +33,7 @@ BENCHMARKS = (
     "reference_rough",
     "probabilities",
     "ordinal",
+    "regression",
     "page",
 )
 
