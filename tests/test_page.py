@@ -750,6 +750,10 @@ def test_accessibility(visit, wine, look):
             page.wait_for_selector("#edit-bar:visible")
         assert violations(page) == []
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        if look == "narrow":
+            page.set_viewport_size({"width": 320, "height": 640})
+            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+            page.set_viewport_size(size)
 
 
 def test_colours_follow_the_system_until_the_button_is_pressed(visit, wine):

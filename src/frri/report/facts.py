@@ -25,10 +25,11 @@ from frri.rules.measures import (
     importance,
 )
 from frri.rules.rule import label_array
-from frri.rules.semantics import CLASSIFICATION, Support
+from frri.rules.ruleset import STATISTICS
+from frri.rules.semantics import CLASSIFICATION, ORDINAL, Support
 from frri.table import EncodedTable, to_matrix
 
-SUPPORTED = Support("The report", "print the rules instead", CLASSIFICATION)
+SUPPORTED = Support("The report", "print the rules instead", CLASSIFICATION | ORDINAL)
 
 # Rows embedded in a page, at most, and the characters that they and all else known may take together.
 MAX_ROWS = 5_000
@@ -162,7 +163,9 @@ def _read(ruleset: RuleSet, X: Any, y: Any) -> _Table | None:
     if y is None:
         return _Table(matrix, None, None)
     classes = class_positions(ruleset, y, len(matrix))
-    known = ruleset.statistics(EncodedTable(matrix, ruleset.attributes), y)
+    known = None
+    if STATISTICS.accepts(ruleset.semantics):
+        known = ruleset.statistics(EncodedTable(matrix, ruleset.attributes), y)
     return _Table(matrix, classes, known)
 
 

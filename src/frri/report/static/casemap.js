@@ -6,6 +6,7 @@
 import { classColour } from "./chart.js";
 import { h, put, s } from "./dom.js";
 import { field, option } from "./filters.js";
+import { shownClass } from "./ordered.js";
 import { placesOf } from "./range.js";
 import { scalesOnce } from "./scales.js";
 
@@ -123,7 +124,7 @@ export function caseMap(store, open) {
           const condition = rule.if.find((one) => one.attribute === name && one.trapezoid);
           return condition ? placesOf(condition, scales.get(name)) : [0, 0, 1, 1];
         });
-        const colour = `box-${classColour(facts, store.classIndex(rule.then))}`;
+        const colour = `box-${classColour(facts, shownClass(facts.model, rule))}`;
         const box = (x1, x2, y1, y2, extra) =>
           s(
             "rect",

@@ -7,6 +7,7 @@ import { caseMap } from "./casemap.js";
 import { classLabel } from "./chart.js";
 import { actionButton, announce, byId, h, named, put } from "./dom.js";
 import { option } from "./filters.js";
+import { speaksFor } from "./ordered.js";
 import { counted, showValue } from "./words.js";
 
 const CHUNK = 50;
@@ -171,9 +172,9 @@ export function casesView(store, actions) {
 }
 
 /** Whether a rule for another class than the one decided for covers a row. */
-function isContested({ state, classIndex }, i) {
+function isContested({ state }, i) {
   return state.entries.some(
-    ({ cover, rule }) => cover[i] && classIndex(rule.then) !== state.decided[i],
+    ({ cover, rule }) => cover[i] && speaksFor(state.model, rule)(state.decided[i]) === false,
   );
 }
 

@@ -1,7 +1,8 @@
 /** Small drawings: classes and their colours, bars, and a line. */
 
 import { h, named, s } from "./dom.js";
-import { percentText } from "./words.js";
+import { movesAnswer, shownClass } from "./ordered.js";
+import { percentText, signedText } from "./words.js";
 
 /**
  * The name of the colour of a class.
@@ -25,6 +26,27 @@ export function classColour(facts, position) {
 export function classLabel(store, label) {
   const colour = classColour(store.facts, store.classIndex(label));
   return h("span", { class: "class" }, swatch(colour), named(label));
+}
+
+/**
+ * What a rule says, with its colour: a class, at least or at most one, or by how much it moves the answer.
+ *
+ * @param {object} store
+ * @param {object} rule
+ * @returns {HTMLElement}
+ */
+export function ruleLabel(store, rule) {
+  const { model } = store.facts;
+  const position = shownClass(model, rule);
+  const said = movesAnswer(model) ? signedText(rule.weight * rule.then) : rule.then;
+  const sign = { "at least": "≥ ", "at most": "≤ " }[rule.relation] ?? "";
+  return h(
+    "span",
+    { class: "class" },
+    swatch(classColour(store.facts, position)),
+    sign ? h("span", { class: "relation" }, sign) : null,
+    named(said),
+  );
 }
 
 /**

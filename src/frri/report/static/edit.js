@@ -23,6 +23,7 @@ import {
   writtenRule,
 } from "./editing.js";
 import { bothMetrics, changedList, effectTable, percentOf } from "./effect.js";
+import { isOrdered, movesAnswer } from "./ordered.js";
 import { ruleParts } from "./phrases.js";
 import { attributesByName, counted, weightName } from "./words.js";
 
@@ -156,9 +157,10 @@ export function editView(store, actions) {
     const usable = model.attributes.find(
       (attribute) => attribute.kind !== "nominal" || attribute.categories.length,
     );
-    const rule = writtenRule(usable ? [freshCondition(usable)] : [], model.classes[0], weight);
+    const rule = writtenRule(usable ? [freshCondition(usable)] : [], firstSaid(model), weight);
+    if (isOrdered(model) && !movesAnswer(model)) rule.relation = "at least";
     select(await step(null, () => rule, "Added a rule"));
-    byId("edit-then").focus();
+    byId(movesAnswer(model) ? "edit-weight" : "edit-then").focus();
   }
 
   /** The bar at once; the form when it is looked at. */
@@ -263,6 +265,7 @@ export function editView(store, actions) {
       model.classes.map((label, c) => h("option", { value: c }, String(label).slice(0, 80))),
     );
     then.value = String(store.classIndex(rule.then));
+    const namesClass = !movesAnswer(model);
     const weight = h("input", {
       type: "number",
       id: "edit-weight",
@@ -295,12 +298,14 @@ export function editView(store, actions) {
       h(
         "div",
         { class: "consequent" },
-        h(
-          "div",
-          { class: "field grow" },
-          h("label", { for: "edit-then" }, "Then ", named(model.target), " is"),
-          then,
-        ),
+        namesClass
+          ? h(
+              "div",
+              { class: "field grow" },
+              h("label", { for: "edit-then" }, "Then ", named(model.target), ` is ${rule.relation && rule.relation !== "is" ? rule.relation : ""}`),
+              then,
+            )
+          : null,
         h("div", { class: "field" }, h("label", { for: "edit-weight" }, weightName(model)), weight),
       ),
       h(
@@ -339,4 +344,10 @@ export function editView(store, actions) {
     link.remove();
     setTimeout(() => URL.revokeObjectURL(url), 10000);
   }
+}
+
+/** What a new rule says until it is told otherwise. */
+function firstSaid(model) {
+  if (movesAnswer(model)) return 1;
+  return isOrdered(model) ? model.classes.at(-1) : model.classes[0];
 }

@@ -3,7 +3,7 @@
  * conditions that fail.
  */
 
-import { classLabel, shareBar } from "./chart.js";
+import { ruleLabel, shareBar } from "./chart.js";
 import { h, sentence } from "./dom.js";
 import { degrees, fit, prepare, encode } from "./evaluator.js";
 import { conditionParts } from "./phrases.js";
@@ -48,7 +48,7 @@ export function ruleItem(store, { number, rule }, values, { text, share, isDecid
         { type: "button", class: "link", onclick: () => actions.openRule(number) },
         `Rule ${number}`,
       ),
-      classLabel(store, rule.then),
+      ruleLabel(store, rule),
       shareBar(share),
       h("span", { class: "number" }, text),
     ),

@@ -5,6 +5,7 @@
 
 import { classColour } from "./chart.js";
 import { s } from "./dom.js";
+import { shownClass } from "./ordered.js";
 import { placesOf, rangeBar } from "./range.js";
 import { sidesOf } from "./spoken.js";
 import { show } from "./words.js";
@@ -75,7 +76,7 @@ export function layeredChart(store, { rule, cover }, k, scale) {
   const { facts } = store;
   const condition = rule.if[k];
   const attribute = facts.model.attributes.find(({ name }) => name === condition.attribute);
-  const own = store.classIndex(rule.then);
+  const own = shownClass(facts.model, rule);
   const layers = store.rows && scale.symbol ? countLayers(store, rule, k, cover) : null;
   const most = layers ? Math.max(...layers.all, 1) : 0;
   const colour = classColour(facts, own);

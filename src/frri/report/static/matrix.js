@@ -6,6 +6,7 @@
 
 import { classColour } from "./chart.js";
 import { h, named, plain, put } from "./dom.js";
+import { shownClass } from "./ordered.js";
 import { conditionParts, shortParts } from "./phrases.js";
 import { placesOf, rangeBar } from "./range.js";
 import { distribution, scalesOnce } from "./scales.js";
@@ -124,7 +125,7 @@ export function matrixCell(store, rule, name) {
   if (!conditions.length) return cell;
   const attribute = attributesByName(model).get(name);
   const scale = scalesOnce(store).get(name);
-  const colour = classColour(store.facts, store.classIndex(rule.then));
+  const colour = classColour(store.facts, shownClass(model, rule));
   cell.title = conditions
     .map((condition) => plain(conditionParts(condition, attribute, model.semantics.clip)))
     .join(" and ")

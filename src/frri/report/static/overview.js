@@ -21,6 +21,10 @@ const HOW = {
   "first-match": "Rules are a list; the first one that holds decides.",
   "softmax-votes":
     "Rules add votes for classes to a base; the largest sum decides, and the exponentials of the sums are in proportion to the probabilities.",
+  "at-least-class":
+    "Rules say at least or at most a class; the strongest for and against each class decide between them.",
+  "cumulative-logits":
+    "Rules move the answer up or down the order of the classes; what they add up to gives each class its share.",
   nearest: "Where no rule fires, the nearest one decides.",
   stretched: "Where no rule fires, rules are cut before their first failing condition.",
   partial: "Where no rule fires, rules count by those of their conditions that hold.",

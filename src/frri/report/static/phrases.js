@@ -7,6 +7,7 @@
  * @typedef {Array<string|{name: *}>} Parts
  */
 
+import { movesAnswer } from "./ordered.js";
 import { endsText, membersOf } from "./spoken.js";
 import { addsVotes } from "./votes.js";
 import { attributesByName, boundsOf, isStrict, show, signedText } from "./words.js";
@@ -75,6 +76,8 @@ function saidParts(model, rule) {
       { name: model.classes[c] },
       ` ${signedText(vote)}`,
     ]);
+  if (movesAnswer(model)) return [` moves by ${signedText(rule.weight * rule.then)}`];
+  if (rule.relation && rule.relation !== "is") return [` is ${rule.relation} `, { name: rule.then }];
   if (addsVotes(model)) return [" ", { name: rule.then }, ` ${signedText(rule.weight)}`];
   return [" is ", { name: rule.then }];
 }

@@ -3,13 +3,14 @@
  * around it.
  */
 
-import { classBar, classLabel, shareBar } from "./chart.js";
+import { classBar, classLabel, ruleLabel, shareBar } from "./chart.js";
 
 import { h, named, sentence } from "./dom.js";
 import { alone } from "./editing.js";
 import { layeredChart } from "./layers.js";
 import { neighbouring, overlapping } from "./neighbours.js";
 import { wilson } from "./measures.js";
+import { speaksFor } from "./ordered.js";
 import { ruleParts } from "./phrases.js";
 import { scalesOnce } from "./scales.js";
 import { spokenText } from "./spoken.js";
@@ -133,11 +134,12 @@ function decidesText(store, { number }) {
 
 function errors(store, entry, actions) {
   const { rows, state, facts } = store;
-  const own = store.classIndex(entry.rule.then);
+  const isRight = speaksFor(facts.model, entry.rule);
+  if (isRight(0) === null) return h("p", { class: "muted" }, "It names no class that could be wrong.");
   if (!rows || !rows.classes) {
     const { support } = entry.known;
     if (!support) return h("p", { class: "muted" }, "Unknown without labelled rows.");
-    const wrong = support.reduce((sum, count, c) => sum + (c === own ? 0 : count), 0);
+    const wrong = support.reduce((sum, count, c) => sum + (isRight(c) ? 0 : count), 0);
     return h(
       "p",
       {},
@@ -147,7 +149,7 @@ function errors(store, entry, actions) {
     );
   }
   const wrong = [];
-  for (let i = 0; i < rows.n; i += 1) if (entry.cover[i] && rows.classes[i] !== own) wrong.push(i);
+  for (let i = 0; i < rows.n; i += 1) if (entry.cover[i] && !isRight(rows.classes[i])) wrong.push(i);
   if (!wrong.length)
     return h(
       "p",
@@ -241,7 +243,7 @@ function around(store, entry, actions) {
         { type: "button", class: "link", onclick: () => actions.openRule(other.number) },
         `Rule ${other.number}`,
       ),
-      classLabel(store, other.rule.then),
+      ruleLabel(store, other.rule),
       shareBar(share),
       h("span", { class: "muted" }, text),
     );

@@ -22,6 +22,7 @@
  */
 
 import { withRules } from "./editing.js";
+import { isOrdered, speaksFor } from "./ordered.js";
 import { readRows, size, unpack, unpackFlags } from "./rows.js";
 import { createSheet } from "./sheet.js";
 import { inSlices } from "./slices.js";
@@ -148,7 +149,7 @@ export function createStore(facts) {
     );
     const everywhere =
       // What adds up can be altered by less than a rule must count to cover a row.
-      addsVotes(model) || [old, entry].some((one) => one && one.rule.weight === 0);
+      addsVotes(model) || isOrdered(model) || [old, entry].some((one) => one && one.rule.weight === 0);
     const isTouched = (i) =>
       everywhere || !before.counts[i] || (old && old.cover[i]) || (entry && entry.cover[i]);
     return decidedState(model, changed, isTouched, { label, number });
@@ -201,13 +202,15 @@ export function createStore(facts) {
     const known = { covered, n_rows: rows.n, support: null, precision: null, lift: null };
     if (!rows.classes) return known;
     const support = facts.model.classes.map(() => 0);
+    const isRight = speaksFor(facts.model, rule);
     let ofClass = 0;
-    const own = classIndex.get(rule.then);
     for (let i = 0; i < rows.n; i += 1) {
       if (cover[i]) support[rows.classes[i]] += 1;
-      if (rows.classes[i] === own) ofClass += 1;
+      if (isRight(rows.classes[i])) ofClass += 1;
     }
-    const precision = covered ? support[own] / covered : null;
+    if (isRight(0) === null) return { ...known, support };
+    const hits = support.reduce((sum, count, c) => sum + (isRight(c) ? count : 0), 0);
+    const precision = covered ? hits / covered : null;
     const lift = precision !== null && ofClass ? precision / (ofClass / rows.n) : null;
     return { ...known, support, precision, lift };
   }

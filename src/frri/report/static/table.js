@@ -2,11 +2,12 @@
  * The rules: a matrix with search, filters and sorting; rows are drawn as they come into sight.
  */
 
-import { classColour, classLabel, decidedBar } from "./chart.js";
+import { classColour, decidedBar, ruleLabel } from "./chart.js";
 import { announce, byId, h, keepingFocus, named, put, sentence } from "./dom.js";
 import { field, filterControls, option } from "./filters.js";
 import { columnHead, matrixCell, matrixColumns, placeOf, restCell } from "./matrix.js";
 import { wilson } from "./measures.js";
+import { shownClass } from "./ordered.js";
 import { ruleParts } from "./phrases.js";
 import { openedRule } from "./rule.js";
 import { inSlices } from "./slices.js";
@@ -27,7 +28,7 @@ function ordersOf(store) {
   const decides = (entry) => store.state.decides?.get(entry.number);
   const orders = [
     { key: "number", title: "Rule", name: "number", of: (entry) => entry.number },
-    { key: "then", title: "Then", name: "class", of: (entry) => store.classIndex(entry.rule.then) },
+    { key: "then", title: "Then", name: "class", of: (entry) => shownClass(model, entry.rule) },
     {
       key: "decides",
       title: "Decides",
@@ -339,8 +340,7 @@ function ruleRow(store, entry, view, actions) {
     view.hasRest ? restCell(store, rule, shown) : null,
     besideCells(store, entry),
   );
-  const row = { main, button, elements, update, sayOnPaper };
-  return row;
+  return { main, button, elements, update, sayOnPaper };
 
   function toggleUnlessSelecting(event) {
     const selecting = String(window.getSelection() ?? "");
@@ -390,7 +390,7 @@ function isIdle(store, { number }) {
 }
 
 function saidLabel(store, rule) {
-  const label = classLabel(store, rule.then);
+  const label = ruleLabel(store, rule);
   if (!addsVotes(store.facts.model) || rule.votes) return label;
   return [label, h("span", { class: "muted vote" }, signedText(rule.weight))];
 }
@@ -404,7 +404,7 @@ function besideCells(store, entry) {
       cell("precision", "Precision", shareText(known.precision)),
       cell("confidence", weightName(store.facts.model), shareText(rule.weight)),
     ];
-  const colour = classColour(store.facts, store.classIndex(rule.then));
+  const colour = classColour(store.facts, shownClass(store.facts.model, rule));
   if (!found.rows)
     return [cell("decides", "Decides", h("span", { class: "muted" }, "nothing")), cell("right", "Right", "–")];
   const share = found.rows / found.of;

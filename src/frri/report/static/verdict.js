@@ -9,6 +9,7 @@ import { h, named, put, sentence } from "./dom.js";
 import { degrees, explain, probabilities, scores } from "./evaluator.js";
 import { membershipsOf, nearList, ruleItem } from "./fired.js";
 import { conditionParts } from "./phrases.js";
+import { isOrdered, movesAnswer } from "./ordered.js";
 import { isStraight } from "./strips.js";
 import { addsVotes, leadOf } from "./votes.js";
 import { waterfall } from "./waterfall.js";
@@ -99,6 +100,7 @@ function reasonParts(store, model, values, { prediction, rule, score, fired }, h
   const entry = rule === null ? null : store.state.entries[rule - 1];
   const label = { name: prediction };
   if (addsVotes(model)) return votesParts(model, values, held, label);
+  if (isOrdered(model)) return orderedParts(model, values, label);
   if (!fired.length) return silentParts(model, entry, label);
   const number = `rule ${entry.number}`;
   const reasons = holdingParts(model, entry.rule, values);
@@ -142,6 +144,15 @@ function votesParts(model, values, held, label) {
     ...beside,
     `: ${signedText(base)} of it is the base${rules}`,
   ];
+}
+
+/** How much speaks for at least each class; the last one above one half is the answer. */
+function orderedParts(model, values, label) {
+  const steps = scores(model, values)
+    .map((share, c) => [c, share])
+    .slice(1, MOST_CLASSES)
+    .flatMap(([c, share], k) => [k ? ", at least " : "At least ", { name: model.classes[c] }, `: ${percentText(share)}`]);
+  return [...steps, ". The last class above one half is the answer: ", label, "."];
 }
 
 function silentParts(model, entry, label) {
@@ -283,7 +294,9 @@ function firingList(store, entries, held, values, explained, actions) {
       fired.sort((a, b) => Math.abs(counts[b]) - Math.abs(counts[a]));
     const rest = fired.length - MOST_RULES;
     const text = (r) =>
-      votes
+      movesAnswer(model)
+        ? `moves by ${signedText(counts[r] * entries[r].rule.then)}`
+        : votes
         ? `${signedText(counts[r])} to the lead`
         : `${shareText(held[r])} × ${shareText(entries[r].rule.weight)}`;
     return [
