@@ -380,10 +380,8 @@ def test_file_is_written_whole_or_not_at_all(tmp_path):
 
 def test_notebooks_show_the_page_in_a_frame_and_fall_back_to_the_table(monkeypatch):
     assert small()._repr_html_().startswith("<iframe")
-    ordered = RuleSet(
-        (Rule((), "b", relation="at least"),), (), ("a", "b"), semantics="at-least-class"
-    )
-    assert ordered._repr_html_().startswith("<p>1 rule for")
+    numbers = RuleSet((Rule((), 2.5),), (), (), "price", semantics="added-contributions", base=(1,))
+    assert numbers._repr_html_().startswith("<p>1 rule for")
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
     assert small()._repr_html_().startswith("<p>2 rules")
     with pytest.raises(ImportError, match=r"pip install 'frri\[report\]'"):
@@ -455,6 +453,7 @@ def test_command_explains_bad_arguments(files, capsys):
         ((model, files / "nowhere.csv"), "no file"),
         ((model, data, "--target", "t"), "no column 't'"),
         ((model, data, "--max-rows", "0"), "max_rows"),
+        ((model, data, "--names", "who"), "no column 'who' to take the names of rows from"),
         ((model, data, "-o", data), "would overwrite"),
     ):
         code, said = run(capsys, "report", *arguments)
@@ -463,13 +462,14 @@ def test_command_explains_bad_arguments(files, capsys):
 
 
 def test_what_cannot_be_shown_is_refused_before_the_table_is_read(files, capsys):
-    bound = Rule((NumericCondition.below("a", 3),), "y", relation="at least")
-    replace(small(), rules=(bound,), semantics="at-least-class").save(files / "ordered.json")
+    number = Rule((NumericCondition.below("a", 3),), 2.5)
+    prices = {"semantics": "added-contributions", "base": (1,)}
+    RuleSet((number,), small().attributes, (), **prices).save(files / "numbers.json")
     (files / "bare.csv").write_text("a,b\n1,p\n")
-    code, said = run(capsys, "report", files / "ordered.json", files / "bare.csv")
+    code, said = run(capsys, "report", files / "numbers.json", files / "bare.csv")
     assert code == 2
     assert said.err.count("\n") == 1
-    assert "cannot express the semantics 'at-least-class' yet" in said.err
+    assert "cannot express the semantics 'added-contributions' yet" in said.err
 
 
 def test_view_opens_the_browser(files, capsys, monkeypatch):
