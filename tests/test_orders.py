@@ -65,18 +65,20 @@ def test_orders_by_definition(table):
     def found(order):
         return class_orders(order, trained, values, None, 0).tolist()
 
-    told = [
-        naive_orders.mutual_information(column.tolist(), classes.tolist()) for column in values.T
-    ]
+    # Equal rows count once.
+    pairs = zip(X.tolist(), classes.tolist(), strict=True)
+    once = sorted({(tuple(row), c): u for u, (row, c) in enumerate(pairs)}.items())
+    rows, few = [list(row) for (row, _), _ in once], [c for (_, c), _ in once]
+    scaled = [values[u].tolist() for _, u in once]
+    told = [naive_orders.mutual_information(column, few) for column in zip(*scaled, strict=True)]
     assert found("mutual-information") == sorted(columns, key=lambda a: told[a])
-    reduct = naive_rough.quickreduct(
-        X.tolist(), classes.tolist(), "minimum", "first", [False] * X.shape[1]
-    )
+    reduct = naive_rough.quickreduct(rows, few, "minimum", "first", [False] * X.shape[1])
     rest = [a for a in columns if a not in reduct]
     assert found("dependency") == [*rest, *reversed(reduct)]
     confidence = naive.confidences(values, classes)
     for u, order in enumerate(found("discerning")):
-        power = naive_orders.discerning_power(values, classes, u, confidence[u])
+        enemies = [values[u].tolist(), *scaled], [classes[u], *few]
+        power = naive_orders.discerning_power(*enemies, 0, confidence[u])
         assert order == sorted(columns, key=lambda a, power=power: power[a])
     assert found("given") == list(columns)
     assert sorted(found("random")) == list(columns)
@@ -130,6 +132,20 @@ def test_rules_of_any_order_hold_without_exception(rounded_wines, order):
             assert statistics.precision == 1.0
         covered = fitted.ruleset_.covers(X).any(axis=1)
         assert np.flatnonzero(~covered).tolist() == fitted.uncovered_.tolist()
+
+
+@quiet
+@pytest.mark.parametrize("order", ["mutual-information", "dependency", "discerning"])
+def test_an_object_that_weighs_2_is_two_objects(rounded_wines, order):
+    X, y = rounded_wines
+    weights = np.random.default_rng(0).integers(1, 4, len(X))
+    again = np.repeat(np.arange(len(X)), weights)
+    models = (
+        FRRIClassifier(attribute_order=order).fit(X, y, sample_weight=weights),
+        FRRIClassifier(attribute_order=order).fit(X.iloc[again], y.iloc[again]),
+    )
+    one, other = ({(r.conditions, r.consequent) for r in model.ruleset_} for model in models)
+    assert one == other
 
 
 @quiet

@@ -15,7 +15,7 @@ from frri.induction.minimal import discerning_power
 from frri.learners._base import TrainingTable
 from frri.learners._parameters import check_choice, random_numbers
 from frri.learners._positive_region import PositiveRegion, greedy_reduct
-from frri.table import Attribute
+from frri.table import Attribute, EncodedTable
 from frri.table.typical import with_typical
 
 # What `conditions` may say about an attribute, and the type from which it then starts.
@@ -103,20 +103,21 @@ def class_orders(
         return attribute_orders(order, values.shape, random_state, NAMED_ORDERS)
     if order == "shortest":
         return None
+    # Equal rows count once, so that an object that weighs 2 is the same as two objects.
+    rows = np.column_stack((np.nan_to_num(values, nan=-1.0), table.classes))
+    _, once, copy_of = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    distinct, classes = values[once], table.classes[once]
     if order == "dependency":
-        return _by_dependency(table)
-    told: NDArray[Any]
+        return _by_dependency(EncodedTable(table.values[once], table.attributes), classes)
     if order == "discerning":
-        confidence = induction.confidences(values, table.classes, initial=initial)
-        told = discerning_power(values, table.classes, confidence, initial=initial)
-    else:
-        told = np.array(
-            [
-                mutual_information(column, table.classes, nominal=attribute.kind == "nominal")
-                for column, attribute in zip(values.T, table.attributes, strict=True)
-            ]
-        )
-    return np.argsort(told, axis=-1, kind="stable")
+        confidence = induction.confidences(distinct, classes, initial=initial)
+        power = discerning_power(distinct, classes, confidence, initial=initial)
+        return np.argsort(power[copy_of.reshape(-1)], axis=1, kind="stable")
+    told = [
+        mutual_information(column, classes, nominal=attribute.kind == "nominal")
+        for column, attribute in zip(distinct.T, table.attributes, strict=True)
+    ]
+    return np.argsort(told, kind="stable")
 
 
 def mutual_information(
@@ -151,12 +152,10 @@ def mutual_information(
     )
 
 
-def _by_dependency(table: TrainingTable) -> NDArray[np.intp]:
+def _by_dependency(table: EncodedTable, classes: NDArray[np.intp]) -> NDArray[np.intp]:
     """What QuickReduct does not need, then what it takes, the first last."""
-    encoded = with_typical(table.encoded)
-    region = PositiveRegion(
-        np.nan_to_num(encoded.matrix), table.classes, table.attributes, "minimum", "kleene_dienes"
-    )
+    matrix = np.nan_to_num(with_typical(table).matrix)
+    region = PositiveRegion(matrix, classes, table.attributes, "minimum", "kleene_dienes")
     reduct = greedy_reduct(region, "first")
     rest = [a for a in range(len(table.attributes)) if a not in reduct]
     return np.array([*rest, *reversed(reduct)], dtype=np.intp)

@@ -59,7 +59,8 @@ class FRRIClassifier(RuleClassifier):
         tells least about the class first. "dependency": what QuickReduct leaves out, then what it takes
         up, the last first. "discerning": for each object what discerns fewest of its enemies first.
         "shortest": no order, every object has a rule with as few conditions as can be. Or a permutation
-        of the column indices, or one permutation per object (n_objects x n_attributes).
+        of the column indices, or one permutation per object (n_objects x n_attributes). Where
+        attributes are judged, equal rows count once.
     candidates : {"shortened", "all-minimal"}, default="shortened"
         The rules among which the fewest are chosen: for every object the one that the order of the
         attributes leads to, or all of its minimal rules, from which no side of the box can be opened.
