@@ -54,10 +54,12 @@ class FRRIOrdinalClassifier(OrderedRuleClassifier):
         a warning.
     monotone : mapping of str to {1, -1}, optional
         Attributes with which answers must not fall (1) or not rise (-1).
-    attribute_order : {"given", "random"}, permutation or one per object, default="given"
-        As in `FRRIClassifier`.
+    attribute_order : {"given", "random"} or array-like of int, default="given"
+        In which order sides are opened, what comes first most: as the columns stand, at random, or a
+        permutation, of shape (n_attributes,) for all objects or (n_objects, n_attributes) for each.
     missing : {"typical", "similar", "error"}, default="typical"
-        As in `FRRIClassifier`.
+        Whether missing values count as typical ones, are similar to everything, or are refused, in
+        training and in prediction.
     min_support : float, default=0.02
         The share of its union that a rule must cover; equal objects count once. Ordered classes nearly
         always overlap, and rules for a few objects remember more than they tell. With 0, all objects
