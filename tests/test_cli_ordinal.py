@@ -1,4 +1,4 @@
-"""Ordered classes on the command line: from a CSV file to answers."""
+"""Ordered classes on the command line: the whole way from a CSV file to a page."""
 
 import json
 
@@ -99,6 +99,9 @@ def test_a_model_goes_the_whole_way(folder, capsys, learner):
     assert "leads to at least fair: 'fair' if" in capsys.readouterr().out
     assert main(["explain", model, *row, "--at-most", "best"]) == 2
     assert "best" in capsys.readouterr().err
+
+    assert main(["report", model, table, "-o", str(folder / "page.html")]) == 0
+    assert "Rules for rating" in (folder / "page.html").read_text("utf-8")
 
 
 def test_measures_by_weight():
