@@ -17,13 +17,11 @@ def agreement(y, tau, u, v):
     return max(0.0, 1.0 - abs(float(y[v]) - float(y[u])) / tau)
 
 
-def implicator(a, b):
-    """Lukasiewicz."""
-    return min(1.0, 1.0 - a + b)
-
-
 def confidences(values, y, tau, initial=None, nominal=()):
-    """c(u): the least of I(R(u, v), D(u, v)), written without the detour through 1 and its rounding."""
+    """c(u): the least of I(R(u, v), D(u, v)) with Lukasiewicz' I(x, y) = min(1, 1 - x + y).
+
+    Written without the detour through 1 and its rounding: the least of distance + D(u, v), and 1.
+    """
     n, m = np.shape(values)
     first = ["SIMILAR"] * m if initial is None else initial
     return np.array(

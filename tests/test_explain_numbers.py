@@ -107,7 +107,7 @@ def cost(row, point):
     return int(changed.sum()), float(sizes[changed].sum())
 
 
-@settings(max_examples=often(60), deadline=None)
+@settings(max_examples=often(200), deadline=None)
 @given(rulesets(), ROWS, st.sampled_from([-2.0, 0.5, 1.0, 1.7, 4.0]), st.booleans())
 def test_no_point_of_a_grid_reaches_the_goal_more_cheaply(ruleset, row, number, at_least):
     encoded = to_matrix(pd.DataFrame([row]), ATTRIBUTES)[0]

@@ -16,6 +16,7 @@ from frri import AdditiveRulesRegressor, FRRIRegressor, RuleSet
 from frri.cover import CoverMatrix, multiple_cover
 from frri.learners._regressor import standardised
 from frri.rules.intervals import half_widths
+from thorough import often
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -47,7 +48,7 @@ def tables(draw):
     return X, y, draw(st.sampled_from([0.5, 1.5])), draw(st.integers(1, 3))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=often(160), deadline=None)
 @given(table=tables(), consequents=st.sampled_from(["ridge", "own"]))
 def test_rules_and_predictions_by_definition(table, consequents):
     X, y, tau, times = table
@@ -109,7 +110,7 @@ def test_rules_and_predictions_by_definition(table, consequents):
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=often(160), deadline=None)
 @given(seed=st.integers(0, 2**32), times=st.integers(1, 3))
 def test_multiple_covers_are_the_fewest_and_cheapest(seed, times):
     rng = np.random.default_rng(seed)

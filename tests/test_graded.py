@@ -11,6 +11,7 @@ from frri.induction import TOLERANCE, ConditionType, Graded, confidences, covers
 from frri.induction import _graded as graded
 from frri.induction import _graded_kernels as kernels
 from test_induction import KINDS, random_order, random_table
+from thorough import often
 
 PATHS = [False, True]
 
@@ -46,7 +47,7 @@ def tables(draw):
 
 
 @pytest.mark.parametrize("compiled", PATHS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=often(160), deadline=None)
 @given(table=tables())
 def test_every_step_by_definition(compiled, table):
     values, y, tau, orders, initial, nominal = table
@@ -83,7 +84,7 @@ def test_every_step_by_definition(compiled, table):
 
 
 @pytest.mark.parametrize("compiled", PATHS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=often(120), deadline=None)
 @given(seed=st.integers(0, 2**32), kind=st.sampled_from(KINDS))
 def test_classes_are_the_special_case_to_the_last_bit(compiled, seed, kind):
     """Codes of classes are numbers of which different ones are at least 1 apart."""
