@@ -255,6 +255,9 @@ class FRRIOrdinalClassifier(OrderedRuleClassifier):
         labels = label_array(table.labels)[table.classes]
         return ruleset.with_statistics(table.encoded, labels, table.weights)
 
+    def _name(self) -> str:
+        return "FRRI"
+
     def _check_parameters(self) -> None:
         check_search(self.effort, self.time_limit)
         random_numbers(self.random_state)
