@@ -1,6 +1,4 @@
-"""Draws the pictures of the page in the documentation, and writes the page that can be tried there.
-
-`PYTHONPATH=tests python tests/make_pictures.py`
+"""Draws the pictures of the page in the documentation: `PYTHONPATH=tests python tests/make_pictures.py`.
 
 Three models as a reader would make them: wines and FRRI, made-up patients and RIPPER, diabetes (pima) and
 compact FRRI. Playwright and Chromium are needed.
@@ -49,8 +47,7 @@ def main():
             page.screenshot(path=IMAGES / f"{name}.png")
 
         for name, learner, X, y in models():
-            # The wines can be tried on the site.
-            path = (ROOT / "docs" if name == "wine" else Path(folder)) / f"{name}.html"
+            path = Path(folder) / f"{name}.html"
             write_report(learner, path, X, y)
             page.goto(path.as_uri())
             if name == "wine":

@@ -580,7 +580,7 @@ def test_edits_do_what_they_do_in_python(visit, tmp_path, fallback):
             expected = replace(expected, about={**expected.about, "log": found.about["log"]})
             assert found.to_dict() == expected.to_dict(), what
             assert found.about["edits"] == 5
-            if len(table):
+            if len(table) and len(table[0]) == len(X):
                 check_overview(page, found, *table)
                 page.click("#tab-edit")
             page.get_by_role("button", name="Undo all").click()
