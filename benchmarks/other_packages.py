@@ -3,10 +3,11 @@
 These packages want versions of their own, so the tables go to an environment of theirs as arrays:
 
     python benchmarks/other_packages.py --tables DIRECTORY      in this environment
-    pip install imodels interpret-core                          in another one
+    pip install imodels interpret-core six                      in another one
     python benchmarks/other_packages.py DIRECTORY [LEARNER ...] in that one: others.csv with versions
 
-Learners of two classes learn each class against the rest. A rule is a leaf of a tree (FIGS), a rule
+Learners of two classes learn each class against the rest, and share the 2K + 6 rules that the additive
+learner has for K classes. A rule is a leaf of a tree (FIGS), a rule
 with a coefficient that is not 0 (RuleFit) or a stump (BoostedRules); models without rules have none.
 """
 
@@ -45,20 +46,22 @@ def learners():
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return {
-        ("FIGS", "13 splits", "imodels"): (
-            lambda k: one_against_rest(FIGSClassifier(max_rules=13), k),
+        ("FIGS", "2K + 6", "imodels"): (
+            lambda k: one_against_rest(FIGSClassifier(max_rules=share(k)), k),
             leaves,
         ),
-        ("RuleFit", "14 rules", "imodels"): (
-            lambda k: one_against_rest(RuleFitClassifier(max_rules=14, random_state=0), k),
-            linear_rules,
-        ),
-        ("BoostedRules", "14 stumps a class", "imodels"): (
-            lambda k: one_against_rest(BoostedRulesClassifier(n_estimators=14, random_state=0), k),
+        ("BoostedRules", "2K + 6", "imodels"): (
+            lambda k: one_against_rest(
+                BoostedRulesClassifier(n_estimators=share(k), random_state=0), k
+            ),
             stumps,
         ),
+        ("RuleFit", "2K + 6", "imodels"): (
+            lambda k: one_against_rest(RuleFitClassifier(max_rules=share(k), random_state=0), k),
+            linear_rules,
+        ),
         ("EBM", "no limit", "interpret-core"): (
-            lambda _: ExplainableBoostingClassifier(random_state=0, n_jobs=1, outer_bags=4),
+            lambda _: ExplainableBoostingClassifier(random_state=0, n_jobs=1, outer_bags=2),
             None,
         ),
         ("gradient boosting", "no limit", "scikit-learn"): (
@@ -66,6 +69,12 @@ def learners():
             None,
         ),
     }
+
+
+def share(n_classes):
+    """The rules of each model: all of them, or as many for every class."""
+    rules = 2 * n_classes + 6
+    return rules if n_classes == 2 else round(rules / n_classes)
 
 
 def one_against_rest(model, n_classes):

@@ -1,7 +1,7 @@
 """How right rulesets of which size are: all learners on the same folds of the 18 sets, and a picture.
 
     python -m benchmarks.sizes [LEARNER ...]            the table, and sizes.csv beside it with every set
-    python -m benchmarks.sizes --draw docs/images/sizes.svg    the picture, from sizes.csv
+    python -m benchmarks.sizes --draw docs/images/sizes.svg    the picture, from sizes.csv and others.csv
 
 K stands for the number of classes. A tree has a rule per leaf. The settings of the compact and the
 additive learners were chosen on nine of the sets (see `benchmarks/small_rulesets.py`).
@@ -32,6 +32,7 @@ from frri.compare.sizes import size_of
 from frri.rules.measures import accuracy, balanced_accuracy
 
 FILE = Path(__file__).with_name("sizes.csv")
+OTHERS = Path(__file__).with_name("others.csv")
 PATIENCE = 5.0  # seconds for the proof of a partial cover
 
 ADDITIVE = {
@@ -109,7 +110,10 @@ def _means(make, data):
 
 
 def draw(path):
-    """Balanced accuracy against the number of rules; learners with several sizes are lines."""
+    """Balanced accuracy against the number of rules; learners with several sizes are lines.
+
+    Models of other packages are grey; those without rules are broken lines from side to side.
+    """
     import matplotlib as mpl
 
     mpl.use("svg")
@@ -119,14 +123,20 @@ def draw(path):
 
     mpl.rcParams["svg.hashsalt"] = "frri"
     points = {}
-    with FILE.open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            point = points.setdefault(row["learner"], {}).setdefault(row["size"], [])
-            point.append((float(row["rules"]), float(row["balanced"])))
+    for source in (FILE, OTHERS):
+        with source.open(encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                point = points.setdefault(row["learner"], {}).setdefault(row["size"], [])
+                point.append((float(row["rules"]), float(row["balanced"])))
     figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
-    own = [name for name in points if "tree" not in name and "forest" not in name]
+    own = sorted({name for name, _ in LEARNERS if "tree" not in name and "forest" not in name})
     for name, sizes in points.items():
         x, y = np.array([np.mean(rows, axis=0) for rows in sizes.values()]).T
+        if np.isnan(x).any():
+            axes.axhline(y[0], color=GREY, linestyle="--", linewidth=0.8)
+            place = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "bottom"}
+            axes.annotate(name, (0.99, y[0]), fontsize=8, **place)
+            continue
         place = own.index(name) if name in own else None
         colour = GREY if place is None else COLOURS[place % len(COLOURS)]
         marker = "x" if place is None else MARKERS[place % len(MARKERS)]
