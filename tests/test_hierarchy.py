@@ -214,7 +214,10 @@ def test_the_command(tree, wines, tmp_path, monkeypatch, capsys):
     assert main([*run, "--cut", str(few), "-o", "small.json"]) == 0
     assert capsys.readouterr().out.count("\n") == few
     assert RuleSet.load("small.json") == tree.cut(few)
+    number = Rule((), 3.0)
+    RuleSet((number,), (), semantics="weighted-mean", target="cultivar").save("number.json")
     for wrong, sentence in (
+        (["rules", "number.json", "--tree", "wines.csv"], "takes rules that say a class"),
         ([*run, "-o", "small.json"], "say --cut N as well"),
         ([*run, "--class", "a"], "--class does not go together with --tree"),
         ([*run, "--cut", "1"], f"max_rules must be {few} or more"),

@@ -9,7 +9,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from frri._util.names import find_name
 from frri._util.progress import Progress
@@ -25,10 +25,8 @@ from frri.cli.tables import (
     reading,
 )
 from frri.rules import Rule, RuleSet
+from frri.rules.hierarchy import SUPPORTED, Hierarchy
 from frri.rules.text import base_text, rule_text
-
-if TYPE_CHECKING:
-    from frri.rules.hierarchy import Hierarchy
 
 EXAMPLES = """\
 frri rules model.json
@@ -120,9 +118,10 @@ def _tree(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _merged(arguments: argparse.Namespace) -> "Hierarchy":
+def _merged(arguments: argparse.Namespace) -> Hierarchy:
     check_inputs(arguments.model, arguments.tree)
     ruleset = load_model(arguments.model)
+    SUPPORTED.require(ruleset.semantics)
     target = ruleset.target if arguments.target is None else arguments.target
     frame: Any = read_for(ruleset, arguments.tree, target, **reading(arguments))
     frame = labelled(frame, target, drop=arguments.drop_unlabelled)
