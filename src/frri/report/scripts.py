@@ -37,14 +37,14 @@ def page_script() -> str:
 
 @cache
 def page_style() -> str:
-    """The style sheet.
+    """The style sheets: ground and rules, the other views, and what narrow screens and paper change.
 
     Examples
     --------
     >>> "@media print" in page_style()
     True
     """
-    return _read("style.css")
+    return "\n".join(_read(name) for name in ("style.css", "views.css", "media.css"))
 
 
 def _join(name: str, joined: dict[str, str], importing: tuple[str, ...]) -> None:
