@@ -100,6 +100,11 @@ def test_the_map_shows_the_plane_that_numpy_finds(page, model):
         "all => all.map((one) => one.getAttribute('d').split('M').length - 1)"
     )
     assert sum(squares) == len(X)
+    # At first it shows the two attributes that matter most, on which the rules can be seen.
+    used = {name for rule in ruleset for name in rule.attributes}
+    first = {page.locator(f"#map-{axis} option:checked").inner_text() for axis in "xy"}
+    assert first <= used
+    assert page.locator(".map .box.core").count()
     page.select_option("#map-x", label="alcohol")
     page.select_option("#map-y", label="hue")
     uses = [rule for rule in ruleset if {"alcohol", "hue"} & set(rule.attributes)]

@@ -8,6 +8,7 @@ import { h, put, s } from "./dom.js";
 import { field, option } from "./filters.js";
 import { shownClass } from "./ordered.js";
 import { placesOf } from "./range.js";
+import { usedByRank } from "./ranking.js";
 import { scalesOnce } from "./scales.js";
 
 const SIZE = 420;
@@ -25,6 +26,7 @@ export function caseMap(store, open) {
   const { facts, rows } = store;
   const { attributes } = facts.model;
   let shown = [];
+  const main = mainAttributes(facts);
   const axis = (id, label, first) => {
     const select = h(
       "select",
@@ -32,7 +34,8 @@ export function caseMap(store, open) {
       facts.data.plane ? option("", label) : null,
       attributes.map(({ name }, j) => option(String(j), name)),
     );
-    if (!facts.data.plane) select.value = String(Math.min(first, attributes.length - 1));
+    if (main.length === 2) select.value = String(main[first]);
+    else if (!facts.data.plane) select.value = String(Math.min(first, attributes.length - 1));
     return select;
   };
   const across = axis("map-x", "Main direction", 0);
@@ -153,4 +156,11 @@ export function caseMap(store, open) {
     }
     return best;
   }
+}
+
+/** The two most important attributes with an order that rules use: on these, rules can be seen. */
+function mainAttributes(facts) {
+  return usedByRank(facts)
+    .filter((j) => facts.model.attributes[j].kind !== "nominal")
+    .slice(0, 2);
 }

@@ -8,6 +8,7 @@ import { classLabel } from "./chart.js";
 import { actionButton, announce, byId, h, named, put } from "./dom.js";
 import { option } from "./filters.js";
 import { speaksFor } from "./ordered.js";
+import { usedByRank } from "./ranking.js";
 import { counted, showValue } from "./words.js";
 
 const CHUNK = 50;
@@ -133,7 +134,7 @@ export function casesView(store, actions) {
   }
 
   function table(shown) {
-    const columns = importantColumns(store);
+    const columns = usedByRank(store.facts).slice(0, MOST_COLUMNS);
     return h(
       "table",
       { class: "small" },
@@ -176,15 +177,4 @@ function isContested({ state }, i) {
   return state.entries.some(
     ({ cover, rule }) => cover[i] && speaksFor(state.model, rule)(state.decided[i]) === false,
   );
-}
-
-function importantColumns({ facts }) {
-  return [...facts.attributes.keys()]
-    .filter((j) => facts.attributes[j].n_rules)
-    .sort(
-      (a, b) =>
-        (facts.attributes[b].importance ?? 0) - (facts.attributes[a].importance ?? 0) ||
-        facts.attributes[b].n_rules - facts.attributes[a].n_rules,
-    )
-    .slice(0, MOST_COLUMNS);
 }

@@ -9,6 +9,7 @@ import { h, named, plain, put } from "./dom.js";
 import { shownClass } from "./ordered.js";
 import { conditionParts, shortParts } from "./phrases.js";
 import { placesOf, rangeBar } from "./range.js";
+import { ranking } from "./ranking.js";
 import { distribution, scalesOnce } from "./scales.js";
 import { sidesOf } from "./spoken.js";
 import { attributesByName, counted, show } from "./words.js";
@@ -28,11 +29,12 @@ const MOST_NARROW = 40;
  * @param {function(): void} changed
  */
 export function matrixColumns(store, changed) {
-  const ranked = ranking(store);
+  const { attributes } = store.facts;
+  const ranked = ranking(store.facts).map((j) => attributes[j]);
   const width = document.documentElement.clientWidth;
   const fits =
     width <= NARROW ? MOST_NARROW : Math.max(FEWEST, Math.floor((width - BESIDE) / COLUMN));
-  const chosen = new Set(ranked.filter(({ uses }) => uses).slice(0, fits).map(({ name }) => name));
+  const chosen = new Set(ranked.filter((one) => one.n_rules).slice(0, fits).map(({ name }) => name));
   const summary = h("summary", {});
   const boxes = h("div", { class: "choices" });
   const element = h(
@@ -60,7 +62,7 @@ export function matrixColumns(store, changed) {
     },
   };
 
-  function box({ name, uses }, k) {
+  function box({ name, n_rules: uses }, k) {
     const input = h("input", { type: "checkbox", id: `column-${k}`, checked: chosen.has(name) });
     input.addEventListener("change", () => {
       if (input.checked) chosen.add(name);
@@ -80,13 +82,6 @@ export function matrixColumns(store, changed) {
   function describe() {
     summary.textContent = `Columns: ${chosen.size} of ${ranked.length}`;
   }
-}
-
-/** Attributes by what the accuracy loses without them, or by how many rules use them. */
-function ranking(store) {
-  return store.facts.attributes
-    .map(({ name, importance, n_rules: uses }) => ({ name, importance: importance ?? 0, uses }))
-    .sort((a, b) => b.importance - a.importance || b.uses - a.uses);
 }
 
 /**
