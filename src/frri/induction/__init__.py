@@ -118,7 +118,7 @@ def confidences(
     >>> confidences([[0, 0.5], [2, np.nan], [2, 0.0]], [0, 0, 1])  # the first attribute is nominal
     array([1., 0., 0.])
     """
-    layout = _layout(values, classes, initial)
+    layout = _laid_out(values, classes, initial)
     return layout.by_object(_path(layout, "confidences", compiled).confidences())
 
 
@@ -167,7 +167,7 @@ def shorten(
            [1, 0],
            [2, 0]], dtype=int8)
     """
-    layout = _layout(values, classes, initial, rigid)
+    layout = _laid_out(values, classes, initial, rigid)
     limits = _limits(np.asarray(confidence, dtype=np.float64)[layout.objects])
     orders = layout.orders(order)
     return layout.by_object(_path(layout, "shorten", compiled).shorten(limits, orders))
@@ -215,7 +215,7 @@ def covers(
            [ True,  True, False],
            [False, False,  True]])
     """
-    layout = _layout(values, classes)
+    layout = _laid_out(values, classes)
     limits = _limits(np.asarray(confidence, dtype=np.float64)[layout.objects])
     types_by_row = np.ascontiguousarray(np.asarray(types, dtype=np.int8)[layout.objects])
     return _path(layout, "covers", compiled).covered(limits, types_by_row), layout.positions
@@ -258,7 +258,7 @@ def induce(
     array([2, 2, 1])
     """
     laps = [perf_counter()]
-    layout = _layout(values, classes, initial, rigid)
+    layout = _laid_out(values, classes, initial, rigid)
     path = _path(layout, "induce", compiled, n_jobs)
     confidence = path.confidences()
     laps.append(perf_counter())
@@ -285,7 +285,7 @@ def use_compiled(n_objects: int) -> bool:
     return n_objects > COMPILED_FROM and numba_installed()
 
 
-def _layout(
+def _laid_out(
     values: ArrayLike,
     classes: ArrayLike | Graded,
     initial: ArrayLike | None = None,
