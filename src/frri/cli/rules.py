@@ -60,9 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Rules to standard output."""
     if arguments.tree is not None:
         return _tree(arguments)
-    for option in ("depth", "cut", "output", "target"):
-        if getattr(arguments, option) is not None:
-            raise ValueError(f"--{option} belongs to --tree DATA.")
+    for option in ("depth", "cut", "output", "target", "missing", "date_format", "drop_unlabelled"):
+        if getattr(arguments, option) not in (None, [], False):
+            raise ValueError(f"--{option.replace('_', '-')} belongs to --tree DATA.")
     ruleset = load_model(arguments.model)
     if arguments.label is not None and ruleset.semantics.meaning.says == "number":
         raise ValueError(

@@ -5,6 +5,8 @@ from html import escape
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from frri._util.optional import optional
 from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
 from frri.table import Attribute
@@ -143,12 +145,20 @@ def condition_text(
     'age < 30'
     >>> condition_text(NumericCondition("age", 1 / 3, 1000000))
     'age >= 1000000 (fades, ends at 0.333333)'
+
+    Of ordered categories there is nothing between one and the next, so each is told by itself:
+
+    >>> size = Attribute("size", categories=("S", "M", "L"), kind="ordinal")
+    >>> condition_text(NumericCondition("size", -1, 1), size)
+    'size >= M (S to 0.50)'
     """
     name = condition.attribute
     if isinstance(condition, NominalCondition):
         values = sorted(condition.values)
         return f"{name} = {values[0]}" if len(values) == 1 else f"{name} in {{{', '.join(values)}}}"
     assert isinstance(condition, NumericCondition)  # noqa: S101 - there are two kinds of conditions
+    if attribute is not None and attribute.kind == "ordinal":
+        return _ordered_text(condition, attribute)
     c, show = condition, _number if attribute is None else attribute.show
     strict_low, strict_high = (
         is_strict(c.core_low, c.support_low),
@@ -183,6 +193,26 @@ def condition_text(
     # Clipped values never get past the range: an end beyond it is never reached.
     ends = " and ".join(show(support) for support, reached in slopes if reached)
     return f"{phrase} (fades, ends at {ends})" if ends else f"{phrase} (fades)"
+
+
+def _ordered_text(condition: NumericCondition, attribute: Attribute) -> str:
+    """The categories that a condition holds for, and those that it holds for to some degree."""
+    name, categories = attribute.name, attribute.categories or ()
+    degrees = condition.membership(np.arange(len(categories))).tolist()
+    held = [k for k, degree in enumerate(degrees) if degree >= 1.0]
+    partly = [f"{categories[k]} to {share(d)}" for k, d in enumerate(degrees) if 0.0 < d < 1.0]
+    if not held:
+        return f"{name} is {' or '.join(partly)}" if partly else f"{name} is nothing known"
+    first, last = categories[held[0]], categories[held[-1]]
+    if len(held) == len(categories):
+        phrase = f"{name} is anything"
+    elif first == last:
+        phrase = f"{name} = {first}"
+    elif held[-1] == len(categories) - 1:
+        phrase = f"{name} >= {first}"
+    else:
+        phrase = f"{name} <= {last}" if held[0] == 0 else f"{first} <= {name} <= {last}"
+    return f"{phrase} ({', '.join(partly)})" if partly else phrase
 
 
 def _facts(ruleset: "RuleSet | None", rule: "Rule") -> list[str]:
