@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 _SINGLE = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 _ENVIRONMENT = {**dict.fromkeys(_SINGLE, "1"), "PYTHONHASHSEED": "0"}
 
+# Seconds that processes are given to start before nothing is left to do.
+STARTING = 5.0
+
 _Finished = queue.SimpleQueue[tuple[Task, "Future[Cell]"]]
 
 
@@ -78,6 +81,7 @@ def _in_one_pool(
                 future.add_done_callback(lambda done, task=task: finished.put((task, done)))
             for _ in todo:
                 yield _cell(*_next(finished, tick), time_limit, last_words)
+            _let_all_begin(workers, last_words)
         except KeyboardInterrupt:
             while not finished.empty():
                 yield _cell(*finished.get(), time_limit, last_words)
@@ -85,6 +89,13 @@ def _in_one_pool(
         finally:
             pool.stop()
             pool.join()
+
+
+def _let_all_begin(workers: int, last_words: str) -> None:
+    """A process that is still starting when its pool ends would complain on standard output."""
+    end = time.monotonic() + STARTING
+    while len(list(Path(last_words).iterdir())) < workers and time.monotonic() < end:
+        time.sleep(0.02)
 
 
 def _pool(grid: Grid, workers: int, last_words: str) -> Any:
