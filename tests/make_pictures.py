@@ -1,7 +1,7 @@
 """Draws the pictures of the page in the documentation: `PYTHONPATH=tests python tests/make_pictures.py`.
 
-Three models as a reader would make them: wines and FRRI, made-up patients and RIPPER, diabetes (pima) and
-compact FRRI. Playwright and Chromium are needed.
+Four models as a reader would make them: wines and FRRI, made-up patients and RIPPER, diabetes (pima) and
+compact FRRI, the progression of diabetes and additive rules. Playwright and Chromium are needed.
 """
 
 from pathlib import Path
@@ -10,10 +10,16 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 from playwright.sync_api import sync_playwright
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_diabetes, load_wine
 
 from browsing import ARGUMENTS, CHROMIUM
-from frri import CompactFRRIClassifier, FRRIClassifier, RIPPERClassifier, read_table
+from frri import (
+    AdditiveRulesRegressor,
+    CompactFRRIClassifier,
+    FRRIClassifier,
+    RIPPERClassifier,
+    read_table,
+)
 from frri.compare import load
 from frri.report import write_report
 
@@ -34,6 +40,9 @@ def models():
     labels = pd.Series(pima.y, name="diabetes").str.removeprefix("tested_")
     learner = CompactFRRIClassifier().fit(pima.X[::2], labels[::2])
     yield "pima", learner, pima.X[1::2], labels[1::2]
+    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    additive = AdditiveRulesRegressor(calibration=0.25).fit(X[::2], y[::2].rename("progression"))
+    yield "numbers", additive, X[1::2], y[1::2]
 
 
 def main():
@@ -61,10 +70,10 @@ def main():
                 page.click("text=Loosen all")
                 page.wait_for_selector("#edit-bar:visible")
                 shoot("page-edit")
-            elif name == "patients":
+            elif name in {"patients", "numbers"}:
                 page.click("#tab-what-if")
                 page.wait_for_selector(".change:not([aria-busy])")
-                shoot("page-what-if")
+                shoot("page-what-if" if name == "patients" else "page-numbers")
             else:
                 shoot("page-rules")
                 page.click("#tab-overview")

@@ -14,8 +14,6 @@ from frri.explain.change.space import Space
 from frri.explain.facts import SUPPORTED as EXPLAINED
 from frri.export import sql, to_javascript, to_python
 from frri.fuzzy import T_NORMS
-from frri.report.facts import SUPPORTED as REPORTED
-from frri.report.facts import facts as report_facts
 from frri.rules import _prediction as bulk
 from frri.rules.decision import Decision
 from frri.rules.ruleset import STATISTICS
@@ -211,13 +209,9 @@ def refused(ruleset, engine, call):
         call()
 
 
-@pytest.mark.parametrize("support", [STATISTICS, REPORTED], ids=lambda s: s.engine)
-def test_statistics_and_reports_refuse_what_has_no_classes(support):
+def test_statistics_refuse_what_has_no_classes():
     ruleset = next(r for r, _ in RULESETS if r.task == "regression")
-    if support is STATISTICS:
-        refused(ruleset, support.engine, lambda: ruleset.statistics(FRAME, [0.0] * len(FRAME)))
-    else:
-        refused(ruleset, support.engine, lambda: report_facts(ruleset))
+    refused(ruleset, STATISTICS.engine, lambda: ruleset.statistics(FRAME, [0.0] * len(FRAME)))
 
 
 def test_a_setting_can_be_refused_too():

@@ -16,6 +16,7 @@ from frri.report import facts, report_html, write_report
 from frri.report.opening import opening
 from frri.report.packing import pack_codes, pack_flags, pack_numbers
 from frri.report.scripts import page_script
+from frri.rules.semantics import CLASSIFICATION, Support
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&\u202e\u2028"
 
@@ -381,7 +382,13 @@ def test_file_is_written_whole_or_not_at_all(tmp_path):
 def test_notebooks_show_the_page_in_a_frame_and_fall_back_to_the_table(monkeypatch):
     assert small()._repr_html_().startswith("<iframe")
     numbers = RuleSet((Rule((), 2.5),), (), (), "price", semantics="added-contributions", base=(1,))
-    assert numbers._repr_html_().startswith("<p>1 rule for")
+    assert numbers._repr_html_().startswith("<iframe")
+    assert "<li>ALWAYS price +2.5</li>" in report_html(numbers)
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            "frri.report.notebook.SUPPORTED", Support("The report", "print", CLASSIFICATION)
+        )
+        assert numbers._repr_html_().startswith("<p>1 rule for")
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
     assert small()._repr_html_().startswith("<p>2 rules")
     with pytest.raises(ImportError, match=r"pip install 'frri\[report\]'"):
@@ -461,11 +468,13 @@ def test_command_explains_bad_arguments(files, capsys):
         assert message in said.err
 
 
-def test_what_cannot_be_shown_is_refused_before_the_table_is_read(files, capsys):
+def test_what_cannot_be_shown_is_refused_before_the_table_is_read(files, capsys, monkeypatch):
     number = Rule((NumericCondition.below("a", 3),), 2.5)
     prices = {"semantics": "added-contributions", "base": (1,)}
     RuleSet((number,), small().attributes, (), **prices).save(files / "numbers.json")
     (files / "bare.csv").write_text("a,b\n1,p\n")
+    classes = Support("The report", "print the rules instead", CLASSIFICATION)
+    monkeypatch.setattr("frri.cli.report.SUPPORTED", classes)
     code, said = run(capsys, "report", files / "numbers.json", files / "bare.csv")
     assert code == 2
     assert said.err.count("\n") == 1

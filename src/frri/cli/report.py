@@ -52,7 +52,9 @@ def add_page_arguments(parser: Parser) -> None:
         "not learned from give an honest accuracy",
     )
     parser.add_argument(
-        "--target", metavar="COLUMN", help="the classes of the rows; default: the model's target"
+        "--target",
+        metavar="COLUMN",
+        help="the classes or numbers of the rows; default: the model's target",
     )
     parser.add_argument(
         "--names", metavar="COLUMN", help="a column of the data that says what the rows are called"
@@ -94,8 +96,9 @@ def _names(table: Any, arguments: argparse.Namespace) -> Any:
 
 
 def _labelled(ruleset: RuleSet, arguments: argparse.Namespace) -> tuple[Any, Any]:
-    """The table, and the classes of its rows if it has them."""
+    """The table, and the classes or numbers of its rows if it has them."""
     source, column = arguments.data, arguments.target
+    answers = "classes" if ruleset.classes else "numbers"
     target = ruleset.target if column is None else column
     texts = {a.name: a.categories for a in ruleset.attributes if a.categories is not None}
     if ruleset.classes:
@@ -107,9 +110,9 @@ def _labelled(ruleset: RuleSet, arguments: argparse.Namespace) -> tuple[Any, Any
             labels_of(table[target], ruleset) if ruleset.classes else numbers_of(table[target])
         )
     if column is not None:
-        raise ValueError(f"{source} has no column {column!r} to take the classes from.")
+        raise ValueError(f"{source} has no column {column!r} to take the {answers} from.")
     say(
-        f"{source} has no column {target!r}: the page shows its rows without their classes "
+        f"{source} has no column {target!r}: the page shows its rows without their {answers} "
         "(--target names another column)."
     )
     return table, None

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,13 @@ from numpy.typing import NDArray
 from frri import __version__
 from frri.report.decisions import beside, decided_rows, deciding_rules
 from frri.report.histograms import coloured_classes, histogram
+from frri.report.numbers import (
+    N_LEVELS,
+    levels_of,
+    lost_without,
+    number_performance,
+    number_scale,
+)
 from frri.report.packing import pack_codes, pack_flags, pack_numbers
 from frri.report.plane import principal_plane
 from frri.rules import RuleSet, RuleStatistics
@@ -26,10 +33,11 @@ from frri.rules.measures import (
 )
 from frri.rules.rule import label_array
 from frri.rules.ruleset import STATISTICS
-from frri.rules.semantics import CLASSIFICATION, ORDINAL, Support
+from frri.rules.semantics import Support
 from frri.table import EncodedTable, to_matrix
+from frri.table.checks import check_quantities
 
-SUPPORTED = Support("The report", "print the rules instead", CLASSIFICATION | ORDINAL)
+SUPPORTED = Support("The report", "print the rules instead")
 
 # Rows embedded in a page, at most, and the characters that they and all else known may take together.
 MAX_ROWS = 5_000
@@ -64,7 +72,7 @@ def facts(
         Rows to show the rules on. Statistics are of all of them; when there are more than `max_rows`
         (or wide ones), a random sample of them is embedded.
     y : array-like, optional
-        Their classes.
+        Their classes, or their numbers.
     max_rows : int, default=5000
     names : sequence, optional
         What the rows are called, one name per row; by default they are numbered.
@@ -75,7 +83,8 @@ def facts(
     -------
     dict
         Plain JSON values: `model` (as `RuleSet.to_dict`), `overview`, `attributes`, `rules` and, with
-        data, `data`, `performance` and `curve`; these are None where nothing is known.
+        data, `data`, `performance` and `curve`; these are None where nothing is known. Where numbers are
+        predicted, `numbers` says where they begin and end, and their levels stand for classes.
 
     Examples
     --------
@@ -89,12 +98,16 @@ def facts(
     """
     SUPPORTED.require(ruleset.semantics)
     table = _read(ruleset, X, y)
-    counts = np.array(ruleset.class_counts)
-    coloured = coloured_classes(counts)
+    numbers = None
+    coloured = coloured_classes(np.array(ruleset.class_counts))
+    if ruleset.task == "regression":
+        coloured = list(range(N_LEVELS))
+        numbers = number_scale(ruleset, None) if table is None else table.predicted["scale"]
     result: dict[str, Any] = {
         "frri": __version__,
         "model": ruleset.to_dict(),
         "coloured": coloured,
+        "numbers": numbers,
         "overview": _overview(ruleset, table),
         "attributes": _attributes(ruleset, table, coloured),
         "rules": [_known(rule.statistics) for rule in ruleset],
@@ -104,8 +117,6 @@ def facts(
     }
     if table is None:
         return result
-    decision = ruleset.decide(EncodedTable(table.matrix, ruleset.attributes))
-    decided, deciding = decision.index, deciding_rules(decision)
     room = MAX_CHARACTERS - len(json.dumps(result)) - len(str(ruleset))
     given = _names(names, len(table))
     if given is not None:
@@ -113,40 +124,43 @@ def facts(
     sample = _sample(table, max_rows, room, len(ruleset), seed)
     covers = ruleset.covers(EncodedTable(table.matrix[sample], ruleset.attributes))
     result["rules"] = _rules(ruleset, table, sample, covers)
-    right = None if table.classes is None else decided == table.classes
-    for known, rows in zip(
-        result["rules"], decided_rows(len(ruleset), deciding, right), strict=True
-    ):
-        known["decides"] = rows
-    result["data"] = _data(table, sample, decided, deciding, len(ruleset.classes))
+    result["data"] = _data(table, sample)
     plane = principal_plane(table.matrix[sample], ruleset.attributes)
     result["data"]["plane"] = (
         None if plane is None else [pack_numbers(column.round(4)) for column in plane.T]
     )
     result["data"]["names"] = None if given is None else [given[i] for i in sample]
-    if table.classes is not None:
-        result["performance"] = {
-            "accuracy": accuracy(table.classes, decided),
-            "balanced_accuracy": balanced_accuracy(table.classes, decided),
-            "confusion": confusion(table.classes, decided),
-        } | beside(ruleset, table.classes, decided, int(decision.silent.sum()))
-        embedded, classes = table.matrix[sample], table.classes[sample]
-        mixed = np.random.default_rng(seed).permutation(len(sample))
-        curve = accuracy_by_size(ruleset, embedded[mixed], classes[mixed], covers[mixed])
-        result["curve"] = curve
-        lost = _importances(ruleset, embedded[mixed], classes[mixed], seed)
-        for attribute in result["attributes"]:
-            attribute["importance"] = lost[attribute["name"]]
+    lost = None
+    if numbers is not None:
+        _add_predicted(table, sample, result)
+        if table.predicted["truth"] is not None:
+            mixed = _mixed(ruleset, sample, seed)
+            embedded, truth = table.matrix[mixed], table.predicted["truth"][mixed]
+            lost = lost_without(ruleset, embedded, truth, repeats=REPEATS, seed=seed)
+    else:
+        _add_decided(ruleset, table, sample, result)
+        if table.classes is not None:
+            order = np.random.default_rng(seed).permutation(len(sample))
+            embedded, classes = table.matrix[sample][order], table.classes[sample][order]
+            result["curve"] = accuracy_by_size(ruleset, embedded, classes, covers[order])
+            mixed = _mixed(ruleset, sample, seed)
+            lost = _importances(ruleset, table.matrix[mixed], table.classes[mixed], seed)
+    for attribute in result["attributes"]:
+        attribute["importance"] = None if lost is None else lost[attribute["name"]]
     return result
 
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """Checked, encoded rows and the positions of their classes."""
+    """Checked, encoded rows and the positions of their classes, or the levels of their numbers.
+
+    Of numbers, `predicted` has the `truth` (or None), the `answers` and the `scale` of both.
+    """
 
     matrix: NDArray[np.float64]
     classes: NDArray[np.intp] | None
     statistics: tuple[RuleStatistics, ...] | None
+    predicted: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -160,6 +174,8 @@ def _read(ruleset: RuleSet, X: Any, y: Any) -> _Table | None:
     matrix = to_matrix(X, ruleset.attributes)
     if not len(matrix):
         raise ValueError("The table has no rows; give one with rows, or none at all.")
+    if ruleset.task == "regression":
+        return _read_numbers(ruleset, matrix, y)
     if y is None:
         return _Table(matrix, None, None)
     classes = class_positions(ruleset, y, len(matrix))
@@ -169,11 +185,24 @@ def _read(ruleset: RuleSet, X: Any, y: Any) -> _Table | None:
     return _Table(matrix, classes, known)
 
 
+def _read_numbers(ruleset: RuleSet, matrix: NDArray[np.float64], y: Any) -> _Table:
+    answers = ruleset.predict(EncodedTable(matrix, ruleset.attributes))
+    if y is None:
+        scale = number_scale(ruleset, answers)
+        return _Table(matrix, None, None, {"truth": None, "answers": answers, "scale": scale})
+    truth = check_quantities(np.asarray(y), ruleset.target)
+    if truth.shape != answers.shape:
+        raise ValueError(f"Expected {len(matrix)} numbers, one per row, got {len(truth)}.")
+    scale = number_scale(ruleset, truth)
+    levels = levels_of(truth, scale["edges"])
+    return _Table(matrix, levels, None, {"truth": truth, "answers": answers, "scale": scale})
+
+
 def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
     about = About(ruleset.about).plain()
     learner, version = about.pop("learner", None), about.pop("frri", None)
     proof = about.pop("selection", None)
-    for said_elsewhere in ("rows", "columns", "log"):
+    for said_elsewhere in ("rows", "columns", "log", "intervals"):
         about.pop(said_elsewhere, None)
     return {
         "learner": None if learner is None else str(learner),
@@ -189,6 +218,9 @@ def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
 
 def _n_training(ruleset: RuleSet) -> float | None:
     """How many rows the rules were learned from; a count of 1 for every class stands for unknown."""
+    if ruleset.task == "regression":
+        rows = ruleset.about.get("rows")
+        return rows if isinstance(rows, (int, float)) else None
     if all(count == 1 for count in ruleset.class_counts):
         return None
     return sum(ruleset.class_counts)
@@ -196,7 +228,7 @@ def _n_training(ruleset: RuleSet) -> float | None:
 
 def _is_training(ruleset: RuleSet, table: _Table | None) -> bool | None:
     """Whether the rows are those of the training, None where there is no telling."""
-    if table is None or table.classes is None or not len(ruleset):
+    if table is None or table.classes is None or not ruleset.classes or not len(ruleset):
         return None
     if any(rule.statistics is None for rule in ruleset):
         return None
@@ -235,7 +267,7 @@ def _attributes(
     if table is None:
         return described
     n_series = len(coloured) + (len(coloured) < len(ruleset.classes))
-    series_of = np.full(len(ruleset.classes), n_series - 1)
+    series_of = np.full(max(len(ruleset.classes), n_series), n_series - 1)
     series_of[coloured] = np.arange(len(coloured))
     if table.classes is None:
         n_series, series = 1, np.zeros(len(table), dtype=np.intp)
@@ -279,15 +311,20 @@ def _known(known: RuleStatistics | None) -> dict[str, Any]:
     }
 
 
+def _mixed(ruleset: RuleSet, sample: NDArray[np.intp], seed: int) -> NDArray[np.intp]:
+    """As many of the embedded rows, at random, as attributes can be ranked on within seconds."""
+    used = {name for rule in ruleset for name in rule.attributes}
+    affordable = EFFORT // max(len(ruleset) * len(used), 1)
+    order = np.random.default_rng(seed).permutation(len(sample))
+    return sample[order][: min(ENOUGH_ROWS, max(affordable, 100))]
+
+
 def _importances(
     ruleset: RuleSet, matrix: NDArray[np.float64], classes: NDArray[np.intp], seed: int
 ) -> dict[str, float]:
-    """What the accuracy loses without each attribute, on as many rows as a wait of seconds allows."""
-    used = {name for rule in ruleset for name in rule.attributes}
-    affordable = EFFORT // max(len(ruleset) * len(used), 1)
-    rows = slice(min(ENOUGH_ROWS, max(affordable, 100)))
-    table = EncodedTable(matrix[rows], ruleset.attributes)
-    labels = label_array(ruleset.classes)[classes[rows]]
+    """What the accuracy loses without each attribute."""
+    labels = label_array(ruleset.classes)[classes]
+    table = EncodedTable(matrix, ruleset.attributes)
     found = importance(ruleset, table, labels, repeats=REPEATS, seed=seed)
     return {one.attribute: one.drop for one in found}
 
@@ -318,13 +355,7 @@ def _names(names: Any, n_rows: int) -> list[str] | None:
     return given
 
 
-def _data(
-    table: _Table,
-    sample: NDArray[np.intp],
-    decided: NDArray[np.intp],
-    deciding: NDArray[np.intp] | None,
-    n_classes: int,
-) -> dict[str, Any]:
+def _data(table: _Table, sample: NDArray[np.intp]) -> dict[str, Any]:
     sampled = len(sample) < len(table)
     return {
         "n_rows": len(table),
@@ -333,10 +364,43 @@ def _data(
         "rows": pack_codes(sample) if sampled else None,
         "columns": [pack_numbers(column) for column in table.matrix[sample].T],
         "classes": None if table.classes is None else pack_codes(table.classes[sample]),
+    }
+
+
+def _add_decided(
+    ruleset: RuleSet, table: _Table, sample: NDArray[np.intp], result: dict[str, Any]
+) -> None:
+    """What is decided about the rows, by which rules, and how well."""
+    decision = ruleset.decide(EncodedTable(table.matrix, ruleset.attributes))
+    decided, deciding = decision.index, deciding_rules(decision)
+    right = None if table.classes is None else decided == table.classes
+    decides = decided_rows(len(ruleset), deciding, right)
+    for known, rows in zip(result["rules"], decides, strict=True):
+        known["decides"] = rows
+    result["data"] |= {
         "class_counts": None
         if table.classes is None
-        else np.bincount(table.classes, minlength=n_classes).tolist(),
+        else np.bincount(table.classes, minlength=len(ruleset.classes)).tolist(),
         "decided": pack_codes(decided[sample]),
         # Rules from 1, so that 0 is left for "no rule covers it".
         "deciding": None if deciding is None else pack_codes(deciding[sample] + 1),
     }
+    if table.classes is not None:
+        result["performance"] = {
+            "accuracy": accuracy(table.classes, decided),
+            "balanced_accuracy": balanced_accuracy(table.classes, decided),
+            "confusion": confusion(table.classes, decided),
+        } | beside(ruleset, table.classes, decided, int(decision.silent.sum()))
+
+
+def _add_predicted(table: _Table, sample: NDArray[np.intp], result: dict[str, Any]) -> None:
+    """What is predicted of the rows, what is true, and how far off that is."""
+    truth, answers = table.predicted["truth"], table.predicted["answers"]
+    result["data"] |= {
+        "truth": None if truth is None else pack_numbers(truth[sample]),
+        "answers": pack_numbers(answers[sample]),
+        "decided": pack_codes(levels_of(answers[sample], table.predicted["scale"]["edges"])),
+        "deciding": None,
+    }
+    if truth is not None:
+        result["performance"] = number_performance(truth, answers)

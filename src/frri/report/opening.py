@@ -1,7 +1,9 @@
 """The sentence that the page opens with: how large the model is, how good, and beside what."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from frri.table import Attribute
 
 # Fewer rules are named where they lose no more accuracy than this.
 LOSS = 0.01
@@ -29,6 +31,8 @@ def opening(known: Mapping[str, Any]) -> str:
     said = counted(overview["n_rules"], "rule")
     if measured is None:
         return f"{said}."
+    if known["numbers"] is not None:
+        return f"{said}, {_off_by(known)}."
     low, high = (round(100 * end) for end in measured["interval"])
     whose = {True: "training", False: "new"}.get(overview["is_training"], "given")
     rows = f"{data['n_rows']:,} {whose} row{'' if data['n_rows'] == 1 else 's'}"
@@ -42,6 +46,28 @@ def opening(known: Mapping[str, Any]) -> str:
     warning = " Rows not seen in training will be decided less well." if whose == "training" else ""
     # A number and its sign stay on one line.
     return f"{'; '.join(parts)}.{warning}".replace(" %", "\u00a0%")
+
+
+def _off_by(known: Mapping[str, Any]) -> str:
+    """How far off numbers are, beside always answering their mean."""
+    measured = known["performance"]
+    show = number_shower(known)
+    return (
+        f"off by {show(measured['mae'])} on average on {counted(measured['rows'], 'given row')} "
+        f"(R2 {measured['r2']:.2f}); always answering the mean {show(measured['mean'])}: "
+        f"off by {show(measured['mean_mae'])}"
+    )
+
+
+def number_shower(known: Mapping[str, Any]) -> Callable[[float], str]:
+    """How numbers that are predicted are written: to three more places than their range.
+
+    Examples
+    --------
+    >>> number_shower({"numbers": {"low": 25.0, "high": 346.0}})(152.1334841)
+    '152.1'
+    """
+    return Attribute("number", known["numbers"]["low"], known["numbers"]["high"]).show
 
 
 def _fewer(known: Mapping[str, Any]) -> list[str]:

@@ -12,7 +12,7 @@ from frri import __version__
 from frri._util.files import write_whole
 from frri._util.optional import optional
 from frri.report.facts import MAX_ROWS, facts
-from frri.report.opening import counted, opening
+from frri.report.opening import counted, number_shower, opening
 from frri.report.scripts import page_script, page_style
 from frri.rules import RuleSet
 from frri.rules.text import rule_text
@@ -44,7 +44,7 @@ def write_report(
     X : array-like or data frame, optional
         Rows to show the rules on: training rows or, for an honest accuracy, others.
     y : array-like, optional
-        Their classes.
+        Their classes, or their numbers.
     max_rows : int, default=5000
         As many rows are embedded at most; of more, a random sample is.
     names : sequence, optional
@@ -75,7 +75,7 @@ def report_html(
     ----------
     ruleset : RuleSet or fitted learner
     X, y : array-like or data frame, optional
-        Rows to show the rules on, and their classes.
+        Rows to show the rules on, and their classes or numbers.
     max_rows : int, default=5000
     names : sequence, optional
         What the rows are called.
@@ -120,7 +120,9 @@ def render(known: Mapping[str, Any], ruleset: RuleSet) -> str:
         target=ruleset.target,
         opening=opening(known),
         figures=_figures(known),
-        tabs=TABS,
+        # The editor knows classes only.
+        tabs=TABS if known["numbers"] is None else TABS[:-1],
+        kind="classes" if known["numbers"] is None else "numbers",
         sentences=[rule_text(ruleset, rule) for rule in ruleset],
         sampled=_sampled(known["data"]),
         # Checked in: these two are files of this package.
@@ -178,6 +180,8 @@ def _figures(known: Mapping[str, Any]) -> list[dict[str, str]]:
             f"per rule, over {counted(len(known['attributes']), 'attribute')}",
         ),
     ]
+    if known["numbers"] is not None:
+        return [*figures, *_number_figures(known)]
     if measured is not None:
         basis = {True: "training", False: "new"}.get(overview["is_training"], "given")
         note = f"of {data['n_rows']:,} {basis} rows"
@@ -187,6 +191,17 @@ def _figures(known: Mapping[str, Any]) -> list[dict[str, str]]:
         return [*figures, _figure("Classes", f"{n_classes:,}", "")]
     note = f"rows, {counted(n_classes, 'class', 'classes')}"
     return [*figures, _figure("Learned from", f"{overview['n_training']:,.7g}", note)]
+
+
+def _number_figures(known: Mapping[str, Any]) -> list[dict[str, str]]:
+    measured, n_training = known["performance"], known["overview"]["n_training"]
+    figures = []
+    if measured is not None:
+        note = f"on average, of {measured['rows']:,} given rows"
+        figures.append(_figure("Off by", number_shower(known)(measured["mae"]), note))
+    if n_training is not None:
+        figures.append(_figure("Learned from", f"{n_training:,.7g}", "rows"))
+    return figures
 
 
 def _figure(title: str, value: str, note: str) -> dict[str, str]:

@@ -9,6 +9,8 @@ import { editView } from "./edit.js";
 import { degrees, explain, predict, probabilities, scores } from "./evaluator.js";
 import { headerView } from "./header.js";
 import { countLayers } from "./layers.js";
+import { numberCases } from "./numbercases.js";
+import { predictsNumbers } from "./numbers.js";
 import { overviewView } from "./overview.js";
 import { conditionParts, ruleParts } from "./phrases.js";
 import { distributionSymbols } from "./scales.js";
@@ -45,10 +47,11 @@ const actions = {
 theme(byId("theme"));
 document.body.prepend(distributionSymbols(facts));
 const rules = rulesView(store, actions);
-const edit = editView(store, actions);
+const areNumbers = predictsNumbers(facts.model);
+const edit = areNumbers ? null : editView(store, actions);
 headerView(store);
 const overview = overviewView(store, actions);
-const cases = casesView(store, actions);
+const cases = (areNumbers ? numberCases : casesView)(store, actions);
 let whatIf = null;
 const showTab = tabs(byId("tabs"), (name) => {
   // These two cost time that the first look at the rules need not wait for.

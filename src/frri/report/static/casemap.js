@@ -3,10 +3,9 @@
  * rules that use them are drawn as boxes: full where they hold, dashed where they end.
  */
 
-import { classColour } from "./chart.js";
+import { classColour, ownSeries } from "./chart.js";
 import { h, put, s } from "./dom.js";
 import { field, option } from "./filters.js";
-import { shownClass } from "./ordered.js";
 import { placesOf } from "./range.js";
 import { usedByRank } from "./ranking.js";
 import { scalesOnce } from "./scales.js";
@@ -127,7 +126,7 @@ export function caseMap(store, open) {
           const condition = rule.if.find((one) => one.attribute === name && one.trapezoid);
           return condition ? placesOf(condition, scales.get(name)) : [0, 0, 1, 1];
         });
-        const colour = `box-${classColour(facts, shownClass(facts.model, rule))}`;
+        const colour = `box-${classColour(facts, ownSeries(facts, rule))}`;
         const box = (x1, x2, y1, y2, extra) =>
           s(
             "rect",

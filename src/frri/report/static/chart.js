@@ -1,6 +1,7 @@
 /** Small drawings: classes and their colours, bars, and a line. */
 
 import { h, named, s } from "./dom.js";
+import { levelOf, predictsNumbers, saidLevel, saidText, shownNumber } from "./numbers.js";
 import { movesAnswer, shownClass } from "./ordered.js";
 import { percentText, signedText } from "./words.js";
 
@@ -29,7 +30,33 @@ export function classLabel(store, label) {
 }
 
 /**
- * What a rule says, with its colour: a class, at least or at most one, or by how much it moves the answer.
+ * The position of what a rule is drawn as among all that have colours: its class, or the level of its number.
+ *
+ * @param {object} facts
+ * @param {object} rule
+ * @returns {number}
+ */
+export function ownSeries(facts, rule) {
+  return predictsNumbers(facts.model) ? saidLevel(facts, rule) : shownClass(facts.model, rule);
+}
+
+/**
+ * What is answered, with its colour: a class or a number.
+ *
+ * @param {object} store
+ * @param {*} answer
+ * @returns {HTMLElement}
+ */
+export function answerLabel(store, answer) {
+  const { facts } = store;
+  if (!predictsNumbers(facts.model)) return classLabel(store, answer);
+  const colour = classColour(facts, levelOf(facts, answer));
+  return h("span", { class: "class" }, swatch(colour), named(shownNumber(facts, answer)));
+}
+
+/**
+ * What a rule says, with its colour: a class, at least or at most one, by how much it moves the answer, or a
+ * number.
  *
  * @param {object} store
  * @param {object} rule
@@ -37,8 +64,9 @@ export function classLabel(store, label) {
  */
 export function ruleLabel(store, rule) {
   const { model } = store.facts;
-  const position = shownClass(model, rule);
-  const said = movesAnswer(model) ? signedText(rule.weight * rule.then) : rule.then;
+  const position = ownSeries(store.facts, rule);
+  let said = movesAnswer(model) ? signedText(rule.weight * rule.then) : rule.then;
+  if (predictsNumbers(model)) said = saidText(model, rule);
   const sign = { "at least": "≥ ", "at most": "≤ " }[rule.relation] ?? "";
   return h(
     "span",

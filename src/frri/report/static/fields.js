@@ -1,9 +1,11 @@
 /**
  * The field of one attribute of a row: a slider with a number beside it, or a select; both can be missing.
- * Below it a strip shows what would be decided at every value.
+ * Below it a strip shows what would be decided at every value, or a curve what would be predicted.
  */
 
+import { curveView } from "./curveview.js";
 import { h, named } from "./dom.js";
+import { predictsNumbers } from "./numbers.js";
 import { parseValue } from "./pasting.js";
 import { distribution, scalesOnce } from "./scales.js";
 import { stripView } from "./stripview.js";
@@ -25,7 +27,7 @@ export function valueField(store, attribute, j, { changed, locked }) {
     lockButton(attribute, locked),
   );
   const missing = missingText(store.facts.model, attribute);
-  const strip = stripView(store, attribute);
+  const strip = (predictsNumbers(store.facts.model) ? curveView : stripView)(store, attribute);
   if (attribute.categories) return selectField(attribute, id, label, missing, changed, strip);
   const scale = scalesOnce(store).get(attribute.name);
   const step = Math.max(widthOf(attribute) / 1000, precisionOf(store, j));

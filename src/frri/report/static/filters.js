@@ -13,7 +13,7 @@ export function filterControls(store, changed, ...further) {
   const search = h("input", {
     type: "search",
     id: "search",
-    placeholder: "Attribute, value, class or rule number",
+    placeholder: `Attribute, value, ${model.classes.length ? "class" : "number"} or rule number`,
     autocomplete: "off",
     spellcheck: "false",
     oninput: changed,
@@ -63,9 +63,9 @@ export function filterControls(store, changed, ...further) {
     "div",
     { class: "filters", role: "search" },
     field("Search", search, "grow"),
-    field("Class", classes),
+    model.classes.length ? field("Class", classes) : null,
     field("Uses", attributes),
-    field("Precision", precision),
+    model.classes.length ? field("Precision", precision) : null,
     originField,
     further,
   );

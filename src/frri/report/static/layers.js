@@ -3,9 +3,8 @@
  * solid those that the rule covers. Heights are numbers of rows, and all three share one scale.
  */
 
-import { classColour } from "./chart.js";
+import { classColour, ownSeries } from "./chart.js";
 import { s } from "./dom.js";
-import { shownClass } from "./ordered.js";
 import { placesOf, rangeBar } from "./range.js";
 import { sidesOf } from "./spoken.js";
 import { show } from "./words.js";
@@ -37,7 +36,7 @@ export function countLayers(store, rule, k, cover) {
   const others = rule.if.length > 1 ? sheet.memberships(rule).filter((_, i) => i !== k) : [];
   const bins = binOf.n;
   const all = new Array(bins).fill(0);
-  const nClasses = rows.classes ? model.classes.length : 1;
+  const nClasses = rows.classes ? model.classes.length || store.facts.coloured.length : 1;
   const empty = () => Array.from({ length: nClasses }, () => new Array(bins).fill(0));
   const [meeting, covered] = [empty(), empty()];
   for (let i = 0; i < rows.n; i += 1) {
@@ -76,7 +75,7 @@ export function layeredChart(store, { rule, cover }, k, scale) {
   const { facts } = store;
   const condition = rule.if[k];
   const attribute = facts.model.attributes.find(({ name }) => name === condition.attribute);
-  const own = shownClass(facts.model, rule);
+  const own = ownSeries(facts, rule);
   const layers = store.rows && scale.symbol ? countLayers(store, rule, k, cover) : null;
   const most = layers ? Math.max(...layers.all, 1) : 0;
   const colour = classColour(facts, own);

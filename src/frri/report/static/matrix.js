@@ -4,9 +4,8 @@
  * folded away until they are chosen.
  */
 
-import { classColour } from "./chart.js";
+import { classColour, ownSeries } from "./chart.js";
 import { h, named, plain, put } from "./dom.js";
-import { shownClass } from "./ordered.js";
 import { conditionParts, shortParts } from "./phrases.js";
 import { placesOf, rangeBar } from "./range.js";
 import { ranking } from "./ranking.js";
@@ -120,7 +119,7 @@ export function matrixCell(store, rule, name) {
   if (!conditions.length) return cell;
   const attribute = attributesByName(model).get(name);
   const scale = scalesOnce(store).get(name);
-  const colour = classColour(store.facts, shownClass(model, rule));
+  const colour = classColour(store.facts, ownSeries(store.facts, rule));
   cell.title = conditions
     .map((condition) => plain(conditionParts(condition, attribute, model.semantics.clip)))
     .join(" and ")

@@ -9,6 +9,8 @@ import { byId, h, named, put } from "./dom.js";
 import { editsOf } from "./editing.js";
 import { flowPicture } from "./flow.js";
 import { accuracyBySize, metrics, performanceOf } from "./measures.js";
+import { predictsNumbers, shownNumber } from "./numbers.js";
+import { scatterPicture } from "./scatter.js";
 import { trimmer } from "./trimming.js";
 import { addsVotes } from "./votes.js";
 import { counted, decimal, percentText, shareText, signedText } from "./words.js";
@@ -25,6 +27,8 @@ const HOW = {
     "Rules say at least or at most a class; the strongest for and against each class decide between them.",
   "cumulative-logits":
     "Rules move the answer up or down the order of the classes; what they add up to gives each class its share.",
+  "weighted-mean": "The mean of the numbers of the rules that fire, weighted by degree times confidence.",
+  "added-contributions": "Rules add their numbers, times the degree to which they hold, to a base.",
   nearest: "Where no rule fires, the nearest one decides.",
   stretched: "Where no rule fires, rules are cut before their first failing condition.",
   partial: "Where no rule fires, rules count by those of their conditions that hold.",
@@ -45,6 +49,7 @@ const MISSING = {
  */
 export function overviewView(store, actions) {
   const place = byId("overview-view");
+  const isNumber = predictsNumbers(store.facts.model);
   let shown = null;
   store.subscribe(() => {
     if (!byId("panel-overview").hidden) refresh();
@@ -59,17 +64,51 @@ export function overviewView(store, actions) {
       h(
         "div",
         { class: "overview" },
-        glance(store, actions),
+        isNumber ? errorsCard(store, actions) : glance(store, actions),
         card("Data", data(store)),
         card("Model", modelBlock(store)),
         card("Proof of minimality", proof(store.state.model)),
-        card("Accuracy", accuracy(store)),
-        card("Confusion matrix", confusion(store, actions)),
+        isNumber ? null : card("Accuracy", accuracy(store)),
+        isNumber ? null : card("Confusion matrix", confusion(store, actions)),
         card("Attributes", importance(store)),
-        card("Accuracy against the number of rules", curveBlock(store)),
+        isNumber ? null : card("Accuracy against the number of rules", curveBlock(store)),
       ),
     );
   }
+}
+
+/** Predicted numbers beside true ones, and how far off they are. */
+function errorsCard(store, actions) {
+  const { facts, rows } = store;
+  const found = facts.performance;
+  if (!found)
+    return h("section", { class: "card wide" }, h("h2", {}, "How far off"), h("p", { class: "muted" }, "Unknown: give the report rows whose number is known to see it."));
+  const show = (value) => shownNumber(facts, value);
+  const between = ([low, high], text) => `95 % interval ${text(low)} to ${text(high)}`;
+  const share = (value) => value.toFixed(2);
+  return h(
+    "section",
+    { class: "card wide errors" },
+    h(
+      "div",
+      {},
+      h("h2", {}, "How far off"),
+      h("p", { class: "figure" }, show(found.mae)),
+      h("p", {}, `on average, of ${counted(found.rows, "row")}; always answering the mean ${show(found.mean)} is off by ${show(found.mean_mae)}.`),
+      pairs([
+        ["Mean absolute error", `${show(found.mae)}, ${between(found.mae_interval, show)}`],
+        ["Root mean squared error", `${show(found.rmse)}, ${between(found.rmse_interval, show)}`],
+        ["Of always answering the mean", show(found.mean_rmse)],
+        ["R2", `${share(found.r2)}, ${between(found.r2_interval, share)}`],
+      ]),
+    ),
+    h(
+      "figure",
+      {},
+      h("figcaption", { class: "muted" }, `Predicted against true${facts.data.sampled ? `, ${counted(rows.n, "embedded row")}` : ""}: on the line both are the same.`),
+      scatterPicture(store, (i) => actions.tryRow(i)).element,
+    ),
+  );
 }
 
 /** The picture that a person looks at first; null where no single rule decides. */
@@ -121,7 +160,7 @@ function data(store) {
           .map(([kind, n]) => `${n} ${kind}`)
           .join(", "),
       ],
-      ["Target", [named(model.target), `, ${counted(model.classes.length, "class", "classes")}`]],
+      ["Target", [named(model.target), `, ${model.classes.length ? counted(model.classes.length, "class", "classes") : "a number"}`]],
       given && ["Given to this page", counted(given.n_rows, "row")],
       given &&
         given.sampled && [
@@ -130,8 +169,8 @@ function data(store) {
         ],
       given && missing > 0 && ["Missing values", missing.toLocaleString("en")],
     ]),
-    h("p", { class: "muted" }, "Classes in training"),
-    classBar(store, model.class_counts),
+    model.classes.length ? h("p", { class: "muted" }, "Classes in training") : null,
+    model.classes.length ? classBar(store, model.class_counts) : null,
   ];
 }
 
@@ -150,6 +189,7 @@ function modelBlock({ facts, state, rows }) {
         `${conditions.toLocaleString("en")}${rules ? `, ${decimal(conditions / rules)} per rule` : ""}`,
       ],
       addsVotes(model) && ["Base", baseParts(model)],
+      predictsNumbers(model) && model.base && ["Base", shownNumber(facts, model.base[0])],
       ["Conditions joined by", model.semantics.t_norm.replace("_", " ")],
       [
         "Values beyond the training range",
@@ -303,7 +343,7 @@ function importance({ facts, state, isEdited }) {
       "p",
       { class: "muted" },
       known
-        ? "How much accuracy is lost when an attribute’s values are shuffled, and in how many rules it is used."
+        ? `How much ${facts.numbers ? "R2" : "accuracy"} is lost when an attribute’s values are shuffled, and in how many rules it is used.`
         : "In how many rules each attribute is used.",
     ),
     h(

@@ -7,6 +7,7 @@
  * @typedef {Array<string|{name: *}>} Parts
  */
 
+import { addsNumbers, predictsNumbers, saidText } from "./numbers.js";
 import { movesAnswer } from "./ordered.js";
 import { endsText, membersOf } from "./spoken.js";
 import { addsVotes } from "./votes.js";
@@ -76,6 +77,7 @@ function saidParts(model, rule) {
       { name: model.classes[c] },
       ` ${signedText(vote)}`,
     ]);
+  if (predictsNumbers(model)) return [addsNumbers(model) ? " " : " is ", saidText(model, rule)];
   if (movesAnswer(model)) return [` moves by ${signedText(rule.weight * rule.then)}`];
   if (rule.relation && rule.relation !== "is") return [` is ${rule.relation} `, { name: rule.then }];
   if (addsVotes(model)) return [" ", { name: rule.then }, ` ${signedText(rule.weight)}`];

@@ -1,8 +1,9 @@
 /** Cases kept side by side with the one that is looked at: decisions, and where their values differ. */
 
-import { classLabel } from "./chart.js";
+import { answerLabel } from "./chart.js";
 import { actionButton, h, named, put } from "./dom.js";
 import { predict } from "./evaluator.js";
+import { predictsNumbers } from "./numbers.js";
 import { showValue } from "./words.js";
 
 const MOST_PINS = 2;
@@ -58,8 +59,8 @@ export function pinBoard(store, { tryValues, current }) {
             h(
               "tr",
               {},
-              h("th", { scope: "row" }, "Decision"),
-              cases.map(({ values }) => h("td", {}, classLabel(store, predict(model, values)))),
+              h("th", { scope: "row" }, predictsNumbers(model) ? "Prediction" : "Decision"),
+              cases.map(({ values }) => h("td", {}, answerLabel(store, predict(model, values)))),
             ),
             differing.map((j) =>
               h(

@@ -54,7 +54,7 @@ export function unpackFlags(packed, nRows) {
  *
  * @param {object} facts
  * @returns {?{n: number, columns: ArrayLike<number>[], classes: ?ArrayLike<number>,
- *   decided: Uint16Array, number: function(number): number, at: function(number): Array,
+ *   decided: Uint16Array, truth: ?ArrayLike<number>, answers: ?ArrayLike<number>, number: function(number): number, at: function(number): Array,
  *   find: function(number): number}}
  */
 export function readRows(facts) {
@@ -72,6 +72,9 @@ export function readRows(facts) {
     columns,
     classes: data.classes && unpack(data.classes),
     decided: Uint16Array.from(unpack(data.decided)),
+    /** True and predicted numbers, where rules predict such; then classes and decisions are their levels. */
+    truth: data.truth ? unpack(data.truth) : null,
+    answers: data.answers ? unpack(data.answers) : null,
     plane: data.plane && data.plane.map(unpack),
     /** The number of a row in the table that was given, from 1. */
     number: (i) => (numbers ? numbers[i] : i) + 1,

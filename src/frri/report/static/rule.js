@@ -10,6 +10,8 @@ import { alone } from "./editing.js";
 import { layeredChart } from "./layers.js";
 import { neighbouring, overlapping } from "./neighbours.js";
 import { wilson } from "./measures.js";
+import { coveredNumbers } from "./numberrows.js";
+import { predictsNumbers } from "./numbers.js";
 import { speaksFor } from "./ordered.js";
 import { ruleParts } from "./phrases.js";
 import { scalesOnce } from "./scales.js";
@@ -36,10 +38,12 @@ export function openedRule(store, entry, actions) {
       "div",
       { class: "columns" },
       block("What it covers", coverage(store, entry)),
-      block("Where it errs", errors(store, entry, actions)),
+      predictsNumbers(store.facts.model)
+        ? block("What its rows are", coveredNumbers(store, entry))
+        : block("Where it errs", errors(store, entry, actions)),
       block("Overlapping and neighbouring rules", around(store, entry, actions)),
     ),
-    toolbar(store, entry, actions),
+    actions.edit ? toolbar(store, entry, actions) : null,
   );
 }
 

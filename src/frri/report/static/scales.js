@@ -114,7 +114,7 @@ function stackedPaths(counts, facts) {
  * @returns {string}
  */
 export function seriesClass(facts, k, nSeries) {
-  if (nSeries === 1 && facts.model.classes.length > 1) return "c-none";
+  if (nSeries === 1 && facts.model.classes.length !== 1) return "c-none";
   return k < facts.coloured.length ? `c-${k}` : "c-other";
 }
 

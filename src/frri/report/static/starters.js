@@ -1,4 +1,4 @@
-/** Where a row of What-if comes from: an embedded one, a random one, a wrongly decided one, a pasted one. */
+/** Where a row of What-if comes from: an embedded one, a random one, a wrong one, a pasted one. */
 
 import { h } from "./dom.js";
 
@@ -80,6 +80,10 @@ export function starters(store, { tryRow, paste }, ...further) {
     if (found.length) start(found[Math.floor(Math.random() * found.length)]);
     else note.textContent = "Every embedded row is decided rightly.";
   };
+  const far = () => {
+    const errors = [...rows.truth.keys()].map((i) => Math.abs(rows.truth[i] - rows.answers[i]));
+    start(errors.indexOf(errors.reduce((a, b) => Math.max(a, b))));
+  };
   const element = h(
     "div",
     { class: "starters" },
@@ -88,7 +92,10 @@ export function starters(store, { tryRow, paste }, ...further) {
       { class: "start-row" },
       h("div", { class: "field" }, h("label", { for: "row-number" }, "Start from row"), number),
       h("button", { type: "button", onclick: random }, "Random row"),
-      rows.classes ? h("button", { type: "button", onclick: wrong }, "A wrong decision") : null,
+      rows.truth ? h("button", { type: "button", onclick: far }, "The one off by most") : null,
+      rows.classes && !rows.truth
+        ? h("button", { type: "button", onclick: wrong }, "A wrong decision")
+        : null,
       further,
     ),
     pasting,

@@ -2,12 +2,13 @@
  * The rules: a matrix with search, filters and sorting; rows are drawn as they come into sight.
  */
 
-import { classColour, decidedBar, ruleLabel } from "./chart.js";
+import { classColour, decidedBar, ownSeries, ruleLabel } from "./chart.js";
 import { announce, byId, h, keepingFocus, named, put, sentence } from "./dom.js";
 import { field, filterControls, option } from "./filters.js";
 import { columnHead, matrixCell, matrixColumns, placeOf, restCell } from "./matrix.js";
 import { wilson } from "./measures.js";
-import { shownClass } from "./ordered.js";
+import { addsNumbers, predictsNumbers } from "./numbers.js";
+import { ordersOf, sorted } from "./orders.js";
 import { ruleParts } from "./phrases.js";
 import { openedRule } from "./rule.js";
 import { inSlices } from "./slices.js";
@@ -17,67 +18,6 @@ import { counted, percentText, shareText, signedText, weightName } from "./words
 
 /** Rows drawn at a time: about a screen full, so that a keystroke never waits for more. */
 const CHUNK = 20;
-
-/**
- * Orders of the rules that do not belong to an attribute.
- *
- * @param {object} store
- */
-function ordersOf(store) {
-  const { model } = store.facts;
-  const decides = (entry) => store.state.decides?.get(entry.number);
-  const orders = [
-    { key: "number", title: "Rule", name: "number", of: (entry) => entry.number },
-    { key: "then", title: "Then", name: "class", of: (entry) => shownClass(model, entry.rule) },
-    {
-      key: "decides",
-      title: "Decides",
-      name: "rows decided",
-      help: "Rows that it decides, of all that it covers",
-      of: (entry) => decides(entry)?.rows ?? null,
-      down: true,
-    },
-    {
-      key: "right",
-      title: "Right",
-      name: "share right",
-      help: "How many of the rows that it decides are decided rightly, with a 95 % interval",
-      of: (entry) => {
-        const { rows, right } = decides(entry) ?? { rows: 0 };
-        return rows && right !== null ? right / rows : null;
-      },
-      down: true,
-    },
-    {
-      key: "coverage",
-      title: "Covers",
-      name: "coverage",
-      help: "Share of the rows that it covers",
-      of: (entry) => coverageOf(entry, store),
-      down: true,
-    },
-    {
-      key: "precision",
-      title: "Precision",
-      name: "precision",
-      help: "Share of the covered rows that are of its class",
-      of: (entry) => entry.known.precision,
-      down: true,
-    },
-    {
-      key: "confidence",
-      title: weightName(model),
-      name: weightName(model).toLowerCase(),
-      help: "What a full match counts",
-      of: (entry) => entry.rule.weight,
-      down: true,
-    },
-    { key: "length", name: "length", of: (entry) => entry.rule.if.length },
-    { key: "lift", name: "lift", of: (entry) => entry.known.lift, down: true },
-  ];
-  const hidden = store.state.decides ? [] : ["decides", "right"];
-  return orders.filter(({ key }) => !hidden.includes(key));
-}
 
 /**
  * Set the table up.
@@ -90,7 +30,8 @@ export function rulesView(store, actions) {
   const orders = ordersOf(store);
   const { model } = store.facts;
   const isList = model.semantics.name === "first-match";
-  const first = orders.find(({ key }) => key === (isList ? "number" : "decides"));
+  const usual = predictsNumbers(model) ? "then" : "decides";
+  const first = orders.find(({ key }) => key === (isList ? "number" : usual));
   const view = {
     sort: first ?? orders.find(({ key }) => key === "coverage"),
     descending: !isList,
@@ -251,7 +192,9 @@ export function rulesView(store, actions) {
         : `${matching.length} of ${counted(entries.length, "rule")}`;
     count.textContent = entries.length
       ? text
-      : "This model has no rules: the shares of the classes in training decide everything.";
+      : predictsNumbers(model)
+        ? "This model has no rules: the base answers everything."
+        : "This model has no rules: the shares of the classes in training decide everything.";
     announce(text);
   }
 
@@ -272,7 +215,9 @@ export function rulesView(store, actions) {
 
 /** What stands beside the matrix: who decides where one rule does, otherwise what it covers. */
 function besideKeys(store) {
+  const { model } = store.facts;
   if (store.state.decides) return ["decides", "right"];
+  if (predictsNumbers(model)) return addsNumbers(model) ? ["coverage"] : ["coverage", "confidence"];
   return ["coverage", "precision", "confidence"];
 }
 
@@ -300,18 +245,6 @@ function headCell(column, sortBy, around = (button) => button) {
     around(button),
     onPaper,
   );
-}
-
-/** Unknown values come last, whichever way the others run; equals stay in the model's order. */
-function sorted(entries, { sort, descending }) {
-  const keyed = entries.map((entry) => [sort.of(entry), entry]);
-  const direction = descending ? -1 : 1;
-  keyed.sort(([a], [b]) => {
-    const [noA, noB] = [a ?? null, b ?? null].map((value) => value === null);
-    if (noA || noB) return Number(noA) - Number(noB);
-    return direction * (a - b);
-  });
-  return keyed.map(([, entry]) => entry);
 }
 
 /** The row of a rule, and the one below it when it is opened; both are made when first needed. */
@@ -398,13 +331,15 @@ function saidLabel(store, rule) {
 function besideCells(store, entry) {
   const { known, rule, number } = entry;
   const found = store.state.decides?.get(number);
-  if (!found)
-    return [
-      cell("coverage", "Covers", percentText(coverageOf(entry, store))),
-      cell("precision", "Precision", shareText(known.precision)),
-      cell("confidence", weightName(store.facts.model), shareText(rule.weight)),
-    ];
-  const colour = classColour(store.facts, shownClass(store.facts.model, rule));
+  if (!found) {
+    const cells = {
+      coverage: () => cell("coverage", "Covers", percentText(coverageOf(entry, store))),
+      precision: () => cell("precision", "Precision", shareText(known.precision)),
+      confidence: () => cell("confidence", weightName(store.facts.model), shareText(rule.weight)),
+    };
+    return besideKeys(store).map((key) => cells[key]());
+  }
+  const colour = classColour(store.facts, ownSeries(store.facts, rule));
   if (!found.rows)
     return [cell("decides", "Decides", h("span", { class: "muted" }, "nothing")), cell("right", "Right", "–")];
   const share = found.rows / found.of;

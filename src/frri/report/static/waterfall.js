@@ -1,4 +1,7 @@
-/** From the base to the answer: what the base and every rule add to the lead of the class decided for. */
+/**
+ * From the base to the answer: what the base and every rule add to the lead of the class decided for, or to a
+ * number.
+ */
 
 import { h, s } from "./dom.js";
 import { signedText } from "./words.js";
@@ -7,37 +10,46 @@ const MOST_STEPS = 10;
 
 /**
  * @param {object} store
- * @param {{second: *, lead: number, base: number, added: number[]}} lead
+ * @param {{lead: number, base: number, added: number[]}} lead
  * @param {number[]} held degrees of the rules
+ * @param {{total: string, origin: number, endText: function(number): string,
+ *   text: function(number): string}} [shown] what the sum is called, where bars begin, and how ends and steps
+ *   are written
  * @returns {HTMLElement}
  */
-export function waterfall(store, lead, held) {
+export function waterfall(
+  store,
+  lead,
+  held,
+  shown = { total: "lead", origin: 0, endText: signedText, text: signedText },
+) {
+  const { total, origin, endText, text } = shown;
   const { entries } = store.state;
   const steps = lead.added
     .map((by, r) => ({ name: `rule ${entries[r].number}`, by }))
     .filter((_, r) => held[r] > 0)
     .sort((a, b) => Math.abs(b.by) - Math.abs(a.by));
-  const shown = steps.slice(0, MOST_STEPS);
+  const largest = steps.slice(0, MOST_STEPS);
   const rest = steps.slice(MOST_STEPS).reduce((sum, { by }) => sum + by, 0);
   const all = [
-    { name: "base", by: lead.base },
-    ...shown,
+    ...largest,
     ...(steps.length > MOST_STEPS ? [{ name: `${steps.length - MOST_STEPS} others`, by: rest }] : []),
   ];
-  let sum = 0;
+  let sum = lead.base;
   const bars = all.map(({ name, by }) => {
     const from = sum;
     sum += by;
     return { name, by, from, to: sum };
   });
-  bars.push({ name: "lead", by: lead.lead, from: 0, to: lead.lead, isTotal: true });
+  bars.unshift({ name: "base", by: lead.base, from: origin, to: lead.base, isEnd: true });
+  bars.push({ name: total, by: lead.lead, from: origin, to: lead.lead, isEnd: true, isTotal: true });
   const ends = bars.flatMap(({ from, to }) => [from, to]);
-  const [low, high] = [Math.min(...ends, 0), Math.max(...ends, 0)];
+  const [low, high] = [Math.min(...ends, origin), Math.max(...ends, origin)];
   const x = (value) => (100 * (value - low)) / (high - low || 1);
   return h(
     "ol",
     { class: "waterfall" },
-    bars.map(({ name, by, from, to, isTotal }) => {
+    bars.map(({ name, by, from, to, isEnd, isTotal }) => {
       const [left, right] = [Math.min(from, to), Math.max(from, to)].map(x);
       const colour = isTotal ? "c-accent" : by < 0 ? "against" : "in-favour";
       return h(
@@ -47,10 +59,10 @@ export function waterfall(store, lead, held) {
         s(
           "svg",
           { viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
-          s("rect", { class: "zero", x: x(0) - 0.15, width: 0.3, height: 10 }),
+          s("rect", { class: "zero", x: x(origin) - 0.15, width: 0.3, height: 10 }),
           s("rect", { class: colour, x: left, width: Math.max(right - left, 0.5), y: 1, height: 8 }),
         ),
-        h("span", { class: "number" }, signedText(by)),
+        h("span", { class: "number" }, (isEnd ? endText : text)(by)),
       );
     }),
   );

@@ -5,6 +5,8 @@
 
 import { byId, h, put } from "./dom.js";
 import { valueField } from "./fields.js";
+import { predictsNumbers } from "./numbers.js";
+import { numberVerdict } from "./numberverdict.js";
 import { parseRow } from "./pasting.js";
 import { pinBoard } from "./pins.js";
 import { linkTo } from "./sharing.js";
@@ -32,7 +34,7 @@ export function whatIfView(store, actions) {
       },
     }),
   );
-  const verdict = verdictView(store, {
+  const verdict = (predictsNumbers(model) ? numberVerdict : verdictView)(store, {
     ...actions,
     setValues: tryValues,
     showStrips: (strips) => fields.forEach((field, j) => field.showStrip(strips.get(j) ?? null)),

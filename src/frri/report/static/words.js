@@ -45,8 +45,13 @@ export function numberText(value, width) {
   return short === "-0" ? "0" : short;
 }
 
-/** Six significant digits, very large and very small numbers with an exponent. */
-function general(value) {
+/**
+ * Six significant digits, very large and very small numbers with an exponent.
+ *
+ * @param {number} value
+ * @returns {string}
+ */
+export function general(value) {
   const [mantissa, exponent] = value.toExponential(5).split("e");
   if (exponent >= -4 && exponent < 6) return String(Number(value.toPrecision(6)));
   const digits = exponent.slice(1).padStart(2, "0");

@@ -1,0 +1,131 @@
+"""Rules that predict numbers, for the page: how far off they are, and levels from low to high as colours."""
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frri.rules import RuleSet
+from frri.rules.number_measures import number_quality
+from frri.table import EncodedTable
+
+Floats = NDArray[np.float64]
+
+# Levels from low to high: each is a colour, as a class is.
+N_LEVELS = 5
+# Contributions below this share of the largest one count as neither up nor down; beyond the other, as strong.
+SMALL, STRONG = 0.05, 1 / 3
+
+
+def number_scale(ruleset: RuleSet, numbers: Floats | None) -> dict[str, Any]:
+    """Where numbers begin and end, and where one level ends and the next begins.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+        Of rules that predict numbers.
+    numbers : ndarray of float64 or None
+        The true numbers of rows, or else those predicted; a fifth of them is on each level. Without any,
+        what the rules can say stands for them.
+
+    Returns
+    -------
+    dict
+        `low`, `high`, `edges` between levels of numbers, and `said`, those between levels of what rules say:
+        the same for numbers, and around 0 for contributions.
+
+    Examples
+    --------
+    >>> from frri import Rule
+    >>> rules = RuleSet((Rule((), 3.0), Rule((), -1.0)), (), semantics="added-contributions", base=(10,))
+    >>> number_scale(rules, np.arange(11.0))["edges"]
+    [2.0, 4.0, 6.0, 8.0]
+    >>> found = number_scale(rules, None)
+    >>> found["low"], found["high"], [round(edge, 2) for edge in found["said"]]
+    (9.0, 13.0, [-1.0, -0.15, 0.15, 1.0])
+    """
+    adds = ruleset.semantics.meaning.adds
+    said = np.array([float(rule.consequent) for rule in ruleset], dtype=np.float64)
+    base = float(ruleset.base[0]) if ruleset.base else 0.0
+    if adds:
+        said *= [rule.weight for rule in ruleset]
+    if numbers is None:
+        reached = base + np.array([said[said < 0].sum(), 0.0, said[said > 0].sum()])
+        numbers = reached if adds or not len(said) else said
+    edges = np.quantile(numbers, np.arange(1, N_LEVELS) / N_LEVELS).tolist()
+    largest = float(np.abs(said).max(initial=0.0)) or 1.0
+    around = [-STRONG * largest, -SMALL * largest, SMALL * largest, STRONG * largest]
+    return {
+        "low": float(numbers.min()),
+        "high": float(numbers.max()),
+        "edges": edges,
+        "said": around if adds else edges,
+    }
+
+
+def levels_of(numbers: Floats, edges: list[float]) -> NDArray[np.intp]:
+    """The level of each number, from 0.
+
+    Examples
+    --------
+    >>> levels_of(np.array([1.0, 2.0, 9.0]), [2.0, 4.0, 6.0, 8.0])
+    array([0, 1, 4])
+    """
+    return np.searchsorted(edges, numbers, side="right")
+
+
+def number_performance(truth: Floats, answers: Floats) -> dict[str, Any]:
+    """How far off the answers are, as plain JSON values.
+
+    Examples
+    --------
+    >>> number_performance(np.array([1.0, 3.0]), np.array([1.0, 2.0]))["mae"]
+    0.5
+    """
+    return asdict(number_quality(truth, answers))
+
+
+def lost_without(
+    ruleset: RuleSet, matrix: Floats, truth: Floats, *, repeats: int, seed: int
+) -> dict[str, float]:
+    """What R squared loses when the values of an attribute are shuffled.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    matrix : ndarray of float64
+        Encoded rows.
+    truth : ndarray of float64
+        Their numbers.
+    repeats : int
+        How often the values of each attribute are shuffled.
+    seed : int
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> high = Rule((NumericCondition("a", 3, 3),), 5.0)
+    >>> rules = RuleSet((high,), (Attribute("a"), Attribute("b")), semantics="added-contributions", base=(0,))
+    >>> rows = np.array([[i, 0.0] for i in range(6)])
+    >>> found = lost_without(rules, rows, 5.0 * (rows[:, 0] >= 3), repeats=2, seed=0)
+    >>> found["a"] > 0, found["b"]
+    (True, 0.0)
+    """
+    random = np.random.default_rng(seed)
+    spread = float(((truth - truth.mean()) ** 2).sum())
+    used = {name for rule in ruleset for name in rule.attributes}
+
+    def error(rows: Floats) -> float:
+        answers = ruleset.predict(EncodedTable(rows, ruleset.attributes))
+        return float(((truth - answers) ** 2).sum())
+
+    whole, lost = error(matrix), {attribute.name: 0.0 for attribute in ruleset.attributes}
+    for j, attribute in enumerate(ruleset.attributes):
+        if attribute.name not in used or not spread > 0:
+            continue
+        shuffled = matrix.copy()
+        for _ in range(repeats):
+            shuffled[:, j] = random.permutation(matrix[:, j])
+            lost[attribute.name] += (error(shuffled) - whole) / spread / repeats
+    return lost

@@ -1,0 +1,94 @@
+/** Rules that predict numbers: what a rule says, how numbers are written, and their level from low to high. */
+
+import { general, numberText, widthOf } from "./words.js";
+
+/**
+ * @param {object} model
+ * @returns {boolean} whether its rules predict numbers
+ */
+export function predictsNumbers(model) {
+  return model.semantics.name === "weighted-mean" || addsNumbers(model);
+}
+
+/**
+ * @param {object} model
+ * @returns {boolean} whether its rules add numbers to a base
+ */
+export function addsNumbers({ semantics }) {
+  return semantics.name === "added-contributions";
+}
+
+/**
+ * The number of a rule: what it adds to the base, or what it says.
+ *
+ * @param {object} model
+ * @param {object} rule
+ * @returns {number}
+ */
+export function saidNumber(model, rule) {
+  return addsNumbers(model) ? rule.weight * rule.then : rule.then;
+}
+
+/**
+ * The number of a rule to six digits, as Python's texts have it; contributions with their sign.
+ *
+ * @param {object} model
+ * @param {object} rule
+ * @returns {string}
+ */
+export function saidText(model, rule) {
+  const said = saidNumber(model, rule);
+  return addsNumbers(model) ? signed(said, general) : general(said);
+}
+
+/**
+ * The level of what a rule says, from 0: the number of its colour.
+ *
+ * @param {object} facts
+ * @param {object} rule
+ * @returns {number}
+ */
+export function saidLevel(facts, rule) {
+  return levelIn(facts.numbers.said, saidNumber(facts.model, rule));
+}
+
+/**
+ * The level of a predicted or true number, from 0.
+ *
+ * @param {object} facts
+ * @param {number} value
+ * @returns {number}
+ */
+export function levelOf(facts, value) {
+  return levelIn(facts.numbers.edges, value);
+}
+
+function levelIn(edges, value) {
+  return edges.filter((edge) => edge <= value).length;
+}
+
+/**
+ * A predicted or true number, to three more places than the range of such numbers.
+ *
+ * @param {object} facts
+ * @param {number} value
+ * @returns {string}
+ */
+export function shownNumber({ numbers }, value) {
+  return numberText(value, widthOf(numbers));
+}
+
+/**
+ * By how much a number is moved or missed, with its sign.
+ *
+ * @param {object} facts
+ * @param {number} value
+ * @returns {string}
+ */
+export function shownMove(facts, value) {
+  return signed(value, (size) => shownNumber(facts, size));
+}
+
+function signed(value, text) {
+  return `${value < 0 ? "−" : "+"}${text(Math.abs(value))}`;
+}

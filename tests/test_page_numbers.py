@@ -1,0 +1,260 @@
+"""The page of rules that predict numbers: what it shows is what Python predicts and measures."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_diabetes
+
+from browsing import Visit, settle, shown, violations
+from frri import (
+    AdditiveRulesRegressor,
+    Attribute,
+    FRRIRegressor,
+    NominalCondition,
+    NumericCondition,
+    Rule,
+    RuleSet,
+)
+from frri.cli import main
+from frri.report import facts, report_html
+from frri.report.numbers import levels_of, lost_without
+from frri.rules.intervals import half_width
+from frri.rules.mean_shares import mean_shares
+from frri.rules.number_measures import number_quality
+from frri.table import to_matrix
+
+X, Y = load_diabetes(return_X_y=True, as_frame=True)
+SHOW = Attribute("target", Y.min(), Y.max()).show
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def pages(browser, tmp_path_factory):
+    visit = Visit(browser, tmp_path_factory.mktemp("pages"))
+    yield visit
+    visit.close()
+
+
+@pytest.fixture(
+    scope="module",
+    params=[AdditiveRulesRegressor(calibration=0.25), FRRIRegressor(tau=2.0)],
+    ids=["added", "mean"],
+)
+def shown_model(request, pages):
+    """A model and its page, opened once."""
+    ruleset = request.param.fit(X, Y).ruleset_
+    return ruleset, pages.report(ruleset, X, Y)
+
+
+def number(text):
+    return float(text.replace("−", "-"))
+
+
+def said_by(ruleset):
+    if ruleset.semantics.meaning.adds:
+        return [rule.weight * rule.consequent for rule in ruleset]
+    return [rule.consequent for rule in ruleset]
+
+
+def test_the_head_says_how_far_off_it_is(shown_model):
+    ruleset, page = shown_model
+    found = number_quality(Y.to_numpy(), ruleset.predict(X))
+    assert page.inner_text("#opening") == (
+        f"{len(ruleset)} rules, off by {SHOW(found.mae)} on average on 442 given rows (R2 {found.r2:.2f}); "
+        f"always answering the mean {SHOW(found.mean)}: off by {SHOW(found.mean_mae)}."
+    )
+    assert page.inner_text("[data-figure='off by'] .big") == SHOW(found.mae)
+    assert page.locator("[role=tab]").all_inner_texts() == ["Rules", "What-if", "Cases", "Overview"]
+
+
+def test_the_matrix_is_ordered_by_what_rules_say(shown_model):
+    ruleset, page = shown_model
+    page.click("#tab-rules")
+    said = said_by(ruleset)
+    size = np.abs(said) if ruleset.semantics.meaning.adds else np.array(said)
+    assert shown(page) == (np.argsort(-size, kind="stable") + 1).tolist()
+    sign = "+" if ruleset.semantics.meaning.adds else ""
+    edges = facts(ruleset)["numbers"]["said"] if sign else np.quantile(Y, [0.2, 0.4, 0.6, 0.8])
+    for r, level in enumerate(levels_of(np.array(said), list(edges))):
+        row = page.locator(f"[data-rule='{r + 1}']")
+        expected = f"{said[r]:{sign}.6g}".replace("-", "−")
+        assert row.locator(".col-then").inner_text() == expected
+        covers = ruleset.covers(X)[:, r].mean()
+        assert abs(number(row.locator(".col-coverage").inner_text()[:-2]) - 100 * covers) < 0.51
+        assert row.locator(f".range .c-{level}").count() >= 1
+    page.click("[data-rule='1'] .opener")
+    opened = page.locator("#rule-1-opened")
+    assert (
+        opened.locator(".sentence")
+        .inner_text()
+        .endswith(f"target {'' if sign else 'is '}{f'{said[0]:{sign}.6g}'.replace('-', '−')}.")
+    )
+    covered = Y[ruleset.covers(X)[:, 0]]
+    assert f"are {SHOW(covered.mean())} on average" in opened.inner_text()
+    assert opened.locator(".toolbar").count() == 0
+    assert violations(page) == []
+
+
+def test_what_if_predicts_and_explains_as_python_does(shown_model):
+    ruleset, page = shown_model
+    page.click("#tab-what-if")
+    answers = ruleset.predict(X)
+    for i in (0, 17, 123):
+        page.fill("#row-number", str(i + 1))
+        page.press("#row-number", "Enter")
+        assert page.inner_text(".decision") == SHOW(answers[i])
+        assert page.inner_text(".truth").startswith(f"Row {i + 1} is {SHOW(Y[i])} in the data")
+    settle(page)
+    if ruleset.semantics.meaning.adds:
+        reach = half_width(ruleset, 0.9)
+        ends = f"{SHOW(answers[i] - reach)} to {SHOW(answers[i] + reach)}"
+        assert page.inner_text(".interval-text") == f"90 % interval: {ends}"
+        steps = page.locator(".waterfall .number").all_inner_texts()
+        assert (steps[0], steps[-1]) == (SHOW(ruleset.base[0]), SHOW(answers[i]))
+        total = sum(number(step) for step in steps[:-1])
+        assert total == pytest.approx(answers[i], abs=0.05 * len(steps))
+    else:
+        assert page.inner_text(".interval-text") == ""
+        shares = mean_shares(ruleset, to_matrix(X.iloc[[i]], ruleset.attributes))[0]
+        listed = page.locator(".shares li").all_inner_texts()
+        assert len(listed) == (shares > 0).sum()
+        for text in listed:
+            r, share, said = re.match(r"rule (\d+)\s+([\d.]+) %\s+of (.+)", text).groups()
+            assert float(share) == pytest.approx(100 * shares[int(r) - 1], abs=0.51)
+            assert said == SHOW(ruleset[int(r) - 1].consequent)
+    # The curve of an attribute, at its lowest and highest point.
+    name, low, at, high, there = re.match(
+        r"(\w+): (\S+) at (\S+) to (\S+) at (\S+)", page.inner_text(".reach li >> nth=0")
+    ).groups()
+    trials = pd.concat([X.iloc[[i]]] * 2)
+    trials[name] = [float(at), float(there)]
+    assert ruleset.predict(trials) == pytest.approx([number(low), number(high)], abs=0.2)
+    page.click("text=Pin this case")
+    page.click("text=The one off by most")
+    worst = int(np.abs(answers - Y).argmax())
+    assert page.input_value("#row-number") == str(worst + 1)
+    pinned = page.locator(".pins tbody tr").first.locator("td").all_inner_texts()
+    assert pinned == [SHOW(answers[i]), SHOW(answers[worst])]
+    settle(page)
+    assert violations(page) == []
+
+
+def test_cases_are_ordered_by_how_far_off_they_are(shown_model):
+    ruleset, page = shown_model
+    page.click("#tab-cases")
+    errors = ruleset.predict(X) - Y.to_numpy()
+    first = page.locator("#cases-view tbody tr").first.locator("td").all_inner_texts()
+    worst = int(np.abs(errors).argmax())
+    assert first[0] == str(worst + 1)
+    assert first[1:3] == [SHOW(Y[worst]), SHOW(Y[worst] + errors[worst])]
+    assert number(first[3]) == pytest.approx(errors[worst], abs=0.051)
+    for filtered, rows in (("high", errors > 0), ("low", errors < 0), ("all", errors > -np.inf)):
+        page.select_option("#case-filter", filtered)
+        assert page.inner_text("#cases-view .count").split()[0] == str(rows.sum())
+    page.select_option("#case-filter", "uncovered")
+    uncovered = (~ruleset.covers(X).any(axis=1)).sum()
+    assert page.inner_text("#cases-view .count") == f"{uncovered} of 442 rows"
+    page.select_option("#case-filter", "far")
+    page.locator("#cases-view tbody button").first.click()
+    assert page.input_value("#row-number") == str(worst + 1)
+    if ruleset.semantics.meaning.adds:  # the view is the same for both
+        page.click("#tab-cases")
+        assert violations(page) == []
+
+
+def test_the_overview_has_the_measures_and_fits_a_phone_in_the_dark(shown_model):
+    ruleset, page = shown_model
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size(PHONE)
+    page.click("#tab-overview")
+    found = number_quality(Y.to_numpy(), ruleset.predict(X))
+    told = dict(
+        zip(
+            *(page.locator(f".errors {part}").all_inner_texts() for part in ("dt", "dd")),
+            strict=True,
+        )
+    )
+    low, high = found.r2_interval
+    assert told["R2"] == f"{found.r2:.2f}, 95 % interval {low:.2f} to {high:.2f}"
+    low, high = map(SHOW, found.rmse_interval)
+    assert told["Root mean squared error"] == f"{SHOW(found.rmse)}, 95 % interval {low} to {high}"
+    squares = page.locator("#overview-view .scatter .dots").evaluate_all(
+        "all => all.map(e => e.getAttribute('d'))"
+    )
+    assert sum(path.count("M") for path in squares) == len(X)
+    for name in ("rules", "what-if", "cases", "overview"):
+        page.click(f"#tab-{name}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        text = page.inner_text("main")
+        assert "undefined" not in text
+        assert "NaN" not in text
+    assert violations(page) == []
+    page.emulate_media(media="print")
+    assert page.locator("#panel-rules").is_visible()
+    assert page.locator("#panel-overview").is_visible()
+
+
+MIXED = RuleSet(
+    (
+        Rule((NumericCondition("a", 1, 2),), 4.0),
+        Rule((NominalCondition("b", frozenset({"q"})),), -2.0, 0.5),
+    ),
+    (Attribute("a", 0, 9), Attribute("b", categories=("p", "q"))),
+    semantics="added-contributions",
+    base=(10,),
+)
+ROWS = pd.DataFrame({"a": [0.0, 3.0, np.nan], "b": ["q", "p", "q"]})
+
+
+def test_categories_gaps_and_rows_without_numbers(pages):
+    page = pages.report(MIXED, ROWS)
+    assert page.inner_text("#opening") == "2 rules."
+    page.click("#tab-cases")
+    assert page.locator("#cases-view tbody td:nth-child(2)").all_inner_texts() == ["9", "14", "9"]
+    page.click("#tab-what-if")
+    settle(page)
+    assert page.inner_text(".reach li >> nth=0") == "a: 9 at 0 to 13 at 2"
+    assert page.inner_text(".reach li >> nth=1") == "b: 9 at q to 10 at p"
+    page.click("#tab-overview")
+    assert "Unknown: give the report rows whose number is known" in page.inner_text("main")
+
+
+def test_facts_of_numbers_are_checked_and_measured():
+    truth = [9.0, 15.0, 9.5]
+    known = facts(MIXED, ROWS, truth)
+    assert known["performance"]["mae"] == pytest.approx(0.5)
+    assert known["coloured"] == [0, 1, 2, 3, 4]
+    counts = np.array(known["attributes"][1]["histogram"]["counts"])
+    assert counts.sum(axis=0).tolist() == [1, 2]
+    assert known["attributes"][0]["importance"] > known["attributes"][1]["importance"]
+    # A constant number has no R squared to lose.
+    matrix = to_matrix(ROWS, MIXED.attributes)
+    assert set(lost_without(MIXED, matrix, np.ones(3), repeats=1, seed=0).values()) == {0.0}
+    with pytest.raises(ValueError, match="Expected 3 numbers, one per row, got 2"):
+        facts(MIXED, ROWS, truth[:2])
+    with pytest.raises(ValueError, match="holds 'many' in row 1, which is not a number"):
+        facts(MIXED, ROWS, ["many", 1, 2])
+    empty = RuleSet((), MIXED.attributes, semantics="weighted-mean", base=(3,))
+    assert facts(empty, ROWS, truth)["performance"]["mean"] == pytest.approx(np.mean(truth))
+    assert "0 rules." in report_html(empty)
+
+
+def test_from_a_table_of_numbers_to_its_page(tmp_path, capsys):
+    table, model, page = (tmp_path / name for name in ("t.csv", "m.json", "r.html"))
+    X.assign(progression=Y).head(120).to_csv(table, index=False)
+    learn = [
+        "fit",
+        table,
+        "--target",
+        "progression",
+        "--task",
+        "regression",
+        "--learner",
+        "additive",
+    ]
+    assert main([*map(str, learn), "-o", str(model)]) == 0
+    assert main(["report", str(model), str(table), "-o", str(page)]) == 0
+    assert "Wrote" in capsys.readouterr().err
+    assert "on average on 120 given rows" in page.read_text(encoding="utf-8")
