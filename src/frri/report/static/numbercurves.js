@@ -4,8 +4,9 @@ import { predict } from "./evaluator.js";
 import { inSlices } from "./slices.js";
 import { attributesByName, boundsOf } from "./words.js";
 
-/** Equal steps along a range; the bounds of conditions are added, so that no corner is missed. */
+/** Equal steps along a range; the bounds of conditions are added as corners, unless there are very many. */
 const STEPS = 60;
+const MOST_BOUNDS = 60;
 
 /**
  * @typedef {object} Point
@@ -47,8 +48,9 @@ function placesOf(model, scales) {
       .filter((condition) => condition.attribute === name)
       .flatMap(boundsOf)
       .filter((bound) => bound > low && bound < high);
+    const corners = bounds.length > MOST_BOUNDS ? [] : bounds;
     const steps = Array.from({ length: STEPS + 1 }, (_, k) => low + ((high - low) * k) / STEPS);
-    return [...new Set([...steps, ...bounds])].sort((a, b) => a - b).map((at) => ({ j, at }));
+    return [...new Set([...steps, ...corners])].sort((a, b) => a - b).map((at) => ({ j, at }));
   });
 }
 

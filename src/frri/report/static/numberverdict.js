@@ -84,8 +84,12 @@ function partsOf(model, held, { rule }) {
 }
 
 function intervalText(facts, prediction) {
-  const known = facts.model.about.intervals?.half_widths;
-  if (!Array.isArray(known) || !known.length) return "";
+  const kept = facts.model.about.intervals?.half_widths;
+  // A file may say anything.
+  const known = Array.isArray(kept)
+    ? kept.filter((pair) => Array.isArray(pair) && pair.length === 2 && pair.every(Number.isFinite))
+    : [];
+  if (!known.length) return "";
   const fitting = known.filter(([level]) => level <= LEVEL);
   const [level, width] = fitting.at(-1) ?? known[0];
   const [low, high] = [prediction - width, prediction + width].map((end) => shownNumber(facts, end));
