@@ -26,7 +26,9 @@ from frri.cli import main
 from frri.explain.facts import SUPPORTED as EXPLAINED
 from frri.table import to_matrix
 from programs import agree_in_decisions
+from thorough import often
 
+ROWS = often(10_000)
 SIZES = ["S", "M", "L", "XL"]
 JOBS = ["clerk", "driver", "nurse", 'chief "of" all', "it's, complicated"]
 # Learner, its options on the command line, whether the table has missing values and weights.
@@ -94,7 +96,7 @@ def bounds_of(ruleset, name):
     ]
 
 
-def new_rows(ruleset, training, n_rows=10_000):
+def new_rows(ruleset, training, n_rows=ROWS):
     """On the values and bounds that rules know, between and beyond them, never seen, missing."""
     random = np.random.default_rng(1)
     pick = lambda pool: [pool[i] for i in random.integers(0, len(pool), n_rows)]  # noqa: E731

@@ -491,7 +491,7 @@ def test_what_is_shown_belongs_to_the_rules_shown(visit, wine, tmp_path):
     for _ in range(3):
         page.locator("#edit-bar").get_by_role("button", name="Undo").click()
     assert header(page) == learned
-    page.locator(".overview details").evaluate("one => { one.open = true; }")
+    page.locator(".overview .card:not(.merged) details").evaluate("one => { one.open = true; }")
     assert page.inner_text("#overview-view") == as_learned
     for _ in ruleset:
         edit("text=Remove rule")
@@ -727,7 +727,7 @@ def test_paper_shows_every_rule(visit, wine, large):
     assert page.locator("tr.rule").count() == 500
     page = visit.report(*wine)
     assert len(page.pdf(format="A4")) > 10_000
-    assert page.locator(".overview .card").count() == 8
+    assert page.locator(".overview .card").count() == 9
     page.emulate_media(media="print")
     assert page.is_visible("#panel-overview")
     assert not page.is_visible("#search")

@@ -120,6 +120,29 @@ def test_the_map_shows_the_plane_that_numpy_finds(page, model):
     assert page.is_visible("#panel-what-if")
 
 
+def test_rules_are_merged_as_in_python(page, model):
+    ruleset, X, y = model
+    roots = ruleset.hierarchy(X, y).to_dict()["roots"]
+    page.click("#tab-overview")
+    branches = page.locator(".merged > .tree > li")
+    assert branches.count() == len(roots)
+    for branch, root in zip(branches.all(), roots, strict=True):
+        head = branch.locator("summary, div").first
+        shown = head.inner_text()
+        assert root["text"] in shown
+        assert f"{round(root['covered'])} row" in shown
+        assert branch.locator("button").count() == len(root["rules"])
+        assert not root["children"] or not branch.locator("button").first.is_visible()
+    merged = next(k for k, root in enumerate(roots) if root["children"])
+    first = branches.nth(merged)
+    while not first.locator("button").first.is_visible():
+        for one in first.locator("summary:visible").all():
+            if one.evaluate("node => !node.parentElement.open"):
+                one.click()
+    first.locator("button").first.click()
+    assert page.is_visible("#panel-rules")
+
+
 def test_rows_flow_through_the_rules_that_decide_them(page, model):
     ruleset, X, y = model
     decision = ruleset.decide(X)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from frri import __version__
 from frri.report.decisions import beside, decided_rows, deciding_rules
 from frri.report.histograms import coloured_classes, histogram
+from frri.report.merged import merged_rules
 from frri.report.numbers import (
     N_LEVELS,
     levels_of,
@@ -83,7 +84,7 @@ def facts(
     -------
     dict
         Plain JSON values: `model` (as `RuleSet.to_dict`), `overview`, `attributes`, `rules` and, with
-        data, `data`, `performance` and `curve`; these are None where nothing is known. Where numbers are
+        data, `data`, `performance`, `curve` and `merged`; these are None where nothing is known. Where numbers are
         predicted, `numbers` says where they begin and end, and their levels stand for classes.
 
     Examples
@@ -114,6 +115,7 @@ def facts(
         "data": None,
         "performance": None,
         "curve": None,
+        "merged": None,
     }
     if table is None:
         return result
@@ -122,7 +124,8 @@ def facts(
     if given is not None:
         room -= len(json.dumps(given)) * min(max_rows, len(table)) // len(table)
     sample = _sample(table, max_rows, room, len(ruleset), seed)
-    covers = ruleset.covers(EncodedTable(table.matrix[sample], ruleset.attributes))
+    rows = EncodedTable(table.matrix[sample], ruleset.attributes)
+    covers = ruleset.covers(rows)
     result["rules"] = _rules(ruleset, table, sample, covers)
     result["data"] = _data(table, sample)
     plane = principal_plane(table.matrix[sample], ruleset.attributes)
@@ -143,6 +146,7 @@ def facts(
             order = np.random.default_rng(seed).permutation(len(sample))
             embedded, classes = table.matrix[sample][order], table.classes[sample][order]
             result["curve"] = accuracy_by_size(ruleset, embedded, classes, covers[order])
+            result["merged"] = merged_rules(ruleset, rows, table.classes[sample])
             mixed = _mixed(ruleset, sample, seed)
             lost = _importances(ruleset, table.matrix[mixed], table.classes[mixed], seed)
     for attribute in result["attributes"]:

@@ -9,6 +9,7 @@ import { byId, h, named, put } from "./dom.js";
 import { editsOf } from "./editing.js";
 import { flowPicture } from "./flow.js";
 import { accuracyBySize, metrics, performanceOf } from "./measures.js";
+import { mergedRules } from "./merged.js";
 import { predictsNumbers, shownNumber } from "./numbers.js";
 import { scatterPicture } from "./scatter.js";
 import { trimmer } from "./trimming.js";
@@ -72,6 +73,7 @@ export function overviewView(store, actions) {
         isNumber ? null : card("Confusion matrix", confusion(store, actions)),
         card("Attributes", importance(store)),
         isNumber ? null : card("Accuracy against the number of rules", curveBlock(store)),
+        mergedRules(store, actions),
       ),
     );
   }
