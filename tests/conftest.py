@@ -77,3 +77,10 @@ def wine():
     X, y = load_wine(return_X_y=True, as_frame=True)
     y = pd.Series(np.array(["Barolo", "Grignolino", "Barbera"])[y], name="cultivar")
     return FRRIClassifier().fit(X[::2], y[::2]).ruleset_, X, y
+
+
+@pytest.fixture(scope="module")
+def pages(browser, tmp_path_factory):
+    visit = Visit(browser, tmp_path_factory.mktemp("pages"))
+    yield visit
+    visit.close()

@@ -5,19 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from browsing import Visit, download, settle
+from browsing import download, settle
 from frri import FRRIClassifier, RuleSet
 from frri.report import facts, report_html
 from frri.report.plane import principal_plane
 from frri.rules import compare
 from frri.table import to_matrix
-
-
-@pytest.fixture(scope="module")
-def pages(browser, tmp_path_factory):
-    visit = Visit(browser, tmp_path_factory.mktemp("pages"))
-    yield visit
-    visit.close()
 
 
 @pytest.fixture(scope="module")

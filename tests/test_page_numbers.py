@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes
 
-from browsing import Visit, settle, shown, violations
+from browsing import settle, shown, violations
 from frri import (
     AdditiveRulesRegressor,
     Attribute,
@@ -29,13 +29,6 @@ from frri.table import to_matrix
 X, Y = load_diabetes(return_X_y=True, as_frame=True)
 SHOW = Attribute("target", Y.min(), Y.max()).show
 PHONE = {"width": 390, "height": 844}
-
-
-@pytest.fixture(scope="module")
-def pages(browser, tmp_path_factory):
-    visit = Visit(browser, tmp_path_factory.mktemp("pages"))
-    yield visit
-    visit.close()
 
 
 @pytest.fixture(

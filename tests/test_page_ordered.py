@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from browsing import Visit, download, settle, shown
+from browsing import download, settle, shown
 from frri import Attribute, NumericCondition, Rule, RuleSet
 from frri.report import facts
 
@@ -51,13 +51,6 @@ X = pd.DataFrame(
     [[a, b] for a in (1.0, 4.5, 5.5, 7.5, 9.0) for b in (0.1, 0.45, 0.8)], columns=["a", "b"]
 )
 Y = np.array(["low", "mid", "high"])[np.clip((X["a"] // 3).to_numpy().astype(int), 0, 2)]
-
-
-@pytest.fixture(scope="module")
-def pages(browser, tmp_path_factory):
-    visit = Visit(browser, tmp_path_factory.mktemp("pages"))
-    yield visit
-    visit.close()
 
 
 @pytest.mark.parametrize(

@@ -5,17 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from browsing import Visit, shown
+from browsing import shown
 from frri import Attribute, NumericCondition, Rule, RuleSet
 
 LAPTOP = {"width": 1440, "height": 900}
-
-
-@pytest.fixture(scope="module")
-def pages(browser, tmp_path_factory):
-    visit = Visit(browser, tmp_path_factory.mktemp("pages"))
-    yield visit
-    visit.close()
 
 
 @pytest.fixture(scope="module")

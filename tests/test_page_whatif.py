@@ -6,17 +6,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from browsing import Visit, settle
+from browsing import settle
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.table import to_matrix
 from made_up_models import for_browser, random_rows, random_ruleset
-
-
-@pytest.fixture(scope="module")
-def pages(browser, tmp_path_factory):
-    visit = Visit(browser, tmp_path_factory.mktemp("pages"))
-    yield visit
-    visit.close()
 
 
 @pytest.fixture(scope="module")

@@ -54,6 +54,7 @@ def merged_rules(
 
 
 def _node(tree: Hierarchy, node: RuleNode) -> dict[str, Any]:
+    """What is shown, and no more of `Hierarchy.to_dict`: a page is mailed."""
     return {
         "text": rule_sentence(tree.ruleset, node.rule),
         "class": tree.ruleset.classes.index(node.rule.consequent),
