@@ -68,7 +68,8 @@ def pick(
 
 def _made(arguments: argparse.Namespace, name: str, *settings: str) -> Any:
     known = TASKS[arguments.task][name].make().get_params()
-    seed = arguments.seed if "random_state" in known else None
+    # Two runs of one command pick the same.
+    seed = (arguments.seed or 0) if "random_state" in known else None
     limits = {name: value for name, value in limits_of(arguments).items() if name in known}
     return make_learner(
         name, settings, task=arguments.task, seed=seed, limits=limits, order=arguments.order
