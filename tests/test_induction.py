@@ -1,6 +1,7 @@
 """Both paths of the induction against the definitions, and against each other."""
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,8 @@ import worked_example
 from frri import _twins as compiling
 from frri import induction
 from frri._twins import vectors
-from frri.induction import TOLERANCE, ConditionType, confidences, covers, induce, shorten
+from frri.cover import CoverMatrix
+from frri.induction import TOLERANCE, ConditionType, blocks, confidences, covers, induce, shorten
 from frri.induction import _layout as layout
 from frri.induction import _paths as paths
 from frri.induction import _plain as plain
@@ -362,6 +364,32 @@ def test_threads_do_not_matter(monkeypatch):
         np.testing.assert_array_equal(other.confidence, results[0].confidence)
         np.testing.assert_array_equal(other.types, results[0].types)
         assert_same_covers(other[2:], results[0][2:])
+
+
+@coarse
+@pytest.mark.parametrize("kind", KINDS)
+def test_blocks_sent_elsewhere_make_the_whole(monkeypatch, kind):
+    monkeypatch.setattr(blocks, "BLOCK", 9)
+    rng = np.random.default_rng(17)
+    for n, m, n_classes in ((1, 2, 1), (40, 4, 1), (90, 3, 3), (150, 6, 2)):
+        values, classes, initial, nominal = random_mixed_table(rng, n, m, n_classes, kind)
+        declared = {"initial": initial, "rigid": np.isin(np.arange(m), nominal)}
+        order = random_order(rng, n, m)
+        whole = induce(values, classes, order, compiled=False, **declared)
+        table = pickle.loads(pickle.dumps(blocks.Blocks(values, classes, **declared)))
+        assert [end for _, end in table.ranges()[:-1]] == [low for low, _ in table.ranges()[1:]]
+        parts = []
+        for low, high in table.ranges():
+            rows = table.objects[low:high]
+            assert len(set(classes[rows])) == 1
+            confidence = table.confidences(low, high)
+            np.testing.assert_array_equal(confidence, whole.confidence[rows], strict=True)
+            orders = np.atleast_2d(order) if order.ndim == 1 else order[rows]
+            types = table.shorten(low, high, confidence, orders)
+            np.testing.assert_array_equal(types, whole.types[rows], strict=True)
+            parts.append(table.covers(low, high, confidence, types))
+        covered = CoverMatrix.below(parts).take(np.argsort(table.objects))
+        assert_same_covers((covered, 0), (whole.covers, 0))
 
 
 def test_vectors_do_what_loops_do():

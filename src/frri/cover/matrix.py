@@ -100,6 +100,30 @@ class CoverMatrix:
         return CoverMatrix(indptr, self.words[entries], self.bits[entries], self.n_objects)
 
     @classmethod
+    def below(cls, parts: "Sequence[CoverMatrix]") -> "CoverMatrix":
+        """The candidates of several, one after the other: all may cover the same objects.
+
+        Examples
+        --------
+        >>> one = CoverMatrix.from_dense([[True, False]])
+        >>> CoverMatrix.below([one, one]).to_dense()
+        array([[ True, False],
+               [ True, False]])
+        """
+        lengths = np.concatenate([np.diff(part.indptr) for part in parts])
+        return cls(
+            np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+            np.concatenate([part.words for part in parts]),
+            np.concatenate([part.bits for part in parts]),
+            parts[0].n_objects,
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes."""
+        return self.indptr.nbytes + self.words.nbytes + self.bits.nbytes
+
+    @classmethod
     def beside(cls, parts: "Sequence[CoverMatrix]") -> "CoverMatrix":
         """Several problems as one: neither candidates nor objects have anything in common.
 

@@ -168,7 +168,7 @@ def shorten(
            [2, 0]], dtype=int8)
     """
     layout = _laid_out(values, classes, initial, rigid)
-    limits = _limits(np.asarray(confidence, dtype=np.float64)[layout.objects])
+    limits = limits_of(np.asarray(confidence, dtype=np.float64)[layout.objects])
     orders = layout.orders(order)
     return layout.by_object(_path(layout, "shorten", compiled).shorten(limits, orders))
 
@@ -216,7 +216,7 @@ def covers(
            [False, False,  True]])
     """
     layout = _laid_out(values, classes)
-    limits = _limits(np.asarray(confidence, dtype=np.float64)[layout.objects])
+    limits = limits_of(np.asarray(confidence, dtype=np.float64)[layout.objects])
     types_by_row = np.ascontiguousarray(np.asarray(types, dtype=np.int8)[layout.objects])
     return _path(layout, "covers", compiled).covered(limits, types_by_row), layout.positions
 
@@ -262,7 +262,7 @@ def induce(
     path = _path(layout, "induce", compiled, n_jobs)
     confidence = path.confidences()
     laps.append(perf_counter())
-    limits = _limits(confidence)
+    limits = limits_of(confidence)
     types = path.shorten(limits, layout.orders(order))
     laps.append(perf_counter())
     covered = path.covered(limits, types)
@@ -324,6 +324,6 @@ def _path(
     return Small(layout) if small else Large(layout, n_jobs)
 
 
-def _limits(confidence: Floats) -> Floats:
+def limits_of(confidence: Floats) -> Floats:
     """How far from the anchor of each row its box reaches."""
     return confidence - TOLERANCE

@@ -48,10 +48,7 @@ class Layout:
             matrix = np.where(self.initial == NO_SIDE, 0.0, matrix)
         incomplete = bool(np.isnan(matrix.sum()))
         codes = np.asarray(classes)
-        sizes = np.bincount(codes)
-        ends = np.cumsum(sizes)
-        self.first_row = [0, *ends.tolist()]
-        self.first_word = [0, *np.cumsum((sizes + 63) >> 6).tolist()]
+        self.first_row = [0, *np.cumsum(np.bincount(codes)).tolist()]
         self.objects = np.argsort(codes, kind="stable")
         for start, end in pairwise(self.first_row):
             if end - start > CLUSTERED_FROM:
@@ -61,13 +58,28 @@ class Layout:
                     points = _comparable(points)
                 members[:] = members[_clustered(points)]
         self.points = matrix.take(self.objects, axis=0)
+        self._number()
+
+    def _number(self) -> None:
+        """What follows from the points and their order."""
+        n, sizes = len(self.points), np.diff(self.first_row)
+        self.first_word = [0, *np.cumsum((sizes + 63) >> 6).tolist()]
         self.columns = np.ascontiguousarray(self.points.T)
-        self.missing = np.isnan(self.columns) if incomplete else None
+        self.missing = np.isnan(self.columns) if np.isnan(self.points.sum()) else None
         gaps = 64 * np.array(self.first_word[:-1]) - np.array(self.first_row[:-1])
-        self.bits = np.arange(len(matrix)) + np.repeat(gaps, sizes)
-        self.rows = np.empty(len(matrix), dtype=np.int64)
-        self.rows[self.objects] = np.arange(len(matrix))
+        self.bits = np.arange(n) + np.repeat(gaps, sizes)
+        self.rows = np.empty(n, dtype=np.int64)
+        self.rows[self.objects] = np.arange(n)
         self.positions = self.bits[self.rows]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What the rest follows from: half as much to send."""
+        kept = ("points", "objects", "first_row", "initial", "rigid")
+        return {name: getattr(self, name) for name in kept}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._number()
 
     @property
     def mutual(self) -> bool:

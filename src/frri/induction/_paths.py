@@ -196,29 +196,28 @@ class Large:
             first_row = np.array(layout.first_row)
             compiled(dense).nearest(layout.points, layout.columns, first_row, found)
         else:
-            self.run(lambda low, high: self.kernels.nearest(*self.arrays, low, high, found))
+            self.run(lambda low, high: self.some_nearest(low, high, found))
         return np.minimum(found, 1, out=found)
+
+    def some_nearest(self, low: int, high: int, found: Floats) -> None:
+        """Distance to the nearest enemy of some rows."""
+        self.kernels.nearest(*self.arrays, low, high, found)
 
     def shorten(self, limits: Floats, orders: Integers) -> NDArray[np.int8]:
         types = np.empty(self.layout.points.shape, dtype=np.int8)
-        types[:] = self.layout.all_initial
-        self.run(
-            lambda low, high: self.kernels.prune(
-                *self.arrays, self.rigid, limits, orders, self.exact, low, high, types
-            )
-        )
+        self.run(lambda low, high: self.some_shortened(limits, orders, low, high, types))
         return types
+
+    def some_shortened(
+        self, limits: Floats, orders: Integers, low: int, high: int, types: NDArray[np.int8]
+    ) -> None:
+        """The sides that the boxes of some rows keep."""
+        types[low:high] = self.layout.all_initial
+        self.kernels.prune(*self.arrays, self.rigid, limits, orders, self.exact, low, high, types)
 
     def covered(self, limits: Floats, types: NDArray[np.int8]) -> CoverMatrix:
         lengths = np.empty(self.n_rows, dtype=np.int64)
-
-        def some_rows(low: int, high: int) -> Part:
-            most = int(self.n_own_words[low:high].sum())
-            words, sets = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.uint64)
-            n = self.kernels.covered(*self.arrays, limits, types, low, high, lengths, words, sets)
-            return words[:n].copy(), sets[:n].copy()
-
-        parts = self.run(some_rows)
+        parts = self.run(lambda low, high: self.some_covered(limits, types, low, high, lengths))
         indptr = np.concatenate(([0], np.cumsum(lengths[self.layout.rows])))
         starts = indptr[self.layout.objects]
         words = np.empty(indptr[-1], dtype=np.int32)
@@ -231,16 +230,27 @@ class Large:
         in_threads(arrange, self.chunks(), self.n_jobs)
         return CoverMatrix(indptr, words, sets, 64 * self.layout.first_word[-1])
 
+    def some_covered(
+        self, limits: Floats, types: NDArray[np.int8], low: int, high: int, lengths: Integers
+    ) -> Part:
+        """The words that the rules of some rows cover; notes how many are of each row."""
+        most = int(self.n_own_words[low:high].sum())
+        words, sets = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.uint64)
+        n = self.kernels.covered(*self.arrays, limits, types, low, high, lengths, words, sets)
+        return words[:n].copy(), sets[:n].copy()
+
     def run(self, work: Callable[[int, int], Any]) -> list[Any]:
         """The work on all rows, chunk by chunk."""
         # Kernels are compiled on no rows at all, in this thread: only here Ctrl-C finds the compiler.
         work(0, 0)
         return in_threads(work, self.chunks(), self.n_jobs)
 
-    def chunks(self) -> list[tuple[int, int]]:
-        if self.n_rows < 2 * CHUNK:
-            return [(0, self.n_rows)]
-        return [(low, min(low + CHUNK, self.n_rows)) for low in range(0, self.n_rows, CHUNK)]
+    def chunks(self, low: int = 0, high: int | None = None) -> list[tuple[int, int]]:
+        """The rows, or some of them, as many at a time as one call works off."""
+        end = self.n_rows if high is None else high
+        if end - low < 2 * CHUNK:
+            return [(low, end)]
+        return [(start, min(start + CHUNK, end)) for start in range(low, end, CHUNK)]
 
 
 def _with_copies(

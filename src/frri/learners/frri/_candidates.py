@@ -1,5 +1,6 @@
 """The candidate rules among which FRRI chooses: one of each object, or all minimal ones."""
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -32,8 +33,7 @@ def candidate_rules(
     classes: NDArray[np.intp],
     order: NDArray[np.intp] | None,
     limit: int | None,
-    *,
-    n_jobs: int | None = None,
+    induce: Callable[..., induction.Candidates],
     **declared: Any,
 ) -> Candidates:
     """Confidences, rules and covers.
@@ -46,12 +46,12 @@ def candidate_rules(
         In which order conditions are opened; None for rules that are as short as can be.
     limit : int or None
         The most rules of one object if all minimal ones are wanted; None for one of each.
-    n_jobs : int, optional
-        As for `frri.induction.induce`.
+    induce : callable
+        `frri.induction.induce`, or what does the same elsewhere.
     **declared
         `initial` and `rigid`, as for `frri.induction.shorten`.
     """
-    found = _one_each(values, classes, order, n_jobs, declared)
+    found = _one_each(values, classes, order, induce, declared)
     if limit is None:
         nobody, everybody = np.zeros(0, dtype=np.int64), np.arange(len(values))
         return Candidates(
@@ -79,11 +79,11 @@ def _one_each(
     values: NDArray[np.float64],
     classes: NDArray[np.intp],
     order: NDArray[np.intp] | None,
-    n_jobs: int | None,
+    induce: Callable[..., induction.Candidates],
     declared: dict[str, Any],
 ) -> induction.Candidates:
     if order is not None:
-        return induction.induce(values, classes, order, n_jobs=n_jobs, **declared)
+        return induce(values, classes, order, **declared)
     start = perf_counter()
     confidence = induction.confidences(values, classes, initial=declared.get("initial"))
     middle = perf_counter()

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from frri import induction
 from frri._util.threads import check_n_jobs
-from frri.cover import DEFAULT_EFFORT, CoverMatrix
+from frri.cover import DEFAULT_EFFORT, Cover, CoverMatrix, PartialCover
 from frri.induction import ConditionType
 from frri.learners._base import RuleClassifier, TrainingTable
 from frri.learners._boxes import box_conditions, scaled_values
@@ -251,7 +252,7 @@ class FRRIClassifier(RuleClassifier):
                 self.max_candidates if self.candidates == "all-minimal" else None,
                 initial=initial,
                 rigid=nominal,
-                n_jobs=self.n_jobs,
+                induce=self._induce,
             )
         lengths = (found.types != ConditionType.UNUSED).sum(axis=1)
         left = self.time_limit
@@ -261,11 +262,12 @@ class FRRIClassifier(RuleClassifier):
         sizes = np.bincount(table.classes)
         covers = limits.allowed(found.covers, lengths, sizes[own])
         with self._step("the fewest of them"):
-            cover = limits.select(
+            cover = self._select(
+                limits,
                 covers,
-                lengths,
-                own,
-                sizes,
+                lengths=lengths,
+                groups=own,
+                sizes=sizes,
                 coverable=np.bincount(
                     table.classes[covers.union()[found.positions]], minlength=len(sizes)
                 ),
@@ -291,6 +293,14 @@ class FRRIClassifier(RuleClassifier):
         chosen = cover.selected[np.lexsort((cover.selected, -covered, own[cover.selected]))]
         self.selected_ = found.anchors[chosen]
         self.ruleset_ = self._package(table, found.types[chosen], found.covers.take(chosen))
+
+    def _induce(self, *table: Any, **declared: Any) -> induction.Candidates:
+        """Candidate rules, with what each of them covers."""
+        return induction.induce(*table, n_jobs=self.n_jobs, **declared)
+
+    def _select(self, limits: Limits, covers: CoverMatrix, **known: Any) -> Cover | PartialCover:
+        """The fewest of them, as far as limits ask for all objects."""
+        return limits.select(covers, **known)
 
     def _for_part(self, rows: NDArray[np.intp], labels: Collection[Label]) -> Self:
         """With the first cover that is found: fewer rules or a proof say nothing about new objects."""
