@@ -29,6 +29,7 @@ BENCHMARKS = (
     "mixed",
     "rivals",
     "small_rulesets",
+    "bagging",
     "reference_rivals",
     "reference_rough",
     "probabilities",

@@ -75,7 +75,7 @@ def main(learners=()):
             old = [row for row in csv.reader(file) if (row[0], row[1]) not in chosen][1:]
     print(f"{'':<40}{'balanced':>9}{'plain':>8}{'rules':>9}{'conditions':>12}{'seconds':>9}")
     for (learner, size), make in chosen.items():
-        rows = [_means(make, load(name)) for name in NAMES]
+        rows = [means(make, load(name)) for name in NAMES]
         for name, row in zip(NAMES, rows, strict=True):
             old.append([learner, size, name, *(f"{value:.4f}" for value in row)])
         with FILE.open("w", newline="", encoding="utf-8") as file:
@@ -84,12 +84,12 @@ def main(learners=()):
         print(f"{learner:<28}{size:<12}{cells}", flush=True)
 
 
-def _means(make, data):
-    """Balanced and plain accuracy, rules, conditions per rule and seconds of a fit, over the folds."""
+def means(make, data, n_folds=10):
+    """Balanced and plain accuracy, rules, conditions per rule and seconds of a fit, over the first folds of ten."""
     X, y = data.X.to_numpy(), data.y
     folds = assign_folds(data, 10, 0)
     rows = []
-    for fold in range(10):
+    for fold in range(n_folds):
         test = folds == fold
         start = process_time()
         with warnings.catch_warnings():

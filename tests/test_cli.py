@@ -385,7 +385,7 @@ def test_a_mixed_table_becomes_a_model_that_answers_everything(learner, capsys):
 @pytest.mark.usefixtures("folder")
 def test_every_command_takes_every_learner_or_refuses_in_a_sentence(learner, capsys):
     assert main([*FIT_NUMBERS[:-1], "m.json", "--learner", learner]) == 0
-    assert ("proved" in capsys.readouterr().err) == (learner == "frri")
+    assert ("proved" in capsys.readouterr().err) == (learner in {"frri", "frri-bags"})
     assert "THEN y " in run(["rules", "m.json"], capsys)
     answers = run(["predict", "m.json", "numbers.csv", "--proba", "--rules"], capsys).splitlines()
     assert len(answers) == len(NUMBERS.splitlines())
@@ -427,7 +427,7 @@ def test_every_learner_takes_limits_or_refuses_in_a_sentence(learner, capsys):
     code = main([*fit, "--min-support", "0.1"])
     assert code == 0 or capsys.readouterr().err == (
         "frri: The learner bagged takes no --min-support; frri, compact, ripper, furia, modlem, "
-        "additive and quickrules do.\n"
+        "additive, frri-bags and quickrules do.\n"
     )
     assert (code == 0) == (learner != "bagged")
 

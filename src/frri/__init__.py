@@ -13,7 +13,12 @@ if TYPE_CHECKING:
     from frri.learners.additive.ordinal import AdditiveRulesOrdinalClassifier
     from frri.learners.additive.regressor import AdditiveRulesRegressor
     from frri.learners.compact import CompactFRRIClassifier
-    from frri.learners.frri import FRRIClassifier, FRRIOrdinalClassifier, FRRIRegressor
+    from frri.learners.frri import (
+        FRRIBaggingClassifier,
+        FRRIClassifier,
+        FRRIOrdinalClassifier,
+        FRRIRegressor,
+    )
     from frri.learners.modlem.modlem import MODLEMClassifier
     from frri.learners.quickrules.quickreduct import QuickReduct
     from frri.learners.quickrules.quickrules import QuickRulesClassifier
@@ -46,6 +51,7 @@ _HOMES = {
     "Cover": "cover",
     "CoverMatrix": "cover",
     "Explanation": "explain",
+    "FRRIBaggingClassifier": "learners.frri",
     "FRRIClassifier": "learners.frri",
     "FRRIOrdinalClassifier": "learners.frri",
     "FRRIRegressor": "learners.frri",
@@ -76,6 +82,7 @@ __all__ = [
     "Cover",
     "CoverMatrix",
     "Explanation",
+    "FRRIBaggingClassifier",
     "FRRIClassifier",
     "FRRIOrdinalClassifier",
     "FRRIRegressor",

@@ -74,12 +74,7 @@ def halves(table: TrainingTable) -> tuple[NDArray[np.intp], NDArray[np.bool_], i
     Both depend on the values of an object and on its class alone, and not on its place or on how often
     it occurs: whoever repeats a row or gives it a weight of 2 gets the same.
     """
-    keys = _keys(table.values)
-    distinct, first, inverse = np.unique(
-        keys ^ (table.classes.astype(np.uint64) + np.uint64(1)) * _ODD,
-        return_index=True,
-        return_inverse=True,
-    )
+    first, inverse, distinct = equal_rows(table)
     own = table.classes[first]
     order = own.argsort(kind="stable")
     sizes = np.bincount(own, minlength=len(table.labels))
@@ -91,7 +86,35 @@ def halves(table: TrainingTable) -> tuple[NDArray[np.intp], NDArray[np.bool_], i
     return rows, ((rank + own) % 2 == 1)[inverse[rows]], int(kept.sum())
 
 
-_ODD = np.uint64(0x9E3779B97F4A7C15)
+_SPREAD = 0x9E3779B97F4A7C15
+_ODD = np.uint64(_SPREAD)
+
+
+def equal_rows(
+    table: TrainingTable,
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.uint64]]:
+    """Objects that differ in values or class: the first of each, which one every object is, and a key each.
+
+    They come in the order of their keys, which depend on values and class alone.
+    """
+    keys = _keys(table.values) ^ (table.classes.astype(np.uint64) + np.uint64(1)) * _ODD
+    distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    return first, inverse, distinct
+
+
+def mixed(keys: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:
+    """Keys as lots that a seed decides: different ones stay different (splitmix64).
+
+    Examples
+    --------
+    >>> keys = np.arange(5, dtype=np.uint64)
+    >>> mixed(keys, 0).argsort(), mixed(keys, 1).argsort()
+    (array([...]), array([...]))
+    """
+    found = keys + np.uint64((seed + 1) * _SPREAD % 2**64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        found = (found ^ (found >> np.uint64(shift))) * np.uint64(factor)
+    return found ^ (found >> np.uint64(31))
 
 
 def _keys(values: Floats) -> NDArray[np.uint64]:

@@ -61,6 +61,7 @@ class Learner:
 
 
 _FRRI = "frri.learners.frri.frri.FRRIClassifier"
+_FRRI_BAGS = "frri.learners.frri.bagging.FRRIBaggingClassifier"
 _COMPACT = "frri.learners.compact.compact.CompactFRRIClassifier"
 _RIPPER = "frri.learners.ripper.ripper.RIPPERClassifier"
 _FURIA = "frri.learners.ripper.furia.FURIAClassifier"
@@ -86,6 +87,7 @@ LEARNERS = {
         ),
         Learner("additive", "Additive rules", _ADDITIVE, weights=True),
         Learner("bagged", "Bagged rules", _BAGGED),
+        Learner("frri-bags", "FRRI on bags", _FRRI_BAGS, weights=True),
         Learner("quickrules", "QuickRules", _QUICKRULES, weights=True),
         Learner(
             "quickrules-paper",

@@ -39,6 +39,18 @@ def warn_if_one_class(table: TrainingTable) -> None:
         )
 
 
+def warn_if_many(learner: str, n_rules: int, n_objects: int) -> None:
+    """Other learners need fewer rules."""
+    if too_many_rules(n_rules, n_objects):
+        warnings.warn(
+            f"{learner} needs {n_rules} rules for {n_objects} objects, because classes "
+            "overlap; CompactFRRIClassifier, RIPPERClassifier or AdditiveRulesClassifier needs fewer "
+            "and may predict better.",
+            ManyRulesWarning,
+            stacklevel=4,
+        )
+
+
 def warn_about_results(
     table: TrainingTable,
     ruleset: RuleSet,
@@ -49,14 +61,7 @@ def warn_about_results(
 ) -> None:
     """Too many rules, objects that no candidate covers, limits that were reached."""
     values = table.values
-    if too_many_rules(selection.n_rules, len(values)):
-        warnings.warn(
-            f"FRRI needs {selection.n_rules} rules for {len(values)} objects, because classes "
-            "overlap; CompactFRRIClassifier, RIPPERClassifier or AdditiveRulesClassifier needs fewer "
-            "and may predict better.",
-            ManyRulesWarning,
-            stacklevel=3,
-        )
+    warn_if_many("FRRI", selection.n_rules, len(values))
     if len(hopeless):
         reason = "the same or nearly the same values"
         reason += ", missing ones left aside" if np.isnan(values).any() else ""

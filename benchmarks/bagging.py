@@ -1,0 +1,66 @@
+"""FRRI on bags, pooled and as an ensemble, beside FRRI and the learners of few rules, on the 18 sets.
+
+    python -m benchmarks bagging                 the table; bagging.csv beside it has every set
+    python -m benchmarks.bagging [LEARNER ...]   only these; what bagging.csv has of others stays there
+
+The first three of the ten folds. The search for the fewest rules has a limited effort, the same for FRRI
+and for the pool, so that results can be reproduced anywhere; seconds are those of one processor.
+"""
+
+import csv
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.sizes import means
+from frri import (
+    AdditiveRulesClassifier,
+    CompactFRRIClassifier,
+    FRRIBaggingClassifier,
+    FRRIClassifier,
+)
+from frri.compare.datasets import NAMES, load
+
+FILE = Path(__file__).with_name("bagging.csv")
+FOLDS, EFFORT = 3, 2_000
+BAGS = {"random_state": 0, "n_jobs": 1}
+
+LEARNERS = {
+    "FRRI": lambda _: FRRIClassifier(effort=EFFORT, n_jobs=1),
+    "FRRI on bags, pooled": lambda _: FRRIBaggingClassifier(effort=EFFORT, **BAGS),
+    "FRRI on bags, pooled, newly 3 %": lambda _: FRRIBaggingClassifier(
+        min_new=0.03, time_limit=5, **BAGS
+    ),
+    "FRRI on bags, ensemble": lambda _: FRRIBaggingClassifier(form="ensemble", **BAGS),
+    "FRRI on bags, ensemble, random orders": lambda _: FRRIBaggingClassifier(
+        form="ensemble", attribute_order="random", **BAGS
+    ),
+    "compact FRRI": lambda _: CompactFRRIClassifier(n_jobs=1),
+    "additive": lambda _: AdditiveRulesClassifier(n_jobs=1),
+}
+FIELDS = ("learner", "set", "balanced", "plain", "rules", "conditions", "seconds")
+
+
+def main(learners=()):
+    """Measure the learners named, or all, and show the means of all that are measured."""
+    known = {}
+    if FILE.exists():
+        with FILE.open(encoding="utf-8") as file:
+            known = {(row[0], row[1]): row[2:] for row in list(csv.reader(file))[1:]}
+    for learner in learners or LEARNERS:
+        for name in NAMES:
+            row = means(LEARNERS[learner], load(name), FOLDS)
+            known[learner, name] = [f"{value:.4f}" for value in row]
+    with FILE.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([FIELDS, *([*key, *row] for key, row in known.items())])
+    print(f"{'':<40}{'balanced':>9}{'plain':>8}{'rules':>9}{'conditions':>12}{'seconds':>9}")
+    for learner in LEARNERS:
+        rows = [row for (one, _), row in known.items() if one == learner]
+        if rows:
+            cells = "{:>9.3f}{:>8.3f}{:>9.1f}{:>12.2f}{:>9.3f}"
+            print(f"{learner:<40}" + cells.format(*np.mean(np.array(rows, float), axis=0)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
