@@ -33,8 +33,11 @@ LEARNERS = {
         min_new=0.03, time_limit=5, **BAGS
     ),
     "FRRI on bags, ensemble": lambda _: FRRIBaggingClassifier(form="ensemble", **BAGS),
-    "FRRI on bags, ensemble, random orders": lambda _: FRRIBaggingClassifier(
-        form="ensemble", attribute_order="random", **BAGS
+    "FRRI on bags, ensemble, all attributes": lambda _: FRRIBaggingClassifier(
+        form="ensemble", max_attributes=1.0, **BAGS
+    ),
+    "FRRI on bags, pooled, all attributes": lambda _: FRRIBaggingClassifier(
+        max_attributes=1.0, effort=EFFORT, **BAGS
     ),
     "compact FRRI": lambda _: CompactFRRIClassifier(n_jobs=1),
     "additive": lambda _: AdditiveRulesClassifier(n_jobs=1),

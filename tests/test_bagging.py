@@ -243,7 +243,7 @@ def test_joblib_decides_where_bags_are_made(backend):
 
 def test_one_bag_of_everything_has_rules_of_frri():
     X, y = load_wine(return_X_y=True)
-    model = FRRIBaggingClassifier(n_bags=1, max_samples=1.0).fit(X, y)
+    model = FRRIBaggingClassifier(n_bags=1, max_samples=1.0, max_attributes=1.0).fit(X, y)
     plain = FRRIClassifier().fit(X, y)
     assert model.selection_.n_narrowed == model.selection_.n_dropped == 0
     assert len(model.uncovered_) == 0

@@ -81,7 +81,7 @@ class FRRIBaggingClassifier(RuleClassifier):
     max_samples : float or int, default=0.5
         The share of the objects that each bag draws, or how many; different objects count. Each class
         has its share, and one at least.
-    max_attributes : float, default=1.0
+    max_attributes : float, default=0.7
         The share of the attributes that each bag may use.
     form : {"pooled", "ensemble"}, default="pooled"
         Whether one ruleset is chosen from the rules of all bags, or all of them vote.
@@ -166,7 +166,7 @@ class FRRIBaggingClassifier(RuleClassifier):
         *,
         n_bags: int = 10,
         max_samples: Any = 0.5,
-        max_attributes: float = 1.0,
+        max_attributes: float = 0.7,
         form: str = "pooled",
         attribute_order: str = "given",
         conditions: Any = None,
