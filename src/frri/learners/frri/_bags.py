@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from frri.cover import minimum_cover
-from frri.induction import ConditionType
+from frri.induction import ConditionType, induce
 from frri.learners._boxes import scaled_values
 from frri.learners._calibration import equal_rows, mixed
 from frri.learners.frri._candidates import candidate_rules
@@ -107,6 +107,7 @@ def rules_of_bag(
         table.classes,
         class_orders(order, part, values, start, seed),
         None,
+        induce,
         initial=start,
         rigid=None if nominal is None else nominal[used],
     )
