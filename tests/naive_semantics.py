@@ -331,3 +331,27 @@ def trusted(model, said):
         if not others:
             return [level if c in joined else share for c, share in enumerate(mixed)]
         joined.append(max(others, key=lambda c: mixed[c]))
+
+
+def carrying(model, row):
+    """The position of the rule that has the largest part in the answer, None where none has any."""
+    values = encoded(model, row)
+    counted, name = counts(model, values), model["semantics"]["name"]
+    parts = counted
+    if name == "softmax-votes":
+        scores = softmax_votes(model, values)["scores"]
+        own = first_of_largest(scores)
+        rest = [score for c, score in enumerate(scores) if c != own]
+        parts = []
+        for rule, count in zip(model["rules"], counted, strict=True):
+            alone = [int(rule["then"] == label) for label in model["classes"]]
+            votes = rule.get("votes") or alone
+            against = 0
+            if rest:
+                second = next(c for c, s in enumerate(scores) if c != own and s == max(rest))
+                against = votes[second]
+            parts.append(count * (votes[own] - against))
+    elif name in {"cumulative-logits", "added-contributions"}:
+        parts = [abs(count * r["then"]) for count, r in zip(counted, model["rules"], strict=True)]
+    best = strongest(range(len(parts)), parts)
+    return best if best is not None and parts[best] > 0 else None

@@ -18,9 +18,11 @@ from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, 
 from frri.fuzzy import T_NORMS
 from frri.learners._base import RuleClassifier
 from frri.report import facts, write_report
+from frri.rules.carrying import carrying_rules
 from frri.rules.measures import overlap
 from frri.rules.semantics import Semantics
 from frri.rules.text import condition_text
+from frri.table import to_matrix
 from made_up_models import for_browser, random_rows, random_ruleset
 
 HOSTILE = '</script><script>document.title="owned"</script><img src=x onerror=alert(2)>"\'&\u202e'
@@ -286,8 +288,9 @@ def test_votes_are_added_up_as_in_python(visit, tmp_path):
     labels = ["y", "x"] * 4
     page = visit.report(VOTES, rows, labels)
     said = page.inner_text("#rules-view")
-    assert "Vote" in said
+    assert "Votes for" in said
     assert "Confidence" not in said
+    check_carried(page, VOTES, rows, labels)
     page.click("#tab-what-if")
     for number, row in enumerate(rows):
         page.fill("#row-number", str(number + 1))
@@ -312,9 +315,31 @@ def test_votes_are_added_up_as_in_python(visit, tmp_path):
     page.wait_for_selector("#edit-bar:visible")
     edited = download(page, tmp_path)
     assert edited.rules[0].weight == 0.25
+    page.click("#tab-rules")
+    check_carried(page, edited, rows, labels)
     check_overview(page, edited, pd.DataFrame(rows, columns=["a", "b"]), np.array(labels))
     page.click("#tab-what-if")
     assert violations(page) == []
+
+
+def check_carried(page, model, rows, labels):
+    """Who carries how many rows, how many rightly, and as wide they are drawn at the head."""
+    carrying = carrying_rules(model, to_matrix(rows, model.attributes))
+    right = model.predict(rows) == labels
+    strands = []
+    for r in range(len(model)):
+        own = carrying == r
+        row = page.locator(f"[data-rule='{r + 1}']")
+        assert row.locator(".col-decides").inner_text() == str(own.sum())
+        share = f"{100 * right[own].mean():.0f} %" if own.any() else "–"
+        assert row.locator(".col-right").inner_text().startswith(share)
+        if own.any():
+            strands.append((f"rule {r + 1}", own))
+    strands.append(("the base", carrying < 0))
+    assert set(page.locator("#glance .flow path title").all_text_contents()) == {
+        f"{name}: {own.sum()} row{'s' * int(own.sum() != 1)}, {(own & ~right).sum()} wrong"
+        for name, own in strands
+    }
 
 
 def signed(value):

@@ -26,7 +26,10 @@ from frri.rules.mean_shares import mean_shares
 from frri.rules.number_measures import number_quality
 from frri.table import to_matrix
 
-X, Y = load_diabetes(return_X_y=True, as_frame=True)
+# A third of the rows is enough to tell numbers apart, and learned in a tenth of the time.
+X, Y = (
+    table[::3].reset_index(drop=True) for table in load_diabetes(return_X_y=True, as_frame=True)
+)
 SHOW = Attribute("target", Y.min(), Y.max()).show
 PHONE = {"width": 390, "height": 844}
 
@@ -56,7 +59,7 @@ def test_the_head_says_how_far_off_it_is(shown_model):
     ruleset, page = shown_model
     found = number_quality(Y.to_numpy(), ruleset.predict(X))
     assert page.inner_text("#opening") == (
-        f"{len(ruleset)} rules, off by {SHOW(found.mae)} on average on 442 given rows (R2 {found.r2:.2f}); "
+        f"{len(ruleset)} rules, off by {SHOW(found.mae)} on average on {len(X)} given rows (R2 {found.r2:.2f}); "
         f"always answering the mean {SHOW(found.mean)}: off by {SHOW(found.mean_mae)}."
     )
     assert page.inner_text("[data-figure='off by'] .big") == SHOW(found.mae)
@@ -149,7 +152,7 @@ def test_cases_are_ordered_by_how_far_off_they_are(shown_model):
         assert page.inner_text("#cases-view .count").split()[0] == str(rows.sum())
     page.select_option("#case-filter", "uncovered")
     uncovered = (~ruleset.covers(X).any(axis=1)).sum()
-    assert page.inner_text("#cases-view .count") == f"{uncovered} of 442 rows"
+    assert page.inner_text("#cases-view .count") == f"{uncovered} of {len(X)} rows"
     page.select_option("#case-filter", "far")
     page.locator("#cases-view tbody button").first.click()
     assert page.input_value("#row-number") == str(worst + 1)

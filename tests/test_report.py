@@ -16,7 +16,9 @@ from frri.report import facts, report_html, write_report
 from frri.report.opening import opening
 from frri.report.packing import pack_codes, pack_flags, pack_numbers
 from frri.report.scripts import page_script
+from frri.rules.carrying import carrying_rules
 from frri.rules.semantics import CLASSIFICATION, Support
+from frri.table import to_matrix
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&\u202e\u2028"
 
@@ -109,11 +111,18 @@ def test_who_decides_what_is_told_apart_from_who_covers_what(wine):
     assert np.array_equal(deciding, np.where(decision.silent, -1, decision.deciding))
 
 
-def test_where_rules_vote_no_single_one_decides():
-    votes = small(semantics="softmax-votes", base=(0.0, 0.0))
+def test_where_rules_vote_the_one_with_the_largest_part_is_told():
+    votes = small(semantics="softmax-votes", base=(0.0, 0.75))
     found = facts(votes, ROWS, LABELS)
-    assert [known["decides"] for known in found["rules"]] == [None, None]
-    assert found["data"]["deciding"] is None
+    # The first row goes to the base, which no rule for y helps; 0.9 for x overcomes it in the second to last.
+    carrying = carrying_rules(votes, to_matrix(ROWS, votes.attributes))
+    assert (unpack(found["data"]["deciding"]).astype(int) - 1).tolist() == carrying.tolist()
+    assert [known["decides"]["rows"] for known in found["rules"]] == [
+        (carrying == r).sum() for r in range(2)
+    ]
+    assert set(carrying.tolist()) == {-1, 0, 1}
+    bounds = RuleSet((), (Attribute("a", 0, 9),), ("x", "y"), semantics="at-least-class")
+    assert facts(bounds, [[1.0]], ["x"])["data"]["deciding"] is None
 
 
 def test_the_page_opens_with_how_good_the_model_is_and_beside_what(wine, wine_facts):

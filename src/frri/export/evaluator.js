@@ -107,14 +107,15 @@ export function probabilities(model, row) {
  * @param {Model|Prepared} model
  * @param {number[]} values as encode gives them
  * @param {ArrayLike<number>} held the degree of each rule, as degrees gives them
- * @returns {{decided: number, rule: (number|null), silent: boolean}} the rule as in explain, and whether
- *   none fires
+ * @returns {{decided: number, rule: (number|null), silent: boolean, scores: number[]}} the rule as in explain,
+ *   whether none fires, and what scores gives; where numbers are predicted, only this
  */
 export function settle(model, values, held) {
   const ready = prepare(model);
   const found = scoresOf(ready, values, held);
+  if (!ready.classes.length) return { decided: 0, rule: null, silent: false, scores: found };
   const { decided, rule } = decide(ready, values, held, found);
-  return { decided, rule, silent: isSilent(ready, found) };
+  return { decided, rule, silent: isSilent(ready, found), scores: found };
 }
 
 /**

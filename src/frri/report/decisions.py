@@ -6,12 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri.rules import RuleSet
+from frri.rules.carrying import carrying_rules
 from frri.rules.decision import Decision
 from frri.rules.measures import wilson
 
 
 def deciding_rules(decision: Decision) -> NDArray[np.intp] | None:
-    """The rule that decides about each row, -1 where none covers it; None where rules vote together.
+    """The rule that decides about each row or carries its answer, -1 where none does.
+
+    None where rules say "at least" and "at most": they have their parts in every answer.
 
     Examples
     --------
@@ -21,7 +24,7 @@ def deciding_rules(decision: Decision) -> NDArray[np.intp] | None:
     array([ 0, -1])
     """
     if decision.ruleset.semantics.meaning.decides is None:
-        return None
+        return carrying_rules(decision.ruleset, decision.matrix)
     return np.where(decision.silent, -1, decision.deciding)
 
 

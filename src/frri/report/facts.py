@@ -23,6 +23,7 @@ from frri.report.packing import pack_codes, pack_flags, pack_numbers
 from frri.report.plane import principal_plane
 from frri.rules import RuleSet, RuleStatistics
 from frri.rules.about import About
+from frri.rules.carrying import carrying_rules
 from frri.rules.curve import accuracy_by_size
 from frri.rules.drift import seen_in_training
 from frri.rules.measures import (
@@ -135,7 +136,7 @@ def facts(
     result["data"]["names"] = None if given is None else [given[i] for i in sample]
     lost = None
     if numbers is not None:
-        _add_predicted(table, sample, result)
+        _add_predicted(ruleset, table, sample, result)
         if table.predicted["truth"] is not None:
             mixed = _mixed(ruleset, sample, seed)
             embedded, truth = table.matrix[mixed], table.predicted["truth"][mixed]
@@ -386,7 +387,7 @@ def _add_decided(
         if table.classes is None
         else np.bincount(table.classes, minlength=len(ruleset.classes)).tolist(),
         "decided": pack_codes(decided[sample]),
-        # Rules from 1, so that 0 is left for "no rule covers it".
+        # Rules from 1, so that 0 is left for "none".
         "deciding": None if deciding is None else pack_codes(deciding[sample] + 1),
     }
     if table.classes is not None:
@@ -397,14 +398,21 @@ def _add_decided(
         } | beside(ruleset, table.classes, decided, int(decision.silent.sum()))
 
 
-def _add_predicted(table: _Table, sample: NDArray[np.intp], result: dict[str, Any]) -> None:
-    """What is predicted of the rows, what is true, and how far off that is."""
+def _add_predicted(
+    ruleset: RuleSet, table: _Table, sample: NDArray[np.intp], result: dict[str, Any]
+) -> None:
+    """What is predicted of the rows, which rules carry it, what is true, and how far off that is."""
     truth, answers = table.predicted["truth"], table.predicted["answers"]
+    carrying = carrying_rules(ruleset, table.matrix)
+    for known, rows in zip(
+        result["rules"], decided_rows(len(ruleset), carrying, None), strict=True
+    ):
+        known["decides"] = rows
     result["data"] |= {
         "truth": None if truth is None else pack_numbers(truth[sample]),
         "answers": pack_numbers(answers[sample]),
         "decided": pack_codes(levels_of(answers[sample], table.predicted["scale"]["edges"])),
-        "deciding": None,
+        "deciding": None if carrying is None else pack_codes(carrying[sample] + 1),
     }
     if truth is not None:
         result["performance"] = number_performance(truth, answers)

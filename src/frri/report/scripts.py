@@ -13,6 +13,13 @@ from importlib.resources import files
 # Whoever wants to read the scripts reads the files; a page is mailed, and shorter without.
 _COMMENT = re.compile(r"^ */\*\*.*?\*/\n", re.MULTILINE | re.DOTALL)
 _INDENT = re.compile(r"^ +", re.MULTILINE)
+# Room around signs is for readers of the files, too. Of a line with anything but plain texts in double quotes
+# it is not known where texts begin and end, and `+` and `-` need their room.
+_SIGN = re.compile(r" *(=>|===|!==|&&|\|\||[=,;:?{}()<>*]) *")
+_TEXT = re.compile(r'("[^"]*")')
+_OTHER_TEXT = re.compile(r"[`'/\\]")
+_STYLE_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_STYLE_SIGN = re.compile(r" *([{};,>]) *")
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w.]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 
@@ -44,7 +51,9 @@ def page_style() -> str:
     >>> "@media print" in page_style()
     True
     """
-    return "\n".join(_read(name) for name in ("style.css", "views.css", "media.css"))
+    style = "\n".join(_read(name) for name in ("style.css", "views.css", "media.css"))
+    lines = _STYLE_COMMENT.sub("", style).split("\n")
+    return "\n".join(_STYLE_SIGN.sub(r"\1", line.strip()) for line in lines if line.strip())
 
 
 def _join(name: str, joined: dict[str, str], importing: tuple[str, ...]) -> None:
@@ -54,6 +63,8 @@ def _join(name: str, joined: dict[str, str], importing: tuple[str, ...]) -> None
     if name in joined:
         return
     source = _INDENT.sub("", _COMMENT.sub("", _read(name)))
+    if any(line.count("`") % 2 for line in source.split("\n")):
+        raise ValueError(f"{name} has a text of several lines, whose indents would be lost.")
     for _, other in _IMPORT.findall(source):
         _join(other, joined, (*importing, name))
     source = _IMPORT.sub(
@@ -64,8 +75,17 @@ def _join(name: str, joined: dict[str, str], importing: tuple[str, ...]) -> None
     source = _EXPORT.sub("", source)
     if re.search(r"^(import|export)\b", source, re.MULTILINE):
         raise ValueError(f"{name} imports or exports in a form that is not understood.")
+    source = "\n".join(_tight(line) for line in source.split("\n") if line)
     body = f'modules["{name}"] = (() => {{\n{source}\nreturn {{ {exported} }};\n}})();\n'
     joined[name] = body
+
+
+def _tight(line: str) -> str:
+    """A line of a script without the room around its signs."""
+    if _OTHER_TEXT.search(line):
+        return line
+    parts = _TEXT.split(line)
+    return "".join(part if i % 2 else _SIGN.sub(r"\1", part) for i, part in enumerate(parts))
 
 
 def _read(name: str) -> str:

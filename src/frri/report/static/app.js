@@ -49,7 +49,7 @@ document.body.prepend(distributionSymbols(facts));
 const rules = rulesView(store, actions);
 const areNumbers = predictsNumbers(facts.model);
 const edit = areNumbers ? null : editView(store, actions);
-headerView(store);
+headerView(store, actions);
 const overview = overviewView(store, actions);
 const cases = (areNumbers ? numberCases : casesView)(store, actions);
 let whatIf = null;

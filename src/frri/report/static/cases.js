@@ -3,6 +3,7 @@
  * What-if.
  */
 
+import { roleOf } from "./carrying.js";
 import { caseMap } from "./casemap.js";
 import { classLabel } from "./chart.js";
 import { actionButton, announce, byId, h, named, put } from "./dom.js";
@@ -39,6 +40,7 @@ export function casesView(store, actions) {
     put(place, h("p", { class: "muted" }, "No rows came with this page: give the report data to see them."));
     return { show() {}, refresh() {} };
   }
+  const role = roleOf(facts.model);
   let cell = null;
   let drawn = CHUNK;
   let seen = null;
@@ -94,7 +96,7 @@ export function casesView(store, actions) {
     const before = ruled.value;
     put(
       ruled,
-      option("", "Decided by any rule"),
+      option("", `${role.past[0].toUpperCase()}${role.past.slice(1)} by any rule`),
       store.state.deciding
         ? store.state.entries.map(({ number }) => option(String(number), `by rule ${number}`))
         : null,
@@ -144,7 +146,7 @@ export function casesView(store, actions) {
         h(
           "tr",
           {},
-          ["Row", rows.classes && "Is", "Decided", store.state.deciding && "By"]
+          ["Row", rows.classes && "Is", "Decided", store.state.deciding && (role.isAlone ? "By" : "Carried by")]
             .filter(Boolean)
             .map((title) => h("th", { scope: "col" }, title)),
           columns.map((j) => h("th", { scope: "col" }, named(facts.model.attributes[j].name))),
@@ -159,7 +161,7 @@ export function casesView(store, actions) {
     const values = rows.at(i);
     const { classes, attributes } = facts.model;
     const isWrong = rows.classes && rows.classes[i] !== state.decided[i];
-    const by = state.deciding && (state.deciding[i] ? `rule ${state.deciding[i]}` : "no rule");
+    const by = state.deciding && (state.deciding[i] ? `rule ${state.deciding[i]}` : role.nobody);
     return h(
       "tr",
       { class: isWrong ? "wrong-row" : null },

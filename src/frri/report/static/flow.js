@@ -1,66 +1,92 @@
 /**
- * The whole model as a picture: from attributes through rules to classes, as wide as rows are decided.
- * What is decided wrongly is hatched; rows that no rule covers are a strand of their own.
+ * The whole model as a picture: from attributes through rules to answers, as wide as rows are decided or carried.
+ * What is decided wrongly is hatched; rows that are due to no rule are a strand of their own.
  */
 
+import { roleOf } from "./carrying.js";
 import { classColour } from "./chart.js";
 import { h, s } from "./dom.js";
+import { levelNames } from "./numbers.js";
 import { counted, percentText } from "./words.js";
 
-const [WIDTH, HEIGHT, GAP] = [900, 360, 13];
-/** Left edges of the three columns of nodes, and their width. */
-const [LEFT, MIDDLE, RIGHT, NODE] = [150, 450, 740, 12];
-const MOST_RULES = 12;
-const MOST_ATTRIBUTES = 9;
+/**
+ * How large it is drawn: the frame, the room between nodes, left edges of the three columns of nodes and their
+ * width, how many rules and attributes are told apart, and how long names may be.
+ */
+export const LARGE = {
+  frame: [900, 360, 13],
+  columns: [150, 450, 740, 12],
+  most: [12, 9, 22],
+  extra: "flow",
+  name: "Flow",
+};
+export const SMALL = {
+  frame: [620, 120, 4],
+  columns: [118, 330, 480, 8],
+  most: [8, 7, 16],
+  extra: "flow small-flow",
+  name: "Flow at a glance",
+};
+
+/** The height of a line of names. */
+const LINE = 10;
 
 /**
  * @param {object} store with rows
  * @param {object} actions
- * @returns {?HTMLElement} null where no single rule decides
+ * @param {object} [size] LARGE or SMALL
+ * @returns {?HTMLElement} null where it cannot be told which rule is behind an answer
  */
-export function flowPicture(store, actions) {
-  const flow = flowOf(store);
+export function flowPicture(store, actions, size = LARGE) {
+  const flow = flowOf(store, size);
   if (!flow) return null;
   const { rules, attributes, classes, total } = flow;
-  const unit = (nodes) => (HEIGHT - GAP * (nodes.length - 1)) / total;
+  const [width, height, gap] = size.frame;
+  const [left, middle, right] = size.columns;
+  const unit = (nodes) => (height - gap * (nodes.length - 1)) / total;
   const scale = Math.min(unit(rules), unit(attributes), unit(classes));
-  for (const nodes of [rules, attributes, classes]) stack(nodes, scale);
+  for (const nodes of [rules, attributes, classes]) stack(nodes, scale, size);
   const picture = s(
     "svg",
     {
-      class: "flow",
-      viewBox: `0 -10 ${WIDTH} ${HEIGHT + 20}`,
+      class: size.extra,
+      viewBox: `0 -10 ${width} ${height + 20}`,
       role: "img",
-      "aria-label": `How rows flow from attributes through rules to classes; ${described(flow)}`,
+      "aria-label": `How rows flow from attributes through rules to answers; ${described(flow, roleOf(store.facts.model))}`,
     },
-    strands(flow, scale, store),
-    attributes.map((node) => labelled(node, LEFT, "end", node.name)),
-    rules.map((node) => labelled(node, MIDDLE, "end", node.name)),
-    classes.map((node) => labelled(node, RIGHT, "start", `${node.name} ${node.rows.toLocaleString("en")}`)),
+    strands(flow, scale, store, size),
+    labelled(attributes, left, "end", size),
+    labelled(rules, middle, "end", size),
+    labelled(classes, right, "start", size, (node) => ` · ${node.rows.toLocaleString("en")}`),
   );
   picture.addEventListener("click", (event) => {
     const number = event.target.closest("[data-number]")?.dataset.number;
     if (number) actions.openRule(Number(number));
   });
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Flow" }, picture);
+  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": size.name }, picture);
 }
 
 /**
  * Nodes and rows between them, of the embedded rows.
  *
  * @param {object} store
+ * @param {object} [size]
  * @returns {?{rules: object[], attributes: object[], classes: object[], total: number}}
  */
-export function flowOf({ facts, rows, state }) {
+export function flowOf({ facts, rows, state }, { most: [mostRules, mostAttributes] } = LARGE) {
   if (!rows || !state.deciding) return null;
+  const { nobody } = roleOf(facts.model);
+  // A number is not right or wrong.
+  const truth = rows.answers ? null : rows.classes;
+  const answers = rows.answers ? levelNames(facts) : facts.model.classes;
   const byRule = new Map();
   const perClass = new Map();
   for (let i = 0; i < rows.n; i += 1) {
     const number = state.deciding[i];
     const decided = state.decided[i];
-    if (!byRule.has(number)) byRule.set(number, { number, rows: 0, wrong: 0, to: new Map() });
+    if (!byRule.has(number)) byRule.set(number, { number, rows: 0, wrong: 0, to: new Map(), isJudged: Boolean(truth) });
     const node = byRule.get(number);
-    const isWrong = rows.classes && rows.classes[i] !== decided ? 1 : 0;
+    const isWrong = truth && truth[i] !== decided ? 1 : 0;
     node.rows += 1;
     node.wrong += isWrong;
     const strand = node.to.get(decided) ?? { rows: 0, wrong: 0 };
@@ -69,19 +95,19 @@ export function flowOf({ facts, rows, state }) {
   }
   const own = [...byRule.values()].filter(({ number }) => number).sort((a, b) => b.rows - a.rows);
   const entries = new Map(state.entries.map((entry) => [entry.number, entry]));
-  const shown = own.slice(0, MOST_RULES).map((node) => ({
+  const shown = own.slice(0, own.length === mostRules + 1 ? mostRules + 1 : mostRules).map((node) => ({
     ...node,
     name: `rule ${node.number}`,
     uses: [...new Set(entries.get(node.number).rule.if.map(({ attribute }) => attribute))],
   }));
-  const rest = own.slice(MOST_RULES);
+  const rest = own.slice(shown.length);
   const nodes = [...shown];
   if (rest.length) nodes.push(merged(rest, entries));
-  if (byRule.has(0)) nodes.push({ ...byRule.get(0), name: "no rule", uses: [], isSilent: true });
+  if (byRule.has(0)) nodes.push({ ...byRule.get(0), name: nobody, uses: [], isSilent: true });
   return {
     rules: nodes,
-    attributes: attributeNodes(nodes),
-    classes: facts.model.classes
+    attributes: attributeNodes(nodes, mostAttributes),
+    classes: answers
       .map((label, c) => ({ name: String(label), decided: c, rows: perClass.get(c) ?? 0 }))
       .filter((node) => node.rows),
     total: rows.n,
@@ -101,11 +127,12 @@ function merged(rest, entries) {
   }
   const rows = rest.reduce((sum, node) => sum + node.rows, 0);
   const wrong = rest.reduce((sum, node) => sum + node.wrong, 0);
-  return { name: `${rest.length} other rules`, rows, wrong, to, uses: [...uses.keys()], parts: uses };
+  const { isJudged } = rest[0];
+  return { name: `${rest.length} other rules`, rows, wrong, isJudged, to, uses: [...uses.keys()], parts: uses };
 }
 
 /** What a rule decides is shared out evenly among the attributes that it uses. */
-function attributeNodes(nodes) {
+function attributeNodes(nodes, most) {
   const found = new Map();
   for (const node of nodes) {
     node.from = new Map();
@@ -115,14 +142,16 @@ function attributeNodes(nodes) {
       found.set(name, (found.get(name) ?? 0) + part);
     }
     if (!node.uses.length && node.rows) {
-      const name = node.isSilent ? "no rule holds" : "always";
+      const name = node.isSilent ? node.name : "always";
       node.from.set(name, node.rows);
       found.set(name, (found.get(name) ?? 0) + node.rows);
     }
   }
   const order = [...found].sort((a, b) => b[1] - a[1]);
-  const few = order.slice(0, MOST_ATTRIBUTES).map(([name, rows]) => ({ name, rows, names: [name] }));
-  const others = order.slice(MOST_ATTRIBUTES);
+  // One more takes no more room than "1 other".
+  const end = order.length === most + 1 ? most + 1 : most;
+  const few = order.slice(0, end).map(([name, rows]) => ({ name, rows, names: [name] }));
+  const others = order.slice(end);
   if (others.length)
     few.push({
       name: `${others.length} others`,
@@ -132,29 +161,29 @@ function attributeNodes(nodes) {
   return few;
 }
 
-function stack(nodes, scale) {
+function stack(nodes, scale, { frame: [, height, room] }) {
   const heights = nodes.map((node) => node.rows * scale);
   const used = heights.reduce((a, b) => a + b, 0);
-  const gap = nodes.length > 1 ? Math.min((HEIGHT - used) / (nodes.length - 1), 26) : 0;
-  let top = (HEIGHT - used - gap * (nodes.length - 1)) / 2;
+  const gap = nodes.length > 1 ? Math.min((height - used) / (nodes.length - 1), 2 * room) : 0;
+  let top = (height - used - gap * (nodes.length - 1)) / 2;
   nodes.forEach((node, k) => {
     Object.assign(node, { top, height: heights[k], inAt: top, outAt: top });
     top += heights[k] + gap;
   });
 }
 
-function strands({ rules, attributes, classes }, scale, store) {
+function strands({ rules, attributes, classes }, scale, store, { columns: [left, middle, right, node] }) {
   const found = [];
   const ofAttribute = new Map(attributes.flatMap((node) => node.names.map((name) => [name, node])));
   const ofClass = new Map(classes.map((node) => [node.decided, node]));
-  for (const node of rules) {
-    for (const [name, rows] of node.from) {
+  for (const rule of rules) {
+    for (const [name, rows] of rule.from) {
       const source = ofAttribute.get(name);
-      found.push(strand(LEFT + NODE, source.outAt, MIDDLE, node.inAt, rows * scale, "strand", node));
+      found.push(strand(left + node, source.outAt, middle, rule.inAt, rows * scale, "strand", rule));
       source.outAt += rows * scale;
-      node.inAt += rows * scale;
+      rule.inAt += rows * scale;
     }
-    for (const [decided, { rows, wrong }] of [...node.to].sort((a, b) => a[0] - b[0])) {
+    for (const [decided, { rows, wrong }] of [...rule.to].sort((a, b) => a[0] - b[0])) {
       const target = ofClass.get(decided);
       const colour = `strand ${classColour(store.facts, decided)}`;
       for (const [n, extra] of [
@@ -162,8 +191,8 @@ function strands({ rules, attributes, classes }, scale, store) {
         [wrong, "hatched"],
       ]) {
         if (!n) continue;
-        found.push(strand(MIDDLE + NODE, node.outAt, RIGHT, target.inAt, n * scale, extra, node));
-        node.outAt += n * scale;
+        found.push(strand(middle + node, rule.outAt, right, target.inAt, n * scale, extra, rule));
+        rule.outAt += n * scale;
         target.inAt += n * scale;
       }
     }
@@ -178,28 +207,37 @@ function strand(x1, y1, x2, y2, height, extra, node) {
   return s(
     "path",
     { class: `${extra}${node.isSilent ? " silent" : ""}`, d, "data-number": node.number || null },
-    s("title", {}, `${node.name}: ${counted(node.rows, "row")}, ${node.wrong} wrong`),
+    s("title", {}, `${node.name}: ${counted(node.rows, "row")}${node.isJudged ? `, ${node.wrong} wrong` : ""}`),
   );
 }
 
-function labelled(node, x, anchor, text) {
-  const place = anchor === "end" ? x - 6 : x + NODE + 8;
-  const y = node.top + node.height / 2 + 4;
-  const short = text.length > 22 ? `${text.slice(0, 21)}…` : text;
-  return s(
-    "g",
-    { "data-number": node.number || null },
-    s("rect", { class: "node", x, y: node.top, width: NODE, height: Math.max(node.height, 1) }),
-    s("text", { x: place, y, "text-anchor": anchor }, short, s("title", {}, text)),
-  );
+/** Nodes of a column with their names; of names that would lie upon each other, that of the most rows is written. */
+function labelled(nodes, x, anchor, { columns: [, , , width], most: [, , longest] }, extra = () => "") {
+  const place = anchor === "end" ? x - 5 : x + width + 6;
+  const middleOf = (node) => node.top + node.height / 2 + 4;
+  const written = [];
+  for (const node of [...nodes].sort((a, b) => b.rows - a.rows))
+    if (written.every((other) => Math.abs(middleOf(other) - middleOf(node)) >= LINE)) written.push(node);
+  return nodes.map((node) => {
+    const text = `${node.name}${extra(node)}`;
+    const short = node.name.length > longest ? `${node.name.slice(0, longest - 1)}…` : node.name;
+    return s(
+      "g",
+      { "data-number": node.number || null },
+      s("rect", { class: "node", x, y: node.top, width, height: Math.max(node.height, 1) }, s("title", {}, text)),
+      written.includes(node)
+        ? s("text", { x: place, y: middleOf(node), "text-anchor": anchor }, `${short}${extra(node)}`, s("title", {}, text))
+        : null,
+    );
+  });
 }
 
-function described({ rules, total }) {
+function described({ rules, total }, { verb, nobody }) {
   const silent = rules.find((node) => node.isSilent);
   const first = rules.find((node) => node.number);
   const parts = first
-    ? [`${first.name} decides most, ${percentText(first.rows / total)} of the rows`]
+    ? [`${first.name} ${verb} most, ${percentText(first.rows / total)} of the rows`]
     : [];
-  if (silent) parts.push(`${counted(silent.rows, "row")} without a rule`);
+  if (silent) parts.push(`${nobody} ${counted(silent.rows, "row")}`);
   return parts.join(", ") || "there is nothing to show";
 }

@@ -1,16 +1,22 @@
 /**
- * The head of the page: its figures follow the edits.
+ * The head of the page: its figures and its picture follow the edits.
  */
 
-import { byId } from "./dom.js";
+import { roleOf } from "./carrying.js";
+import { byId, put } from "./dom.js";
 import { editsOf } from "./editing.js";
+import { SMALL, flowPicture } from "./flow.js";
 import { metrics } from "./measures.js";
 import { counted, decimal } from "./words.js";
 
+/** On narrower screens the picture is folded away until it is asked for. */
+const WIDE = 1120;
+
 /**
  * @param {object} store
+ * @param {object} actions
  */
-export function headerView(store) {
+export function headerView(store, actions) {
   const { rows, facts } = store;
   const figures = new Map();
   for (const element of document.querySelectorAll("[data-figure]")) {
@@ -22,8 +28,25 @@ export function headerView(store) {
   const opening = byId("opening");
   const learnedOpening = opening.textContent;
   store.subscribe(refresh);
+  const glance = byId("glance");
+  glance.open = document.documentElement.clientWidth >= WIDE;
+  glance.addEventListener("toggle", draw);
+  const { heading, past } = roleOf(facts.model);
+  const hatched = rows && rows.classes && !rows.answers ? "; hatched: wrongly" : "";
+  byId("glance-title").textContent = `${heading}: as wide as rows are ${past}${hatched}`;
+  let drawn = null;
+  draw();
+
+  /** When it is looked at, of the rules as they are then. */
+  function draw() {
+    glance.hidden = !store.state.deciding;
+    if (glance.hidden || !glance.open || drawn === store.state) return;
+    drawn = store.state;
+    put(byId("glance-picture"), flowPicture(store, actions, SMALL));
+  }
 
   function refresh() {
+    draw();
     mark.hidden = !editsOf(store.state.model);
     opening.textContent = learnedOpening;
     for (const { value, note, learned } of figures.values())

@@ -63,6 +63,18 @@ export function levelOf(facts, value) {
   return levelIn(facts.numbers.edges, value);
 }
 
+/**
+ * What the levels of numbers are called, from the lowest.
+ *
+ * @param {object} facts
+ * @returns {string[]}
+ */
+export function levelNames(facts) {
+  const edges = facts.numbers.edges.map((edge) => shownNumber(facts, edge));
+  const between = edges.slice(1).map((edge, k) => `${edges[k]} to ${edge}`);
+  return [`below ${edges[0]}`, ...between, `from ${edges.at(-1)}`];
+}
+
 function levelIn(edges, value) {
   return edges.filter((edge) => edge <= value).length;
 }

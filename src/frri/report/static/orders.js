@@ -1,8 +1,10 @@
 /** What the rules can be ordered by. */
 
+import { roleOf } from "./carrying.js";
 import { ownSeries } from "./chart.js";
 import { addsNumbers, predictsNumbers, saidNumber } from "./numbers.js";
 import { coverageOf } from "./store.js";
+import { addsVotes } from "./votes.js";
 import { weightName } from "./words.js";
 
 /**
@@ -14,15 +16,16 @@ import { weightName } from "./words.js";
  */
 export function ordersOf(store) {
   const { model } = store.facts;
+  const role = roleOf(model);
   const decides = (entry) => store.state.decides?.get(entry.number);
   const orders = [
     { key: "number", title: "Rule", name: "number", of: (entry) => entry.number },
     thenOrder(store),
     {
       key: "decides",
-      title: "Decides",
-      name: "rows decided",
-      help: "Rows that it decides, of all that it covers",
+      title: role.title,
+      name: `rows ${role.past}`,
+      help: role.help,
       of: (entry) => decides(entry)?.rows ?? null,
       down: true,
     },
@@ -30,7 +33,7 @@ export function ordersOf(store) {
       key: "right",
       title: "Right",
       name: "share right",
-      help: "How many of the rows that it decides are decided rightly, with a 95 % interval",
+      help: `How many of the rows that it ${role.verb} are decided rightly, with a 95 % interval`,
       of: (entry) => {
         const { rows, right } = decides(entry) ?? { rows: 0 };
         return rows && right !== null ? right / rows : null;
@@ -65,7 +68,7 @@ export function ordersOf(store) {
     { key: "lift", name: "lift", of: (entry) => entry.known.lift, down: true },
   ];
   const hidden = store.state.decides ? [] : ["decides", "right"];
-  if (predictsNumbers(model)) hidden.push("precision", "lift");
+  if (predictsNumbers(model)) hidden.push("right", "precision", "lift");
   if (addsNumbers(model)) hidden.push("confidence");
   return orders.filter(({ key }) => !hidden.includes(key));
 }
@@ -73,7 +76,8 @@ export function ordersOf(store) {
 /** By class; by number, those that say most first: contributions whichever way they go. */
 function thenOrder({ facts }) {
   const { model } = facts;
-  const order = { key: "then", title: "Then", name: "class", of: ({ rule }) => ownSeries(facts, rule) };
+  const title = addsVotes(model) ? "Votes for" : "Then";
+  const order = { key: "then", title, name: "class", of: ({ rule }) => ownSeries(facts, rule) };
   if (!predictsNumbers(model)) return order;
   const said = ({ rule }) => saidNumber(model, rule);
   if (!addsNumbers(model))

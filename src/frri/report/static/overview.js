@@ -3,6 +3,7 @@
  * the importance of attributes, and accuracy against the number of rules.
  */
 
+import { roleOf } from "./carrying.js";
 import { classBar, classLabel, curveChart, shareBar } from "./chart.js";
 import { confusion } from "./confusion.js";
 import { byId, h, named, put } from "./dom.js";
@@ -65,7 +66,8 @@ export function overviewView(store, actions) {
       h(
         "div",
         { class: "overview" },
-        isNumber ? errorsCard(store, actions) : glance(store, actions),
+        glance(store, actions),
+        isNumber ? errorsCard(store, actions) : null,
         card("Data", data(store)),
         card("Model", modelBlock(store)),
         card("Proof of minimality", proof(store.state.model)),
@@ -113,18 +115,19 @@ function errorsCard(store, actions) {
   );
 }
 
-/** The picture that a person looks at first; null where no single rule decides. */
+/** What is behind the answers; null where that cannot be told. */
 function glance(store, actions) {
   const picture = flowPicture(store, actions);
   if (!picture) return null;
+  const { heading, past, meaning } = roleOf(store.facts.model);
   return h(
     "section",
     { class: "card wide" },
-    h("h2", {}, "What decides"),
+    h("h2", {}, heading),
     h(
       "p",
       { class: "muted" },
-      `Widths are rows decided: ${counted(store.rows.n, store.facts.data.sampled ? "embedded row" : "row")}. Hatched: decided wrongly.`,
+      `Widths are rows ${past}: ${counted(store.rows.n, store.facts.data.sampled ? "embedded row" : "row")}.${store.rows.classes && !store.rows.answers ? " Hatched: decided wrongly." : ""} ${meaning}`,
     ),
     picture,
   );

@@ -3,8 +3,8 @@
  * around it.
  */
 
+import { roleOf } from "./carrying.js";
 import { classBar, classLabel, ruleLabel, shareBar } from "./chart.js";
-
 import { h, named, sentence } from "./dom.js";
 import { alone } from "./editing.js";
 import { layeredChart } from "./layers.js";
@@ -100,7 +100,7 @@ function coverage(store, entry) {
       `${counted(known.covered, "row")}${total ? ` of ${total.toLocaleString("en")}` : ""}, ${percentText(share)}.`,
     ),
     known.support ? classBar(store, known.support) : null,
-    decidesText(store, entry),
+    ...[decidesText(store, entry)].flat(),
   ];
   // What it alone covered among the rules as learned says nothing about the edited ones.
   const learned = store.isEdited ? null : known.alone;
@@ -125,15 +125,20 @@ function coverage(store, entry) {
 function decidesText(store, { number }) {
   const found = store.state.decides?.get(number);
   if (!found) return null;
-  if (!found.rows) return h("p", {}, "It decides nothing: wherever it holds, another rule counts more.");
-  const head = `It decides ${counted(found.rows, "row")}`;
-  if (found.right === null) return h("p", {}, `${head}.`);
+  const { idle, verb, meaning } = roleOf(store.facts.model);
+  const explained = meaning ? h("p", { class: "muted" }, meaning) : null;
+  if (!found.rows) return [h("p", {}, idle), explained];
+  const head = `It ${verb} ${counted(found.rows, "row")}`;
+  if (found.right === null) return [h("p", {}, `${head}.`), explained];
   const [low, high] = wilson(found.right, found.rows);
-  return h(
-    "p",
-    {},
-    `${head}, ${found.right.toLocaleString("en")} of them rightly: ${percentText(found.right / found.rows)} (95 % interval ${percentText(low)} to ${percentText(high)}).`,
-  );
+  return [
+    h(
+      "p",
+      {},
+      `${head}, ${found.right.toLocaleString("en")} of them rightly: ${percentText(found.right / found.rows)} (95 % interval ${percentText(low)} to ${percentText(high)}).`,
+    ),
+    explained,
+  ];
 }
 
 function errors(store, entry, actions) {

@@ -3,6 +3,7 @@
  * holds for each row kept for as long as the rule is. So a change of one rule costs one rule's work.
  */
 
+import { carrierIn } from "./carrying.js";
 import { encode, fit, prepare, settle } from "./evaluator.js";
 
 /** A rule covers a row when weight times degree exceeds this. */
@@ -44,17 +45,23 @@ export function createSheet(model, rows) {
       Uint8Array.from(sheet.degrees(rule), (degree) => (degree * rule.weight > COVERS ? 1 : 0)),
 
     /**
-     * A function that decides about a row by the rules of a model: the class's position, the rule's
-     * number in the model (0 where none covers the row or none decides alone).
+     * A function that decides about a row by the rules of a model: the class's position, the number in the
+     * model of the rule that decides or carries the answer (0 where none does), and the number predicted.
      */
     judge(now) {
       const ready = prepare(now);
+      const carrier = carrierIn(now);
       const columns = now.rules.map(sheet.degrees);
       const held = new Float64Array(columns.length);
       return (i) => {
         for (let r = 0; r < columns.length; r += 1) held[r] = columns[r][i];
-        const { decided, rule, silent } = settle(ready, sheet.values(i), held);
-        return { decided, deciding: silent ? 0 : (rule ?? 0) };
+        const { decided, rule, silent, scores } = settle(ready, sheet.values(i), held);
+        const alone = silent ? 0 : (rule ?? 0);
+        return {
+          decided,
+          deciding: carrier ? carrier(held, scores, decided) : alone,
+          answer: scores[0],
+        };
       };
     },
   };

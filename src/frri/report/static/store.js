@@ -12,16 +12,18 @@
  * @typedef {object} State
  * @property {Entry[]} entries
  * @property {object} model            the JSON of the whole model
- * @property {?Uint16Array} decided    class decided for each embedded row
- * @property {?Uint16Array} deciding   number of the rule that decided, 0 where none covers the row; null
- *                                     where rules vote together
+ * @property {?Uint16Array} decided    class decided for each embedded row, or the level of its number
+ * @property {?ArrayLike<number>} answers  number predicted for each embedded row, where rules predict such
+ * @property {?Uint16Array} deciding   number of the rule that decided or carries the answer, 0 where none does;
+ *                                     null where none can be told
  * @property {?Map<number, {rows: number, right: ?number, of: number}>} decides  for each rule how many
- *                                     rows it decides, how many rightly, and of how many
+ *                                     rows it decides or carries, how many rightly, and of how many
  * @property {?Uint16Array} counts     how many rules cover each embedded row
  * @property {string} label            what was done to get here
  */
 
 import { withRules } from "./editing.js";
+import { levelOf, predictsNumbers } from "./numbers.js";
 import { isOrdered, speaksFor } from "./ordered.js";
 import { readRows, size, unpack, unpackFlags } from "./rows.js";
 import { createSheet } from "./sheet.js";
@@ -112,7 +114,7 @@ export function createStore(facts) {
 
   function learnedState() {
     const { data } = facts;
-    const first = stateOf(facts.model, entries, rows && rows.decided, "As learned");
+    const first = stateOf(facts.model, entries, rows, { label: "As learned" });
     if (!data || !data.deciding) return first;
     const counted = entries.map(({ number, known }) => [
       number,
@@ -149,7 +151,7 @@ export function createStore(facts) {
     );
     const everywhere =
       // What adds up can be altered by less than a rule must count to cover a row.
-      addsVotes(model) || isOrdered(model) || [old, entry].some((one) => one && one.rule.weight === 0);
+      addsVotes(model) || isOrdered(model) || predictsNumbers(model) || [old, entry].some((one) => one && one.rule.weight === 0);
     const isTouched = (i) =>
       everywhere || !before.counts[i] || (old && old.cover[i]) || (entry && entry.cover[i]);
     return decidedState(model, changed, isTouched, { label, number });
@@ -169,7 +171,7 @@ export function createStore(facts) {
   /** Decide again where something may have changed. */
   async function decidedState(model, changed, isTouched, { label, number }) {
     const found = rows ? await redecide(store.state, model, changed, isTouched) : {};
-    const state = stateOf(model, changed, found.decided ?? null, label, number);
+    const state = stateOf(model, changed, found, { label, number });
     if (found.deciding) {
       state.deciding = found.deciding;
       state.decides = decidesOf(changed, found);
@@ -222,23 +224,27 @@ export function createStore(facts) {
     const judge = sheet.judge(model);
     const numbers = [0, ...changed.map((entry) => entry.number)];
     const decided = before.decided.slice();
+    const answers = before.answers && Float64Array.from(before.answers);
     const deciding = before.deciding && before.deciding.slice();
     await inSlices(affected, (i) => {
       const found = judge(i);
-      decided[i] = found.decided;
+      decided[i] = answers ? levelOf(facts, found.answer) : found.decided;
+      if (answers) answers[i] = found.answer;
       if (deciding) deciding[i] = numbers[found.deciding];
     });
-    return { decided, deciding };
+    return { decided, answers, deciding };
   }
 
   function decidesOf(changed, { decided, deciding }) {
-    const none = () => ({ rows: 0, right: rows.classes ? 0 : null, of: rows.n });
+    // A number is not right or wrong.
+    const truth = rows.answers ? null : rows.classes;
+    const none = () => ({ rows: 0, right: truth ? 0 : null, of: rows.n });
     const found = new Map(changed.map(({ number }) => [number, none()]));
     for (let i = 0; i < rows.n; i += 1) {
       const own = found.get(deciding[i]);
       if (!own) continue;
       own.rows += 1;
-      if (rows.classes && rows.classes[i] === decided[i]) own.right += 1;
+      if (truth && truth[i] === decided[i]) own.right += 1;
     }
     return found;
   }
@@ -257,14 +263,15 @@ export function coverageOf(entry, store) {
   return total ? entry.known.covered / total : null;
 }
 
-function stateOf(model, entries, decided, label, number = null) {
+function stateOf(model, entries, found, { label, number = null }) {
+  const { decided = null, answers = null } = found ?? {};
   let counts = null;
   if (decided) {
     counts = new Uint16Array(decided.length);
     for (const { cover } of entries)
       for (let i = 0; i < counts.length; i += 1) counts[i] += cover[i];
   }
-  return { model, entries, decided, counts, label, number, deciding: null, decides: null };
+  return { model, entries, decided, answers, counts, label, number, deciding: null, decides: null };
 }
 
 /** The entries with one changed, taken out, or put in: in a list before the rules that always hold. */

@@ -2,6 +2,7 @@
  * The rules: a matrix with search, filters and sorting; rows are drawn as they come into sight.
  */
 
+import { roleOf } from "./carrying.js";
 import { classColour, decidedBar, ownSeries, ruleLabel } from "./chart.js";
 import { announce, byId, h, keepingFocus, named, put, sentence } from "./dom.js";
 import { field, filterControls, option } from "./filters.js";
@@ -62,7 +63,7 @@ export function rulesView(store, actions) {
   );
   const table = h(
     "table",
-    { class: "rules", role: "table", "aria-describedby": "rule-count" },
+    { class: addsVotes(model) ? "rules voting" : "rules", role: "table", "aria-describedby": "rule-count" },
     h("caption", { class: "hidden" }, "The rules of the model, attribute by attribute"),
     heading,
     body,
@@ -213,11 +214,13 @@ export function rulesView(store, actions) {
   }
 }
 
-/** What stands beside the matrix: who decides where one rule does, otherwise what it covers. */
+/** What stands beside the matrix: what rules decide or carry, otherwise what they cover. */
 function besideKeys(store) {
   const { model } = store.facts;
-  if (store.state.decides) return ["decides", "right"];
-  if (predictsNumbers(model)) return addsNumbers(model) ? ["coverage"] : ["coverage", "confidence"];
+  const known = store.state.decides ? ["decides"] : [];
+  if (predictsNumbers(model))
+    return [...known, "coverage", ...(addsNumbers(model) ? [] : ["confidence"])];
+  if (known.length) return ["decides", "right"];
   return ["coverage", "precision", "confidence"];
 }
 
@@ -318,8 +321,9 @@ function ruleRow(store, entry, view, actions) {
   }
 }
 
+/** Whether a rule has no say: one that carries nothing still has its part in answers. */
 function isIdle(store, { number }) {
-  return store.state.decides?.get(number)?.rows === 0;
+  return roleOf(store.facts.model).isAlone && store.state.decides?.get(number)?.rows === 0;
 }
 
 function saidLabel(store, rule) {
@@ -331,21 +335,23 @@ function saidLabel(store, rule) {
 function besideCells(store, entry) {
   const { known, rule, number } = entry;
   const found = store.state.decides?.get(number);
-  if (!found) {
-    const cells = {
-      coverage: () => cell("coverage", "Covers", percentText(coverageOf(entry, store))),
-      precision: () => cell("precision", "Precision", shareText(known.precision)),
-      confidence: () => cell("confidence", weightName(store.facts.model), shareText(rule.weight)),
-    };
-    return besideKeys(store).map((key) => cells[key]());
-  }
+  const cells = {
+    decides: () => decidesCell(store, entry, found),
+    right: () => rightCell(found, roleOf(store.facts.model)),
+    coverage: () => cell("coverage", "Covers", percentText(coverageOf(entry, store))),
+    precision: () => cell("precision", "Precision", shareText(known.precision)),
+    confidence: () => cell("confidence", weightName(store.facts.model), shareText(rule.weight)),
+  };
+  return besideKeys(store).map((key) => cells[key]());
+}
+
+function decidesCell(store, { rule }, found) {
+  const { title, isAlone } = roleOf(store.facts.model);
   const colour = classColour(store.facts, ownSeries(store.facts, rule));
-  if (!found.rows)
-    return [cell("decides", "Decides", h("span", { class: "muted" }, "nothing")), cell("right", "Right", "–")];
-  const share = found.rows / found.of;
+  if (!found.rows) return cell("decides", title, h("span", { class: "muted" }, isAlone ? "nothing" : "0"));
   const decides = cell(
     "decides",
-    "Decides",
+    title,
     h("span", {}, found.rows.toLocaleString("en")),
     decidedBar(
       found.rows / mostDecided(store.state),
@@ -353,8 +359,12 @@ function besideCells(store, entry) {
       colour,
     ),
   );
-  decides.title = `${percentText(share)} of ${counted(found.of, "row")}`;
-  if (found.right === null) return [decides, cell("right", "Right", "–")];
+  decides.title = `${percentText(found.rows / found.of)} of ${counted(found.of, "row")}`;
+  return decides;
+}
+
+function rightCell(found, { verb }) {
+  if (!found.rows || found.right === null) return cell("right", "Right", "–");
   const [low, high] = wilson(found.right, found.rows);
   const right = cell(
     "right",
@@ -362,8 +372,8 @@ function besideCells(store, entry) {
     h("span", {}, percentText(found.right / found.rows)),
     h("span", { class: "muted interval" }, `${Math.round(100 * low)}–${Math.round(100 * high)}`),
   );
-  right.title = `${found.right.toLocaleString("en")} of ${counted(found.rows, "row")} that it decides; 95 % interval ${percentText(low)} to ${percentText(high)}`;
-  return [decides, right];
+  right.title = `${found.right.toLocaleString("en")} of ${counted(found.rows, "row")} that it ${verb}; 95 % interval ${percentText(low)} to ${percentText(high)}`;
+  return right;
 }
 
 /** The rows decided by the rule that decides most: bars are shares of them. */

@@ -1,0 +1,84 @@
+"""Which rule carries an answer that rules make together: the one with the largest part in it."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frri.rules.decision import Decision
+from frri.table import EncodedTable
+
+if TYPE_CHECKING:
+    from frri.rules.ruleset import RuleSet
+
+# Objects x rules that are looked at together.
+BLOCK = 1 << 20
+
+
+def carrying_rules(ruleset: "RuleSet", matrix: NDArray[np.float64]) -> NDArray[np.intp] | None:
+    """The position of the rule that carries the answer about each object; -1 where none does.
+
+    A rule carries an answer if no other has a larger part in it, of equal ones the first. The part of a
+    vote is what it adds to the lead of the class decided for over the next one, and must be positive.
+    The part of a number that is added to a base is its size, up or down; in a mean it is its share.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    matrix : ndarray of float64, shape (n_objects, n_attributes)
+        Encoded objects.
+
+    Returns
+    -------
+    ndarray of int, shape (n_objects,), or None
+        None where parts are no numbers that could be compared: a single rule decides (see
+        `Decision.deciding`), or rules say "at least" and "at most" a class.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule, RuleSet
+    >>> low, high = NumericCondition.below("a", 5), NumericCondition("a", 3, 3)
+    >>> rules = RuleSet((Rule((low,), "no", 2.0), Rule((high,), "yes", 3.0)), (Attribute("a", 0, 9),),
+    ...                 ("no", "yes"), semantics="softmax-votes", base=(0.0, -4.0))
+    >>> carrying_rules(rules, np.array([[1.0], [4.0], [8.0]]))
+    array([ 0,  0, -1])
+    """
+    if ruleset.semantics.name not in _PARTS:
+        return None
+    found = np.full(len(matrix), -1, dtype=np.intp)
+    if not len(ruleset):
+        return found
+    step = max(BLOCK // len(ruleset), 1)
+    for start in range(0, len(matrix), step):
+        block = EncodedTable(matrix[start : start + step], ruleset.attributes)
+        parts = _PARTS[ruleset.semantics.name](ruleset.decide(block))
+        found[start : start + step] = np.where((parts > 0.0).any(axis=1), parts.argmax(axis=1), -1)
+    return found
+
+
+def _counted(decision: Decision) -> NDArray[np.float64]:
+    """Objects x rules: weight times degree."""
+    weights = np.array([rule.weight for rule in decision.ruleset], dtype=np.float64)
+    return np.asarray(decision.degrees * weights)
+
+
+def _to_the_lead(decision: Decision) -> NDArray[np.float64]:
+    says, own = decision.ruleset._says, decision.index  # noqa: SLF001 - one engine
+    lead = says[:, own].T
+    if says.shape[1] > 1:
+        others = decision.scores.copy()
+        others[np.arange(len(own)), own] = -np.inf
+        lead = lead - says[:, others.argmax(axis=1)].T
+    return np.asarray(_counted(decision) * lead)
+
+
+def _sizes(decision: Decision) -> NDArray[np.float64]:
+    return np.abs(_counted(decision) * decision.ruleset._says[:, 0])  # noqa: SLF001
+
+
+_PARTS = {
+    "softmax-votes": _to_the_lead,
+    "cumulative-logits": _sizes,
+    "added-contributions": _sizes,
+    "weighted-mean": _counted,
+}
