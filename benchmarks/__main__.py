@@ -23,6 +23,7 @@ BENCHMARKS = (
     "induction",
     "selection",
     "growth",
+    "few_rules_growth",
     "rival_growth",
     "first_fit",
     "prediction",

@@ -392,7 +392,7 @@ def test_compiled_and_interpreted_fits_agree(monkeypatch):
     X, y = make_classification(500, 6, n_informative=4, n_classes=3, random_state=0)
     rulesets = []
     for is_compiled in (False, True):
-        monkeypatch.setattr(SoftColumns, "_compiled", is_compiled)
+        monkeypatch.setattr(SoftColumns, "is_compiled", is_compiled)
         rulesets.append(AdditiveRulesClassifier(n_jobs=2).fit(X, y).ruleset_)
     assert str(rulesets[0]) == str(rulesets[1])
     np.testing.assert_allclose(*(rules.predict_proba(X) for rules in rulesets), atol=1e-9)

@@ -13,7 +13,7 @@ over the bins give all thresholds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -45,6 +45,9 @@ LOADED_FROM = 60_000
 USED_FROM = 2_000
 # From this many on columns are worth threads of their own.
 THREADS_FROM = 1_000_000
+
+# Objects of a block: a table of more than one is taken in blocks.
+BLOCK = 65_536
 
 # What a test says of its attribute; the first two are the sides of a threshold, in the order in which
 # equal gains are decided.
@@ -186,9 +189,26 @@ class SoftColumns:
         return int(self.known.shape[1])
 
     @property
+    def in_blocks(self) -> bool:
+        """Whether there are so many objects that blocks of them are asked for their sums."""
+        return self.n_objects > BLOCK
+
+    @property
     def n_bins(self) -> int:
         """How many bins a column has, the one of missing values counted."""
         return int(2 * self.thresholds.shape[1] + 2)
+
+    def part(self, start: int, end: int) -> SoftColumns:
+        """Some of the objects, laid out as all are."""
+        rows = slice(start, end)
+        return replace(
+            self,
+            values=self.values[:, rows],
+            bins=self.bins[:, rows],
+            codes=self.codes[:, rows],
+            known=self.known[:, rows],
+            _memberships={},
+        )
 
     def scan(self, g: Floats, h: Floats, m: Floats) -> Floats:
         """G, H and M of a rule with one more condition, for every threshold and side.
@@ -203,7 +223,7 @@ class SoftColumns:
         ndarray of float, shape (3, n_ordered, n_thresholds, 2)
             NaN where there is no such threshold.
         """
-        return self._scan_compiled(g, h, m) if self._compiled else self._scan_sparse(g, h, m)
+        return self._scan_compiled(g, h, m) if self.is_compiled else self._scan_sparse(g, h, m)
 
     def _scan_compiled(self, g: Floats, h: Floats, m: Floats) -> Floats:
         scan = compiled(kernels).scan
@@ -225,7 +245,20 @@ class SoftColumns:
         plain, squares = self._incidence
         six = (plain @ np.stack((g, h, m), axis=1)).reshape(2, -1, 3)
         sums = np.concatenate((six[0].T, six[1].T, (squares @ h)[None]))
-        sums = sums.reshape(kernels.SUMS, len(self.ordered), self.n_bins)
+        return self.from_bins(sums.reshape(kernels.SUMS, len(self.ordered), self.n_bins))
+
+    def from_bins(self, sums: Floats) -> Floats:
+        """What `scan` finds, from the sums over bins.
+
+        Parameters
+        ----------
+        sums : ndarray of float, shape (7, n_ordered, n_bins)
+            As of `_bin_kernels`.
+
+        Returns
+        -------
+        ndarray of float, shape (3, n_ordered, n_thresholds, 2)
+        """
         sums[..., -1] = 0.0  # missing values: satisfied by nothing
         running = sums.cumsum(axis=2).reshape(kernels.SUMS, -1)
         below, upto, total = running.take(self._places, axis=1).swapaxes(0, 1)
@@ -242,7 +275,8 @@ class SoftColumns:
         return result
 
     @cached_property
-    def _compiled(self) -> bool:
+    def is_compiled(self) -> bool:
+        """Whether the table is large enough for compiled kernels."""
         return pays(
             kernels,
             self.values.size,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from frri.learners.additive._columns import ONE_OF, SoftTest
+from frri.rules.ruleset import COVERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,17 +30,32 @@ POLISHES = 2
 FLAT = 1e-12
 
 
+class Aim(Protocol):
+    """What one more rule is to do, as far as the search needs to know.
+
+    Attributes
+    ----------
+    signed : bool
+        Whether it may add with either sign; else only upwards.
+    allowed : ndarray of bool, shape (n_attributes, 2), optional
+        Which sides of an attribute it may use; all by default.
+    """
+
+    @property
+    def signed(self) -> bool: ...
+    @property
+    def allowed(self) -> NDArray[np.bool_] | None: ...
+
+
 class Pull(NamedTuple):
-    """What one more rule is to do: follow a gradient.
+    """An aim: to follow a gradient.
 
     Attributes
     ----------
     gradient, curvature : ndarray of float, shape (n_objects,)
         Of the loss, with the sign turned, by the score to which the rule adds.
-    signed : bool
-        Whether it may add with either sign; else only upwards.
-    allowed : ndarray of bool, shape (n_attributes, 2), optional
-        Which sides of an attribute it may use; all by default.
+    signed, allowed
+        As of every aim.
     """
 
     gradient: Floats
@@ -48,11 +65,42 @@ class Pull(NamedTuple):
 
 
 class SoftRule(NamedTuple):
-    """Conditions, the degree to which each object satisfies them all, and the gain they promise."""
+    """Conditions, the degree to which each object satisfies them all, and the gain they promise.
+
+    Where blocks know the degrees there are none here.
+    """
 
     tests: tuple[SoftTest, ...]
-    degree: Floats
+    degree: Any
     gain: float
+
+
+class Sums(Protocol):
+    """What every further condition would make of a rule."""
+
+    def scan(self) -> Floats:
+        """G, H and M for every threshold and side: see `SoftColumns.scan`."""
+
+    def categories(self, k: int) -> Floats:
+        """G, H and M for every category of a nominal column, shape (3, n_categories)."""
+
+
+class WholeSums(NamedTuple):
+    """The same, from all objects at once."""
+
+    columns: SoftColumns
+    gradient: Floats
+    curvature: Floats
+    membership: Floats
+
+    def scan(self) -> Floats:
+        """G, H and M for every threshold and side."""
+        return self.columns.scan(*self[1:])
+
+    def categories(self, k: int) -> Floats:
+        """G, H and M for every category of a nominal column."""
+        codes, count = self.columns.codes[k], int(self.columns.n_categories[k])
+        return np.array([np.bincount(codes, terms, count + 1)[:count] for terms in self[1:]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +118,8 @@ class Search:
         Whether a constant is fitted together with the rules, so that only what a rule does beyond
         its mean counts.
     max_conditions : int
+    classes : ndarray of int, shape (n_objects,), optional
+        Which objects the rules of each voice are to cover; all by default.
     """
 
     columns: SoftColumns
@@ -77,12 +127,38 @@ class Search:
     penalty: float
     centred: bool
     max_conditions: int
+    classes: NDArray[np.intp] | None = None
 
-    def best_rule(self, pull: Pull) -> SoftRule:
+    @cached_property
+    def weight(self) -> float:
+        """What all objects count for."""
+        return float(self.weights.sum())
+
+    def stacked(self, rules: Sequence[SoftRule]) -> Any:
+        """The degrees of rules as the losses want them, rules x objects."""
+        shape = (len(rules), self.columns.n_objects)
+        return np.array([rule.degree for rule in rules]).reshape(shape)
+
+    def covered(self, rule: SoftRule, voice: int) -> float:
+        """What the objects that a rule with this voice is to cover weigh, times their degrees."""
+        own = slice(None) if self.classes is None else self.classes == voice
+        return float(self.weights[own] @ rule.degree[own])
+
+    def counted(self, rules: Sequence[SoftRule], votes: Floats, n: int) -> tuple[Floats, Floats]:
+        """What the objects of each of n classes that a rule covers weigh; and those of it alone."""
+        assert self.classes is not None  # noqa: S101 - only asked for classes
+        covers = np.zeros((len(votes), len(self.weights)), dtype=np.bool_)
+        for r, (rule, vote) in enumerate(zip(rules, votes, strict=True)):
+            covers[r] = rule.degree * vote > COVERS
+        support = np.array([np.bincount(self.classes, self.weights * c, n) for c in covers])
+        alone = covers & (covers.sum(axis=0) == 1)
+        return support.reshape(len(covers), n), alone @ self.weights
+
+    def best_rule(self, pull: Aim) -> SoftRule:
         """Grow a rule from nothing and polish it."""
         return self.polished(self._grown(pull), pull)
 
-    def _grown(self, pull: Pull) -> SoftRule:
+    def _grown(self, pull: Aim) -> SoftRule:
         """Add the condition of greatest gain while it is worth it."""
         rule = self._rule((), pull)
         while len(rule.tests) < self.max_conditions:
@@ -92,14 +168,14 @@ class Search:
             rule = longer
         return rule
 
-    def polished(self, rule: SoftRule, pull: Pull) -> SoftRule:
+    def polished(self, rule: SoftRule, pull: Aim) -> SoftRule:
         """Take out each condition in turn for the best one in its place, or for none.
 
         Parameters
         ----------
         rule : SoftRule
             Freshly grown: its last condition is known to be the best after the others.
-        pull : Pull
+        pull : Aim
 
         Returns
         -------
@@ -127,36 +203,43 @@ class Search:
         tests = tuple(new if other == test else other for other in rule.tests)
         return longer._replace(tests=tests)
 
-    def _rule(self, tests: Sequence[SoftTest], pull: Pull) -> SoftRule:
+    def _rule(self, tests: Sequence[SoftTest], pull: Any) -> SoftRule:
         """Some tests as a rule."""
         degree = np.ones(self.columns.n_objects)
         for test in tests:
             degree = degree * self.columns.membership(test)
         total = float(pull.gradient @ degree)
         curvature = float(pull.curvature @ (degree * degree))
-        if self.centred:
-            curvature -= float(self.weights @ degree) ** 2 / float(self.weights.sum())
-        gain = self._gains(total, curvature, np.inf, pull.signed)
-        return SoftRule(tuple(tests), degree, float(gain))
+        membership = float(self.weights @ degree) if self.centred else 0.0
+        return SoftRule(tuple(tests), degree, self._gain(total, curvature, membership, pull))
 
-    def _longer(self, rule: SoftRule, pull: Pull) -> SoftRule | None:
+    def _gain(self, G: float, H: float, M: float, pull: Aim) -> float:
+        """What a rule of any membership promises."""
+        if self.centred:
+            H -= M**2 / self.weight
+        return float(self._gains(G, H, np.inf, pull.signed))
+
+    def _longer(self, rule: SoftRule, pull: Aim) -> SoftRule | None:
         """The rule with the best condition added; None if no condition is worth it."""
         found = self._best_test(rule, pull)
         if found is None or found[1] < WORTH * rule.gain:
             return None
         test, gain = found
-        degree = rule.degree * self.columns.membership(test)
-        return SoftRule((*rule.tests, test), degree, gain)
+        return SoftRule((*rule.tests, test), self._narrowed(rule, test), gain)
 
-    def _best_test(self, rule: SoftRule, pull: Pull) -> tuple[SoftTest, float] | None:
-        """The condition of greatest gain; of equal ones the first attribute, value, side."""
+    def _narrowed(self, rule: SoftRule, test: SoftTest) -> Any:
+        """The degrees of a rule with one more condition."""
+        return rule.degree * self.columns.membership(test)
+
+    def _sums(self, rule: SoftRule, pull: Any) -> Sums:
         gradient = pull.gradient * rule.degree
         curvature = pull.curvature * (rule.degree * rule.degree)
-        membership = self.weights * rule.degree
-        found = [
-            *self._best_ordered(rule, pull, gradient, curvature, membership),
-            *self._best_nominal(rule, pull, gradient, curvature, membership),
-        ]
+        return WholeSums(self.columns, gradient, curvature, self.weights * rule.degree)
+
+    def _best_test(self, rule: SoftRule, pull: Aim) -> tuple[SoftTest, float] | None:
+        """The condition of greatest gain; of equal ones the first attribute, value, side."""
+        sums = self._sums(rule, pull)
+        found = [*self._best_ordered(rule, pull, sums), *self._best_nominal(rule, pull, sums)]
         if not found:
             return None
         best = max(gain for _, gain in found) * (1.0 - EQUAL)
@@ -166,14 +249,14 @@ class Search:
         )
 
     def _best_ordered(
-        self, rule: SoftRule, pull: Pull, gradient: Floats, curvature: Floats, membership: Floats
+        self, rule: SoftRule, pull: Aim, sums: Sums
     ) -> Iterator[tuple[SoftTest, float]]:
         columns = self.columns
         if not len(columns.ordered):
             return
-        G, H, M = columns.scan(gradient, curvature, membership)
+        G, H, M = sums.scan()
         if self.centred:
-            H = H - M * M / float(self.weights.sum())
+            H = H - M * M / self.weight
         gains = self._gains(G, H, M, pull.signed)
         for test in rule.tests:
             if test.side != ONE_OF:
@@ -188,7 +271,7 @@ class Search:
             yield test, float(gains[k, which, side])
 
     def _best_nominal(
-        self, rule: SoftRule, pull: Pull, gradient: Floats, curvature: Floats, membership: Floats
+        self, rule: SoftRule, pull: Aim, sums: Sums
     ) -> Iterator[tuple[SoftTest, float]]:
         """The best set of categories of each nominal attribute that the rule does not use yet.
 
@@ -196,23 +279,17 @@ class Search:
         the rule may pull down, an end) of this order.
         """
         used = {test.attribute for test in rule.tests}
-        columns, weight = self.columns, float(self.weights.sum())
-        for k, attribute in enumerate(columns.nominal.tolist()):
+        for k, attribute in enumerate(self.columns.nominal.tolist()):
             if attribute in used:
                 continue
-            count = int(columns.n_categories[k])
-            sums = np.array(
-                [
-                    np.bincount(columns.codes[k], terms, count + 1)[:count]
-                    for terms in (gradient, curvature, membership)
-                ]
-            )
-            seen = np.flatnonzero(sums[2])
-            ratios = sums[0, seen] / np.maximum(sums[1, seen], FLAT)
+            three = sums.categories(k)
+            seen = np.flatnonzero(three[2])
+            ratios = three[0, seen] / np.maximum(three[1, seen], FLAT)
             order = seen[np.argsort(-ratios, kind="stable")]
             for direction in (order, order[::-1]) if pull.signed else (order,):
-                G, H, M = sums[:, direction[:-1]].cumsum(axis=1)
-                gains = self._gains(G, H - M * M / weight if self.centred else H, M, pull.signed)
+                G, H, M = three[:, direction[:-1]].cumsum(axis=1)
+                H = H - M * M / self.weight if self.centred else H
+                gains = self._gains(G, H, M, pull.signed)
                 best = float(gains.max(initial=0.0))
                 if best > 0.0:
                     last = int((gains >= best * (1.0 - EQUAL)).argmax())

@@ -86,8 +86,7 @@ class Induction:
 
     def _model(self, rules: tuple[Spoken, ...], start: Start) -> Additive:
         """The rules with the weights that suit them best."""
-        shape = (len(rules), self.search.columns.n_objects)
-        degrees = np.array([spoken.rule.degree for spoken in rules]).reshape(shape)
+        degrees = self.search.stacked([spoken.rule for spoken in rules])
         voices, times = [spoken.voice for spoken in rules], [spoken.times for spoken in rules]
         return Additive(rules, self.loss.fitted(voices, degrees, times, start))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -52,7 +52,8 @@ class Fitted(NamedTuple):
 class Loss(Protocol):
     """A convex loss of scores to which rules add.
 
-    A rule adds to the score that its *voice* names.
+    A rule adds to the score that its *voice* names. Degrees are what `Search.stacked` makes of rules,
+    and a fit has `weights`, `base` and `value`, whatever else there is in it.
     """
 
     @property
@@ -64,14 +65,14 @@ class Loss(Protocol):
         """All voices, in the order in which equal gains are decided."""
 
     def fitted(
-        self, voices: Sequence[int], degrees: Floats, times: Sequence[int], start: Start
-    ) -> Fitted:
+        self, voices: Sequence[int], degrees: Any, times: Sequence[int], start: Start
+    ) -> Any:
         """The weights that minimise the loss, from a guess."""
 
-    def pull(self, fitted: Fitted, voice: int) -> Pull:
+    def pull(self, fitted: Any, voice: int) -> Any:
         """What one more rule with this voice is to do."""
 
-    def least_gain(self, fitted: Fitted) -> float:
+    def least_gain(self, fitted: Any) -> float:
         """What a rule must promise to be worth adding."""
 
 

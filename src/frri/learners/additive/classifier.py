@@ -12,6 +12,8 @@ from frri.learners._limits import check_limits
 from frri.learners._parameters import check_choice, check_count
 from frri.learners._path import class_path
 from frri.learners._weights import check_class_weight, class_factors
+from frri.learners.additive._blocked import BlockSearch, BlockSoftmaxLoss
+from frri.learners.additive._blocks import Blocks, VotingBlock
 from frri.learners.additive._columns import SoftColumns
 from frri.learners.additive._growing import Search
 from frri.learners.additive._induction import Induction, runs
@@ -19,7 +21,6 @@ from frri.learners.additive._losses import SoftmaxLoss
 from frri.learners.additive._settings import VOTES, check_size, upward_sides
 from frri.rules import Rule, RuleSet
 from frri.rules.measures import statistics_of_counts
-from frri.rules.ruleset import COVERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from frri.learners._base import TrainingTable
     from frri.learners.additive._induction import Additive, Spoken
+    from frri.learners.additive._losses import Loss
 
     Floats = NDArray[np.float64]
 
@@ -57,6 +59,9 @@ class AdditiveRulesClassifier(RuleClassifier):
 
     Thresholds lie halfway between neighbouring values, at most 64 for an attribute. A nominal
     attribute (a column of text in a data frame) is tested for a set of categories.
+
+    A table of more than 65,536 objects is taken in blocks of so many, whose sums are added in their
+    order. The rules are the same, and they do not depend on the number of threads.
 
     Parameters
     ----------
@@ -182,8 +187,16 @@ class AdditiveRulesClassifier(RuleClassifier):
     ) -> Iterator[tuple[tuple[Rule, ...], Floats]]:
         counts = np.bincount(table.classes, weights, len(table.labels)).astype(np.float64)
         columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH, self.n_jobs)
-        for model in runs(self._induction(table, columns, weights, counts, k) for k in sizes):
-            yield tuple(_rules(table, columns, model, weights, counts)), model.fitted.base
+        factors = class_factors(self.class_weight, table.labels, counts, table.target)
+        objects: dict[str, Any] = {
+            "weights": weights,
+            "classes": table.classes,
+            "loss_weights": weights * factors[table.classes],
+        }
+        blocks = Blocks.of(VotingBlock, columns, **objects) if columns.in_blocks else None
+        inductions = [self._induction(table, columns, objects, blocks, k) for k in sizes]
+        for model in runs(inductions):
+            yield tuple(_rules(table, inductions[0].search, model, counts)), model.fitted.base
 
     def _most_rules(self, table: TrainingTable) -> int:
         if isinstance(self.max_rules, str):
@@ -194,29 +207,31 @@ class AdditiveRulesClassifier(RuleClassifier):
         self,
         table: TrainingTable,
         columns: SoftColumns,
-        weights: Floats,
-        sizes: Floats,
+        objects: Mapping[str, Any],
+        blocks: Blocks | None,
         max_rules: int,
     ) -> Induction:
-        n_classes = len(table.labels)
+        weights, n_classes = objects["weights"], len(table.labels)
+        sizes = np.bincount(table.classes, weights, n_classes)
         penalty = PENALTY / n_classes
-        factors = class_factors(self.class_weight, table.labels, sizes, table.target)
-        loss = SoftmaxLoss(
-            classes=table.classes,
-            voices=tuple(range(n_classes)),
-            weights=weights * factors[table.classes],
-            penalty=penalty,
-            worth=min(1.0, _usual(table) / max_rules) * min(1.0, float(sizes.sum()) / SMALL),
-            allowed=self._allowed(table),
-        )
-        search = Search(
-            columns, weights, penalty, centred=False, max_conditions=self.max_conditions
-        )
+        shared: dict[str, Any] = {
+            "voices": tuple(range(n_classes)),
+            "penalty": penalty,
+            "worth": min(1.0, _usual(table) / max_rules) * min(1.0, float(sizes.sum()) / SMALL),
+            "allowed": self._allowed(table),
+        }
+        limits = columns, weights, penalty, False, self.max_conditions, table.classes
+        loss: Loss
+        if blocks is None:
+            loss = SoftmaxLoss(table.classes, weights=objects["loss_weights"], **shared)
+            search = Search(*limits)
+        else:
+            loss = BlockSoftmaxLoss(blocks, **shared)
+            search = BlockSearch(*limits, blocks=blocks)
 
         def covers_enough(spoken: Spoken) -> bool:
-            own = table.classes == spoken.voice
-            covered = weights[own] @ spoken.rule.degree[own]
-            return bool(covered >= self.min_support * sizes[spoken.voice])
+            least = self.min_support * float(sizes[spoken.voice])
+            return not least or search.covered(spoken.rule, spoken.voice) >= least
 
         return Induction(search, loss, max_rules, self.refine, covers_enough)
 
@@ -249,26 +264,16 @@ def _usual(table: TrainingTable) -> int:
     return 2 * len(table.labels) + 6
 
 
-def _rules(
-    table: TrainingTable, columns: SoftColumns, model: Additive, weights: Floats, sizes: Floats
-) -> Iterator[Rule]:
+def _rules(table: TrainingTable, search: Search, model: Additive, sizes: Floats) -> Iterator[Rule]:
     """The rules in the user's units, with what they cover."""
     votes = model.fitted.weights
-    covers = np.zeros((len(votes), len(weights)), dtype=np.bool_)
-    for r, (spoken, vote) in enumerate(zip(model.rules, votes, strict=True)):
-        covers[r] = spoken.rule.degree * vote > COVERS
-    once = covers.sum(axis=0) == 1
-    support = np.array([np.bincount(table.classes, weights * c, len(sizes)) for c in covers])
-    statistics = statistics_of_counts(
-        np.array([spoken.voice for spoken in model.rules], dtype=np.intp),
-        support.reshape(len(covers), len(sizes)),
-        (covers & once) @ weights,
-        sizes,
-    )
+    support, alone = search.counted([s.rule for s in model.rules], votes, len(sizes))
+    voices = np.array([spoken.voice for spoken in model.rules], dtype=np.intp)
+    statistics = statistics_of_counts(voices, support, alone, sizes)
     for spoken, vote, known in zip(model.rules, votes, statistics, strict=True):
         yield Rule(
             conditions=tuple(
-                columns.condition(test, table.attributes[test.attribute])
+                search.columns.condition(test, table.attributes[test.attribute])
                 for test in spoken.rule.tests
             ),
             consequent=table.labels[spoken.voice],

@@ -11,6 +11,8 @@ from frri.learners._limits import check_limits
 from frri.learners._parameters import check_choice, check_count
 from frri.learners._path import number_path
 from frri.learners._regressor import RuleRegressor, standardised
+from frri.learners.additive._blocked import BlockSearch, BlockSquaredLoss
+from frri.learners.additive._blocks import Blocks, SummingBlock
 from frri.learners.additive._columns import SoftColumns
 from frri.learners.additive._growing import Search
 from frri.learners.additive._induction import Induction, runs
@@ -21,12 +23,9 @@ from frri.rules import Rule, RuleSet
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from frri.learners._base import NumberTable
     from frri.learners.additive._induction import Spoken
-
-    Floats = NDArray[np.float64]
+    from frri.learners.additive._losses import Loss
 
 # Half-width of a ramp, in standard deviations of its attribute.
 WIDTH = 1.0
@@ -173,7 +172,9 @@ class AdditiveRulesRegressor(RuleRegressor):
         weights = np.ones(len(table.values)) if table.weights is None else table.weights
         middle, unit, scaled = standardised(table.numbers, weights)
         columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH, self.n_jobs)
-        for model in runs(self._induction(table, columns, weights, scaled, k) for k in sizes):
+        objects: dict[str, Any] = {"weights": weights, "target": scaled}
+        blocks = Blocks.of(SummingBlock, columns, **objects) if columns.in_blocks else None
+        for model in runs(self._induction(table, columns, objects, blocks, k) for k in sizes):
             yield RuleSet(
                 rules=tuple(
                     Rule(
@@ -199,23 +200,28 @@ class AdditiveRulesRegressor(RuleRegressor):
         self,
         table: NumberTable,
         columns: SoftColumns,
-        weights: Floats,
-        target: Floats,
+        objects: Mapping[str, Any],
+        blocks: Blocks | None,
         max_rules: int,
     ) -> Induction:
-        upward = upward_sides(self.monotone, table.attributes)
-        loss = SquaredLoss(
-            target=target,
-            weights=weights,
-            penalty=PENALTY,
-            voices=(0,) if upward is None else (1, -1),
-            worth=WORTH * min(1.0, RULES / max_rules),
-            allowed=None if upward is None else {1: upward, -1: upward[:, ::-1]},
-        )
-        search = Search(columns, weights, PENALTY, centred=True, max_conditions=self.max_conditions)
+        upward, weights = upward_sides(self.monotone, table.attributes), objects["weights"]
+        shared: dict[str, Any] = {
+            "penalty": PENALTY,
+            "voices": (0,) if upward is None else (1, -1),
+            "worth": WORTH * min(1.0, RULES / max_rules),
+            "allowed": None if upward is None else {1: upward, -1: upward[:, ::-1]},
+        }
+        limits = columns, weights, PENALTY, True, self.max_conditions
+        loss: Loss
+        if blocks is None:
+            loss, search = SquaredLoss(**objects, **shared), Search(*limits)
+        else:
+            loss = BlockSquaredLoss(blocks, **shared)
+            search = BlockSearch(*limits, blocks=blocks)
 
         def covers_enough(spoken: Spoken) -> bool:
-            return bool(weights @ spoken.rule.degree >= self.min_support * weights.sum())
+            least = self.min_support * search.weight
+            return not least or search.covered(spoken.rule, spoken.voice) >= least
 
         return Induction(search, loss, max_rules, self.refine, covers_enough)
 

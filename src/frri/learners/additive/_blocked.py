@@ -1,0 +1,275 @@
+"""The search for rules and the fit of their weights where blocks of objects answer by their sums."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from frri.learners.additive._bin_kernels import SUMS
+from frri.learners.additive._blocks import Voted
+from frri.learners.additive._growing import Search, SoftRule
+from frri.learners.additive._losses import BASE_PENALTY, Start
+from frri.learners.additive._newton import minimum
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from frri.learners.additive._blocks import Blocks, Tests
+    from frri.learners.additive._columns import SoftColumns, SoftTest
+
+    Floats = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
+
+
+class BlockPull(NamedTuple):
+    """What one more rule is to do: see `Pull`, whose gradients the blocks know.
+
+    Attributes
+    ----------
+    model : Voted
+        The rules so far.
+    voice : int
+        To which score the rule adds.
+    signed, allowed
+        As of `Pull`.
+    """
+
+    model: Voted
+    voice: int
+    signed: bool = False
+    allowed: Flags | None = None
+
+
+class BlockSums(NamedTuple):
+    """What every further condition would make of a rule, from what the blocks answered together."""
+
+    columns: SoftColumns
+    total: Floats
+    bins: Floats
+    nominal: Floats
+
+    @classmethod
+    def of(cls, columns: SoftColumns, answer: Floats) -> BlockSums:
+        """From the answer to `Block.scan`."""
+        n_columns = len(columns.ordered)
+        ends = np.cumsum([3, n_columns * columns.n_bins * SUMS])
+        total, bins, nominal = np.split(answer, ends)
+        bins = bins.reshape(n_columns, columns.n_bins, SUMS).transpose(2, 0, 1)
+        return cls(columns, total, bins, nominal)
+
+    def scan(self) -> Floats:
+        """G, H and M for every threshold and side."""
+        return self.columns.from_bins(self.bins.copy())
+
+    def categories(self, k: int) -> Floats:
+        """G, H and M for every category of a nominal column."""
+        start, end = (3 * self.columns.n_categories[:j].sum() for j in (k, k + 1))
+        return self.nominal[start:end].reshape(3, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockSearch(Search):
+    """The search for the rule that lowers a loss most, over blocks.
+
+    Parameters
+    ----------
+    blocks : Blocks
+    """
+
+    blocks: Blocks = field(kw_only=True)
+    _last: list[tuple[Tests, BlockPull, BlockSums]] = field(default_factory=list, init=False)
+
+    def stacked(self, rules: Sequence[SoftRule]) -> Any:
+        """The tests of rules: blocks know the degrees."""
+        return tuple(rule.tests for rule in rules)
+
+    def covered(self, rule: SoftRule, voice: int) -> float:
+        """What the objects that a rule with this voice is to cover weigh, times their degrees."""
+        return float(self.blocks.added("covered", rule.tests, voice)[0])
+
+    def counted(self, rules: Sequence[SoftRule], votes: Floats, n: int) -> tuple[Floats, Floats]:
+        """What the objects of each of n classes that a rule covers weigh; and those of it alone."""
+        model = Voted((0,) * len(rules), self.stacked(rules), tuple(votes.tolist()), (0.0,) * n)
+        counts = self.blocks.added("counted", model)
+        support, alone = np.split(counts, [len(rules) * n])
+        return support.reshape(len(rules), n), alone
+
+    def _rule(self, tests: Sequence[SoftTest], pull: Any) -> SoftRule:
+        G, H, M = self._asked(tuple(tests), pull).total.tolist()
+        return SoftRule(tuple(tests), None, self._gain(G, H, M, pull))
+
+    def _narrowed(self, rule: SoftRule, test: SoftTest) -> Any:  # noqa: ARG002 - blocks know it
+        return None
+
+    def _sums(self, rule: SoftRule, pull: Any) -> BlockSums:
+        return self._asked(rule.tests, pull)
+
+    def _asked(self, tests: Tests, pull: BlockPull) -> BlockSums:
+        """The sums for a rule; asked for once where it is weighed first and made longer next."""
+        if not self._last or self._last[0][0] != tests or self._last[0][1] is not pull:
+            answer = self.blocks.added("scan", pull.model, pull.voice, tests)
+            self._last[:] = [(tests, pull, BlockSums.of(self.columns, answer))]
+        return self._last[0][2]
+
+
+class BlockFitted(NamedTuple):
+    """Rules with their weights: see `Fitted`, whose scores the blocks know.
+
+    Attributes
+    ----------
+    weights : ndarray of float, shape (n_rules,)
+    base : ndarray of float, shape (n_scores,)
+    model : Voted
+        The same, for blocks.
+    value : float
+        The loss with the penalty of the weights.
+    left : float
+        In regression the mean square of what is left over.
+    """
+
+    weights: Floats
+    base: Floats
+    model: Voted
+    value: float
+    left: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class BlockSoftmaxLoss:
+    """The loss of `SoftmaxLoss` over blocks.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Of `VotingBlock`.
+    voices, penalty, worth, allowed
+        As of `SoftmaxLoss`.
+    """
+
+    blocks: Blocks
+    voices: tuple[int, ...]
+    penalty: float
+    worth: float
+    allowed: tuple[Flags, ...] | None = None
+
+    @property
+    def start(self) -> Start:
+        """Where to begin, without any rule."""
+        return Start(np.empty(0), np.zeros(len(self.voices)))
+
+    def fitted(
+        self, voices: Sequence[int], degrees: tuple[Tests, ...], times: Sequence[int], start: Start
+    ) -> BlockFitted:
+        """The votes that minimise the loss, from a guess; blocks know the degrees of rules."""
+        n_rules, n_classes = len(voices), len(self.voices)
+        penalties = np.append(
+            self.penalty / np.asarray(times, dtype=np.float64), np.full(n_classes, BASE_PENALTY)
+        )
+        known: dict[bytes, tuple[float, Floats, Floats]] = {}
+
+        def model(votes: Floats) -> Voted:
+            listed = tuple(votes.tolist())
+            return Voted(tuple(voices), degrees, listed[:n_rules], listed[n_rules:])
+
+        def evaluated(votes: Floats) -> tuple[float, Floats, Floats]:
+            if votes.tobytes() not in known:
+                answer = self.blocks.added("evaluated", model(votes))
+                value = answer[0] + penalties @ (votes * votes) / 2.0
+                first, second = np.split(answer[1:], [len(votes)])
+                curvature = whole(second, penalties)
+                known[votes.tobytes()] = float(value), penalties * votes - first, curvature
+            return known[votes.tobytes()]
+
+        bound = np.repeat((True, False), (n_rules, n_classes))
+        votes = minimum(
+            np.concatenate(start), bound, lambda x: evaluated(x)[0], lambda x: evaluated(x)[1:]
+        )
+        return BlockFitted(votes[:n_rules], votes[n_rules:], model(votes), evaluated(votes)[0])
+
+    def pull(self, fitted: BlockFitted, voice: int) -> BlockPull:
+        """What one more rule with this voice is to do."""
+        allowed = None if self.allowed is None else self.allowed[voice]
+        return BlockPull(fitted.model, voice, allowed=allowed)
+
+    def least_gain(self, fitted: BlockFitted) -> float:  # noqa: ARG002 - the same whatever the fit
+        """What a rule must promise to be worth adding."""
+        return self.worth
+
+
+@dataclass(frozen=True, eq=False)
+class BlockSquaredLoss:
+    """The loss of `SquaredLoss` over blocks.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Of `SummingBlock`.
+    penalty, voices, worth, allowed
+        As of `SquaredLoss`.
+    """
+
+    blocks: Blocks
+    penalty: float
+    voices: tuple[int, ...]
+    worth: float
+    allowed: dict[int, Flags] | None = None
+
+    @property
+    def start(self) -> Start:
+        """Where to begin, without any rule."""
+        return Start(np.empty(0), np.zeros(1))
+
+    def fitted(
+        self, voices: Sequence[int], degrees: tuple[Tests, ...], times: Sequence[int], start: Start
+    ) -> BlockFitted:
+        """The contributions that minimise the loss together with the best constant: exact ridge."""
+        voice, n_rules = np.asarray(voices, dtype=np.intp), len(voices)
+        sign = np.where(voice < 0, -1.0, 1.0)
+        answer = self.blocks.added("moments", degrees)
+        squares, first, second = answer[0], answer[1 : n_rules + 2], answer[n_rules + 2 :]
+        products = whole(second, np.zeros(n_rules + 1))
+        weight, centre = products[-1, -1], first[-1] / products[-1, -1]
+        means = products[:-1, -1] / weight
+        covariance = products[:-1, :-1] - np.outer(means, means) * weight
+        covariance *= np.outer(sign, sign)
+        curvature = covariance + np.diag(self.penalty / np.asarray(times, dtype=np.float64))
+        slope = sign * (first[:-1] - means * first[-1])
+        rest = float(squares - centre * first[-1]) / 2.0
+
+        def loss(sizes: Floats) -> float:
+            return float(sizes @ (curvature @ sizes) / 2.0 - slope @ sizes) + rest
+
+        def derivatives(sizes: Floats) -> tuple[Floats, Floats]:
+            return curvature @ sizes - slope, curvature
+
+        sizes = minimum(sign * start.weights, voice != 0, loss, derivatives)
+        left = 2.0 * rest + float(sizes @ (covariance @ sizes) - 2.0 * (slope @ sizes))
+        weights, base = sign * sizes, np.array([centre - (sign * sizes) @ means])
+        spoken = tuple(weights.tolist()), tuple(base.tolist())
+        model = Voted((0,) * n_rules, degrees, *spoken)
+        return BlockFitted(weights, base, model, loss(sizes), max(left / weight, 0.0))
+
+    def pull(self, fitted: BlockFitted, voice: int) -> BlockPull:
+        """What one more rule with this voice is to do."""
+        allowed = None if self.allowed is None else self.allowed[voice]
+        return BlockPull(fitted.model, voice, signed=voice == 0, allowed=allowed)
+
+    def least_gain(self, fitted: BlockFitted) -> float:
+        """What a rule must promise to be worth adding."""
+        return self.worth * fitted.left
+
+
+def whole(below: Floats, diagonal: Floats) -> Floats:
+    """A symmetric matrix from its part up to the diagonal, to which something is added.
+
+    Examples
+    --------
+    >>> whole(np.array([1.0, 0.0, 2.0, 3.0]), np.array([0.0, 1.0])).tolist()
+    [[1.0, 2.0], [2.0, 4.0]]
+    """
+    lower = np.tril(below.reshape(len(diagonal), len(diagonal)))
+    return np.asarray(lower + np.tril(lower, -1).T + np.diag(diagonal))

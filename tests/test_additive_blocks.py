@@ -1,0 +1,184 @@
+"""Additive rules of large tables: blocks of objects that answer by sums, against the naive twins."""
+
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+import naive_additive as naive
+from frri._twins import compiled
+from frri.learners.additive import _block_kernels as kernels
+from frri.learners.additive import _columns
+from frri.learners.additive._blocked import BlockSearch, BlockSoftmaxLoss, BlockSquaredLoss
+from frri.learners.additive._blocks import Blocks, SummingBlock, VotingBlock
+from frri.learners.additive._columns import SoftColumns
+from frri.learners.additive._induction import Induction
+from frri.learners.additive.classifier import AdditiveRulesClassifier
+from frri.learners.additive.ordinal import AdditiveRulesOrdinalClassifier
+from frri.learners.additive.regressor import AdditiveRulesRegressor
+from test_additive import WIDTH, as_naive, attributes_of, tables
+
+
+def blocks_of(kind, columns, size, **objects):
+    with patch.object(_columns, "BLOCK", size):
+        return Blocks.of(kind, columns, **objects)
+
+
+def listed(search, found):
+    return [
+        (s.voice, [as_naive(search.columns, t) for t in s.rule.tests], s.times) for s in found.rules
+    ]
+
+
+def naive_search(values, nominal, weights, penalty, centred=False):
+    columns = [[None if np.isnan(x) else x for x in column] for column in values.T.tolist()]
+    return naive.Search(columns, nominal, weights.tolist(), penalty, WIDTH, 3, centred)
+
+
+# ---------------------------------------------------------------- naive twins
+
+
+@settings(max_examples=10, deadline=None)
+@given(tables(n_max=12), st.integers(1, 7), st.integers(0, 1))
+def test_votes_from_blocks_are_those_of_the_naive_induction(table, size, refine):
+    values, nominal, weights, rng = table
+    classes, least = rng.integers(0, 3, len(values)), rng.choice([0.0, 0.4])
+    columns = SoftColumns.of(values, attributes_of(nominal), weights, WIDTH)
+    objects = {"weights": weights, "classes": classes, "loss_weights": weights}
+    blocks = blocks_of(VotingBlock, columns, size, **objects)
+    search = BlockSearch(columns, weights, 8 / 3, False, 3, classes, blocks=blocks)
+    loss = BlockSoftmaxLoss(blocks, (0, 1, 2), 8 / 3, 0.3)
+    slow = naive_search(values, nominal, weights, 8 / 3)
+
+    def covers_enough(spoken):
+        return search.covered(spoken.rule, spoken.voice) >= least * weights[
+            classes == spoken.voice
+        ].sum() * (1 - 1e-9)
+
+    def enough(voice, rule):
+        own, degree = classes == voice, np.array(slow.degree(rule))
+        return (weights * degree)[own].sum() >= least * weights[own].sum() * (1 - 1e-9)
+
+    found = Induction(search, loss, 5, refine, covers_enough).run()
+    twin = naive.Softmax(classes.tolist(), 3, weights.tolist(), 8 / 3, 0.3)
+    rules, fitted = naive.induce(slow, twin, 5, refine, enough)
+    assert listed(search, found) == rules
+    np.testing.assert_allclose(found.fitted.weights, fitted["weights"], rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(found.fitted.base, fitted["base"], rtol=1e-5, atol=1e-5)
+    assert found.fitted.value == pytest.approx(fitted["value"], rel=1e-9)
+    support, alone = search.counted([s.rule for s in found.rules], found.fitted.weights, 3)
+    degrees = [slow.degree(rule) for _, rule, _ in rules]
+    covers = (np.array(degrees).T * found.fitted.weights > 1e-6).T if rules else np.zeros((0, 0))
+    for r, row in enumerate(covers):
+        expected = [weights[row & (classes == c)].sum() for c in range(3)]
+        assert support[r].tolist() == expected
+        assert alone[r] == weights[row & (covers.sum(axis=0) == 1)].sum()
+
+
+@settings(max_examples=10, deadline=None)
+@given(tables(n_max=12), st.integers(1, 7), st.booleans())
+def test_sums_from_blocks_are_those_of_the_naive_induction(table, size, directed):
+    values, nominal, weights, rng = table
+    target = rng.normal(size=len(values))
+    columns = SoftColumns.of(values, attributes_of(nominal), weights, WIDTH)
+    blocks = blocks_of(SummingBlock, columns, size, weights=weights, target=target)
+    voices = (1, -1) if directed else (0,)
+    up = np.ones((values.shape[1], 2), dtype=bool)
+    up[0] = False, True
+    allowed = {1: up, -1: up[:, ::-1]} if directed else None
+    sides = {1: {0: [">="]}, -1: {0: ["<="]}} if directed else None
+    search = BlockSearch(columns, weights, 1.0, True, 3, blocks=blocks)
+    loss = BlockSquaredLoss(blocks, 1.0, voices, 0.05, allowed)
+    found = Induction(search, loss, 5, 1).run()
+    twin = naive.Squares(target.tolist(), weights.tolist(), 1.0, 0.05, voices, sides)
+    slow = naive_search(values, nominal, weights, 1.0, centred=True)
+    rules, fitted = naive.induce(slow, twin, 5, 1)
+    assert listed(search, found) == rules
+    np.testing.assert_allclose(found.fitted.weights, fitted["weights"], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(found.fitted.base, fitted["base"], rtol=1e-6, atol=1e-9)
+    assert found.fitted.value == pytest.approx(fitted["value"], rel=1e-9, abs=1e-12)
+
+
+# ---------------------------------------------------------------- two forms, any number of threads
+
+
+@settings(max_examples=30, deadline=None)
+@given(tables(n_max=40), st.integers(0, 3))
+def test_the_two_forms_of_the_kernels_agree_bit_for_bit(table, n_tests):
+    values, nominal, weights, rng = table
+    columns = SoftColumns.of(values, attributes_of(nominal), weights, WIDTH)
+    n = len(values)
+    if not len(columns.ordered):
+        return
+    places = rng.integers(0, len(columns.ordered), n_tests)
+    cuts = [rng.choice(columns.thresholds[k][~np.isnan(columns.thresholds[k])]) for k in places]
+    tests = places, rng.integers(0, 2, n_tests), np.array(cuts, dtype=float)
+    start = rng.random(n) * (rng.random(n) < 0.8)
+    layout = columns.values, columns.bins
+    forms = []
+    degrees = rng.random((n, 4)) * (rng.random((n, 4)) < 0.5)
+    voices = rng.integers(0, 3, 4)
+    three = rng.normal(size=(3, 3, n))
+    for module in (kernels, compiled(kernels)):
+        rows, degree = np.zeros(n, dtype=np.intp), np.zeros(n)
+        count = module.narrow(*layout, columns.n_bins - 1, *tests, start, rows, degree)
+        found = rows[:count], degree[:count]
+        sums = module.binned(*layout, columns.n_bins, found[0], *(found[1] * x for x in (1, 2, 3)))
+        scores = module.scores(degrees, voices, np.arange(4.0), np.array([1.0, 2.0, 3.0]))
+        forms.append((*found, sums, scores, *module.derivatives(degrees, voices, *three)))
+    for plain, fast in zip(*forms, strict=True):
+        np.testing.assert_array_equal(plain, fast)
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    rng = np.random.default_rng(0)
+    n = 400
+    frame = pd.DataFrame(
+        {
+            "dose": rng.normal(size=n),
+            "age": rng.integers(20, 60, n).astype(float),
+            "colour": rng.choice(["red", "green", "blue"], n),
+            "same": 1.0,
+        }
+    )
+    score = frame["dose"] + (frame["colour"] == "red") - frame["age"] / 40 + rng.normal(size=n) / 2
+    frame.loc[rng.random(n) < 0.1, ["dose", "colour"]] = None
+    return frame, score.to_numpy(), rng.integers(0, 3, n)
+
+
+@pytest.mark.parametrize("missing", ["typical", "fails"])
+def test_large_tables_have_the_rules_of_small_ones(mixed, missing):
+    """Gaps, categories, weights and monotone attributes: the same rules however they are computed."""
+    frame, score, weights = mixed
+    options = {"max_rules": 5, "missing": missing, "monotone": {"dose": 1}, "min_support": 0.05}
+    for learner, y in (
+        (AdditiveRulesClassifier(**options), score > 0),
+        (AdditiveRulesRegressor(**options), score),
+        (AdditiveRulesOrdinalClassifier(**options), np.digitize(score, [-1, 0])),
+    ):
+        whole = clone(learner).fit(frame, y, sample_weight=weights).ruleset_
+        with patch.object(_columns, "BLOCK", 64):
+            parts = [
+                clone(learner).set_params(n_jobs=jobs).fit(frame, y, sample_weight=weights).ruleset_
+                for jobs in (1, 3)
+            ]
+        assert parts[0].rules == parts[1].rules  # to the last bit
+        assert str(parts[0]) == str(whole)
+        np.testing.assert_allclose(parts[0].base, whole.base, rtol=1e-6)
+        assert [r.statistics for r in parts[0]] == [r.statistics for r in whole]
+
+
+def test_sizes_are_measured_in_blocks_too(mixed):
+    frame, score, _ = mixed
+    learner = AdditiveRulesClassifier(max_rules="1se", class_weight=None, n_jobs=1)
+    whole = clone(learner).fit(frame[:150], score[:150] > 0)
+    with patch.object(_columns, "BLOCK", 100):
+        parts = learner.fit(frame[:150], score[:150] > 0)
+    assert parts.path_.sizes == whole.path_.sizes
+    np.testing.assert_allclose(parts.path_.scores, whole.path_.scores)
+    assert str(parts.ruleset_) == str(whole.ruleset_)
