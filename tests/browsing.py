@@ -94,6 +94,12 @@ def download(page, folder, button="Download model"):
     return RuleSet.load(path)
 
 
+def figure(page, name):
+    """What the effect of edits is said to be."""
+    row = page.locator(".effects tr", has=page.get_by_role("rowheader", name=name))
+    return row.locator("td").last.inner_text()
+
+
 def header(page):
     """The figures at the head: their values and notes."""
     found = {}

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import frri.learners
-from browsing import download, header, settle, shown, violations
+from browsing import download, figure, header, settle, shown, violations
 from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.fuzzy import T_NORMS
 from frri.learners._base import RuleClassifier
@@ -357,11 +357,6 @@ def test_what_a_missing_value_counts_as_is_said(visit):
 
 
 # ------------------------------------------------------------------ edit
-
-
-def figure(page, name):
-    row = page.locator(".effects tr", has=page.get_by_role("rowheader", name=name))
-    return row.locator("td").last.inner_text()
 
 
 def test_unedited_model_is_downloaded_as_it_was(visit, wine, tmp_path):

@@ -120,8 +120,7 @@ def render(known: Mapping[str, Any], ruleset: RuleSet) -> str:
         target=ruleset.target,
         opening=opening(known),
         figures=_figures(known),
-        # The editor knows classes only.
-        tabs=TABS if known["numbers"] is None else TABS[:-1],
+        tabs=TABS,
         kind="classes" if known["numbers"] is None else "numbers",
         sentences=[rule_text(ruleset, rule) for rule in ruleset],
         sampled=_sampled(known["data"]),

@@ -48,7 +48,7 @@ theme(byId("theme"));
 document.body.prepend(distributionSymbols(facts));
 const rules = rulesView(store, actions);
 const areNumbers = predictsNumbers(facts.model);
-const edit = areNumbers ? null : editView(store, actions);
+const edit = editView(store, actions);
 headerView(store, actions);
 const overview = overviewView(store, actions);
 const cases = (areNumbers ? numberCases : casesView)(store, actions);

@@ -1,11 +1,11 @@
 /** The curve below an attribute: the number that would result at each of its values, and where it stands. */
 
-import { h, put, s } from "./dom.js";
+import { put, s } from "./dom.js";
 import { extremes } from "./numbercurves.js";
 import { shownNumber } from "./numbers.js";
-import { scalesOnce } from "./scales.js";
+import { stripFrame } from "./stripframe.js";
 
-const [WIDTH, HEIGHT] = [1000, 40];
+const HEIGHT = 40;
 
 /**
  * @param {object} store
@@ -14,36 +14,15 @@ const [WIDTH, HEIGHT] = [1000, 40];
  */
 export function curveView(store, attribute) {
   const { facts } = store;
-  const { low, high } = scalesOnce(store).get(attribute.name);
-  const x = (value) => (WIDTH * (value - low)) / (high - low);
-  const inside = (place) => Math.min(Math.max(place, 0), WIDTH);
-  const line = s("g", {});
-  const needle = s("rect", { class: "needle", width: 6, height: HEIGHT, y: 0 });
-  const picture = s(
-    "svg",
-    {
-      class: "strip number-curve",
-      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-      preserveAspectRatio: "none",
-      "aria-hidden": "true",
-    },
-    needle,
-    line,
-  );
-  const words = h("span", { class: "hidden" });
+  const look = { height: HEIGHT, extra: "strip number-curve" };
+  const { element, layer, place, point, say } = stripFrame(store, attribute, look);
   return {
-    element: h("div", { class: "strip-box" }, picture, words),
+    element,
+    point,
     /** Points as in numbercurves.js; null for an attribute that no rule uses. */
     show(points) {
-      picture.classList.toggle("unknown", !points);
-      put(line, points ? s("path", { class: "line", d: drawn(points) }) : null);
-      words.textContent = points ? described(points) : "";
-    },
-    point(value) {
-      const place = attribute.categories ? attribute.categories.indexOf(value) : value;
-      const isKnown = value !== null && Number.isFinite(place) && (!attribute.categories || place >= 0);
-      needle.classList.toggle("nowhere", !isKnown);
-      if (isKnown) needle.setAttribute("x", inside(x(place)) - 3);
+      put(layer, points ? s("path", { class: "line", d: drawn(points) }) : null);
+      say(points && described(points));
     },
   };
 
@@ -52,11 +31,10 @@ export function curveView(store, attribute) {
     const { low: least, high: most } = facts.numbers;
     const share = (value) => (most > least ? (value - least) / (most - least) : 0.5);
     const y = (value) => (2 + (HEIGHT - 4) * (1 - Math.min(Math.max(share(value), 0), 1))).toFixed(1);
-    const place = (value) => inside(x(value)).toFixed(1);
     if (!attribute.categories)
-      return points.map(({ at, answer }, i) => `${i ? "L" : "M"}${place(at)} ${y(answer)}`).join("");
+      return points.map(({ at, answer }, i) => `${i ? "L" : "M"}${place(at).toFixed(1)} ${y(answer)}`).join("");
     return points
-      .map(({ at, answer }) => `M${place(at - 0.4)} ${y(answer)}H${place(at + 0.4)}`)
+      .map(({ at, answer }) => `M${place(at - 0.4).toFixed(1)} ${y(answer)}H${place(at + 0.4).toFixed(1)}`)
       .join("");
   }
 

@@ -23,6 +23,7 @@ import {
   writtenRule,
 } from "./editing.js";
 import { bothMetrics, changedList, effectTable, percentOf } from "./effect.js";
+import { addsNumbers, predictsNumbers, saidNumber, shownNumber } from "./numbers.js";
 import { isOrdered, movesAnswer } from "./ordered.js";
 import { ruleParts } from "./phrases.js";
 import { attributesByName, counted, weightName } from "./words.js";
@@ -35,6 +36,7 @@ import { attributesByName, counted, weightName } from "./words.js";
 export function editView(store, actions) {
   const { model } = store.facts;
   const attributes = attributesByName(model);
+  const isNumber = predictsNumbers(model);
   // What was downloaded last, or came with the page: leaving loses nothing.
   let downloaded = store.state.model;
   let trying = 0;
@@ -79,7 +81,7 @@ export function editView(store, actions) {
           steps,
           h("div", { class: "toolbar" }, undo, redo, reset),
         ),
-        h("section", { class: "card" }, h("h2", {}, "Cases decided otherwise"), changed),
+        h("section", { class: "card" }, h("h2", {}, `Cases ${isNumber ? "predicted" : "decided"} otherwise`), changed),
         h(
           "section",
           { class: "card" },
@@ -157,10 +159,10 @@ export function editView(store, actions) {
     const usable = model.attributes.find(
       (attribute) => attribute.kind !== "nominal" || attribute.categories.length,
     );
-    const rule = writtenRule(usable ? [freshCondition(usable)] : [], firstSaid(model), weight);
+    const rule = writtenRule(usable ? [freshCondition(usable)] : [], firstSaid(store.facts), weight);
     if (isOrdered(model) && !movesAnswer(model)) rule.relation = "at least";
     select(await step(null, () => rule, "Added a rule"));
-    byId(movesAnswer(model) ? "edit-weight" : "edit-then").focus();
+    byId(movesAnswer(model) ? "edit-weight" : isNumber ? "edit-number" : "edit-then").focus();
   }
 
   /** The bar at once; the form when it is looked at. */
@@ -239,6 +241,10 @@ export function editView(store, actions) {
     const figures = [`${counted(store.history.length, "edit")}`, `${counted(after.rules, "rule")}`];
     if (after.accuracy !== undefined)
       figures.push(`accuracy ${percentOf(before.accuracy)} → ${percentOf(after.accuracy)}`);
+    if (after.mae !== undefined) {
+      const [was, now] = [before, after].map(({ mae }) => shownNumber(store.facts, mae));
+      figures.push(`off by ${was} → ${now}`);
+    }
     put(
       bar,
       h("p", {}, figures.join(" · ")),
@@ -265,7 +271,7 @@ export function editView(store, actions) {
       model.classes.map((label, c) => h("option", { value: c }, String(label).slice(0, 80))),
     );
     then.value = String(store.classIndex(rule.then));
-    const namesClass = !movesAnswer(model);
+    const namesClass = !movesAnswer(model) && !isNumber;
     const weight = h("input", {
       type: "number",
       id: "edit-weight",
@@ -306,7 +312,10 @@ export function editView(store, actions) {
               then,
             )
           : null,
-        h("div", { class: "field" }, h("label", { for: "edit-weight" }, weightName(model)), weight),
+        isNumber ? numberField(entry) : null,
+        addsNumbers(model)
+          ? null
+          : h("div", { class: "field" }, h("label", { for: "edit-weight" }, weightName(model)), weight),
       ),
       h(
         "ul",
@@ -323,6 +332,24 @@ export function editView(store, actions) {
         change([...rule.if, condition], `Rule ${number}: a condition on ${condition.attribute}`),
       ),
     ];
+  }
+
+  /** What a rule says or adds: a number. */
+  function numberField({ number, rule }) {
+    const input = h("input", {
+      type: "number",
+      id: "edit-number",
+      step: "any",
+      value: Number(saidNumber(model, rule).toPrecision(6)),
+    });
+    input.addEventListener("change", () => {
+      const value = input.valueAsNumber;
+      if (Number.isFinite(value))
+        step(number, (current) => withChanges(current, saying(model, current, value)), `Rule ${number}: number ${value}`);
+      else fail("The number must be a number.", input);
+    });
+    const label = addsNumbers(model) ? ["Adds to ", named(model.target)] : ["Then ", named(model.target), " is"];
+    return h("div", { class: "field" }, h("label", { for: "edit-number" }, label), input);
   }
 
   function fail(message, input) {
@@ -346,8 +373,18 @@ export function editView(store, actions) {
   }
 }
 
-/** What a new rule says until it is told otherwise. */
-function firstSaid(model) {
+/** A rule that adds a number does so by its weight times what it says. */
+function saying(model, { weight }, value) {
+  if (!addsNumbers(model)) return { then: value };
+  return weight > 0 ? { then: value / weight } : { then: value, weight: 1 };
+}
+
+/** What a new rule says until it is told otherwise: of numbers, the middle, or a tenth of the range more. */
+function firstSaid({ model, numbers }) {
+  if (numbers) {
+    const { low, high } = numbers;
+    return Number((addsNumbers(model) ? (high - low) / 10 || 1 : (low + high) / 2).toPrecision(2));
+  }
   if (movesAnswer(model)) return 1;
   return isOrdered(model) ? model.classes.at(-1) : model.classes[0];
 }

@@ -158,7 +158,7 @@ export function complaint(trapezoid) {
  * @returns {object}
  */
 export function withRules(model, rules) {
-  const { selection, ...about } = model.about;
+  const { selection, intervals, monotone, ...about } = model.about;
   return { ...model, rules, about: { ...about, edits: editsOf(model) + 1 } };
 }
 

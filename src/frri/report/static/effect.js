@@ -1,11 +1,14 @@
 /** What edits do: figures before and now, and the cases that are decided otherwise. */
 
-import { classLabel } from "./chart.js";
+import { answerLabel } from "./chart.js";
 import { actionButton, h } from "./dom.js";
 import { metrics } from "./measures.js";
+import { shownNumber } from "./numbers.js";
 import { counted, decimal } from "./words.js";
 
 const MOST_CASES = 8;
+/** Numbers that differ by less than this share of their range are the same but for rounding. */
+const SAME = 1e-9;
 
 /**
  * Figures before and after the edits.
@@ -33,9 +36,10 @@ export function percentOf(share) {
  */
 export function effectTable(store, state = store.state) {
   const [before, after] = bothMetrics(store, state);
-  const row = (title, key, text) => {
+  const number = (value) => shownNumber(store.facts, value);
+  const row = (title, key, text, better = 1) => {
     if (after[key] === undefined) return null;
-    const difference = after[key] - before[key];
+    const difference = better * (after[key] - before[key]);
     const sign = difference > 0 ? "up" : difference < 0 ? "down" : "same";
     return h(
       "tr",
@@ -65,6 +69,8 @@ export function effectTable(store, state = store.state) {
         "tbody",
         {},
         row("Accuracy", "accuracy", percentOf),
+        row("Off by, on average", "mae", number, -1),
+        row("Root mean squared error", "rmse", number, -1),
         row("Coverage", "coverage", percentOf),
         row("Rules", "rules", String),
         row("Conditions", "conditions", String),
@@ -81,12 +87,14 @@ export function effectTable(store, state = store.state) {
 }
 
 /**
- * The rows that are decided otherwise than by the rules as learned: corrected, broken, and others.
+ * The rows that are answered otherwise than by the rules as learned: corrected, broken, and others; numbers that are
+ * nearer to the truth, farther from it, and others, those that moved most first.
  *
  * @param {object} store
  * @returns {Object<string, number[]>}
  */
-export function changedCases({ rows, state, original }) {
+export function changedCases({ rows, state, original, facts }) {
+  if (rows.answers) return movedCases(rows, state.answers, original.answers, facts.numbers);
   const found = { corrected: [], broken: [], other: [] };
   for (let i = 0; i < rows.n; i += 1) {
     if (state.decided[i] === original.decided[i]) continue;
@@ -95,6 +103,18 @@ export function changedCases({ rows, state, original }) {
     else if (truth === original.decided[i]) found.broken.push(i);
     else found.other.push(i);
   }
+  return found;
+}
+
+function movedCases({ n, truth }, now, before, { low, high }) {
+  const found = { nearer: [], farther: [], other: [] };
+  const moved = (i) => Math.abs(now[i] - before[i]);
+  for (let i = 0; i < n; i += 1) {
+    if (!(moved(i) > SAME * (high - low || 1))) continue;
+    const gained = truth ? Math.abs(before[i] - truth[i]) - Math.abs(now[i] - truth[i]) : 0;
+    found[gained > 0 ? "nearer" : gained < 0 ? "farther" : "other"].push(i);
+  }
+  for (const cases of Object.values(found)) cases.sort((a, b) => moved(b) - moved(a));
   return found;
 }
 
@@ -108,8 +128,9 @@ export function changedCases({ rows, state, original }) {
 export function changedList(store, actions) {
   if (!store.rows || !store.isEdited) return [h("p", { class: "muted" }, "None yet.")];
   const { classes } = store.facts.model;
+  const answer = ({ answers, decided }, i) => answerLabel(store, answers ? answers[i] : classes[decided[i]]);
   const found = Object.entries(changedCases(store)).filter(([, cases]) => cases.length);
-  if (!found.length) return [h("p", { class: "muted" }, "No row is decided otherwise.")];
+  if (!found.length) return [h("p", { class: "muted" }, "No row is answered otherwise.")];
   return found.flatMap(([name, cases]) => [
     h("h3", { class: `changed-${name}` }, `${cases.length.toLocaleString("en")} ${name}`),
     h(
@@ -120,9 +141,9 @@ export function changedList(store, actions) {
           "li",
           {},
           actionButton(`Row ${store.rows.name(i)}`, () => actions.tryRow(i), "link"),
-          classLabel(store, classes[store.original.decided[i]]),
+          answer(store.original, i),
           " → ",
-          classLabel(store, classes[store.state.decided[i]]),
+          answer(store.state, i),
         ),
       ),
       cases.length > MOST_CASES

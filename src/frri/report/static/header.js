@@ -7,6 +7,7 @@ import { byId, put } from "./dom.js";
 import { editsOf } from "./editing.js";
 import { SMALL, flowPicture } from "./flow.js";
 import { metrics } from "./measures.js";
+import { shownNumber } from "./numbers.js";
 import { counted, decimal } from "./words.js";
 
 /** On narrower screens the picture is folded away until it is asked for. */
@@ -24,6 +25,7 @@ export function headerView(store, actions) {
     const learned = [value.textContent, note.textContent];
     figures.set(element.dataset.figure, { value, note, learned });
   }
+  const embedded = facts.data?.sampled ? "embedded row" : "row";
   const mark = byId("edited");
   const opening = byId("opening");
   const learnedOpening = opening.textContent;
@@ -57,10 +59,15 @@ export function headerView(store, actions) {
     show("rules", nAfter, `edited, was ${nBefore}`);
     show("conditions", after.rules ? decimal(after.conditions / after.rules) : "0");
     opening.textContent = `Edited: ${counted(after.rules, "rule")}, as learned ${nBefore}.`;
+    if (after.mae !== undefined) {
+      const [was, now] = [before, after].map(({ mae }) => shownNumber(facts, mae));
+      opening.textContent = `Edited: ${counted(after.rules, "rule")}, off by ${now} on average (was ${was}) on ${counted(rows.n, embedded)}.`;
+      show("off by", now, `was ${was}, on average of ${counted(rows.n, embedded)}`);
+    }
     if (after.accuracy === undefined) return;
-    opening.textContent = `Edited: ${counted(after.rules, "rule")}, right on ${percent(after)} (was ${percent(before)}) of ${counted(rows.n, facts.data.sampled ? "embedded row" : "row")}.`;
+    opening.textContent = `Edited: ${counted(after.rules, "rule")}, right on ${percent(after)} (was ${percent(before)}) of ${counted(rows.n, embedded)}.`;
     const basis = facts.data.sampled
-      ? `of ${counted(rows.n, "embedded row")}`
+      ? `of ${counted(rows.n, embedded)}`
       : figures.get("accuracy").learned[1];
     show("accuracy", percent(after), `was ${percent(before)}, ${basis}`);
   }

@@ -30,11 +30,13 @@ export function wilson(hits, trials) {
 }
 
 /**
- * Rules and conditions of a state; with rows, their coverage; with classes, the accuracy.
+ * Rules and conditions of a state; with rows, their coverage; with classes, the accuracy; with numbers, how far off
+ * they are.
  *
  * @param {object} state
  * @param {?object} rows
- * @returns {{rules: number, conditions: number, coverage?: number, accuracy?: number}}
+ * @returns {{rules: number, conditions: number, coverage?: number, accuracy?: number, mae?: number, rmse?: number,
+ *   r2?: number}}
  */
 export function metrics(state, rows) {
   const conditions = state.entries.reduce((sum, { rule }) => sum + rule.if.length, 0);
@@ -47,8 +49,22 @@ export function metrics(state, rows) {
     if (rows.classes && state.decided[i] === rows.classes[i]) right += 1;
   }
   found.coverage = covered / rows.n;
+  if (rows.truth) return { ...found, ...errorsOf(state, rows) };
   if (rows.classes) found.accuracy = right / rows.n;
   return found;
+}
+
+/** How far off the predicted numbers are: mean absolute and root mean squared error, and R squared. */
+function errorsOf({ answers }, { truth, n }) {
+  const mean = truth.reduce((sum, number) => sum + number, 0) / n;
+  let [size, squares, spread] = [0, 0, 0];
+  for (let i = 0; i < n; i += 1) {
+    size += Math.abs(answers[i] - truth[i]);
+    squares += (answers[i] - truth[i]) ** 2;
+    spread += (truth[i] - mean) ** 2;
+  }
+  const r2 = spread > 0 ? 1 - squares / spread : Number(!squares);
+  return { mae: size / n, rmse: Math.sqrt(squares / n), r2 };
 }
 
 /**

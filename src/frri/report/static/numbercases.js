@@ -33,7 +33,7 @@ export function numberCases(store, actions) {
     return { refresh() {} };
   }
   let drawn = CHUNK;
-  let isDrawn = false;
+  let seen = null;
   const kinds = Object.keys(FILTERS).filter((key) => rows.truth || !FILTERS[key].needsTruth);
   const filter = h(
     "select",
@@ -52,27 +52,36 @@ export function numberCases(store, actions) {
     drawn += CHUNK;
     draw();
   });
-  const picture = rows.truth ? scatterPicture(store, (i) => actions.tryRow(i)) : null;
+  let picture = null;
+  const pictureBox = h("div", { class: "map-box" });
   put(
     place,
     h("div", { class: "filters" }, field("Which rows", filter), said),
     h(
       "div",
-      { class: picture ? "cases" : null },
+      { class: rows.truth ? "cases" : null },
       h("div", {}, list, more),
-      picture ? h("div", { class: "map-box" }, picture.element) : null,
+      rows.truth ? pictureBox : null,
     ),
   );
-  return {
-    refresh() {
-      if (!isDrawn) draw();
-      isDrawn = true;
-    },
-  };
+  store.subscribe(() => {
+    if (!byId("panel-cases").hidden) refresh();
+  });
+  return { refresh };
+
+  function refresh() {
+    if (seen === store.state) return;
+    seen = store.state;
+    if (rows.truth) {
+      picture = scatterPicture(store, (i) => actions.tryRow(i));
+      put(pictureBox, picture.element);
+    }
+    draw();
+  }
 
   function draw() {
     const { passes, needsTruth } = FILTERS[filter.value];
-    const found = [...rows.answers.keys()].map(described).filter(passes);
+    const found = [...store.state.answers.keys()].map(described).filter(passes);
     if (needsTruth) found.sort((a, b) => Math.abs(b.error) - Math.abs(a.error));
     said.textContent = `${found.length === rows.n ? "" : `${found.length.toLocaleString("en")} of `}${counted(rows.n, facts.data.sampled ? "embedded row" : "row")}`;
     announce(said.textContent);
@@ -82,7 +91,7 @@ export function numberCases(store, actions) {
   }
 
   function described(i) {
-    const error = rows.truth ? rows.answers[i] - rows.truth[i] : null;
+    const error = rows.truth ? store.state.answers[i] - rows.truth[i] : null;
     return { i, error, rules: store.state.counts[i] };
   }
 
@@ -119,7 +128,7 @@ export function numberCases(store, actions) {
       {},
       h("td", {}, button),
       rows.truth ? h("td", {}, answerLabel(store, rows.truth[i])) : null,
-      h("td", {}, answerLabel(store, rows.answers[i])),
+      h("td", {}, answerLabel(store, store.state.answers[i])),
       rows.truth ? h("td", {}, shownMove(facts, error)) : null,
       columns.map((j) => h("td", {}, named(showValue(facts.model.attributes[j], values[j])))),
     );

@@ -9,13 +9,13 @@ import { counted } from "./words.js";
  * @param {object} entry the rule
  * @returns {HTMLElement|HTMLElement[]}
  */
-export function coveredNumbers({ rows, facts }, { cover }) {
+export function coveredNumbers({ rows, facts, state }, { cover }) {
   if (!rows || !rows.truth) return h("p", { class: "muted" }, "Unknown without rows whose number is known.");
   const covered = [...rows.truth.keys()].filter((i) => cover[i]);
   if (!covered.length) return h("p", { class: "muted" }, "It covers no row.");
   const show = (value) => shownNumber(facts, value);
   const truth = covered.map((i) => rows.truth[i]);
-  const wrong = covered.map((i) => rows.answers[i] - rows.truth[i]);
+  const wrong = covered.map((i) => state.answers[i] - rows.truth[i]);
   const basis = facts.data.sampled ? "embedded row" : "row";
   return [
     h(

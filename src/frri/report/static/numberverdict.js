@@ -10,6 +10,7 @@ import { nearList, ruleItem } from "./fired.js";
 import { allCurves, extremes } from "./numbercurves.js";
 import { addsNumbers, saidNumber, saidText, shownMove, shownNumber } from "./numbers.js";
 import { scalesOnce } from "./scales.js";
+import { verdictFrame } from "./verdictframe.js";
 import { waterfall } from "./waterfall.js";
 import { counted, percentText, showValue } from "./words.js";
 
@@ -28,48 +29,25 @@ export function numberVerdict(store, actions) {
   const interval = h("p", { class: "interval-text" });
   const truth = h("p", { class: "truth" });
   const reason = h("div", { class: "reason" });
-  const change = h("div", { class: "change" }, h("p", { class: "muted" }, "Searching …"));
-  const firing = h("div", { class: "firing" });
-  const element = h(
-    "section",
-    { class: "verdict", "aria-label": "Prediction" },
-    h(
-      "div",
-      { class: "card now", role: "status" },
-      h("h2", { class: "kicker" }, "Prediction"),
-      prediction,
-      interval,
-      truth,
-    ),
-    h("div", { class: "card" }, h("h3", {}, "Why"), reason),
-    h("div", { class: "card" }, h("h3", {}, "What each attribute alone could make of it"), change),
-    h("div", { class: "card" }, h("h3", {}, "Rules that fire"), firing),
-  );
-  let turn = 0;
-  return { element, update };
+  const now = [prediction, interval, truth];
+  const frame = verdictFrame("Prediction", now, [reason], "What each attribute alone could make of it");
+  return { element: frame.element, update };
 
   function update(values, row, locked) {
     const { model } = store.state;
     const explained = explain(model, values);
     const held = degrees(model, values);
     put(prediction, answerLabel(store, explained.prediction));
-    interval.textContent = intervalText(store.facts, explained.prediction);
+    interval.textContent = intervalText(store, explained.prediction);
     truth.textContent = truthText(store, row, explained.prediction);
     const parts = partsOf(model, held, explained);
     put(reason, reasonOf(store, parts, held, explained));
-    put(firing, firingList(store, parts, held, values, explained, actions));
-    turn += 1;
-    const mine = turn;
-    const isStale = () => mine !== turn;
-    change.setAttribute("aria-busy", "true");
-    // After the prediction has been painted.
-    setTimeout(async () => {
-      if (isStale()) return;
+    put(frame.firing, firingList(store, parts, held, values, explained, actions));
+    frame.later(async (isStale) => {
       const curves = await allCurves(model, values, scalesOnce(store), isStale);
-      if (!curves || isStale()) return;
+      if (!curves || isStale()) return null;
       actions.showStrips(curves);
-      put(change, reachItems(store, curves, locked));
-      change.removeAttribute("aria-busy");
+      return reachItems(store, curves, locked);
     });
   }
 }
@@ -83,8 +61,9 @@ function partsOf(model, held, { rule }) {
   return counts.map((_, r) => (r + 1 === rule ? 1 : 0));
 }
 
-function intervalText(facts, prediction) {
-  const kept = facts.model.about.intervals?.half_widths;
+/** Of the rules as learned; what was held back says nothing about edited ones. */
+function intervalText({ facts, state }, prediction) {
+  const kept = state.model.about.intervals?.half_widths;
   // A file may say anything.
   const known = Array.isArray(kept)
     ? kept.filter((pair) => Array.isArray(pair) && pair.length === 2 && pair.every(Number.isFinite))

@@ -84,11 +84,14 @@ export function overviewView(store, actions) {
 /** Predicted numbers beside true ones, and how far off they are. */
 function errorsCard(store, actions) {
   const { facts, rows } = store;
-  const found = facts.performance;
+  const found = facts.performance && (store.isEdited ? metrics(store.state, rows) : facts.performance);
   if (!found)
     return h("section", { class: "card wide" }, h("h2", {}, "How far off"), h("p", { class: "muted" }, "Unknown: give the report rows whose number is known to see it."));
   const show = (value) => shownNumber(facts, value);
-  const between = ([low, high], text) => `95 % interval ${text(low)} to ${text(high)}`;
+  // Intervals are measured in Python, of the rules as learned.
+  const between = (ends, text) => (ends ? `, 95 % interval ${text(ends[0])} to ${text(ends[1])}` : "");
+  const { mean, mean_mae: meanOff, mean_rmse: meanSquared } = facts.performance;
+  const n = store.isEdited ? rows.n : found.rows;
   const share = (value) => value.toFixed(2);
   return h(
     "section",
@@ -98,12 +101,12 @@ function errorsCard(store, actions) {
       {},
       h("h2", {}, "How far off"),
       h("p", { class: "figure" }, show(found.mae)),
-      h("p", {}, `on average, of ${counted(found.rows, "row")}; always answering the mean ${show(found.mean)} is off by ${show(found.mean_mae)}.`),
+      h("p", {}, `on average, of ${counted(n, n < facts.data.n_rows ? "embedded row" : "row")}; always answering the mean ${show(mean)} is off by ${show(meanOff)}.${store.isEdited ? ` As learned, the rules were off by ${show(metrics(store.original, rows).mae)}.` : ""}`),
       pairs([
-        ["Mean absolute error", `${show(found.mae)}, ${between(found.mae_interval, show)}`],
-        ["Root mean squared error", `${show(found.rmse)}, ${between(found.rmse_interval, show)}`],
-        ["Of always answering the mean", show(found.mean_rmse)],
-        ["R2", `${share(found.r2)}, ${between(found.r2_interval, share)}`],
+        ["Mean absolute error", `${show(found.mae)}${between(found.mae_interval, show)}`],
+        ["Root mean squared error", `${show(found.rmse)}${between(found.rmse_interval, show)}`],
+        ["Of always answering the mean", show(meanSquared)],
+        ["R2", `${share(found.r2)}${between(found.r2_interval, share)}`],
       ]),
     ),
     h(

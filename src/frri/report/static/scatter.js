@@ -15,11 +15,12 @@ const REACH = 14;
  */
 export function scatterPicture(store, open) {
   const { rows, facts } = store;
-  const both = [...rows.truth, ...rows.answers];
+  const { answers } = store.state;
+  const both = [...rows.truth, ...answers];
   const low = both.reduce((a, b) => Math.min(a, b));
   const high = both.reduce((a, b) => Math.max(a, b));
   const place = (value) => (high > low ? (SIZE * (value - low)) / (high - low) : SIZE / 2);
-  const [x, y] = [(i) => place(rows.truth[i]), (i) => SIZE - place(rows.answers[i])];
+  const [x, y] = [(i) => place(rows.truth[i]), (i) => SIZE - place(answers[i])];
   let shown = [...rows.truth.keys()];
   const dots = s("g", {});
   const text = (attributes, content) => s("text", { class: "tick", ...attributes }, content);

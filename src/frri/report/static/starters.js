@@ -81,7 +81,7 @@ export function starters(store, { tryRow, paste }, ...further) {
     else note.textContent = "Every embedded row is decided rightly.";
   };
   const far = () => {
-    const errors = [...rows.truth.keys()].map((i) => Math.abs(rows.truth[i] - rows.answers[i]));
+    const errors = [...rows.truth.keys()].map((i) => Math.abs(rows.truth[i] - store.state.answers[i]));
     start(errors.indexOf(errors.reduce((a, b) => Math.max(a, b))));
   };
   const element = h(

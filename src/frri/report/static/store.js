@@ -202,7 +202,7 @@ export function createStore(facts) {
   function statistics(rule, cover) {
     const covered = size(cover);
     const known = { covered, n_rows: rows.n, support: null, precision: null, lift: null };
-    if (!rows.classes) return known;
+    if (!rows.classes || rows.answers) return known;
     const support = facts.model.classes.map(() => 0);
     const isRight = speaksFor(facts.model, rule);
     let ofClass = 0;

@@ -1,11 +1,11 @@
 /** The strip below an attribute: the class that would result at each of its values, and where it stands. */
 
 import { classColour } from "./chart.js";
-import { h, put, s } from "./dom.js";
-import { scalesOnce } from "./scales.js";
+import { put, s } from "./dom.js";
+import { stripFrame } from "./stripframe.js";
 import { counted, show } from "./words.js";
 
-const [WIDTH, HEIGHT] = [1000, 10];
+const HEIGHT = 10;
 const MOST_PIECES = 3;
 
 /**
@@ -14,33 +14,18 @@ const MOST_PIECES = 3;
  * @returns {{element: HTMLElement, show: function(?object[]): void, point: function(*): void}}
  */
 export function stripView(store, attribute) {
-  const { low, high } = scalesOnce(store).get(attribute.name);
-  const x = (value) => (WIDTH * (value - low)) / (high - low);
-  const inside = (place) => Math.min(Math.max(place, 0), WIDTH);
-  const band = s("g", {});
-  const needle = s("rect", { class: "needle", width: 6, height: HEIGHT, y: 0 });
-  const picture = s(
-    "svg",
-    {
-      class: "strip",
-      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-      preserveAspectRatio: "none",
-      "aria-hidden": "true",
-    },
-    band,
-    needle,
-  );
-  const words = h("span", { class: "hidden" });
+  const look = { height: HEIGHT, extra: "strip" };
+  const { element, layer, place, point, say } = stripFrame(store, attribute, look);
   return {
-    element: h("div", { class: "strip-box" }, picture, words),
+    element,
+    point,
     /** Pieces as in strips.js; null for an attribute that no rule uses. */
     show(pieces) {
-      picture.classList.toggle("unknown", !pieces);
       const half = attribute.categories ? 0.5 : 0;
       put(
-        band,
+        layer,
         (pieces ?? []).map(({ from, to, decided }) => {
-          const [left, right] = [x(from - half), x(to + half)].map(inside);
+          const [left, right] = [from - half, to + half].map(place);
           return s("rect", {
             class: classColour(store.facts, decided),
             x: left,
@@ -49,13 +34,7 @@ export function stripView(store, attribute) {
           });
         }),
       );
-      words.textContent = pieces ? described(pieces) : "";
-    },
-    point(value) {
-      const place = attribute.categories ? attribute.categories.indexOf(value) : value;
-      const isKnown = value !== null && Number.isFinite(place) && (!attribute.categories || place >= 0);
-      needle.classList.toggle("nowhere", !isKnown);
-      if (isKnown) needle.setAttribute("x", inside(x(place)) - 3);
+      say(pieces && described(pieces));
     },
   };
 

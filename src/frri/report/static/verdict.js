@@ -11,6 +11,7 @@ import { membershipsOf, nearList, ruleItem } from "./fired.js";
 import { conditionParts } from "./phrases.js";
 import { isOrdered, movesAnswer } from "./ordered.js";
 import { isStraight } from "./strips.js";
+import { verdictFrame } from "./verdictframe.js";
 import { addsVotes, leadOf } from "./votes.js";
 import { waterfall } from "./waterfall.js";
 import {
@@ -36,25 +37,8 @@ export function verdictView(store, actions) {
   const truth = h("p", { class: "truth" });
   const reason = h("p", { class: "reason" });
   const classes = h("ul", { class: "scores" });
-  const change = h("div", { class: "change" }, h("p", { class: "muted" }, "Searching …"));
-  const firing = h("div", { class: "firing" });
-  const firingTitle = h("h3", {}, "Rules that fire");
-  const element = h(
-    "section",
-    { class: "verdict", "aria-label": "Decision" },
-    h(
-      "div",
-      { class: "card now", role: "status" },
-      h("h2", { class: "kicker" }, "Decision"),
-      decision,
-      truth,
-    ),
-    h("div", { class: "card" }, h("h3", {}, "Why"), reason, classes),
-    h("div", { class: "card" }, h("h3", {}, "What would change it"), change),
-    h("div", { class: "card" }, firingTitle, firing),
-  );
-  let turn = 0;
-  return { element, update };
+  const frame = verdictFrame("Decision", [decision, truth], [reason, classes], "What would change it");
+  return { element: frame.element, update };
 
   function update(values, row, locked) {
     const { model, entries, decided } = store.state;
@@ -64,25 +48,18 @@ export function verdictView(store, actions) {
     put(truth, truthText(store, row, explained.prediction));
     put(reason, sentence(reasonParts(store, model, values, explained, held)));
     put(classes, classItems(store, model, values));
-    firingTitle.textContent = addsVotes(model) ? "From the base to the answer" : "Rules that fire";
-    put(firing, firingList(store, entries, held, values, explained, actions));
-    turn += 1;
-    const mine = turn;
-    const isStale = () => mine !== turn;
-    change.setAttribute("aria-busy", "true");
-    // After the decision has been painted.
-    setTimeout(async () => {
-      if (isStale()) return;
+    frame.firingTitle.textContent = addsVotes(model) ? "From the base to the answer" : "Rules that fire";
+    put(frame.firing, firingList(store, entries, held, values, explained, actions));
+    frame.later(async (isStale) => {
       const strips = await allStrips(model, values, isStale);
-      if (!strips || isStale()) return;
+      if (!strips || isStale()) return null;
       actions.showStrips(strips);
       const found = singleChanges(model, values, strips, locked);
       let several = null;
       if (!found.size && store.rows)
         several = await severalChanges(model, values, store.rows, decided, locked, isStale);
-      if (several === undefined || isStale()) return;
-      put(change, changeItems(store, model, values, { found, several, locked }, actions));
-      change.removeAttribute("aria-busy");
+      if (several === undefined) return null;
+      return changeItems(store, model, values, { found, several, locked }, actions);
     });
   }
 }
