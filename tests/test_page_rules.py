@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from browsing import shown
-from frri import Attribute, NumericCondition, Rule, RuleSet
+from frri import Attribute, CompactFRRIClassifier, NumericCondition, Rule, RuleSet
+from frri.compare import stability
+from frri.report import write_report
 
 LAPTOP = {"width": 1440, "height": 900}
 IN_SIGHT = """() => [...document.querySelectorAll("tr.rule")]
@@ -170,3 +172,28 @@ def test_leaving_with_edits_asks_first_and_undo_returns_to_the_rule(pages, wine)
     assert page.input_value("#edit-rule") == "3"
     page.click("#tab-rules")
     assert 3 in shown(page)
+
+
+def test_sizes_and_what_comes_back_are_shown(pages, wine, tmp_path):
+    _, X, y = wine
+    X, y = X[::3], y[::3]
+    learner = CompactFRRIClassifier(max_rules="1se").fit(X, y)
+    found = stability(learner, X, y, n_resamples=2)
+    write_report(learner, tmp_path / "report.html", X, y, stability=found)
+    page = pages.open(tmp_path / "report.html", viewport=LAPTOP)
+    for r, share in enumerate(found.returns):
+        shares = page.inner_text(f"[data-rule='{r + 1}'] .col-returns")
+        assert shares == f"{100 * share:.0f} %"
+    page.get_by_role("columnheader", name="Returns").get_by_role("button").click()
+    assert shown(page)[0] - 1 == int(np.argmax(found.returns))
+    page.locator("tr.rule .opener").first.click()
+    times = round(2 * max(found.returns))
+    assert f"came back in {times} of 2 resamples" in page.inner_text(".opened-rule")
+    page.click("#tab-overview")
+    card = page.locator(".card", has=page.get_by_role("heading", name="What so many rules"))
+    assert f"At most {learner.path_.chosen} rules was chosen" in card.inner_text()
+    card.locator("summary").click()
+    lines = card.locator("tbody tr").all_inner_texts()
+    for line, size, score in zip(lines, learner.path_.sizes, learner.path_.scores, strict=True):
+        assert line.split()[0] == str(size)
+        assert f"{score:.3f}" in line

@@ -9,13 +9,18 @@ from sklearn.datasets import load_diabetes, load_iris
 from frri import (
     AdditiveRulesRegressor,
     Attribute,
+    CompactFRRIClassifier,
     NominalCondition,
     NumericCondition,
     RIPPERClassifier,
     Rule,
     RuleSet,
 )
+from frri.cli import main
 from frri.compare import dataset, run, stability
+from frri.learners.again import learner_again
+from frri.learners.registry import TASKS
+from frri.report import facts
 
 X = pd.DataFrame({"x": np.arange(100.0), "kind": ["a", "b"] * 50})
 Y = np.repeat(["no", "yes"], 50)
@@ -125,3 +130,74 @@ def test_a_comparison_says_how_alike_the_folds_are():
     # Two folds have the same two conditions, and the third lacks one of them.
     expected = (1 + 2 / 3 + 2 / 3) / 3
     assert results.stability().loc["kinds", "scripted"] == pytest.approx(expected)
+
+
+def test_rules_that_are_given_may_come_back():
+    whole = (rule("no", at_most(44.5)), rule("yes", at_least(50.5), A))
+    given = RuleSet((whole[1], rule("yes", B)), ATTRIBUTES, ("no", "yes"))
+    found = stability(Scripted([whole, whole], []), X, Y, n_resamples=2, ruleset=given)
+    assert found.ruleset is given
+    assert found.returns == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_model_knows_by_whom_it_was_learned(task):
+    table = X.head(40).assign(x=np.tile(np.arange(10.0), 4))
+    truth = {"regression": table["x"].to_numpy() * 2.0}.get(task, np.tile(np.repeat([0, 1], 5), 4))
+    for learner in TASKS[task].values():
+        if not learner.rules or learner.parameters:
+            continue
+        estimator = learner.make()
+        ruleset = estimator.fit(table, truth).ruleset_
+        again = learner_again(RuleSet.from_dict(ruleset.to_dict()))
+        assert type(again) is type(estimator)
+        assert str(again.get_params()) == str(estimator.get_params())
+    with pytest.raises(ValueError, match="says no learner, which cannot be run again"):
+        learner_again(RuleSet((), ATTRIBUTES, ("no", "yes")))
+
+
+@pytest.fixture(scope="module")
+def sized(tmp_path_factory):
+    """A model that tried sizes, what comes back of it, and the folder with its file and its rows."""
+    rows, truth = (part[::4] for part in load_iris(return_X_y=True, as_frame=True))
+    truth = truth.map({0: "setosa", 1: "versicolor", 2: "virginica"}).rename("kind")
+    learner = CompactFRRIClassifier(max_rules="1se").fit(rows, truth)
+    folder = tmp_path_factory.mktemp("sized")
+    learner.ruleset_.save(folder / "model.json")
+    rows.assign(kind=truth).to_csv(folder / "rows.csv", index=False)
+    return learner, stability(learner, rows, truth, n_resamples=2), folder
+
+
+def test_the_page_knows_sizes_and_what_comes_back(sized):
+    learner, found, folder = sized
+    known = facts(RuleSet.load(folder / "model.json"), stability=found)
+    path = learner.path_
+    assert known["path"] == path.plain()
+    assert known["path"]["chosen"] == path.chosen
+    assert known["stability"]["returns"] == list(found.returns)
+    assert facts(found.ruleset.without_rule(0))["stability"] is None
+    with pytest.raises(ValueError, match="of other rules than the"):
+        facts(found.ruleset.without_rule(0), stability=found)
+
+
+def test_commands_tell_what_comes_back(sized, capsys):
+    _, found, folder = sized
+    model, table = str(folder / "model.json"), str(folder / "rows.csv")
+    assert main(["rules", model, "--stability", table, "--resamples", "2"]) == 0
+    told = capsys.readouterr()
+    for line, share in zip(told.out.splitlines(), found.returns, strict=True):
+        assert line.endswith(f"   comes back in {share:.0%}")
+    assert f"similarity of their conditions {found.similarity:.2f}" in told.err
+    page = folder / "page.html"
+    assert main(["report", model, table, "--stability", "2", "-o", str(page)]) == 0
+    assert '"n_resamples":2' in page.read_text(encoding="utf-8")
+    for arguments, complaint in (
+        (["report", model, "--stability", "3"], "give a table with the column 'kind'"),
+        (["report", model, table, "--stability", "1"], "needs 2 resamples at least, got 1"),
+        (["rules", model, "--resamples", "3"], "--resamples belongs to --stability DATA"),
+        (["rules", model, "--stability", table, "--json"], "leave --json out"),
+        (["rules", model, "--stability", table, "--tree", table], "ask for one"),
+        (["rules", model, "--stability", table, "--cut", "2"], "--cut belongs to --tree DATA"),
+    ):
+        assert main(arguments) != 0
+        assert complaint in capsys.readouterr().err

@@ -7,6 +7,7 @@ from frri._util.progress import Progress
 from frri.cli.console import notes, say
 from frri.cli.files import check_inputs, check_output, load_model, write_whole
 from frri.cli.parser import Parser, whole_number
+from frri.cli.stability import add_stability_option, stability_of
 from frri.cli.tables import (
     add_reading_options,
     add_unlabelled_option,
@@ -22,7 +23,8 @@ from frri.rules import RuleSet
 
 EXAMPLES = """\
 frri report model.json
-frri report model.json patients.csv --target risk"""
+frri report model.json patients.csv --target risk
+frri report model.json patients.csv --stability 20"""
 
 
 def configure(parser: Parser) -> None:
@@ -68,6 +70,7 @@ def add_page_arguments(parser: Parser) -> None:
         metavar="N",
         help=f"embed a random sample of N rows where there are more; default: {MAX_ROWS}",
     )
+    add_stability_option(parser)
 
 
 def page_of(arguments: argparse.Namespace) -> str:
@@ -80,8 +83,13 @@ def page_of(arguments: argparse.Namespace) -> str:
         with notes():
             table, labels = _labelled(ruleset, arguments)
     names = None if table is None else _names(table, arguments)
+    found = None
+    if arguments.stability is not None:
+        found = stability_of(ruleset, table, labels, arguments.stability)
     with Progress("writing the page"):
-        return report_html(ruleset, table, labels, max_rows=arguments.max_rows, names=names)
+        return report_html(
+            ruleset, table, labels, max_rows=arguments.max_rows, names=names, stability=found
+        )
 
 
 def _names(table: Any, arguments: argparse.Namespace) -> Any:

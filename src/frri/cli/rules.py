@@ -3,12 +3,15 @@
 With --tree, rules of one class that are alike are merged into more general ones, step by step, by what they
 cover in a table with the true classes: a tree to read from the top. --cut shows its most general rules
 only, so many of them, and -o saves them as a model.
+
+With --stability, the learner of the model sees as many of the rows of a table, drawn anew, again and again:
+each rule is told in how many of these resamples it comes back, about the same.
 """
 
 import argparse
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from frri._util.names import find_name
@@ -16,11 +19,13 @@ from frri._util.progress import Progress
 from frri.cli.console import bold, one_line, say
 from frri.cli.files import check_inputs, check_output, load_model, write_whole
 from frri.cli.parser import Parser, at_least_one, whole_number
+from frri.cli.stability import stability_of
 from frri.cli.tables import (
     add_reading_options,
     add_unlabelled_option,
     labelled,
     labels_of,
+    numbers_of,
     read_for,
     reading,
 )
@@ -28,12 +33,16 @@ from frri.rules import Rule, RuleSet
 from frri.rules.hierarchy import SUPPORTED, Hierarchy
 from frri.rules.text import base_text, rule_text
 
+# Resamples that tell a rule that comes back from one that does not.
+RESAMPLES = 20
+
 EXAMPLES = """\
 frri rules model.json
 frri rules model.json --class yes
 frri rules model.json --json | jq '.rules[].text'
 frri rules model.json --tree patients.csv --depth 1
-frri rules model.json --tree patients.csv --cut 6 -o small.json"""
+frri rules model.json --tree patients.csv --cut 6 -o small.json
+frri rules model.json --stability patients.csv"""
 
 
 def configure(parser: Parser) -> None:
@@ -50,6 +59,17 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--cut", type=at_least_one, metavar="N", help="the tree cut to N rules")
     parser.add_argument("-o", "--output", metavar="FILE", help="save the rules of --cut as a model")
     parser.add_argument(
+        "--stability",
+        metavar="DATA",
+        help="how often each rule comes back, by a table with the truth",
+    )
+    parser.add_argument(
+        "--resamples",
+        type=at_least_one,
+        metavar="N",
+        help=f"of --stability, how often rows are drawn; default: {RESAMPLES}",
+    )
+    parser.add_argument(
         "--target", metavar="COLUMN", help="the classes in DATA; default: the model's target"
     )
     add_reading_options(parser)
@@ -59,10 +79,12 @@ def configure(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Rules to standard output."""
     if arguments.tree is not None:
+        if arguments.stability is not None:
+            raise ValueError("--tree and --stability answer different questions; ask for one.")
         return _tree(arguments)
-    for option in ("depth", "cut", "output", "target", "missing", "date_format", "drop_unlabelled"):
-        if getattr(arguments, option) not in (None, [], False):
-            raise ValueError(f"--{option.replace('_', '-')} belongs to --tree DATA.")
+    _check_options(arguments)
+    if arguments.stability is not None:
+        check_inputs(arguments.model, arguments.stability)
     ruleset = load_model(arguments.model)
     if arguments.label is not None and ruleset.semantics.meaning.says == "number":
         raise ValueError(
@@ -87,12 +109,40 @@ def run(arguments: argparse.Namespace) -> int:
         }
         sys.stdout.write(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
         return 0
-    sys.stdout.write(numbered(ruleset, chosen))
+    found = None if arguments.stability is None else _stability(ruleset, arguments)
+    sys.stdout.write(numbered(ruleset, chosen, () if found is None else found.returns))
+    if found is not None:
+        say(
+            f"{found.n_resamples} resamples of {arguments.stability}; similarity of their conditions "
+            f"{found.similarity:.2f}, of 1."
+        )
     if "monotone" in ruleset.about:
         say(one_line(str(ruleset.about["monotone"])))
     if not chosen:
         say("No rules.")
     return 0
+
+
+def _check_options(arguments: argparse.Namespace) -> None:
+    """Options about a table need one."""
+    reads = ("target", "missing", "date_format", "drop_unlabelled")
+    of_trees, of_both = ("depth", "cut", "output"), () if arguments.stability else reads
+    for option in (*of_trees, *of_both):
+        if getattr(arguments, option) not in (None, [], False):
+            table = " or --stability DATA" if option in reads else ""
+            raise ValueError(f"--{option.replace('_', '-')} belongs to --tree DATA{table}.")
+    if arguments.resamples is not None and arguments.stability is None:
+        raise ValueError("--resamples belongs to --stability DATA.")
+    if arguments.json and arguments.stability is not None:
+        raise ValueError("--stability is told as text; leave --json out.")
+
+
+def _stability(ruleset: RuleSet, arguments: argparse.Namespace) -> Any:
+    target = ruleset.target if arguments.target is None else arguments.target
+    frame: Any = read_for(ruleset, arguments.stability, target, **reading(arguments))
+    frame = labelled(frame, target, drop=arguments.drop_unlabelled)
+    truth = labels_of(frame[target], ruleset) if ruleset.classes else numbers_of(frame[target])
+    return stability_of(ruleset, frame, truth, arguments.resamples or RESAMPLES)
 
 
 def _tree(arguments: argparse.Namespace) -> int:
@@ -129,12 +179,18 @@ def _merged(arguments: argparse.Namespace) -> Hierarchy:
         return ruleset.hierarchy(frame, labels_of(frame[target], ruleset))
 
 
-def numbered(ruleset: RuleSet, chosen: Iterable[tuple[int, Rule]] | None = None) -> str:
-    """Rules with their numbers, by default all, as lines."""
+def numbered(
+    ruleset: RuleSet,
+    chosen: Iterable[tuple[int, Rule]] | None = None,
+    returns: Sequence[float] = (),
+) -> str:
+    """Rules with their numbers, by default all, as lines; with how often each comes back, if that is known."""
     width = len(str(len(ruleset)))
     rules = enumerate(ruleset, start=1) if chosen is None else chosen
     lines = [
-        f"{number:>{width}}  {rule_text(ruleset, rule, bold, one_line)}\n" for number, rule in rules
+        f"{number:>{width}}  {rule_text(ruleset, rule, bold, one_line)}"
+        f"{f'   comes back in {returns[number - 1]:.0%}' if returns else ''}\n"
+        for number, rule in rules
     ]
     base = base_text(ruleset)
     if base:

@@ -45,7 +45,7 @@ class Stability:
     Attributes
     ----------
     ruleset : RuleSet
-        Learned from all rows.
+        Learned from all rows, or given.
     similarity : float
         Dice's coefficient of the conditions of two resamples, 2 |A and B| / (|A| + |B|), averaged over
         all pairs; conditions count as equal if their bounds lie in the same tenth of the rows.
@@ -78,6 +78,7 @@ def stability(
     *,
     n_resamples: int = 20,
     random_state: Any = 0,
+    ruleset: RuleSet | None = None,
 ) -> Stability:
     """Fit a learner on all rows and on rows drawn anew, and compare the rules.
 
@@ -89,6 +90,8 @@ def stability(
     n_resamples : int
         How often as many rows as there are are drawn with replacement; at least 2.
     random_state : int, RandomState or None
+    ruleset : RuleSet, optional
+        The rules that may come back; by default those learned from all rows.
 
     Returns
     -------
@@ -105,7 +108,7 @@ def stability(
     """
     if n_resamples < 2:
         raise ValueError(f"n_resamples must be at least 2, got {n_resamples}.")
-    whole = clone(estimator).fit(X, y).ruleset_
+    whole: RuleSet = clone(estimator).fit(X, y).ruleset_ if ruleset is None else ruleset
     tenths = tenths_of(whole, X)
     random = check_random_state(random_state)
     found: list[list[tuple[Any, frozenset[Mark]]]] = []

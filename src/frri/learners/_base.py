@@ -165,7 +165,8 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
 
     def _about(self, table: TrainingTable | NumberTable) -> dict[str, Any]:
         """What the rules learned from a table say about themselves."""
-        return provenance(self._name(), self.get_params(), table.attributes, len(table.values))
+        known = provenance(self._name(), self.get_params(), table.attributes, len(table.values))
+        return known if self.path_ is None else known | {"path": self.path_.plain()}
 
     def _encoded(self, X: Any, y: Any) -> tuple[EncodedTable, NDArray[Any]]:
         """A table of any form to learn from, and its labels."""

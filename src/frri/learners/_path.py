@@ -83,6 +83,16 @@ class SizePath:
         """The score of one of the sizes."""
         return self.scores[self.sizes.index(size)]
 
+    def plain(self) -> dict[str, Any]:
+        """The same as plain JSON values, for files."""
+        return {
+            "sizes": list(self.sizes),
+            "scores": list(self.scores),
+            "errors": list(self.errors),
+            "chosen": self.chosen,
+            "measure": self.measure,
+        }
+
     def to_frame(self) -> Any:
         """A row for each size, as a pandas data frame."""
         pandas = optional("pandas", "A table of sizes", "tables")

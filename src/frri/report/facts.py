@@ -21,6 +21,7 @@ from frri.report.numbers import (
 )
 from frri.report.packing import pack_codes, pack_flags, pack_numbers
 from frri.report.plane import principal_plane
+from frri.report.sizes import returning, size_path
 from frri.rules import RuleSet, RuleStatistics
 from frri.rules.about import About
 from frri.rules.carrying import carrying_rules
@@ -64,6 +65,7 @@ def facts(
     max_rows: int = MAX_ROWS,
     names: Any = None,
     seed: int = 0,
+    stability: Any = None,
 ) -> dict[str, Any]:
     """What a model is, what its rules cover and how well they decide.
 
@@ -80,13 +82,15 @@ def facts(
         What the rows are called, one name per row; by default they are numbered.
     seed : int, default=0
         Decides the sample and the shuffling behind the importance of attributes.
+    stability : Stability, optional
+        What `frri.compare.stability` found out about these rules.
 
     Returns
     -------
     dict
         Plain JSON values: `model` (as `RuleSet.to_dict`), `overview`, `attributes`, `rules` and, with
-        data, `data`, `performance`, `curve` and `merged`; these are None where nothing is known. Where numbers are
-        predicted, `numbers` says where they begin and end, and their levels stand for classes.
+        data, `data`, `performance`, `curve` and `merged`; these are None where nothing is known, and so are `path`
+        (what so many rules are worth) and `stability`. Where numbers are predicted, `numbers` says where they begin and end, and their levels stand for classes.
 
     Examples
     --------
@@ -117,6 +121,8 @@ def facts(
         "performance": None,
         "curve": None,
         "merged": None,
+        "path": size_path(ruleset.about),
+        "stability": returning(ruleset, stability),
     }
     if table is None:
         return result
@@ -207,7 +213,7 @@ def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
     about = About(ruleset.about).plain()
     learner, version = about.pop("learner", None), about.pop("frri", None)
     proof = about.pop("selection", None)
-    for said_elsewhere in ("rows", "columns", "log", "intervals"):
+    for said_elsewhere in ("rows", "columns", "log", "intervals", "path"):
         about.pop(said_elsewhere, None)
     return {
         "learner": None if learner is None else str(learner),

@@ -34,6 +34,7 @@ def write_report(
     *,
     max_rows: int = MAX_ROWS,
     names: Any = None,
+    stability: Any = None,
 ) -> None:
     """Write the page about a model to a file, whole or not at all.
 
@@ -49,6 +50,8 @@ def write_report(
         As many rows are embedded at most; of more, a random sample is.
     names : sequence, optional
         What the rows are called, one name per row; by default they are numbered.
+    stability : Stability, optional
+        What `frri.compare.stability` found out about these rules: how often each comes back.
 
     Examples
     --------
@@ -58,7 +61,9 @@ def write_report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_report(rules, f"{folder}/report.html", [[1], [2], [4]], [0, 1, 1])
     """
-    write_whole(path, report_html(ruleset, X, y, max_rows=max_rows, names=names))
+    write_whole(
+        path, report_html(ruleset, X, y, max_rows=max_rows, names=names, stability=stability)
+    )
 
 
 def report_html(
@@ -68,6 +73,7 @@ def report_html(
     *,
     max_rows: int = MAX_ROWS,
     names: Any = None,
+    stability: Any = None,
 ) -> str:
     """The page about a model as a text.
 
@@ -79,6 +85,8 @@ def report_html(
     max_rows : int, default=5000
     names : sequence, optional
         What the rows are called.
+    stability : Stability, optional
+        How often each rule comes back in resamples.
 
     Returns
     -------
@@ -93,7 +101,8 @@ def report_html(
     True
     """
     rules: RuleSet = getattr(ruleset, "ruleset_", ruleset)
-    return render(facts(rules, X, y, max_rows=max_rows, names=names), rules)
+    known = facts(rules, X, y, max_rows=max_rows, names=names, stability=stability)
+    return render(known, rules)
 
 
 def render(known: Mapping[str, Any], ruleset: RuleSet) -> str:

@@ -15,7 +15,8 @@ import { weightName } from "./words.js";
  *   down?: boolean}>}
  */
 export function ordersOf(store) {
-  const { model } = store.facts;
+  const { facts } = store;
+  const { model } = facts;
   const role = roleOf(model);
   const decides = (entry) => store.state.decides?.get(entry.number);
   const orders = [
@@ -65,11 +66,20 @@ export function ordersOf(store) {
       down: true,
     },
     { key: "length", name: "length", of: (entry) => entry.rule.if.length },
+    {
+      key: "returns",
+      title: "Returns",
+      name: "how often it returns",
+      help: `Share of ${facts.stability?.n_resamples} resamples of the rows that give about the same rule`,
+      of: (entry) => entry.known.returns ?? null,
+      down: true,
+    },
     { key: "lift", name: "lift", of: (entry) => entry.known.lift, down: true },
   ];
   const hidden = store.state.decides ? [] : ["decides", "right"];
   if (predictsNumbers(model)) hidden.push("right", "precision", "lift");
   if (addsNumbers(model)) hidden.push("confidence");
+  if (!facts.stability) hidden.push("returns");
   return orders.filter(({ key }) => !hidden.includes(key));
 }
 

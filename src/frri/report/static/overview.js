@@ -13,6 +13,7 @@ import { accuracyBySize, metrics, performanceOf } from "./measures.js";
 import { mergedRules } from "./merged.js";
 import { predictsNumbers, shownNumber } from "./numbers.js";
 import { scatterPicture } from "./scatter.js";
+import { sizesCard } from "./sizes.js";
 import { trimmer } from "./trimming.js";
 import { addsVotes } from "./votes.js";
 import { counted, decimal, percentText, shareText, signedText } from "./words.js";
@@ -75,6 +76,7 @@ export function overviewView(store, actions) {
         isNumber ? null : card("Confusion matrix", confusion(store, actions)),
         card("Attributes", importance(store)),
         isNumber ? null : card("Accuracy against the number of rules", curveBlock(store)),
+        sizesCard(store),
         mergedRules(store, actions),
       ),
     );
@@ -206,6 +208,10 @@ function modelBlock({ facts, state, rows }) {
       [
         "A missing value",
         MISSING[model.semantics.missing],
+      ],
+      facts.stability && [
+        `Conditions shared by ${facts.stability.n_resamples} resamples, of 1`,
+        shareText(facts.stability.similarity),
       ],
       overview.version && ["Made with", `frri ${overview.version}`],
       ...overview.settings

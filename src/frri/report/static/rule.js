@@ -101,6 +101,7 @@ function coverage(store, entry) {
     ),
     known.support ? classBar(store, known.support) : null,
     ...[decidesText(store, entry)].flat(),
+    returnsText(store, entry),
   ];
   // What it alone covered among the rules as learned says nothing about the edited ones.
   const learned = store.isEdited ? null : known.alone;
@@ -120,6 +121,13 @@ function coverage(store, entry) {
   if (rule.source !== undefined)
     parts.push(h("p", { class: "muted" }, `Made from training object ${rule.source}.`));
   return parts;
+}
+
+/** How often about the same rule was learned from rows drawn anew. */
+function returnsText({ facts }, { known }) {
+  if (known.returns === null || known.returns === undefined) return null;
+  const { n_resamples: n } = facts.stability;
+  return h("p", {}, `About the same rule came back in ${Math.round(known.returns * n)} of ${n} resamples.`);
 }
 
 function decidesText(store, { number }) {

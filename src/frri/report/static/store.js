@@ -39,7 +39,7 @@ export function createStore(facts) {
   const entries = facts.model.rules.map((rule, r) => ({
     number: r + 1,
     rule,
-    known: facts.rules[r],
+    known: { ...facts.rules[r], returns: facts.stability ? facts.stability.returns[r] : null },
     cover: rows && unpackFlags(facts.rules[r].covers, rows.n),
   }));
   const sheet = rows && createSheet(facts.model, rows);

@@ -218,10 +218,11 @@ export function rulesView(store, actions) {
 function besideKeys(store) {
   const { model } = store.facts;
   const known = store.state.decides ? ["decides"] : [];
+  const last = store.facts.stability ? ["returns"] : [];
   if (predictsNumbers(model))
-    return [...known, "coverage", ...(addsNumbers(model) ? [] : ["confidence"])];
-  if (known.length) return ["decides", "right"];
-  return ["coverage", "precision", "confidence"];
+    return [...known, "coverage", ...(addsNumbers(model) ? [] : ["confidence"]), ...last];
+  if (known.length) return ["decides", "right", ...last];
+  return ["coverage", "precision", "confidence", ...last];
 }
 
 /** Whether rules have conditions on attributes that are no columns. */
@@ -341,6 +342,7 @@ function besideCells(store, entry) {
     coverage: () => cell("coverage", "Covers", percentText(coverageOf(entry, store))),
     precision: () => cell("precision", "Precision", shareText(known.precision)),
     confidence: () => cell("confidence", weightName(store.facts.model), shareText(rule.weight)),
+    returns: () => cell("returns", "Returns", percentText(known.returns)),
   };
   return besideKeys(store).map((key) => cells[key]());
 }
