@@ -2,11 +2,12 @@
 
 import os
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 
 
-def write_whole(path: str | os.PathLike[str], content: str) -> None:
-    """Write a text file beside the old one and put it in its place when it is complete.
+def write_whole(path: str | os.PathLike[str], content: str | Iterable[str]) -> None:
+    """Write a text file, or one that comes in parts, beside the old one and put it in its place when it is complete.
 
     An earlier file survives any failure; links are followed and the mode of the file is kept.
 
@@ -27,7 +28,7 @@ def write_whole(path: str | os.PathLike[str], content: str) -> None:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
             if target.exists():
                 neighbour.chmod(target.stat().st_mode & 0o777)
-            file.write(content)
+            file.writelines([content] if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         neighbour.replace(target)

@@ -18,6 +18,11 @@ class Progress:
     closing : bool, default=False
         Whether the last word is how long it took.
 
+    Attributes
+    ----------
+    share : float
+        How much of it is done, where whoever does it says so: then the time left is told.
+
     Examples
     --------
     >>> with Progress("learning rules"):
@@ -29,6 +34,7 @@ class Progress:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._shown = False
+        self.share = 0.0
 
     def __enter__(self) -> Self:
         self._start = time.perf_counter()
@@ -54,12 +60,19 @@ class Progress:
         while not self._over.wait(wait):
             seconds = time.perf_counter() - self._start
             self._shown = True
+            line = f"{self.what} ... {self._how_far(seconds)}"
             if sys.stderr.isatty():
                 wait = 1.0
-                _write(f"\r{self.what} ... {seconds:.0f} s")
+                _write(f"\r{line}\x1b[K")
             else:
                 wait = max(10.0, seconds)
-                _write(f"{self.what} ... {seconds:.0f} s\n")
+                _write(f"{line}\n")
+
+    def _how_far(self, seconds: float) -> str:
+        if not self.share:
+            return f"{seconds:.0f} s"
+        left = seconds * (1.0 - self.share) / self.share
+        return f"{self.share:.0%} in {seconds:.0f} s, {left:.0f} s left"
 
 
 def _write(text: str) -> None:

@@ -3,7 +3,8 @@
 import errno
 import os
 import sys
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from frri._util import files as writing
@@ -11,6 +12,9 @@ from frri.cli.console import sentence
 from frri.readers.tables import FORMATS
 from frri.rules import RuleSet
 from frri.rules.persistence import read
+
+# Characters of a result that are kept in memory.
+MOST_HELD = 1 << 24
 
 
 def load_model(source: str) -> RuleSet:
@@ -77,24 +81,36 @@ def check_output(output: str, inputs: Iterable[str] = ()) -> None:
         raise ValueError(f"{output} cannot be written: {os.strerror(errno.EACCES)}.")
 
 
-def write_whole(output: str, content: str) -> None:
-    """Write a file, or with ``-`` to standard output.
+def write_whole(output: str, content: str | Iterable[str]) -> None:
+    """Write a file, or with ``-`` to standard output, a text or one that comes in parts.
 
     A new file is written beside the old one and takes its place when it is complete: an earlier file
-    survives any failure.
+    survives any failure. Where there is no such place, parts wait in a file of their own until the last.
     """
     if output == "-":
-        sys.stdout.write(content)
+        sys.stdout.writelines(_completed(content))
         return
     path = Path(output)
     try:
         if _is_special(path):
             with path.open("w", encoding="utf-8", newline="") as device:
-                device.write(content)
+                device.writelines(_completed(content))
         else:
             writing.write_whole(path, content)
     except OSError as error:
         raise ValueError(f"{output} cannot be written: {error.strerror}.") from None
+
+
+def _completed(content: str | Iterable[str]) -> Iterator[str]:
+    """The same parts, once all of them are known."""
+    if isinstance(content, str):
+        yield content
+        return
+    with tempfile.SpooledTemporaryFile(MOST_HELD, "w+", encoding="utf-8", newline="") as parts:
+        parts.writelines(content)
+        parts.seek(0)
+        while part := parts.read(MOST_HELD):
+            yield part
 
 
 def _is_special(path: Path) -> bool:

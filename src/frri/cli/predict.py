@@ -4,31 +4,35 @@ The table needs the columns that rules use. Of others, --keep shows some beside 
 key, and --keep-all shows the whole table. A category that the model has never seen fits no condition on
 its column, which is noted; a missing value is treated as the model says. A text that a spreadsheet would
 take for a formula (it begins with =, +, -, @, a tab or a line break, and is no number) has an apostrophe
-in front.
+in front. Large files of CSV, Parquet and Arrow are read part by part, so that the table may be larger than
+memory; what is written appears when it is complete.
 """
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from frri._util.names import find_name
 from frri._util.progress import Progress
-from frri.cli.console import one_line, say
+from frri.cli.console import notes, one_line, say
 from frri.cli.files import check_inputs, check_output, load_model, write_whole
 from frri.cli.parser import Parser, positive_number
-from frri.cli.tables import add_reading_options, listed, read_for, reading
-from frri.export.csv import csv_text
+from frri.cli.strangers import Strangers
+from frri.cli.tables import add_reading_options, batches_for, listed, reading
+from frri.export.csv import csv_lines, csv_text
+from frri.readers.batches import Batch
 from frri.rules import RuleSet
 from frri.rules.decision import Decision
 from frri.rules.intervals import half_width
-from frri.table import Attribute
-from frri.table.checks import listing
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# Degrees of rules that are kept at a time, where all rules that fired are asked for.
+MOST_DEGREES = 1 << 22
 
 EXAMPLES = """\
 frri predict model.json new.csv > predictions.csv
@@ -78,87 +82,77 @@ def run(arguments: argparse.Namespace) -> int:
             f"The rules for {ruleset.target!r} predict numbers, which have no probabilities; "
             "leave --proba out."
         )
-    frame = read_for(
-        ruleset, arguments.data, verbatim=True, keep=arguments.keep, **reading(arguments)
-    )
+    strangers = Strangers(ruleset)
     where = "standard input" if arguments.data == "-" else arguments.data
-    kept = [find_name(name, frame.columns, where) for name in dict.fromkeys(arguments.keep)]
-    shown = list(frame.columns) if arguments.keep_all else kept
-    with Progress(f"predicting {len(frame)} rows"):
-        decision = ruleset.decide(frame)
-        columns = _columns(ruleset, decision, proba=arguments.proba, rules=arguments.rules)
-        if arguments.interval is not None:
-            reach = half_width(ruleset, arguments.interval)
-            columns |= {"low": (decision.answers - reach).tolist()}
-            columns |= {"high": (decision.answers + reach).tolist()}
-        twice = [name for name in shown if name in columns]
-        if twice:
-            raise ValueError(
-                f"{where} has a column {twice[0]!r} of its own; keep others (--keep A,B) or rename it."
-            )
-        beside = {name: _cells(frame[name]) for name in shown}
-        content = (_json if arguments.json else _csv)(beside | columns)
-    for note in _notes(ruleset, frame, decision):
+    with notes(), Progress(f"predicting {where}") as progress:
+        tables = _predicted(arguments, ruleset, where, strangers, progress)
+        write_whole(arguments.output, (_json if arguments.json else _csv)(tables))
+    for note in strangers.notes():
         say(f"note: {one_line(note)}")
-    write_whole(arguments.output, content)
     return 0
 
 
-def _notes(ruleset: RuleSet, frame: "pd.DataFrame", decision: Decision) -> Iterator[str]:
-    """What rules look at and training has not had: never-seen categories, other types."""
-    for attribute, values in zip(ruleset.attributes, decision.matrix.T, strict=True):
-        if attribute.name not in ruleset.used_attributes:
-            continue
-        column = frame[attribute.name]
-        held, had = _changed(column, attribute)
-        rows = f"of {len(frame)} rows"
-        parts = (
-            [f"holds {held} in {column.count()} {rows} where training had {had}"] if held else []
-        )
-        strange = column.notna().to_numpy() & ~(values >= 0) & (attribute.categories is not None)
-        if strange.any():
-            different = column[strange].astype(str).unique()
-            what = "category" if len(different) == 1 else "categories"
-            counted = (
-                "these count as missing"
-                if attribute.kind == "ordinal"
-                else "no condition on it holds there"
-            )
-            parts.append(
-                f"holds {len(different)} {what} never seen in training ({listing(different, 3)}) in "
-                f"{strange.sum()} {rows}: {counted}"
-            )
-        if parts:
-            yield f"column {attribute.name!r} {', and '.join(parts)}."
+Columns = dict[str, list[Any]]
 
 
-def _changed(column: "pd.Series[Any]", attribute: Attribute) -> tuple[str, str]:
-    """What a column holds and had in training, if these are of different types."""
-    known = column.dropna().unique()
-    if not len(known):
-        return "", ""
-    kinds = {"i": "numbers", "u": "numbers", "f": "numbers", "M": "dates"}
-    held = kinds.get(column.dtype.kind, "")
-    if all(isinstance(value, bool | np.bool_) for value in known):
-        held = "truth values"
-    if attribute.categories is None:
-        return (held, "numbers") if held == "truth values" else ("", "")
-    alike = {str(value) for value in known} & set(attribute.categories)
-    return ("" if alike else held), listing(attribute.categories)
+def _predicted(
+    arguments: argparse.Namespace,
+    ruleset: RuleSet,
+    where: str,
+    strangers: Strangers,
+    progress: Progress,
+) -> Iterator[Columns]:
+    """What is to be written of each part of the table, by column."""
+    reach = None if arguments.interval is None else half_width(ruleset, arguments.interval)
+    keep = list(dict.fromkeys(arguments.keep))
+    wanted = None if arguments.keep_all else keep
+    for batch in batches_for(ruleset, arguments.data, wanted, **reading(arguments)):
+        kept = [find_name(name, batch.frame.columns, where) for name in keep]
+        shown = list(batch.frame.columns) if arguments.keep_all else kept
+        for start, frame in _pieces(batch, len(ruleset) if arguments.rules else 0):
+            try:
+                decision = ruleset.decide(frame)
+            except ValueError as error:
+                if not start:
+                    raise
+                raise ValueError(
+                    f"After row {start} of {where}, rows counted from there: {error}"
+                ) from None
+            columns = _columns(ruleset, decision, proba=arguments.proba, rules=arguments.rules)
+            if reach is not None:
+                columns |= {"low": (decision.answers - reach).tolist()}
+                columns |= {"high": (decision.answers + reach).tolist()}
+            twice = [name for name in shown if name in columns]
+            if twice:
+                raise ValueError(
+                    f"{where} has a column {twice[0]!r} of its own; keep others (--keep A,B) or rename it."
+                )
+            strangers.look(frame, decision)
+            yield {name: _cells(frame[name]) for name in shown} | columns
+        progress.share = batch.done
+
+
+def _pieces(batch: Batch, n_rules: int) -> "Iterator[tuple[int, pd.DataFrame]]":
+    """A part of a table in smaller ones, for which the degrees of so many rules can be had at once."""
+    rows = max(MOST_DEGREES // max(n_rules, 1), 1) if n_rules else len(batch.frame)
+    for first in range(0, len(batch.frame), rows):
+        piece = batch.frame.iloc[first : first + rows].reset_index(drop=True)
+        yield batch.start + first, piece
 
 
 def _cells(column: "pd.Series[Any]") -> list[Any]:
     """Values as they are written: whole numbers without a point, moments in ISO form."""
-    absent, known = column.isna(), column.dropna()
+    absent = column.isna()
     if column.dtype.kind == "M":
         column = column.astype(str)
-    elif column.dtype.kind == "f" and ((known == known.round()) & (known.abs() < 2**53)).all():
-        column = column.astype("Int64")
     values = zip(column.tolist(), absent, strict=True)
-    return [
-        None if gone else value if isinstance(value, str | int | float) else str(value)
-        for value, gone in values
-    ]
+    return [None if gone else _cell(value) for value, gone in values]
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    return value if isinstance(value, str | int | float) else str(value)
 
 
 def _columns(
@@ -176,14 +170,20 @@ def _columns(
     return columns
 
 
-def _csv(columns: dict[str, list[Any]]) -> str:
-    cells = [
-        [" ".join(map(str, cell)) if isinstance(cell, list) else cell for cell in column]
-        for column in columns.values()
-    ]
-    return csv_text(columns, zip(*cells, strict=True))
+def _csv(tables: Iterable[Columns]) -> Iterator[str]:
+    for part, columns in enumerate(tables):
+        cells = [
+            [" ".join(map(str, cell)) if isinstance(cell, list) else cell for cell in column]
+            for column in columns.values()
+        ]
+        rows = zip(*cells, strict=True)
+        yield csv_lines(rows) if part else csv_text(columns, rows)
 
 
-def _json(columns: dict[str, list[Any]]) -> str:
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    return json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
+def _json(tables: Iterable[Columns]) -> Iterator[str]:
+    """One list, as if it had been written at once."""
+    for part, columns in enumerate(tables):
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        text = json.dumps(rows, indent=1, ensure_ascii=False)
+        yield ("," if part else "[") + text.removeprefix("[").removesuffix("\n]")
+    yield "\n]\n"

@@ -1,7 +1,7 @@
 """Tables as their options declare them, and as a saved model wants them."""
 
 import argparse
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from frri._util.names import find_name
 from frri.cli.console import notes, say
 from frri.cli.parser import Parser
 from frri.readers import read_table
+from frri.readers.batches import Batch, read_batches
 from frri.rules import RuleSet
 from frri.rules.rule import label_array
 from frri.table.categories import category_codes
@@ -121,30 +122,20 @@ def read_for(
     ruleset: RuleSet,
     source: str,
     target: str | None = None,
-    *,
-    verbatim: bool = False,
-    keep: Collection[str] = (),
     **options: Any,
 ) -> "pd.DataFrame":
     """A table with the columns that rules use; categories stay texts, whatever they look like.
 
-    With `verbatim`, further columns of a file stay texts as well: 007 is not 7. Names of rows are left
-    out unless they are to be kept. What was done to the table becomes a note; the options are those of
-    `read_table`.
+    What was done to the table becomes a note; the options are those of `read_table`.
     """
-    texts: dict[str, Collection[str]] = {
-        a.name: a.categories for a in ruleset.attributes if a.categories is not None
-    }
-    texts |= {name: () for name in keep if name not in ruleset.used_attributes}
+    texts = _texts(ruleset)
     if target is not None and ruleset.classes:
         texts[target] = tuple(str(label) for label in ruleset.classes)
     with notes():
-        frame = read_table(source, _AllButNumbers(ruleset, texts) if verbatim else texts, **options)
+        frame = read_table(source, texts, **options)
     where = "standard input" if source == "-" else source
     present = set(frame.columns)
-    for name in ruleset.used_attributes:
-        if name not in present:
-            find_name(name, frame.columns, where)
+    _check_used(ruleset, frame, where)
     if target is not None and target not in present:
         try:
             find_name(target, frame.columns, where)
@@ -153,6 +144,36 @@ def read_for(
                 f"{error} --target names the column of the {_answers(ruleset)}."
             ) from None
     return frame
+
+
+def batches_for(
+    ruleset: RuleSet, source: str, keep: Collection[str] | None, **options: Any
+) -> Iterator[Batch]:
+    """The same part by part, whatever is not compared as a number or date as it is written: 007 is not 7.
+
+    Of columns that rules do not use, those to be kept are there, all of them if that is None; names of
+    rows only if they are to be kept by name.
+    """
+    used = ruleset.used_attributes
+    texts = _texts(ruleset) | {name: () for name in keep or () if name not in used}
+    columns = None if keep is None else {*used, *keep}
+    where = "standard input" if source == "-" else source
+    for batch in read_batches(source, _AllButNumbers(ruleset, texts), columns=columns, **options):
+        if not batch.start:
+            _check_used(ruleset, batch.frame, where)
+        yield batch
+
+
+def _texts(ruleset: RuleSet) -> dict[str, Collection[str]]:
+    """Columns of categories, which stay texts."""
+    return {a.name: a.categories for a in ruleset.attributes if a.categories is not None}
+
+
+def _check_used(ruleset: RuleSet, frame: "pd.DataFrame", where: str) -> None:
+    present = set(frame.columns)
+    for name in ruleset.used_attributes:
+        if name not in present:
+            find_name(name, frame.columns, where)
 
 
 def _answers(ruleset: RuleSet) -> str:

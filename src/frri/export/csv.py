@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from frri.export.rows import Cell, table_rows
 from frri.rules.ruleset import RuleSet
@@ -41,10 +42,20 @@ def csv_text(titles: Iterable[str], rows: Iterable[Sequence[Cell]]) -> str:
     >>> csv_text(["class"], [["one\rtwo"], ["=1+1"], ["-1"], [""]])
     'class\n"one\rtwo"\n\'=1+1\n-1\n""\n'
     """
+    return csv_lines(chain([titles], rows))
+
+
+def csv_lines(rows: Iterable[Iterable[Cell]]) -> str:
+    r"""Some rows of such a file.
+
+    Examples
+    --------
+    >>> csv_lines([["a", 1], ["b", None]])
+    'a,1\nb,\n'
+    """
     lines = _Lines()
     # With this end of lines the csv module puts both of its characters in quotes, wherever they are.
     writer = csv.writer(lines, lineterminator="\r\n")
-    writer.writerow([_cell(title) for title in titles])
     writer.writerows([_cell(cell) for cell in row] for row in rows)
     return "".join(lines)
 

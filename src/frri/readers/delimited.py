@@ -67,7 +67,7 @@ def read_delimited(
     1  NaN
     """
     known = texts or {}
-    layout = _layout(decoded(content, name), name)
+    layout = layout_of(decoded(content, name), name)
     as_written = known if classes is None else {classes: (), **known}
     frame = _parsed(layout, name, as_written, [*MISSING, *missing])
     if frame.empty:
@@ -88,7 +88,7 @@ def read_delimited(
 
 
 @dataclass
-class _Layout:
+class Layout:
     """A text of separated values and what its first lines tell."""
 
     text: str
@@ -96,7 +96,7 @@ class _Layout:
     columns: list[str]
 
 
-def _layout(text: str, name: str) -> _Layout:
+def layout_of(text: str, name: str) -> Layout:
     """The column names, by the separator that gives the most of them."""
     announced = _ANNOUNCED.match(text)
     if announced:
@@ -112,7 +112,7 @@ def _layout(text: str, name: str) -> _Layout:
     columns = [column.strip() for column in rows[separator]]
     if _names_rows(_first_rows(text, separator), len(columns)):
         columns.insert(0, "")
-    return _Layout(text, separator, _distinct(columns, name))
+    return Layout(text, separator, _distinct(columns, name))
 
 
 def _without_comments(text: str) -> str:
@@ -211,7 +211,7 @@ def _distinct(columns: list[str], name: str) -> list[str]:
 
 
 def _parsed(
-    layout: _Layout, name: str, texts: Mapping[str, Collection[str]], marks: list[str]
+    layout: Layout, name: str, texts: Mapping[str, Collection[str]], marks: list[str]
 ) -> "pd.DataFrame":
     pd = import_pandas()
     # Positions for names: blank ones are dealt with later.
@@ -296,7 +296,7 @@ def _is_index(values: "pd.Series[Any]") -> bool:
     return bool(values.notna().all()) and (values.dtype.kind == "i" or values.is_unique)
 
 
-def _check_lengths(layout: _Layout, name: str) -> None:
+def _check_lengths(layout: Layout, name: str) -> None:
     """Complain about rows that end early, which the parser fills up with missing values."""
     if layout.separator == " ":
         rows = ((i, line.split()) for i, line in enumerate(layout.text.splitlines(), start=1))

@@ -30,8 +30,13 @@ def decoded(content: bytes, name: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
+def is_wide(content: bytes) -> bool:
+    """Whether a file says that it is in UTF-16, with two bytes or more for each character."""
+    return content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+
+
 def _text(content: bytes) -> str | None:
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    if is_wide(content):
         try:
             return content.decode("utf-16")
         except UnicodeDecodeError:

@@ -1,8 +1,9 @@
-"""Parquet files, whose columns know their kinds."""
+"""Parquet and Arrow files, whose columns know their kinds."""
 
 import io
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
 
 from frri._util.optional import import_pandas, optional
 
@@ -12,8 +13,12 @@ if TYPE_CHECKING:
 _UNSUITABLE = ("list", "struct", "map", "union", "binary", "time", "duration")
 
 
+# The endings of Arrow's own files, which Feather ones are.
+ARROW = (".feather", ".arrow")
+
+
 def read_parquet(content: bytes, name: str) -> "pd.DataFrame":
-    """A table from the bytes of a Parquet file; its categories, dates and truth values stay such.
+    """A table from the bytes of a Parquet or Arrow file; its categories, dates and truth values stay such.
 
     Examples
     --------
@@ -22,19 +27,39 @@ def read_parquet(content: bytes, name: str) -> "pd.DataFrame":
         ...
     ValueError: example.parquet is not a Parquet file, or a damaged one.
     """
-    pd, parquet = import_pandas(), optional("pyarrow.parquet", "Reading Parquet", "tables")
+    parquet = optional("pyarrow.parquet", "Reading Parquet", "tables")
     if not content:
         raise ValueError(f"{name} is empty.")
     try:
-        if name.lower().partition(".feather")[1]:
+        if _is_arrow(name):
             table = optional("pyarrow.feather", "Reading Feather", "tables").read_table(
                 io.BytesIO(content)
             )
         else:
             table = parquet.ParquetFile(io.BytesIO(content)).read()
     except (ValueError, OSError):  # pyarrow's own errors are of these types
-        kind = "Feather" if ".feather" in name.lower() else "Parquet"
-        raise ValueError(f"{name} is not a {kind} file, or a damaged one.") from None
+        raise damaged(name) from None
+    frame = arrow_frame(table, name)
+    if frame.empty:
+        raise ValueError(f"{name} has column names but no rows.")
+    return frame
+
+
+def damaged(name: str) -> ValueError:
+    """The complaint about a file that is not what its name says."""
+    kind = "Parquet"
+    if _is_arrow(name):
+        kind = "Feather" if ".feather" in name.lower() else "Arrow"
+    return ValueError(f"{name} is not a {kind} file, or a damaged one.")
+
+
+def _is_arrow(name: str) -> bool:
+    return any(ending in ARROW for ending in PurePath(name.lower()).suffixes)
+
+
+def arrow_frame(table: Any, name: str) -> "pd.DataFrame":
+    """A table of pyarrow as a data frame, if its columns are of suitable types."""
+    pd = import_pandas()
     twice, count = Counter(table.column_names).most_common(1)[0] if table.num_columns else ("", 0)
     if count > 1:
         raise ValueError(f"{name} has more than one column {twice!r}; rename one of them.")
@@ -54,6 +79,4 @@ def read_parquet(content: bytes, name: str) -> "pd.DataFrame":
         unnamed = [level for level in frame.index.names if level is None]
         frame = frame.reset_index(drop=bool(unnamed))
     frame.columns = [str(column) for column in frame.columns]
-    if frame.empty:
-        raise ValueError(f"{name} has column names but no rows.")
     return frame

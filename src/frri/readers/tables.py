@@ -27,6 +27,7 @@ FORMATS = {
     ".txt": "delimited",
     ".parquet": "parquet",
     ".feather": "parquet",
+    ".arrow": "parquet",
     ".xlsx": "sheet",
     ".xls": "sheet",
     ".ods": "sheet",
@@ -59,7 +60,7 @@ def read_table(
     ----------
     source : path or "-"
         A file ending in .csv, .tsv, .txt (any usual separator), .xlsx, .xls or .ods (the first sheet),
-        .json, .jsonl, .parquet, .feather, .arff or .dat (KEEL), each possibly compressed (.gz, .bz2,
+        .json, .jsonl, .parquet, .feather, .arrow, .arff or .dat (KEEL), each possibly compressed (.gz, .bz2,
         .xz, .zst); ``-`` reads CSV, JSON, Parquet, ARFF or KEEL from standard input.
     texts : mapping, optional
         Columns that hold texts even if they look like numbers or dates, and their known values: these
