@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from frri.learners.quickrules.quickrules import QuickRulesClassifier
     from frri.learners.ripper.furia import FURIAClassifier
     from frri.learners.ripper.ripper import RIPPERClassifier
+    from frri.learners.trees import tree_rules
     from frri.readers import read_table
     from frri.report import write_report
     from frri.rules import (
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         RuleSet,
         RuleStatistics,
     )
+    from frri.rules.tradeoff import frontier
     from frri.table import Attribute
 
 __version__ = "0.2.0"
@@ -65,8 +67,10 @@ _HOMES = {
     "Rule": "rules",
     "RuleSet": "rules",
     "RuleStatistics": "rules",
+    "frontier": "rules.tradeoff",
     "minimum_cover": "cover",
     "read_table": "readers",
+    "tree_rules": "learners.trees",
     "write_report": "report",
 }
 
@@ -96,8 +100,10 @@ __all__ = [
     "Rule",
     "RuleSet",
     "RuleStatistics",
+    "frontier",
     "minimum_cover",
     "read_table",
+    "tree_rules",
     "write_report",
 ]
 

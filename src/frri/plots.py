@@ -16,6 +16,7 @@ from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
 from frri.rules.measures import quality
 from frri.rules.rule import given_labels
 from frri.rules.text import conclusion_text, condition_text
+from frri.rules.tradeoff import Frontier
 from frri.table import Attribute, to_matrix
 
 if TYPE_CHECKING:
@@ -230,6 +231,40 @@ def plot_sizes(learner: Any) -> "Figure":
     axes.set_ylabel(path.measure)
     axes.spines[["top", "right"]].set_visible(False)
     figure.suptitle(f"{path.chosen} rules are within one standard error of the best", fontsize=12)
+    return figure
+
+
+def plot_frontier(frontier: Frontier) -> "Figure":
+    """The fewest errors found for each number of rules, and the errors below which there is proved to be none.
+
+    Parameters
+    ----------
+    frontier : Frontier
+        What `frri.frontier` returns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from frri import RIPPERClassifier, frontier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> pool = RIPPERClassifier(random_state=0).fit(X, y).ruleset_
+    >>> len(plot_frontier(frontier(pool, X, y)).axes)
+    1
+    """
+    _matplotlib()
+    sizes = [point.at_most for point in frontier.points]
+    found, proved = ([getattr(p, what) for p in frontier.points] for what in ("errors", "bound"))
+    figure = _figure((6.4, 3.8))
+    axes = figure.add_subplot()
+    axes.plot(sizes, found, color=COLOURS[0], marker="o", label="found")
+    axes.plot(sizes, proved, color=GREY, marker="_", linestyle="--", label="proved: no fewer")
+    axes.fill_between(sizes, proved, found, color=GREY, alpha=0.15, linewidth=0)
+    axes.set_xticks(sizes)
+    axes.set_xlabel("at most so many rules")
+    axes.set_ylabel(f"errors on {frontier.n_objects:,} objects")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    figure.suptitle(f"The best of {len(frontier.pool):,} rules", fontsize=12)
     return figure
 
 

@@ -30,12 +30,15 @@ from frri.cover.multiple import multiple_cover
 from frri.cover.partial import PartialCover, partial_cover
 from frri.cover.result import Cover
 from frri.cover.small import Outcome, Problem
+from frri.cover.winner import WinnerChoice, fewest_errors
 
 __all__ = [
     "DEFAULT_EFFORT",
     "Cover",
     "CoverMatrix",
     "PartialCover",
+    "WinnerChoice",
+    "fewest_errors",
     "minimum_cover",
     "multiple_cover",
     "partial_cover",

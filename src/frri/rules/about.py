@@ -132,7 +132,7 @@ def _unfit(value: Any) -> ValueError:
 
 
 # What an edit ends, and the old name of the number of edits.
-_PROOFS = {"selection", "intervals", "monotone", "edited"}
+_PROOFS = {"selection", "intervals", "monotone", "frontier", "edited"}
 
 
 def _unproved(about: About) -> dict[str, Any]:

@@ -1,0 +1,88 @@
+"""Compact FRRI: what each default is worth, and what was tried instead.
+
+    python -m benchmarks.compact                  every default changed, one at a time; nine sets, three splits
+    python -m benchmarks.compact --only NAME      variants whose name contains this
+
+Balanced accuracy is taken fold by fold over the classes present, then averaged over folds, splits and sets.
+The nine sets are those that the defaults were chosen on (`benchmarks/small_rulesets.py`).
+"""
+
+import argparse
+import warnings
+
+import numpy as np
+
+from benchmarks.additive import TUNED, changed, folds
+from frri import CompactFRRIClassifier
+from frri.compare.datasets import load
+from frri.learners.compact import _pool, compact
+from frri.learners.compact._winner import Choice
+from frri.rules.measures import accuracy, balanced_accuracy
+
+
+def _nothing(_self):
+    """In the place of a step that is left out."""
+
+
+VARIANTS = {
+    "default": ({}, ()),
+    "the nearest enemy": ({"noise_neighbours": 1}, ()),
+    "third nearest enemy": ({"noise_neighbours": 3}, ()),
+    "eighth nearest enemy": ({"noise_neighbours": 8}, ()),
+    "radius .25": ({"radius": 0.25}, ()),
+    "radius .6": ({"radius": 0.6}, ()),
+    "radius .75": ({"radius": 0.75}, ()),
+    "share of enemies .1": ({"noise_share": 0.1}, ()),
+    "share of enemies .5": ({"noise_share": 0.5}, ()),
+    "support .01": ({"min_support": 0.01}, ()),
+    "support .06": ({"min_support": 0.06}, ()),
+    "3 sides": ({"max_conditions": 3}, ()),
+    "free attributes": ({}, ((compact, "PRICE", 0.0),)),
+    "attributes twice as dear": ({}, ((compact, "PRICE", 0.004),)),
+    "no swaps": ({}, ((Choice, "_swap", _nothing),)),
+    "no trimming": ({}, ((Choice, "_trim", _nothing),)),
+    "smoother precision": ({}, ((_pool, "PRIOR_OBJECTS", 10.0),)),
+    "no class weights": ({"class_weight": None}, ()),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--splits", type=int, default=3, help="how many random splits")
+    parser.add_argument("--only", default="", help="variants whose name contains this")
+    arguments = parser.parse_args()
+    arguments.folds = None
+    tables = [load(name) for name in TUNED]
+    print(f"{'':<28}balanced  plain  rules  conditions")
+    for label, (parameters, changes) in VARIANTS.items():
+        if arguments.only in label:
+            with changed(changes):
+                means = [measured(table, parameters, arguments) for table in tables]
+            print(
+                "{:<28}{:8.4f} {:6.4f} {:6.2f} {:11.2f}".format(label, *np.mean(means, axis=0)),
+                flush=True,
+            )
+
+
+def measured(table, parameters, arguments):
+    """Mean figures of one set."""
+    X, y = table.X.to_numpy(float), table.y
+    rows = []
+    for train, test in folds(table, arguments):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fit = CompactFRRIClassifier(**parameters, n_jobs=1).fit(X[train], y[train])
+        said, lengths = fit.predict(X[test]), [len(rule.conditions) for rule in fit.ruleset_]
+        rows.append(
+            (
+                balanced_accuracy(y[test], said),
+                accuracy(y[test], said),
+                len(lengths),
+                np.mean(lengths),
+            )
+        )
+    return np.mean(rows, axis=0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""The fewest errors of so many rules out of pools on pima, and how much of it is proved in a minute.
+
+    python -m benchmarks.frontier [SECONDS]
+
+Each pool gets that many seconds (60), for sizes from 1 to 8.
+"""
+
+import sys
+import warnings
+from time import process_time
+
+from sklearn.ensemble import RandomForestClassifier
+
+from frri import FRRIClassifier, FURIAClassifier, RIPPERClassifier, frontier, tree_rules
+from frri.compare.datasets import load
+
+
+def pools(X, y):
+    """Name and rulesets."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield (
+            "RIPPER and FURIA, ten seeds each",
+            [
+                learner(random_state=seed).fit(X, y).ruleset_
+                for learner in (RIPPERClassifier, FURIAClassifier)
+                for seed in range(10)
+            ],
+        )
+        yield "strict FRRI", [FRRIClassifier(effort=0).fit(X, y).ruleset_]
+    for trees, depth in ((20, 3), (100, 3), (100, 6)):
+        forest = RandomForestClassifier(trees, max_depth=depth, random_state=0).fit(X, y)
+        yield f"leaves of {trees} trees of depth {depth}", [tree_rules(forest, X, y)]
+
+
+def main(seconds=60.0):
+    data = load("pima")
+    for name, pool in pools(data.X, data.y):
+        start = process_time()
+        found = frontier(pool, data.X, data.y, sizes=range(1, 9), time_limit=seconds)
+        print(f"\n{name} ({process_time() - start:.1f} CPU seconds)\n{found}", flush=True)
+
+
+if __name__ == "__main__":
+    main(*map(float, sys.argv[1:]))

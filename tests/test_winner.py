@@ -1,0 +1,84 @@
+"""The fewest errors of candidates that compete, against trying every choice."""
+
+from unittest.mock import patch
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive_winner
+from frri.cover import fewest_errors, winner
+
+SIZES = [1, 2, 4]
+
+
+@st.composite
+def contests(draw):
+    """Few distinct scores, so that there are ties, duplicates and objects that contradict each other."""
+    r, n = draw(st.integers(0, 9)), draw(st.integers(1, 14))
+    score = st.sampled_from([0.0, -1.0, 0.2, 0.5, 0.5000000001, 1e-300, 1e300])
+    scores = draw(
+        st.lists(st.lists(score, min_size=n, max_size=n), min_size=r, max_size=r),
+    )
+    says = draw(st.lists(st.integers(0, 2), min_size=r, max_size=r))
+    classes = draw(st.lists(st.integers(0, draw(st.integers(0, 2))), min_size=n, max_size=n))
+    return scores, says, classes, draw(st.integers(-1, 2))
+
+
+def solved(contest, **options):
+    scores, says, classes, default = contest
+    table = np.array(scores, dtype=float).reshape(len(says), len(classes))
+    says = np.array(says, dtype=int)
+    return fewest_errors(table, says, np.array(classes), SIZES, default=default, **options)
+
+
+@settings(max_examples=60, deadline=None)
+@given(contests())
+def test_no_choice_has_fewer_errors(contest):
+    scores, says, classes, default = contest
+    with patch.object(winner, "BLOCK", 1):
+        found = solved(contest)
+    for size, choice in zip(SIZES, found, strict=True):
+        assert choice.status == "optimal"
+        assert len(choice.selected) <= size
+        assert choice.errors == naive_winner.fewest(scores, says, classes, size, default)
+        said = naive_winner.errors(scores, says, classes, choice.selected.tolist(), default)
+        assert choice.errors == said
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 3), st.integers(2, 6))
+def test_larger_pools(seed, n_classes, n_scores):
+    """Enough rules and objects that most choices are left out."""
+    random = np.random.default_rng(seed)
+    scores = random.integers(0, n_scores, (14, 20)) * (random.random((14, 20)) < 0.5)
+    says, classes = random.integers(0, n_classes, 14), random.integers(0, n_classes, 20)
+    (choice,) = fewest_errors(scores, says, classes, [3], default=0)
+    table = scores.tolist(), says.tolist(), classes.tolist()
+    assert choice.errors == choice.bound == naive_winner.fewest(*table, 3, 0)
+
+
+class Clock:
+    """Each look at it is a second later."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        self.now += 1.0
+        return self.now
+
+
+@settings(max_examples=60, deadline=None)
+@given(contests(), st.sampled_from([0.0, 20.0, 60.0, 200.0]))
+def test_what_is_not_proved_is_a_bound(contest, seconds):
+    scores, says, classes, default = contest
+    with patch.object(winner, "time", Clock()), patch.object(winner, "SHORT", 3):
+        found = solved(contest, time_limit=seconds)
+    for size, choice in zip(SIZES, found, strict=True):
+        fewest = naive_winner.fewest(scores, says, classes, size, default)
+        assert choice.bound <= fewest <= choice.errors
+        said = naive_winner.errors(scores, says, classes, choice.selected.tolist(), default)
+        assert choice.errors == said
+    assert [c.errors for c in found] == sorted((c.errors for c in found), reverse=True)
+    assert [c.bound for c in found] == sorted((c.bound for c in found), reverse=True)
