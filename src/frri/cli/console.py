@@ -58,7 +58,7 @@ def sentence(error: BaseException) -> str:
     >>> sentence(FileNotFoundError(2, "No such file or directory", "x.json"))
     'x.json: No such file or directory.'
     """
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) and not isinstance(error, ValueError):  # not foreseen
         text = "There is not enough memory for this table"
     elif isinstance(error, OSError) and error.strerror:
         text = f"{error.filename or 'standard output'}: {error.strerror}"

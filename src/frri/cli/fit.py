@@ -19,7 +19,7 @@ from frri._util.progress import Progress
 from frri.cli.check import add_check_options, check_fit
 from frri.cli.console import notes, one_line, say
 from frri.cli.files import check_inputs, check_output, write_whole
-from frri.cli.learners import limits_of, make_learner
+from frri.cli.learners import SEARCH, limits_of, make_learner
 from frri.cli.orders import given_order, order_of
 from frri.cli.parser import (
     Parser,
@@ -105,7 +105,9 @@ def configure(parser: Parser) -> None:
     add("--min-support", type=share, metavar="SHARE", help="what a rule must cover of its class")
     add("--seed", type=whole_number, metavar="N", help="for learners that draw lots")
     add("--effort", type=whole_number, metavar="N", help="work of the search for the fewest rules")
+    add("--gap", type=share, metavar="SHARE", help="of the rules that need not be proved necessary")
     add("--time-limit", type=positive_number, metavar="SECONDS", help="limit of that search")
+    add("--memory-limit", metavar="SIZE", help="what learning may take, such as 2GB")
     add_check_options(parser)
     target = parser.add_mutually_exclusive_group()
     target.add_argument(
@@ -130,7 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         check_output(arguments.output, arguments.data)
     if arguments.learner is None and (
-        arguments.settings or arguments.effort is not None or arguments.time_limit is not None
+        arguments.settings or any(getattr(arguments, name) is not None for name in SEARCH)
     ):
         # whose settings these are
         arguments.learner = "additive" if arguments.task == "regression" else "frri"
@@ -206,8 +208,7 @@ def _named(arguments: argparse.Namespace) -> Any:
         arguments.settings,
         task=arguments.task,
         seed=arguments.seed,
-        effort=arguments.effort,
-        time_limit=arguments.time_limit,
+        search={name: getattr(arguments, name) for name in SEARCH},
         limits=limits_of(arguments),
     )
     if arguments.weights is not None and not TASKS[arguments.task][arguments.learner].weights:

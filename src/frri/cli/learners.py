@@ -9,6 +9,8 @@ from frri._util.names import find_name
 from frri.learners.registry import TASKS, rule_learners
 
 LIMITS = ("max_rules", "max_conditions", "min_support")
+# Parameters of FRRI's search for the fewest rules that have options of their own.
+SEARCH = ("effort", "gap", "time_limit", "memory_limit")
 
 _WORDS = {"true": True, "false": False, "none": None}
 
@@ -19,8 +21,7 @@ def make_learner(
     *,
     task: str = "classification",
     seed: int | None = None,
-    effort: int | None = None,
-    time_limit: float | None = None,
+    search: Mapping[str, Any] | None = None,
     limits: Mapping[str, Any] | None = None,
     order: Sequence[Any] | None = None,
 ) -> Any:
@@ -34,8 +35,10 @@ def make_learner(
         PARAMETER=VALUE, with numbers, true, false, none, lists, and otherwise texts as values.
     task : str
         What is predicted: a name of `frri.learners.registry.TASKS`.
-    seed, effort, time_limit : numbers, optional
-        Parameters that have options of their own.
+    seed : int, optional
+        A parameter that has an option of its own.
+    search : mapping, optional
+        The same for those of `SEARCH`, None where one is not given.
     limits : mapping, optional
         The same for `max_rules`, `max_conditions` and `min_support`, None where one is not given.
     order : sequence of labels, optional
@@ -55,10 +58,11 @@ def make_learner(
         find_name(parameter, known, f"The learner {name}", "parameter")
     for option, parameter, value in (
         ("--seed", "random_state", seed),
-        ("--effort", "effort", effort),
-        ("--time-limit", "time_limit", time_limit),
         ("--order", "class_order", order),
-        *((_option(name), name, value) for name, value in (limits or {}).items()),
+        *(
+            (_option(name), name, value)
+            for name, value in {**(search or {}), **(limits or {})}.items()
+        ),
     ):
         if value is None:
             continue

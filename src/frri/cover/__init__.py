@@ -61,6 +61,7 @@ def minimum_cover(
     *,
     effort: int = DEFAULT_EFFORT,
     time_limit: float | None = None,
+    gap: float = 0.0,
     tie_break: bool = True,
     solver: str = "branching",
 ) -> Cover:
@@ -76,6 +77,8 @@ def minimum_cover(
         Limit on the work, in units of about half a millisecond; the same result on every machine.
     time_limit : float, optional
         Limit in seconds, on top of that.
+    gap : float
+        The share of the candidates chosen that need not be proved necessary: the search ends there.
     tie_break : bool
         Whether to go on, once the number is proved minimal, to the smallest cost and the first in order.
     solver : "branching" or "highs"
@@ -94,7 +97,7 @@ def minimum_cover(
     (array([0, 1]), 2, True)
     """
     prices = _checked_costs(costs, len(covers))
-    work = Work(_checked_effort(effort), _checked_time(time_limit))
+    work = Work(_checked_effort(effort), _checked_time(time_limit), _checked_gap(gap))
     if solver not in ("branching", "highs"):
         raise ValueError(f"solver is 'branching' or 'highs', not {solver!r}.")
     pairs = int(np.bitwise_count(covers.bits).sum(dtype=np.int64))
@@ -116,7 +119,8 @@ def minimum_cover(
 def _packaged(outcome: Outcome, costs: Ints, work: Work, solver: str, *, tie_break: bool) -> Cover:
     count_proved = outcome.lower_bound == len(outcome.selected)
     if work.stopped_by is None and not (outcome.settled if tie_break else count_proved):
-        work.stopped_by = "effort"  # large parts are taken only so far
+        enough = not count_proved and work.near_enough(len(outcome.selected), outcome.lower_bound)
+        work.stopped_by = "gap" if enough else "effort"  # large parts are taken only so far
     return Cover(
         selected=outcome.selected,
         status="optimal" if count_proved else "feasible",
@@ -157,6 +161,12 @@ def _checked_effort(effort: SupportsIndex) -> int:
     if units < 0:
         raise ValueError(f"effort must be a whole number and not negative, not {effort!r}.")
     return units
+
+
+def _checked_gap(gap: float) -> float:
+    if not 0 <= gap <= 1:
+        raise ValueError(f"gap must be a share from 0 to 1, not {gap!r}.")
+    return gap
 
 
 def _checked_time(seconds: float | None) -> float | None:

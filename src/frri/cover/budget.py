@@ -33,11 +33,14 @@ class Work:
         Units of `CELLS` that may be spent: the same on every machine.
     time_limit : float or None
         Seconds, on top of that.
+    gap : float, default=0.0
+        The share of a cover that need not be proved necessary.
     """
 
-    def __init__(self, effort: int, time_limit: float | None) -> None:
+    def __init__(self, effort: int, time_limit: float | None, gap: float = 0.0) -> None:
         self.start = time.perf_counter()
         self.deadline = None if time_limit is None else self.start + time_limit
+        self.gap = gap
         self.budget = self.limit = effort * CELLS
         self.spent = 0
         self.nodes = 0
@@ -46,6 +49,10 @@ class Work:
         self.stopped_by: str | None = None
         self.interrupted = False
         self._twins: dict[ModuleType, Any] = {}
+
+    def near_enough(self, size: int, bound: int) -> bool:
+        """Whether a cover of this size is as good as asked for, with this bound proved."""
+        return size - bound <= self.gap * size
 
     def allow(self, share: float) -> None:
         """Limit what is spent next to a share of what is left."""

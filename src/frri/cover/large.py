@@ -125,7 +125,7 @@ class LargeProblem:
         room = min(FIRST_PAIRS * self.covers.n_objects, LARGEST_CORE // 4)
         objects = self._hardest(np.flatnonzero(self.degree), room)
         patience = 0
-        while patience < PATIENCE and len(self.cover) > self.lower_bound:
+        while patience < PATIENCE and not self._near_enough(work):
             work.allow(SEARCH_SHARE)
             before = len(self.cover), len(objects)
             try:
@@ -141,12 +141,15 @@ class LargeProblem:
                 patience += 1
         work.allow(1.0)
         end = work.spent + LONGEST_PROOF * CELLS
-        while len(self.cover) > self.lower_bound and work.spent < end:
+        while not self._near_enough(work) and work.spent < end:
             before = len(self.cover), len(objects)
             objects = self._round(objects, work, 1, end - work.spent)
             if before == (len(self.cover), len(objects)):
                 break
         return objects
+
+    def _near_enough(self, work: Work) -> bool:
+        return work.near_enough(len(self.cover), self.lower_bound)
 
     def _round(self, objects: Ints, work: Work, effort: int, proof: int = 0) -> Ints:
         """Search and bound with some objects, spend something on a proof; the objects to go on with."""
@@ -205,7 +208,9 @@ class LargeProblem:
         if len(missing) == 0:
             return cover
         table = core.packed_set(missing, self.covers.n_objects)
-        more = _greedy(self.covers, self.costs, table, self.covers.sizes_within(table), work)
+        more = in_greedy_order(
+            self.covers, self.costs, table, self.covers.sizes_within(table), work
+        )
         self._note_owners(more)
         return without_redundant(self.covers, self.costs, np.concatenate((cover, more)))
 
@@ -263,13 +268,14 @@ def greedy_on_words(covers: CoverMatrix, costs: Ints, work: Work) -> Ints:
     >>> greedy_on_words(covers, np.array([0, 0, 0]), Work(0, None))
     array([2])
     """
-    chosen = _greedy(covers, costs, covers.table(), covers.sizes(), work)
+    chosen = in_greedy_order(covers, costs, covers.table(), covers.sizes(), work)
     return without_redundant(covers, costs, chosen)
 
 
-def _greedy(
+def in_greedy_order(
     covers: CoverMatrix, costs: Ints, missing: NDArray[np.uint64], gains: Ints, work: Work
 ) -> Ints:
+    """Candidates that cover what is missing, as they are chosen: `word_sets.greedy` has the rule."""
     kernels = work.kernels(word_sets, ahead=GREEDY_SECONDS * len(covers))
     order = np.lexsort((costs, -gains))
     chosen: Ints = kernels.greedy(

@@ -1,6 +1,7 @@
 """Who covers whom, as sparse rows of 64-bit words."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,6 +9,9 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+CHUNK = 1 << 20
+"""Words counted at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,11 +71,11 @@ class CoverMatrix:
 
     def sizes(self) -> NDArray[np.int64]:
         """How many objects each candidate covers."""
-        return self._summed(np.bitwise_count(self.bits))
+        return self._summed(None)
 
     def sizes_within(self, table: NDArray[np.uint64]) -> NDArray[np.int64]:
         """How many objects of a set, given as words, each candidate covers."""
-        return self._summed(np.bitwise_count(self.bits & table[self.words]))
+        return self._summed(table)
 
     def union(self) -> NDArray[np.bool_]:
         """Which objects are covered by any candidate at all."""
@@ -98,6 +102,21 @@ class CoverMatrix:
         entries = np.repeat(kept, lengths)
         indptr = np.concatenate(([0], np.cumsum(lengths * kept))).astype(np.int64)
         return CoverMatrix(indptr, self.words[entries], self.bits[entries], self.n_objects)
+
+    def within(self, table: NDArray[np.uint64]) -> "CoverMatrix":
+        """What the candidates cover of a set given as words.
+
+        Examples
+        --------
+        >>> covers = CoverMatrix.from_dense([[True, True, False], [False, True, False]])
+        >>> covers.within(np.array([1], dtype=np.uint64)).to_dense()
+        array([[ True, False, False],
+               [False, False, False]])
+        """
+        bits = self.bits & table[self.words]
+        kept = np.flatnonzero(bits)
+        indptr = np.searchsorted(kept, self.indptr).astype(np.int64)
+        return CoverMatrix(indptr, self.words[kept], bits[kept], self.n_objects)
 
     @classmethod
     def below(cls, parts: "Sequence[CoverMatrix]") -> "CoverMatrix":
@@ -147,11 +166,18 @@ class CoverMatrix:
             int(n_words[-1]) * 64,
         )
 
-    def _summed(self, ones: NDArray[np.uint8]) -> NDArray[np.int64]:
+    def _summed(self, table: NDArray[np.uint64] | None) -> NDArray[np.int64]:
         sums = np.zeros(len(self), dtype=np.int64)
         filled = np.flatnonzero(np.diff(self.indptr))
-        if len(filled):
-            sums[filled] = np.add.reduceat(ones, self.indptr[filled], dtype=np.int64)
+        # Some rows at a time: numbers of bits need not be there for all words at once.
+        ends = np.searchsorted(self.indptr[filled], np.arange(0, len(self.bits) + CHUNK, CHUNK))
+        for rows in (filled[low:high] for low, high in pairwise(ends) if low < high):
+            start, end = self.indptr[rows[0]], self.indptr[rows[-1] + 1]
+            bits = self.bits[start:end]
+            if table is not None:
+                bits = bits & table[self.words[start:end]]
+            ones = np.bitwise_count(bits)
+            sums[rows] = np.add.reduceat(ones, self.indptr[rows] - start, dtype=np.int64)
         return sums
 
 

@@ -29,7 +29,7 @@ class Cover:
     settled : bool
         Whether `selected` is the first in order of all covers optimal in number and cost, made of
         undominated candidates: the one answer every solver has to give.
-    stopped_by : None, "effort", "time" or "interrupt"
+    stopped_by : None, "effort", "time", "gap", "memory" or "interrupt"
         What ended the search before everything was proved.
     solver : str
     nodes, pivots, steps : int

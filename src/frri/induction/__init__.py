@@ -40,12 +40,13 @@ from frri.induction import _dense_kernels as dense
 from frri.induction._graded import Graded as Graded
 from frri.induction._graded import GradedTable
 from frri.induction._layout import Layout
-from frri.induction._paths import Large, Path, Plain, Small, is_small
+from frri.induction._paths import Large, Path, Plain, Small, is_small, written_out
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from frri.cover.matrix import CoverMatrix
+    from frri.cover.peel import Peeled
     from frri.induction._layout import Floats, Integers
 
 # Shortening asks for failures above `confidence - TOLERANCE`, covering for distances below it.
@@ -81,6 +82,8 @@ class Candidates(NamedTuple):
     covers: CoverMatrix
     positions: Integers
     seconds: dict[str, float]  # per step
+    # Candidates chosen first, where there is no room for what all cover: `covers` is then of the rest.
+    peeled: Peeled | None = None
 
 
 def confidences(
@@ -230,6 +233,7 @@ def induce(
     rigid: ArrayLike | None = None,
     compiled: bool | None = None,
     n_jobs: int | None = None,
+    room: int | None = None,
 ) -> Candidates:
     """All three steps, with what they have in common done once.
 
@@ -242,12 +246,15 @@ def induce(
     n_jobs : int, optional
         The number of threads for a large table (see `frri._util.threads.n_threads`); without
         influence on the results.
+    room : int, optional
+        Bytes that the covers of a large table may take. If they take more, some broad candidates are
+        chosen first (see `frri.cover.peel`), and the covers are those of the objects that these leave.
 
     Returns
     -------
     Candidates
-        `confidence`, `types`, `covers` and `positions`, as the single steps give them, and the
-        `seconds` that each took.
+        `confidence`, `types`, `covers` and `positions`, as the single steps give them, the `seconds`
+        that each took, and `peeled`, the candidates chosen first if there are any.
 
     Examples
     --------
@@ -265,13 +272,12 @@ def induce(
     limits = limits_of(confidence)
     types = path.shorten(limits, layout.orders(order))
     laps.append(perf_counter())
-    covered = path.covered(limits, types)
+    covered, peeled = written_out(path, limits, types, layout.objects, room)
     laps.append(perf_counter())
     lengths = (end - start for start, end in pairwise(laps))
     seconds = dict(zip(("confidences", "shortening", "covering"), lengths, strict=True))
-    return Candidates(
-        layout.by_object(confidence), layout.by_object(types), covered, layout.positions, seconds
-    )
+    by_object = layout.by_object(confidence), layout.by_object(types)
+    return Candidates(*by_object, covered, layout.positions, seconds, peeled)
 
 
 def use_compiled(n_objects: int) -> bool:

@@ -287,9 +287,12 @@ def is_inside(points, u, v, limit, types, attributes, used):
 @kernel
 def covered(
     points, bits, rows, fence, fine, some, every, first, shift, cuts, tops, starts, initial,
-    limits, types, low, high, lengths, words, sets,
+    limits, types, asked, wanted, low, high, lengths, words, sets,
 ):  # fmt: skip
-    """Words and sets covered by the rules of the rows from `low` to `high`; returns how many."""
+    """Words and sets that the rules of the rows `asked[low:high]` cover of the objects wanted.
+
+    Returns how many words there are.
+    """
     m = points.shape[1]
     box = np.empty((m, 4), dtype=np.int32)
     attributes = np.empty(m + 1, dtype=np.int64)
@@ -297,10 +300,11 @@ def covered(
     flat = fine.reshape(-1, BLOCK)
     possible, certain = np.empty((2, 1, BLOCK), dtype=np.uint64)
     filled = 0
-    for u in range(low, high):
+    for a in range(low, high):
+        u = asked[a]
         limit = limits[u]
         if limit <= 0:
-            lengths[u] = 0
+            lengths[a] = 0
             continue
         before = filled
         own_start, own_end = fence[bits[u] >> 6, 0], fence[bits[u] >> 6, 1]
@@ -325,10 +329,12 @@ def covered(
             while live != NONE:
                 b = 64 * q + lowest(live)
                 live &= live - ONE
+                any_wanted = NONE
                 for i in range(BLOCK):
-                    possible[0, i] = fine[0, b, i]
-                found = True
-                for c in range(used):
+                    possible[0, i] = wanted[b, i]
+                    any_wanted |= wanted[b, i]
+                found = any_wanted != NONE
+                for c in range(used if found else 0):
                     inner, outer = box[c, 2] * n_blocks + b, box[c, 0] * n_blocks + b
                     found = narrow(possible, 0, possible, 0, flat, inner, outer)
                     if not found:
@@ -354,17 +360,17 @@ def covered(
                         words[filled] = w
                         sets[filled] = inside
                         filled += 1
-        lengths[u] = filled - before
+        lengths[a] = filled - before
     return filled
 
 
 @kernel
 def arrange(some_words, some_sets, starts, lengths, low, high, words, sets):
-    """Put what `covered` has found for the rows from `low` to `high` where each of them starts."""
+    """Put what `covered` has found for `asked[low:high]` where each of them starts."""
     filled = 0
-    for u in range(low, high):
-        start = starts[u]
-        for i in range(lengths[u]):
+    for a in range(low, high):
+        start = starts[a]
+        for i in range(lengths[a]):
             words[start + i] = some_words[filled + i]
             sets[start + i] = some_sets[filled + i]
-        filled += lengths[u]
+        filled += lengths[a]

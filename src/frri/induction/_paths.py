@@ -12,6 +12,7 @@ import numpy as np
 
 from frri._twins import compiled
 from frri._util.threads import in_threads
+from frri.cover import peel
 from frri.cover.matrix import CoverMatrix
 from frri.induction import _bitmap_kernels as bitmap
 from frri.induction import _box_kernels as boxes
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from frri.cover.peel import Peeled
     from frri.induction._layout import Floats, Integers, Layout, Part
 
 # Bytes of bitmaps for every value of a table, up to which it is a small one.
@@ -55,6 +57,21 @@ def is_small(layout: Layout) -> bool:
     n, m = layout.points.shape
     few = m * n * n <= 8 * DENSE_UP_TO
     return few and layout.mutual and layout.rigid is None and layout.scaled
+
+
+def written_out(
+    path: Path, limits: Floats, types: NDArray[np.int8], objects: Integers, room: int | None
+) -> tuple[CoverMatrix, Peeled | None]:
+    """Covers by object in so much room, as `frri.cover.peel` has it; only a large table is divided."""
+    if room is None or not isinstance(path, Large):
+        return path.covered(limits, types), None
+    rows = path.layout.rows
+
+    def source(candidates: Integers, wanted: NDArray[np.uint64] | None = None) -> CoverMatrix:
+        return path.covered_by(limits, types, rows[candidates], wanted)
+
+    costs = np.count_nonzero(types, axis=1)[rows]
+    return peel.written_out(source, objects, costs, room)
 
 
 class Plain:
@@ -183,6 +200,7 @@ class Large:
             layout.columns, layout.bits, first, shift, cuts, starts, fine, some, every
         )
         self.exact = bool(np.array_equal(cuts, tops))
+        self.every_row = np.arange(self.n_rows)
         self.n_own_words = np.diff(fence, axis=1)[layout.bits >> 6, 0]
         self.arrays = (
             layout.points, layout.bits, word_starts, fence, fine, some, every, first, shift, cuts, tops,
@@ -216,10 +234,30 @@ class Large:
         self.kernels.prune(*self.arrays, self.rigid, limits, orders, self.exact, low, high, types)
 
     def covered(self, limits: Floats, types: NDArray[np.int8]) -> CoverMatrix:
-        lengths = np.empty(self.n_rows, dtype=np.int64)
-        parts = self.run(lambda low, high: self.some_covered(limits, types, low, high, lengths))
-        indptr = np.concatenate(([0], np.cumsum(lengths[self.layout.rows])))
-        starts = indptr[self.layout.objects]
+        return self.covered_by(limits, types, self.layout.rows)
+
+    def covered_by(
+        self,
+        limits: Floats,
+        types: NDArray[np.int8],
+        asked: Integers,
+        wanted: NDArray[np.uint64] | None = None,
+    ) -> CoverMatrix:
+        """What the boxes of some rows contain, in their order, of the objects wanted (as words) or of all."""
+        order = np.argsort(asked, kind="stable")  # neighbours look at the same blocks
+        in_order, among = asked[order], self.arrays[4][0].copy()
+        if wanted is not None:
+            among.reshape(-1)[: len(wanted)] &= wanted
+        lengths = np.zeros(len(asked), dtype=np.int64)
+        chunks = self.chunks(0, len(asked))
+        parts = self.run(
+            lambda low, high: self.some_covered(limits, types, low, high, lengths, in_order, among),
+            chunks,
+        )
+        indptr = np.zeros(len(asked) + 1, dtype=np.int64)
+        indptr[1 + order] = lengths
+        np.cumsum(indptr, out=indptr)
+        starts = indptr[order]
         words = np.empty(indptr[-1], dtype=np.int32)
         sets = np.empty(indptr[-1], dtype=np.uint64)
 
@@ -227,23 +265,39 @@ class Large:
             part, parts[low // CHUNK] = parts[low // CHUNK], ()  # not needed twice
             self.kernels.arrange(*part, starts, lengths, low, high, words, sets)
 
-        in_threads(arrange, self.chunks(), self.n_jobs)
+        in_threads(arrange, chunks, self.n_jobs)
         return CoverMatrix(indptr, words, sets, 64 * self.layout.first_word[-1])
 
     def some_covered(
-        self, limits: Floats, types: NDArray[np.int8], low: int, high: int, lengths: Integers
+        self,
+        limits: Floats,
+        types: NDArray[np.int8],
+        low: int,
+        high: int,
+        lengths: Integers,
+        asked: Integers | None = None,
+        among: NDArray[np.uint64] | None = None,
     ) -> Part:
-        """The words that the rules of some rows cover; notes how many are of each row."""
-        most = int(self.n_own_words[low:high].sum())
+        """The words that the rules of some rows cover; notes how many are of each row.
+
+        The rows from `low` to `high` of all, or of those asked for; of the objects in a set, or of all.
+        """
+        asked = self.every_row if asked is None else asked
+        among = self.arrays[4][0] if among is None else among
+        most = int(self.n_own_words[asked[low:high]].sum())
         words, sets = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.uint64)
-        n = self.kernels.covered(*self.arrays, limits, types, low, high, lengths, words, sets)
+        n = self.kernels.covered(
+            *self.arrays, limits, types, asked, among, low, high, lengths, words, sets
+        )
         return words[:n].copy(), sets[:n].copy()
 
-    def run(self, work: Callable[[int, int], Any]) -> list[Any]:
-        """The work on all rows, chunk by chunk."""
+    def run(
+        self, work: Callable[[int, int], Any], chunks: list[tuple[int, int]] | None = None
+    ) -> list[Any]:
+        """The work on all rows, or what takes their place, chunk by chunk."""
         # Kernels are compiled on no rows at all, in this thread: only here Ctrl-C finds the compiler.
         work(0, 0)
-        return in_threads(work, self.chunks(), self.n_jobs)
+        return in_threads(work, self.chunks() if chunks is None else chunks, self.n_jobs)
 
     def chunks(self, low: int = 0, high: int | None = None) -> list[tuple[int, int]]:
         """The rows, or some of them, as many at a time as one call works off."""

@@ -128,7 +128,9 @@ class Part:
                 found = self._local_search(lists, costs, start, enough, work)
                 self._improve(np.concatenate((taken, candidates[found])))
                 search.upper = len(self.inside) - len(taken)
-            search.finish(root)
+            proved = 0 if root.closed else len(taken) + math.ceil(root.bound)
+            if not work.near_enough(len(self.inside), proved):
+                search.finish(root)
         finally:
             if search.best is not None:
                 self._improve(np.concatenate((taken, candidates[search.best])))

@@ -1,5 +1,6 @@
 """FRRI: the fewest boxes around objects that keep other classes out and cover everything."""
 
+from frri.learners.frri._memory import NotEnoughMemoryError
 from frri.learners.frri._messages import ManyRulesWarning, too_many_rules
 from frri.learners.frri.bagging import FRRIBaggingClassifier
 from frri.learners.frri.frri import FRRIClassifier
@@ -12,5 +13,6 @@ __all__ = [
     "FRRIOrdinalClassifier",
     "FRRIRegressor",
     "ManyRulesWarning",
+    "NotEnoughMemoryError",
     "too_many_rules",
 ]

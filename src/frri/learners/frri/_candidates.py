@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from frri import induction
 from frri.cover import CoverMatrix
+from frri.cover.peel import Peeled
 from frri.induction import minimal
 
 CANDIDATES = ("shortened", "all-minimal")
@@ -26,6 +27,21 @@ class Candidates(NamedTuple):
     seconds: dict[str, float]
     # The objects that have more minimal rules than are here.
     incomplete: NDArray[np.int64]
+    # Candidates chosen first where there is no room for `covers`, which are then of what those leave.
+    peeled: Peeled | None = None
+
+    def covered_by(self, candidates: NDArray[np.int64]) -> CoverMatrix:
+        """All that some candidates cover."""
+        return (
+            self.covers.take(candidates) if self.peeled is None else self.peeled.source(candidates)
+        )
+
+    def coverable(self) -> NDArray[np.bool_]:
+        """Which objects any candidate covers."""
+        found = self.covers.union()
+        if self.peeled is not None:
+            found |= self.covered_by(self.peeled.first).union()
+        return found[self.positions]
 
 
 def candidate_rules(
@@ -63,6 +79,7 @@ def candidate_rules(
             found.positions,
             found.seconds,
             nobody,
+            found.peeled,
         )
     start = perf_counter()
     more = minimal.all_minimal(

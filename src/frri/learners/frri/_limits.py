@@ -27,6 +27,8 @@ _STOPPED = {
     "effort": "its limit of work; a larger `effort` may prove it",
     "time": "`time_limit`",
     "interrupt": "an interrupt",
+    "gap": "`gap`",
+    "memory": "the memory that candidates may take; a larger `memory_limit` may need fewer rules",
 }
 
 
@@ -63,6 +65,11 @@ class Limits(NamedTuple):
     def is_complete(self) -> bool:
         """Whether every object that can be covered must be."""
         return self.max_rules is None and self.min_new <= 0 and self.coverage >= 1
+
+    @property
+    def all_candidates(self) -> bool:
+        """Whether all is to be covered by any candidates: then broad ones may be chosen first."""
+        return self.is_complete and self.max_conditions is None and self.min_support <= 0
 
     @property
     def claim(self) -> str:
@@ -112,6 +119,7 @@ class Limits(NamedTuple):
         coverable: Integers | None = None,
         effort: int,
         time_limit: float | None,
+        gap: float = 0.0,
     ) -> Cover | PartialCover:
         """The fewest rules that cover everything, or those that a limit makes the best.
 
@@ -123,11 +131,11 @@ class Limits(NamedTuple):
         sizes : ndarray of int, shape (n_groups,)
         coverable : ndarray of int, shape (n_groups,), optional
             How many objects of each group any candidate covers, where `coverage` is below 1.
-        effort, time_limit
+        effort, time_limit, gap
             See `frri.cover.minimum_cover`.
         """
         if self.is_complete:
-            return minimum_cover(covers, lengths, effort=effort, time_limit=time_limit)
+            return minimum_cover(covers, lengths, effort=effort, time_limit=time_limit, gap=gap)
         prices = np.ceil(self.min_new * sizes - ROUNDING)[groups]
         left_out = None
         if self.coverage < 1 and coverable is not None:

@@ -89,5 +89,5 @@ def warn_about_results(
             UserWarning,
             stacklevel=3,
         )
-    if selection.status != "optimal":
+    if selection.status != "optimal" and selection.stopped_by != "gap":
         warnings.warn(unproved(selection), UserWarning, stacklevel=3)

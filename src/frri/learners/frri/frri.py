@@ -12,13 +12,15 @@ from sklearn.utils import Bunch
 from frri import induction
 from frri._util.threads import check_n_jobs
 from frri.cover import DEFAULT_EFFORT, Cover, CoverMatrix, PartialCover
+from frri.cover.peel import together
 from frri.induction import ConditionType
 from frri.learners._base import RuleClassifier, TrainingTable
 from frri.learners._boxes import box_conditions, scaled_values
-from frri.learners._parameters import check_choice, check_count, random_numbers
+from frri.learners._parameters import check_choice, check_count, check_share, random_numbers
 from frri.learners.frri._candidates import CANDIDATES, candidate_rules
 from frri.learners.frri._checks import check_conditions, check_search
 from frri.learners.frri._limits import Limits
+from frri.learners.frri._memory import memory_bytes, planned_room
 from frri.learners.frri._messages import warn_about_results, warn_if_one_class
 from frri.learners.frri._orders import class_orders, initial_types
 from frri.rules import Label, Rule, RuleSet
@@ -97,9 +99,17 @@ class FRRIClassifier(RuleClassifier):
         How much work the exact selection may take, in steps of its search. The limit is one of work
         and not of time, so results can be reproduced anywhere. When it is reached the best ruleset
         found is used, and `selection_` and a warning say how far from minimal it can be at most.
+    gap : float, default=0.0
+        The share of the rules that need not be proved necessary: the search for fewer of them, or for a
+        proof, ends as soon as it is no larger. With a cover of all objects only.
     time_limit : float, optional
         A limit in seconds for the whole of `fit`, on top. Candidate rules are made in any case; their
         selection has the time that is left, and ends with the best ruleset found until then.
+    memory_limit : int or str, optional
+        What a fit may take, in bytes or as a text such as "2 GB"; None is what the machine has free, and
+        half a gigabyte for what candidates cover. If that takes more, a few broad rules are chosen first
+        and the fewest of all for the objects that those leave; `stopped_by` is "memory" then. If not even
+        that fits, it is said before anything is done.
     random_state : int, RandomState or None, default=None
         Decides the order with ``attribute_order="random"``; otherwise without influence.
     n_jobs : int, optional
@@ -185,7 +195,9 @@ class FRRIClassifier(RuleClassifier):
         max_conditions: int | None = None,
         min_support: float = 0.0,
         effort: int = DEFAULT_EFFORT,
+        gap: float = 0.0,
         time_limit: float | None = None,
+        memory_limit: int | str | None = None,
         random_state: Any = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
@@ -202,7 +214,9 @@ class FRRIClassifier(RuleClassifier):
         self.max_conditions = max_conditions
         self.min_support = min_support
         self.effort = effort
+        self.gap = gap
         self.time_limit = time_limit
+        self.memory_limit = memory_limit
         self.random_state = random_state
         self.class_weight = class_weight
         self.n_jobs = n_jobs
@@ -242,6 +256,7 @@ class FRRIClassifier(RuleClassifier):
     def _learn(self, table: TrainingTable, start: float | None = None) -> None:
         start = perf_counter() if start is None else start
         initial = initial_types(self.conditions or {}, table.attributes)
+        limits = self._limits()
         values, nominal = scaled_values(table)
         with self._step("candidate rules"):
             order = class_orders(self.attribute_order, table, values, initial, self.random_state)
@@ -258,7 +273,7 @@ class FRRIClassifier(RuleClassifier):
         left = self.time_limit
         if left is not None:
             left = max(0.0, left - (perf_counter() - start))
-        limits, own = self._limits(), table.classes[found.anchors]
+        own = table.classes[found.anchors]
         sizes = np.bincount(table.classes)
         covers = limits.allowed(found.covers, lengths, sizes[own])
         with self._step("the fewest of them"):
@@ -273,10 +288,14 @@ class FRRIClassifier(RuleClassifier):
                 ),
                 effort=self.effort,
                 time_limit=left,
+                gap=self.gap,
             )
+            if found.peeled is not None and isinstance(cover, Cover):
+                cover = together(found.peeled, cover, lengths)
 
         self.confidence_, self._types = found.confidence, found.own_types
-        self.uncovered_ = np.flatnonzero(~covers.take(cover.selected).union()[found.positions])
+        covered = found.covered_by(cover.selected)
+        self.uncovered_ = np.flatnonzero(~covered.union()[found.positions])
         self.selection_ = Bunch(
             **limits.certificate(cover, len(table.classes)),
             claim=limits.claim,
@@ -288,15 +307,20 @@ class FRRIClassifier(RuleClassifier):
             self.selection_.max_candidates = self.max_candidates
             self.selection_.n_candidates = len(found.anchors)
             self.selection_.n_incomplete = len(found.incomplete)
-        self._hopeless = np.flatnonzero(~found.covers.union()[found.positions])
-        covered = found.covers.sizes()[cover.selected]
-        chosen = cover.selected[np.lexsort((cover.selected, -covered, own[cover.selected]))]
+        self._hopeless = np.flatnonzero(~found.coverable())
+        ranking = np.lexsort((cover.selected, -covered.sizes(), own[cover.selected]))
+        chosen = cover.selected[ranking]
         self.selected_ = found.anchors[chosen]
-        self.ruleset_ = self._package(table, found.types[chosen], found.covers.take(chosen))
+        self.ruleset_ = self._package(table, found.types[chosen], covered.take(ranking))
 
-    def _induce(self, *table: Any, **declared: Any) -> induction.Candidates:
-        """Candidate rules, with what each of them covers."""
-        return induction.induce(*table, n_jobs=self.n_jobs, **declared)
+    def _induce(self, values: Any, *table: Any, **declared: Any) -> induction.Candidates:
+        """Candidate rules, with what each of them covers, in the memory that there is."""
+        n_objects, n_attributes = values.shape
+        room = planned_room(n_objects, n_attributes, self.memory_limit)
+        whole = self.candidates == "all-minimal" or not self._limits().all_candidates
+        return induction.induce(
+            values, *table, n_jobs=self.n_jobs, room=None if whole else room, **declared
+        )
 
     def _select(self, limits: Limits, covers: CoverMatrix, **known: Any) -> Cover | PartialCover:
         """The fewest of them, as far as limits ask for all objects."""
@@ -321,6 +345,9 @@ class FRRIClassifier(RuleClassifier):
 
     def _check_parameters(self) -> None:
         check_search(self.effort, self.time_limit)
+        check_share("gap", self.gap)
+        if self.memory_limit is not None:
+            memory_bytes(self.memory_limit)
         random_numbers(self.random_state)
         check_n_jobs(self.n_jobs)
         check_choice("missing", self.missing, ("typical", "similar", "error"))

@@ -1,0 +1,291 @@
+"""Large tables: covers in little room, planned memory, gaps, and an end in any phase."""
+
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import make_classification
+
+import naive
+from frri import FRRIClassifier, RuleSet, induction
+from frri._twins import numba_installed
+from frri.cli import main
+from frri.cover import CoverMatrix, large, minimum_cover, peel
+from frri.cover import __dict__ as cover_names
+from frri.cover._reduce import core
+from frri.cover._search import parts, pieces
+from frri.cover.budget import Work
+from frri.induction import _layout as layout
+from frri.induction import _paths as paths
+from frri.learners.frri import _memory
+from test_induction import KINDS, random_table
+from thorough import often
+
+needs_numba = pytest.mark.skipif(not numba_installed(), reason="numba is not installed")
+
+
+# ---------------------------------------------------------------- covers in little room
+
+
+def as_source(whole, asked):
+    """Who covers whom, kept after all; notes how many words are asked for at a time."""
+
+    def source(candidates, wanted=None):
+        some = whole.take(candidates)
+        some = some if wanted is None else some.within(wanted)
+        asked.append((len(candidates), len(some.bits)))
+        return some
+
+    return source
+
+
+@settings(max_examples=often(40), deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_broad_candidates_first_give_a_whole_cover_and_a_true_bound(seed):
+    rng = np.random.default_rng(seed)
+    n, n_objects = int(rng.integers(1, 14)), int(rng.integers(1, 300))
+    dense = rng.random((n, n_objects)) < rng.choice([0.05, 0.3, 0.7], (n, 1))
+    whole, costs = CoverMatrix.from_dense(dense), rng.integers(0, 4, n)
+    room, asked = int(rng.integers(1, 12 * len(whole.bits) + 24)), []
+    source, neighbours = as_source(whole, asked), rng.permutation(n)
+    covers, peeled = peel.written_out(source, neighbours, costs, room)
+    if peeled is None:
+        assert 12 * len(whole.bits) <= room
+        for name in ("indptr", "words", "bits"):
+            assert (getattr(covers, name) == getattr(whole, name)).all()
+        return
+    assert 12 * len(whole.bits) > room
+    left = ~dense[peeled.first].any(axis=0)
+    assert (covers.to_dense() == (dense & left)).all()
+    rest = minimum_cover(covers, costs)
+    cover = peel.together(peeled, rest, costs)
+    assert (dense[cover.selected].any(axis=0) == dense.any(axis=0)).all()
+    assert cover.lower_bound <= len(naive.minimum_cover(dense, costs)) <= len(cover)
+    assert (cover.status == "optimal") == (cover.lower_bound == len(cover))
+    assert cover.cost == costs[cover.selected].sum()
+    for j in cover.selected:  # none is superfluous
+        others = np.setdiff1d(cover.selected, [j])
+        assert (dense[others].any(axis=0) != dense.any(axis=0)).any()
+
+
+def test_what_is_left_fits_into_the_room(monkeypatch):
+    """Nearly all objects are covered by broad candidates, the others by narrow ones of their own."""
+    rng = np.random.default_rng(0)
+    monkeypatch.setattr(peel, "SAMPLE", 20)
+    n = 800
+    reach = np.where(rng.random(n) < 0.5, 400, 3)
+    dense = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) < reach[:, None]
+    whole, asked = CoverMatrix.from_dense(dense), []
+    for share in (0.5, 0.2, 0.05):
+        room = int(12 * share * len(whole.bits))
+        covers, peeled = peel.written_out(
+            as_source(whole, asked), np.arange(n), np.zeros(n, dtype=np.int64), room
+        )
+        assert len(peeled.first) > 0
+        assert 12 * len(covers.bits) <= 1.2 * room
+        # Nothing but what is kept in the end has been asked for in more than that room.
+        assert max(12 * words for _, words in asked) <= 1.2 * room
+        asked.clear()
+
+
+@pytest.fixture
+def _large_path(monkeypatch):
+    """Small tables take the way of large ones."""
+    monkeypatch.setattr(induction, "COMPILED_FROM", 0)
+    monkeypatch.setattr(paths, "DENSE_UP_TO", 0)
+    monkeypatch.setattr(paths, "PAIRS_UP_TO", 0)
+    monkeypatch.setattr(paths, "CUTS", 4)
+    monkeypatch.setattr(paths, "CELLS", 1)
+    monkeypatch.setattr(paths, "CHUNK", 16)
+    monkeypatch.setattr(layout, "CLUSTERED_FROM", 8)
+
+
+@needs_numba
+@pytest.mark.usefixtures("_large_path")
+@pytest.mark.parametrize("kind", KINDS)
+def test_covers_of_some_objects_are_those_of_all_cut_down(kind):
+    rng = np.random.default_rng(3)
+    for gaps in (False, True):
+        values, classes = random_table(rng, 150, 4, 3, kind)
+        if gaps:
+            values[rng.random(values.shape) < 0.1] = np.nan
+        confidence = induction.confidences(values, classes, compiled=False)
+        types = induction.shorten(values, classes, confidence, np.arange(4), compiled=False)
+        whole, _ = induction.covers(values, classes, confidence, types, compiled=False)
+        table = layout.Layout(values, classes)
+        path = paths.Large(table, n_jobs=2)
+        asked, wanted = rng.permutation(150)[:40], rng.integers(0, 2**63, whole.n_objects // 64)
+        wanted = wanted.astype(np.uint64)
+        by_row = confidence[table.objects] - induction.TOLERANCE, types[table.objects]
+        for words in (None, wanted, np.zeros_like(wanted)):
+            found = path.covered_by(*by_row, table.rows[asked], words)
+            expected = whole.take(asked) if words is None else whole.take(asked).within(words)
+            assert (found.to_dense() == expected.to_dense()).all()
+            assert (found.bits != 0).all()
+
+
+# ---------------------------------------------------------------- planned memory
+
+
+def fitted(X, y, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return FRRIClassifier(**options).fit(X, y)
+
+
+@needs_numba
+@pytest.mark.usefixtures("_large_path")
+def test_a_memory_limit_leads_to_the_leaner_path_or_to_a_sentence(monkeypatch):
+    monkeypatch.setattr(_memory, "LEAST_ROOM", 100)
+    monkeypatch.setattr(_memory, "BESIDES", 0)
+    X, y = make_classification(500, 5, n_redundant=0, class_sep=1.5, flip_y=0, random_state=1)
+    base = 500 * (5 * _memory.PER_VALUE + _memory.PER_OBJECT)
+    plain = fitted(X, y)
+    assert plain.selection_.status == "optimal"
+    for n_jobs in (1, 2):
+        lean = fitted(X, y, memory_limit=base + 3_000, n_jobs=n_jobs)
+        assert lean.selection_.stopped_by == "memory"
+        assert lean.ruleset_.covers(X).any(axis=1).all()
+        assert len(lean.uncovered_) == 0
+        assert lean.selection_.lower_bound <= plain.selection_.n_rules <= lean.selection_.n_rules
+        assert lean.selection_.n_rules < 2 * plain.selection_.n_rules
+        np.testing.assert_array_equal(lean.confidence_, plain.confidence_)
+        for rule, known in zip(lean.ruleset_, lean.ruleset_.covers(X).T, strict=True):
+            assert np.sum(rule.statistics.support) == known.sum()
+        assert lean.selected_.tolist() == fitted(X, y, memory_limit=base + 3_000).selected_.tolist()
+    roomy = fitted(X, y, memory_limit="1 GB")
+    assert roomy.selected_.tolist() == plain.selected_.tolist()
+    said = "FRRI needs about 0 MB for 500 objects and 5 attributes, but memory_limit is 0 MB: raise it, "
+    with pytest.raises(MemoryError, match=re.escape(said)):
+        fitted(X, y, memory_limit=base)
+    with pytest.warns(UserWarning, match="a larger `memory_limit` may need fewer rules"):
+        FRRIClassifier(memory_limit=base + 3_000).fit(X, y)
+
+
+def test_what_is_free_is_planned_with(monkeypatch):
+    monkeypatch.setattr(_memory, "_free", lambda: 600_000_000)
+    assert _memory.planned_room(100_000, 10) < _memory.USUAL_ROOM
+    with pytest.raises(ValueError, match="but there are only 600 MB free: free some, fit a sample"):
+        _memory.planned_room(1_000_000, 10)
+    monkeypatch.setattr(_memory, "_free", lambda: None)  # nobody knows
+    assert _memory.planned_room(1_000_000, 10) == _memory.USUAL_ROOM
+    assert _memory.memory_bytes("1.5gib") == 1.5 * 2**30
+
+
+@pytest.mark.parametrize("limit", ["much", "-1 GB", "2 XB", 0, -5, 2.5, True, ""])
+def test_a_limit_that_is_none(limit):
+    with pytest.raises(
+        ValueError, match="memory_limit must be a number of bytes or a text such as"
+    ):
+        FRRIClassifier(memory_limit=limit).fit([[0.0], [1.0]], [0, 1])
+
+
+# ---------------------------------------------------------------- gaps
+
+
+@pytest.mark.parametrize("expanded", [1 << 20, 0])
+def test_a_gap_ends_the_search(expanded, monkeypatch):
+    monkeypatch.setitem(cover_names, "LARGEST_EXPANDED", expanded)
+    matrix = np.random.default_rng(0).random((150, 150)) < 0.05
+    covers = CoverMatrix.from_dense(matrix)
+    near = minimum_cover(covers, gap=0.4)
+    exact = minimum_cover(covers, effort=300)
+    assert near.stopped_by == "gap"
+    assert 0 < near.gap <= 0.4
+    assert near.effort < exact.effort
+    assert near.lower_bound <= exact.lower_bound
+    assert matrix[near.selected].any(axis=0).sum() == matrix.any(axis=0).sum()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_gap_that_is_reached_is_no_reason_to_warn():
+    X, y = make_classification(300, 8, flip_y=0.1, random_state=0)
+    clf = FRRIClassifier(gap=0.5).fit(X, y)
+    assert clf.selection_.stopped_by == "gap"
+    assert 0 < clf.selection_.gap <= 0.5
+    with pytest.raises(ValueError, match="gap must be"):
+        FRRIClassifier(gap=-0.1).fit(X, y)
+    with pytest.raises(ValueError, match="gap must be a share from 0 to 1, not 2"):
+        minimum_cover(CoverMatrix.from_dense([[True]]), gap=2)
+
+
+def test_memory_and_gap_on_the_command_line(tmp_path, capsys):
+    X, y = make_classification(300, 8, flip_y=0.1, random_state=0)
+    rows = [
+        ",".join(map(str, [*row.round(3), "ab"[label]])) for row, label in zip(X, y, strict=True)
+    ]
+    file = tmp_path / "table.csv"
+    file.write_text("\n".join([",".join([*"pqrstuvw", "kind"]), *rows]) + "\n", encoding="utf-8")
+    fit = ["fit", str(file), "--target", "kind", "--no-check"]
+    assert main([*fit, "--memory-limit", "1MB"]) == 2
+    assert "FRRI needs about 50 MB for 300 objects and 8 attributes, but" in capsys.readouterr().err
+    assert main([*fit, "--memory-limit", "huge"]) == 2
+    assert "memory_limit must be a number of bytes or a text such as" in capsys.readouterr().err
+    model = str(tmp_path / "model.json")
+    assert main([*fit, "--memory-limit", "2GB", "--gap", "0.5", "-o", model]) == 0
+    about = RuleSet.from_json(Path(model).read_text(encoding="utf-8")).about
+    assert about["selection"]["stopped_by"] == "gap"
+    assert about["parameters"]["memory_limit"] == "2GB"
+
+
+# ---------------------------------------------------------------- an end in any phase
+
+PHASES = {
+    "confidences": (paths.Plain, "confidences"),
+    "shortening": (paths.Plain, "shorten"),
+    "covers": (paths.Plain, "covered"),
+    "reduction": (parts, "reduce"),
+    "greedy": (parts, "greedy_cover"),
+    "local search": (parts.Part, "_local_search"),
+    "bound": (parts.Search, "start"),
+    "greedy on words": (large, "in_greedy_order"),
+    "counting on words": (core, "degrees"),
+    "first bound on words": (large, "subgradient_bound"),
+    "reduction on words": (core.Core, "__init__"),
+    "bound on words": (pieces, "subgradient_bound"),
+    "local search on words": (pieces, "_search_on"),
+}
+
+
+@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("end", ["interrupt", "time"])
+def test_a_fit_can_be_ended_in_every_phase(phase, end, monkeypatch):
+    """The first call of the phase is interrupted, or takes all the time there is."""
+    X, y = make_classification(300, 8, flip_y=0.2, random_state=0)
+    if phase.endswith("on words"):
+        monkeypatch.setitem(cover_names, "LARGEST_EXPANDED", 0)
+    where, name = PHASES[phase]
+    usual, now, begun = getattr(where, name), [0.0], []
+
+    def ended(*arguments, **options):
+        begun.append(phase)
+        if len(begun) == 1:
+            now[0] = 100.0
+            if end == "interrupt":
+                raise KeyboardInterrupt
+        return usual(*arguments, **options)
+
+    monkeypatch.setattr(where, name, ended)
+    for module in (
+        FRRIClassifier._learn.__globals__,
+        Work.look_at_the_clock.__globals__["time"].__dict__,
+    ):
+        monkeypatch.setitem(module, "perf_counter", lambda: now[0])
+    clf = FRRIClassifier(time_limit=60)
+    if end == "interrupt" and phase in ("confidences", "shortening", "covers"):
+        with pytest.raises(KeyboardInterrupt):  # there are no rules yet
+            clf.fit(X, y)
+        assert not hasattr(clf, "ruleset_")
+        assert not hasattr(clf, "selection_")
+        return
+    said = {"interrupt": "The search was stopped by an interrupt", "time": "by `time_limit`"}[end]
+    with pytest.warns(UserWarning, match=said):
+        clf.fit(X, y)
+    assert begun
+    assert clf.selection_.stopped_by == end
+    assert clf.selection_.lower_bound <= clf.selection_.n_rules
+    assert clf.ruleset_.covers(X).any(axis=1).all()
