@@ -15,7 +15,10 @@ import warnings
 from time import process_time
 from typing import Any
 
+import numpy as np
+
 from frri._util.progress import Progress
+from frri.cli.bags import add_sampling_options, all_rows, sample_size, settle_bags
 from frri.cli.check import add_check_options, check_fit
 from frri.cli.console import notes, one_line, say
 from frri.cli.files import check_inputs, check_output, write_whole
@@ -51,6 +54,8 @@ EXAMPLES = """\
 frri fit patients.csv --target risk -o model.json
 frri fit january.csv february.csv --target risk -o model.json
 frri fit patients.csv --target risk -o model.json --learner ripper --seed 1 --ignore visit
+frri fit huge.parquet --target risk -o model.json --sample 20000
+frri fit huge.parquet --target risk -o model.json --bags 10
 frri fit houses.csv --target price --task regression -o model.json
 frri fit flats.csv --target rating --task ordinal --order 'poor<fair<good' -o model.json
 frri fit cars.csv --target sold -o model.json --nominal year --ordinal 'size=small<mid<large'"""
@@ -86,6 +91,7 @@ def configure(parser: Parser) -> None:
     add_column_options(parser)
     add_reading_options(parser)
     add_unlabelled_option(parser)
+    add_sampling_options(parser)
     add("--weights", metavar="COLUMN", help="how much every row counts")
     add(
         "--set",
@@ -136,6 +142,7 @@ def run(arguments: argparse.Namespace) -> int:
     ):
         # whose settings these are
         arguments.learner = "additive" if arguments.task == "regression" else "frri"
+    settle_bags(arguments)
     learner = None if arguments.learner is None else _named(arguments)
 
     X, y, weights = _read(arguments, kinds)
@@ -144,16 +151,19 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.task == "ordinal":
         arguments.order = order_of(y, arguments.order, arguments.target)
         learner = None if learner is None else learner.set_params(class_order=arguments.order)
-    extra = {} if weights is None else {"sample_weight": weights}
+    extra: dict[str, Any] = {} if weights is None else {"sample_weight": weights}
     table = encode_frame(X)
     say(one_line_each(summary(table)))
     check, trial = None, None
     if learner is None:
         arguments.learner, learner, check, trial = pick(arguments, X, y, weights)
 
+    if arguments.bags is not None:
+        classes = np.unique(y.to_numpy()).tolist()
+        extra["further"] = all_rows(arguments, table.attributes, classes)
     # Rows without weight do not count, and what is left of the columns is described anew.
     start = process_time()
-    proof = _learned(learner, X if extra else table, y, extra)
+    proof = _learned(learner, table if weights is None else X, y, extra)
     seconds = process_time() - start
     place = _shown(arguments, learner, proof)
     if check is not None and trial is not None:
@@ -178,6 +188,8 @@ def _read(arguments: argparse.Namespace, kinds: dict[str, Any]) -> tuple[Any, An
             drop_unlabelled=arguments.drop_unlabelled,
             bins=arguments.bins,
             numbers=arguments.task == "regression",
+            sample=sample_size(arguments),
+            seed=arguments.seed or 0,
             **kinds,
             **reading(arguments),
         )
@@ -194,6 +206,9 @@ def _shown(arguments: argparse.Namespace, learner: Any, proof: str) -> str:
     place = f"; saved in {arguments.output}" if arguments.output not in {None, "-"} else ""
     rules = "1 rule" if len(ruleset) == 1 else f"{len(ruleset)} rules"
     say(f"{rules} with {conditions} conditions{proof}{place}")
+    if arguments.bags is not None:
+        n_rows = learner.selection_.n_further
+        say(f"All {n_rows} rows were looked at: no rule covers one of another class")
     if "monotone" in ruleset.about:
         say(one_line(ruleset.about["monotone"]))
     if getattr(learner, "path_", None) is not None:

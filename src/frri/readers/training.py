@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from frri._util.names import find_name, typed
 from frri._util.optional import import_pandas
+from frri.readers.batches import read_batches
+from frri.readers.sampling import Sample
 from frri.readers.tables import read_table
 from frri.table.checks import check_kinds, check_quantities, listing, names_things
 from frri.table.columns import kind_of
@@ -40,10 +42,13 @@ def read_training(
     drop_unlabelled: bool = False,
     bins: int | None = None,
     numbers: bool = False,
+    sample: int | None = None,
+    seed: int = 0,
 ) -> "tuple[pd.DataFrame, pd.Series[Any], Any]":
     r"""Read a table to learn from: see `read_table` for its cells and `split_training` for the rest.
 
-    Several files with the same columns are one table.
+    Several files with the same columns are one table. Of files that do not fit into memory a `sample` of so
+    many rows can be read, drawn at random by a `seed`: see `frri.readers.sampling`.
 
     Examples
     --------
@@ -57,27 +62,37 @@ def read_training(
     """
     declared = dict.fromkeys((*nominal, *_parts(nominal), *(ordinal or ())), ())
     sources = [source] if isinstance(source, str | PathLike) else source
+    classes = None if numbers or bins is not None else target
+    options: dict[str, Any] = {"missing": missing, "date_format": date_format, "classes": classes}
+    drawn = None if sample is None else Sample(sample, seed, classes)
     frames: dict[str, pd.DataFrame] = {}
+    names: list[str] = []
     for one in sources:
         name = "standard input" if one == "-" else str(one)
-        if name in frames:
+        if name in names:
             raise ValueError(f"{name} is given twice; name it once.")
-        frames[name] = read_table(
-            one,
-            declared,
-            missing=missing,
-            date_format=date_format,
-            classes=None if numbers or bins is not None else target,
-        )
+        names.append(name)
+        if drawn is None:
+            frames[name] = read_table(one, declared, **options)
+            continue
+        for batch in read_batches(one, declared, **options):
+            drawn.offer(
+                f"{name} from row {batch.start + 1} on" if batch.start else name, batch.frame
+            )
+    if drawn is not None:
+        frames = drawn.frames()
+        size = sum(map(len, frames.values()))
+        what = "which are all" if size == drawn.n_rows else f"drawn at random of {drawn.n_rows}"
+        warnings.warn(f"The sample has {size} rows, {what}.", UserWarning, stacklevel=2)
     frame = joined(frames, "" if numbers else target)
     if date_format is not None and all(dtype.kind != "M" for dtype in frame.dtypes):
         raise ValueError(
-            f"{', '.join(frames)} has no column of dates that are written as --date-format {date_format} says."
+            f"{', '.join(names)} has no column of dates that are written as --date-format {date_format} says."
         )
     apart = [target, *([] if weights is None else [weights]), *_resolved(ignore, frame)]
     return split_training(
         _not_empty(frame, apart),
-        ", ".join(frames),
+        ", ".join(names),
         target,
         weights=weights,
         nominal=nominal,

@@ -26,6 +26,7 @@ from frri.learners._parameters import (
 )
 from frri.learners.frri._bags import Draws, drawn_attributes, drawn_objects, rules_of_bag
 from frri.learners.frri._checks import check_conditions, check_search
+from frri.learners.frri._further import nearest_of_further
 from frri.learners.frri._limits import Limits, unproved
 from frri.learners.frri._messages import warn_if_many, warn_if_one_class
 from frri.learners.frri._orders import NAMED_ORDERS, initial_types
@@ -120,8 +121,9 @@ class FRRIBaggingClassifier(RuleClassifier):
     selected_ : ndarray of int, shape (n_rules,)
         The objects whose rules they are.
     selection_ : Bunch
-        Only pooled: the certificate, as in `FRRIClassifier`, of the fewest in the pool; and `n_pooled`,
-        `n_narrowed` and `n_dropped`, how many rules there were, were narrowed and were dropped.
+        Only pooled: the certificate, as in `FRRIClassifier`, of the fewest in the pool; `n_pooled`,
+        `n_narrowed` and `n_dropped`, how many rules there were, were narrowed and were dropped; and
+        `n_further`, how many further objects they were checked against.
     uncovered_ : ndarray of int
         Only pooled: objects that no rule covers.
     oob_score_, oob_balanced_score_ : float
@@ -204,7 +206,7 @@ class FRRIBaggingClassifier(RuleClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, further: Any = None) -> Self:
         """Induce rules from bags of a table and its class labels.
 
         Parameters
@@ -215,6 +217,10 @@ class FRRIBaggingClassifier(RuleClassifier):
         sample_weight : array-like of shape (n_objects,), optional
             How much each object counts in probabilities and in what is known about rules, which are the
             same with any weights above 0; an object of weight 0 is not there.
+        further : iterable of (table, labels), optional
+            Further objects in parts, which need not fit into memory together; only pooled. No bag draws
+            from them and they need not be covered, but no rule covers one of them that is of another
+            class: this is how rules from a sample are checked against all there is.
 
         Returns
         -------
@@ -225,14 +231,18 @@ class FRRIBaggingClassifier(RuleClassifier):
         table = self._training_table(X, y, sample_weight, self.class_weight)
         check_resolution(table.attributes)
         warn_if_one_class(table)
-        self._learn(table, start)
+        if further is not None and self.form == "ensemble":
+            raise ValueError(
+                'further objects narrow pooled rules, and those of an ensemble stay as they are: take form="pooled".'
+            )
+        self._learn(table, start, further or ())
         self._warn(table)
         if self._oob_trust is None:
             return self._calibrate(table)
         self.ruleset_ = replace(self.ruleset_, trust=self._oob_trust)
         return self
 
-    def _learn(self, table: TrainingTable, start: float | None = None) -> None:
+    def _learn(self, table: TrainingTable, start: float | None = None, further: Any = ()) -> None:
         start = perf_counter() if start is None else start
         values, rigid = scaled_values(table)
         objects = Objects(values, table.classes, rigid)
@@ -244,7 +254,11 @@ class FRRIBaggingClassifier(RuleClassifier):
         if self.form == "pooled":
             with self._step(f"{len(pool)} rules against {len(values)} objects"):
                 nearest = nearest_enemies(pool, objects, self.n_jobs)
-            self._choose(table, objects, pool, nearest, start)
+                least, n_further = nearest_of_further(
+                    pool, table, further, self.missing, self.n_jobs
+                )
+            narrow = pool.narrowed(np.minimum(nearest.least, least))
+            self._choose(table, objects, pool, narrow, n_further, start)
         else:
             self._package(table, pool)
         with self._step("what bags say of objects they have not seen"):
@@ -268,11 +282,17 @@ class FRRIBaggingClassifier(RuleClassifier):
         return Pool.joined(bags)
 
     def _choose(
-        self, table: TrainingTable, objects: Objects, pool: Pool, nearest: Nearest, start: float
+        self,
+        table: TrainingTable,
+        objects: Objects,
+        pool: Pool,
+        narrow: Pool,
+        n_further: int,
+        start: float,
     ) -> None:
         """The fewest rules of the pool, narrowed, that cover what any of them covers."""
-        narrow, limits = pool.narrowed(nearest.least), self._limits()
-        covers, lengths, own = covered(narrow, objects, self.n_jobs), pool.lengths, pool.classes
+        limits, lengths, own = self._limits(), pool.lengths, pool.classes
+        covers = covered(narrow, objects, self.n_jobs)
         sizes = np.bincount(table.classes)
         allowed = limits.allowed(covers, lengths, sizes[own])
         left = self.time_limit
@@ -297,6 +317,7 @@ class FRRIBaggingClassifier(RuleClassifier):
             n_pooled=len(pool),
             n_narrowed=int(((narrow.radii < pool.radii) & (counts > 0)).sum()),
             n_dropped=int((counts == 0).sum()),
+            n_further=n_further,
         )
         self.uncovered_ = np.flatnonzero(~covers.take(cover.selected).union())
         chosen = cover.selected
