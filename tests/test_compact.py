@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import naive_compact
 from frri import CompactFRRIClassifier, RuleSet
 from frri._twins import compiled
-from frri.learners.compact import _pool_kernels, _winner_kernels
+from frri.learners.compact import _pool_kernels, _winner_kernels, compact
 from frri.learners.compact._pool import Pool
 from frri.learners.compact._winner import Choice
 
@@ -145,3 +145,53 @@ def test_categories_gaps_and_dates():
 def test_wrong_parameters_get_one_sentence(parameters, sentence):
     with pytest.raises(ValueError, match=sentence.replace(".", r"\.")):
         CompactFRRIClassifier(**parameters).fit([[1.0], [2.0]], [0, 1])
+
+
+def crowd(n=240, seed=0):
+    """Few distinct values, so that a part of the table has the ranges of the whole; a small class."""
+    rng = np.random.default_rng(seed)
+    X = np.stack([rng.integers(0, 6, n), rng.integers(0, 9, n), rng.integers(0, 4, n)], axis=1)
+    y = np.where(X[:, 0] + rng.normal(size=n) > 3, "high", "low").astype(object)
+    y[rng.permutation(n)[:5]] = "rare"
+    return X.astype(float), y
+
+
+def test_of_many_objects_a_selection_judges_and_all_are_counted(monkeypatch):
+    X, y = crowd()
+    monkeypatch.setattr(compact, "MOST_JUDGES", 90)
+    classes = np.unique(y, return_inverse=True)[1]
+    judges = compact._judges(classes, 3)
+    assert (np.diff(judges) > 0).all()
+    counts = np.bincount(classes[judges])
+    assert counts[2] == 5  # all of a small class
+    np.testing.assert_allclose(counts[:2] / np.bincount(classes)[:2], 90 / 240, atol=0.02)
+    found = CompactFRRIClassifier().fit(X, y).ruleset_
+    monkeypatch.undo()
+    alone = CompactFRRIClassifier().fit(X[judges], y[judges]).ruleset_
+    assert [(r.conditions, r.consequent) for r in found] == [
+        (r.conditions, r.consequent) for r in alone
+    ]
+    assert [r.weight for r in found] != [r.weight for r in alone]
+    sizes = np.bincount(classes)
+    for rule, inside in zip(found, found.covers(X).T, strict=True):
+        own = ["high", "low", "rare"].index(rule.consequent)
+        assert rule.statistics.support == tuple(np.bincount(classes[inside], minlength=3))
+        assert classes[rule.source] == own
+        # Every class weighs a third, and two mean objects are added in equal shares.
+        weight = np.bincount(classes[inside], minlength=3) / (3 * sizes)
+        prior = 2 / len(y)
+        assert rule.weight == pytest.approx(
+            (weight[own] + prior / 3) / (weight.sum() + prior), rel=1e-6
+        )
+
+
+def test_classes_weigh_in_a_selection_what_they_do_in_the_table(monkeypatch):
+    X, y = crowd()
+    monkeypatch.setattr(compact, "MOST_JUDGES", 60)
+    clf = CompactFRRIClassifier(class_weight=None)
+    table = clf._training_table(X, y)
+    part = table.take(compact._judges(table.classes, 3))
+    weights = clf._empty_pool(part, table, _winner_kernels).weights
+    shares = np.bincount(part.classes, weights) / weights.sum()
+    np.testing.assert_allclose(shares, np.bincount(table.classes) / len(y), rtol=1e-6)
+    assert len(part.classes) < 70

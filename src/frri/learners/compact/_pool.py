@@ -9,6 +9,8 @@ import numpy as np
 from frri.learners.compact._pool_kernels import TOLERANCE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -72,7 +74,8 @@ class Pool:
         self, anchors: NDArray[np.intp], reach: Floats, types: Types, *, smallest: float = 0.0
     ) -> None:
         """Rules that cover at least a share of their class, or are the best there is of it."""
-        own, other = self._weigh(anchors, reach, types)
+        boxes = zip(anchors, reach, types, strict=True)
+        own, other = self.weigh(anchors, (self.inside(*box) for box in boxes))
         classes = self.objects[anchors]
         kept = own >= smallest * self.class_weights[classes]
         for c in range(self.n_classes):
@@ -80,7 +83,7 @@ class Pool:
             if len(mine) and not kept[mine].any():
                 kept[mine[(own - other)[mine].argmax()]] = True
         anchors, reach, types = anchors[kept], reach[kept], types[kept]
-        precision = self._precision(own[kept], other[kept])
+        precision = self.precision_of(own[kept], other[kept])
         scores = np.empty((len(anchors), len(self.values)))
         for r, u in enumerate(anchors):
             self.kernels.scores(
@@ -132,19 +135,18 @@ class Pool:
         self.kernels.scores(self.values, self.rigid, self.values[anchor], reach, types, 1.0, degree)
         return np.asarray(degree > TOLERANCE / reach)
 
-    def _weigh(
-        self, anchors: NDArray[np.intp], reach: Floats, types: Types
+    def weigh(
+        self, anchors: NDArray[np.intp], covers: Iterable[NDArray[np.bool_]]
     ) -> tuple[Floats, Floats]:
-        """What the objects inside weigh: those of the rule's own class, and the others."""
+        """What the objects inside boxes weigh: those of the anchor's class, and the others."""
         own, other = np.empty(len(anchors)), np.empty(len(anchors))
-        for r, u in enumerate(anchors):
-            inside = self.inside(u, reach[r], types[r])
+        for r, (u, inside) in enumerate(zip(anchors, covers, strict=True)):
             mine = inside & (self.objects == self.objects[u])
             own[r] = self.weights[mine].sum()
             other[r] = self.weights[inside].sum() - own[r]
         return own, other
 
-    def _precision(self, own: Floats, other: Floats) -> Floats:
+    def precision_of(self, own: Floats, other: Floats) -> Floats:
         """Share of its own class inside, drawn a little towards equal shares (m-estimate)."""
         prior = PRIOR_OBJECTS * self.total / self.count
         found: Floats = (own + prior / self.n_classes) / (own + other + prior)

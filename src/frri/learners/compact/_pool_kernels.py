@@ -121,50 +121,75 @@ def _gain(now, before):
 
 
 def _grow_loops(values, classes, weights, rigid, anchors, reach, share, most, types):
+    # Column by column and with whole numbers, so that the compiler makes vector instructions of it. The
+    # objects still inside are moved together after every side.
     n, m = values.shape
+    columns = np.empty((m, n))
+    for a in range(m):
+        for v in range(n):
+            columns[a, v] = values[v, a]
+    inside = np.empty((m, n))
     rows = np.empty(n, dtype=np.int64)
+    whole, mine = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     for i in range(len(anchors)):
         u, limit = anchors[i], reach[i] - TOLERANCE
-        own, other, count = 0.0, 0.0, n
+        own, all_, count, moved = 0, 0, n, False
         for v in range(n):
-            rows[v] = v
-            if classes[v] == classes[u]:
-                own += weights[v]
-            else:
-                other += weights[v]
+            whole[v] = np.int64(weights[v])
+            mine[v] = whole[v] if classes[v] == classes[u] else 0
+            own += mine[v]
+            all_ += whole[v]
         for _ in range(most):
-            if not other > share * own:
+            if not float(all_ - own) > share * own:
                 break
-            base, best = np.log(own / (own + other)), 0.0
-            best_a, best_side, best_own, best_other = -1, 0, 0.0, 0.0
+            base, best = np.log(own / all_), 0.0
+            best_a, best_side, best_own, best_all = -1, 0, 0, 0
             for a in range(m):
+                x = inside[a] if moved else columns[a]
+                sums = _weighed(x, values[u, a], rigid[a], limit, count, mine, whole)
                 for side in range(1, 3):
                     if types[i, a] & side or (rigid[a] and side == AT_LEAST):
                         continue
-                    own_1, other_1 = 0.0, 0.0
-                    for j in range(count):
-                        v = rows[j]
-                        if _holds(values[v, a] - values[u, a], side, rigid[a], limit):
-                            if classes[v] == classes[u]:
-                                own_1 += weights[v]
-                            else:
-                                other_1 += weights[v]
-                    if own_1 > 0.0:
-                        gain = own_1 * (np.log(own_1 / (own_1 + other_1)) - base)
+                    own_1, all_1 = sums[2 * side - 2], sums[2 * side - 1]
+                    if own_1 > 0:
+                        gain = own_1 * (np.log(own_1 / all_1) - base)
                         if gain > best:
                             best, best_a, best_side = gain, a, side
-                            best_own, best_other = own_1, other_1
+                            best_own, best_all = own_1, all_1
             if best_a < 0:
                 break
-            kept = 0
-            for j in range(count):
-                v = rows[j]
-                apart = values[v, best_a] - values[u, best_a]
-                if _holds(apart, best_side, rigid[best_a], limit):
+            x, kept = inside[best_a] if moved else columns[best_a], 0
+            for v in range(count):
+                if _holds(x[v] - values[u, best_a], best_side, rigid[best_a], limit):
                     rows[kept] = v
                     kept += 1
-            count, own, other = kept, best_own, best_other
+            for a in range(m):
+                x = inside[a] if moved else columns[a]
+                for k in range(kept):
+                    inside[a, k] = x[rows[k]]
+            for k in range(kept):
+                whole[k], mine[k] = whole[rows[k]], mine[rows[k]]
+            count, own, all_, moved = kept, best_own, best_all, True
             types[i, best_a] |= 3 if rigid[best_a] else best_side
+
+
+@kernel
+def _weighed(x, anchor, rigid, limit, count, mine, whole):
+    """What lies on each side: own objects and all, of "at most", then of "at least"."""
+    own_1, all_1, own_2, all_2 = 0, 0, 0, 0
+    if rigid:
+        for v in range(count):
+            if x[v] - anchor == 0.0:
+                own_1 += mine[v]
+                all_1 += whole[v]
+    else:
+        for v in range(count):
+            apart = x[v] - anchor
+            own_1 += mine[v] if apart < limit else 0
+            all_1 += whole[v] if apart < limit else 0
+            own_2 += mine[v] if -apart < limit else 0
+            all_2 += whole[v] if -apart < limit else 0
+    return own_1, all_1, own_2, all_2
 
 
 @kernel

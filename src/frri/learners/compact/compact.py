@@ -36,6 +36,10 @@ COMPILED_FROM = 400_000_000
 LOADED_FROM = 2_000_000
 # Objects that rules are made around; of more, evenly many of each class.
 MOST_ANCHORS = 2_000
+# Objects that boxes and choices are judged by; of more, about so many. A class has at least so many parts of
+# its equal share of them, or all its objects.
+MOST_JUDGES = 10_000
+LEAST_PART = 0.25
 
 
 class CompactFRRIClassifier(RuleClassifier):
@@ -46,6 +50,11 @@ class CompactFRRIClassifier(RuleClassifier):
     box reaches half-way to the fifth nearest enemy (object of another class) instead of to the first. It
     gets only the sides that keep enemies out, best first, until few are left inside. And of all boxes
     those are chosen that the prediction gains most by, one at a time, instead of a cover of all objects.
+
+    Of more than 2,000 objects boxes are made around an even selection. Of more than 10,000, an even
+    selection of about as many sets how far boxes reach and chooses among them, classes by their sizes
+    (a small one with all its objects, or a quarter of an equal share); what the chosen rules cover and
+    how precise they are is counted on all.
 
     Parameters
     ----------
@@ -81,7 +90,8 @@ class CompactFRRIClassifier(RuleClassifier):
         The rules; a rule's weight is its precision in training.
     selection_ : Bunch
         `candidates` (how many boxes there were to choose from), `n_rules`, `n_conditions`, and `worth`:
-        the share of right training objects plus half their mean margin, by weight.
+        the share of right training objects plus half their mean margin, by weight, of those that
+        choices were judged by.
     path_ : SizePath or None
         With ``max_rules="1se"``: `sizes` from few rules to many, their `scores` and standard `errors`,
         and the size `chosen`; `to_frame` makes a table of it.
@@ -154,9 +164,10 @@ class CompactFRRIClassifier(RuleClassifier):
 
     def _rulesets(self, table: TrainingTable, sizes: Sequence[int]) -> Iterator[RuleSet]:
         """At most so many rules, for each size, chosen from the same boxes."""
-        counts = np.ones(len(table.classes)) if table.weights is None else table.weights
+        judges = _judges(table.classes, len(table.labels))
+        part = table if judges is None else table.take(judges)
         with self._step("candidate rules"):
-            pool, n_candidates = self._pool(table, counts, repeated=table.weights is not None)
+            pool, n_candidates = self._pool(part, table)
         for most in sizes:
             choice = Choice(pool, PRICE, pool.kernels)
             with self._step("the best of them"):
@@ -168,50 +179,57 @@ class CompactFRRIClassifier(RuleClassifier):
                 n_conditions=int(pool.used[order].sum()),
                 worth=choice.worth,
             )
-            yield self._package(table, pool, order)
+            if judges is None:
+                chosen = pool.anchors[order], pool.reach[order], pool.types[order]
+                yield self._package(table, pool, *chosen)
+            else:
+                chosen = judges[pool.anchors[order]], pool.reach[order], pool.types[order]
+                yield self._package(table, self._empty_pool(table, table, pool.kernels), *chosen)
             pool.keep_only(n_candidates, None)
 
-    def _pool(
-        self, table: TrainingTable, counts: NDArray[np.float64], *, repeated: bool
-    ) -> tuple[Pool, int]:
-        """Boxes around objects, with the sides that keep enemies out."""
-        weights = self._weights(table, counts)
-        values, nominal = scaled_values(table)
-        rigid = np.zeros(values.shape[1], dtype=np.bool_) if nominal is None else nominal
-        classes = table.classes
-        anchors = _anchors(classes, len(table.labels))
-        work = len(anchors) * values.size
+    def _pool(self, part: TrainingTable, table: TrainingTable) -> tuple[Pool, int]:
+        """Boxes around objects of a part of the table, with the sides that keep enemies out."""
+        anchors = _anchors(part.classes, len(part.labels))
+        work = len(anchors) * part.values.size
+        pool = self._empty_pool(part, table, _kernels(_winner_kernels, work))
+        values, classes, rigid = pool.values, pool.objects, pool.rigid
         kernels = _kernels(_pool_kernels, work)
         nearest = (values, classes, rigid, anchors, self.noise_neighbours)
-        if repeated:
-            reach = self.radius * kernels.weighted_radii(*nearest, counts)
+        if part.weights is not None:
+            reach = self.radius * kernels.weighted_radii(*nearest, part.weights)
         else:
             reach = self.radius * kernels.radii(*nearest)
         apart = reach > _pool_kernels.TOLERANCE
         anchors, reach = anchors[apart], reach[apart]
         types = np.zeros((len(anchors), values.shape[1]), dtype=np.int8)
         most = 2 * values.shape[1] if self.max_conditions is None else self.max_conditions
-        kernels.grow(values, classes, weights, rigid, anchors, reach, self.noise_share, most, types)
-        pool = Pool(
-            values,
-            classes,
-            len(table.labels),
-            weights,
-            rigid,
-            float(counts.sum()),
-            _kernels(_winner_kernels, work),
-        )
+        sides = (anchors, reach, self.noise_share, most, types)
+        kernels.grow(values, classes, pool.weights, rigid, *sides)
         pool.add(anchors, reach, types, smallest=self.min_support)
         return pool, len(pool)
 
-    def _weights(self, table: TrainingTable, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What objects weigh, as whole numbers: one that counts twice weighs twice as much."""
-        sizes = np.bincount(table.classes, counts, len(table.labels)).astype(np.float64)
-        factors = class_factors(self.class_weight, table.labels, sizes, table.target)
-        factors = factors * (TOTAL_WEIGHT / (factors * sizes).sum())
+    def _empty_pool(self, part: TrainingTable, table: TrainingTable, kernels: Any) -> Pool:
+        """The objects of a part of the table, before there are rules."""
+        values, nominal = scaled_values(part)
+        rigid = np.zeros(values.shape[1], dtype=np.bool_) if nominal is None else nominal
+        counts = np.ones(len(part.classes)) if part.weights is None else part.weights
+        weights = self._weights(part, counts, np.array(table.class_counts))
+        shared = (len(part.labels), weights, rigid, float(counts.sum()), kernels)
+        return Pool(values, part.classes, *shared)
+
+    def _weights(
+        self, part: TrainingTable, counts: NDArray[np.float64], sizes: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """What objects weigh, as whole numbers: one that counts twice weighs twice as much.
+
+        A class weighs in a part what it does in the whole table, in which the classes have these sizes.
+        """
+        own = np.array(part.class_counts)
+        factors = class_factors(self.class_weight, part.labels, sizes, part.target) * (sizes / own)
+        factors = factors * (TOTAL_WEIGHT / (factors * own).sum())
         if (counts == np.floor(counts)).all():
-            return np.asarray(counts * np.maximum(np.rint(factors), 1.0)[table.classes])
-        return np.asarray(np.maximum(np.rint(counts * factors[table.classes]), 1.0))
+            return np.asarray(counts * np.maximum(np.rint(factors), 1.0)[part.classes])
+        return np.asarray(np.maximum(np.rint(counts * factors[part.classes]), 1.0))
 
     def _most_rules(self, n_classes: int) -> int:
         if self.path_ is not None:
@@ -225,22 +243,28 @@ class CompactFRRIClassifier(RuleClassifier):
             )
         return max(most, n_classes)
 
-    def _package(self, table: TrainingTable, pool: Pool, order: list[int]) -> RuleSet:
-        """The chosen rules in the table's names and units, with what they cover."""
-        covers = [pool.inside(pool.anchors[r], pool.reach[r], pool.types[r]) for r in order]
-        own = [int(pool.classes[r]) for r in order]
+    def _package(
+        self,
+        table: TrainingTable,
+        objects: Pool,
+        anchors: NDArray[np.intp],
+        reach: NDArray[np.float64],
+        types: NDArray[np.int8],
+    ) -> RuleSet:
+        """The chosen rules in the table's names and units, with what they cover of all objects."""
+        covers = [objects.inside(*box) for box in zip(anchors, reach, types, strict=True)]
+        own = table.classes[anchors].tolist()
         found = statistics_of_covers(own, covers, table.classes, len(table.labels), table.weights)
+        precision = objects.precision_of(*objects.weigh(anchors, covers))
         rules = (
             Rule(
-                conditions=box_conditions(
-                    table, int(pool.anchors[r]), pool.types[r], float(pool.reach[r])
-                ),
-                consequent=table.labels[pool.classes[r]],
-                weight=float(pool.precision[r]),
-                source=int(pool.anchors[r]),
-                statistics=known,
+                conditions=box_conditions(table, u, types[r], float(reach[r])),
+                consequent=table.labels[own[r]],
+                weight=float(precision[r]),
+                source=u,
+                statistics=found[r],
             )
-            for r, known in zip(order, found, strict=True)
+            for r, u in enumerate(anchors.tolist())
         )
         about = self._about(table) | {"selection": dict(self.selection_)}
         return self._made(table, rules, clip=True, about=about)
@@ -264,6 +288,24 @@ class CompactFRRIClassifier(RuleClassifier):
 PRICE = 0.002
 
 
+def _judges(classes: NDArray[np.intp], n_classes: int) -> NDArray[np.intp] | None:
+    """The objects to judge by: None for all, or evenly spaced ones of each class, by its size."""
+    if len(classes) <= MOST_JUDGES:
+        return None
+    least, share = LEAST_PART * MOST_JUDGES / n_classes, MOST_JUDGES / len(classes)
+    found = []
+    for c in range(n_classes):
+        mine = np.flatnonzero(classes == c)
+        count = min(len(mine), max(int(np.ceil(least)), int(np.ceil(share * len(mine)))))
+        found.append(_evenly(mine, count))
+    return np.sort(np.concatenate(found))
+
+
+def _evenly(rows: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    """So many of the rows, evenly spaced."""
+    return rows[np.linspace(0, len(rows) - 1, count).round().astype(np.intp)]
+
+
 def _anchors(classes: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:
     """The objects to make rules around: all, or evenly spaced ones of each class."""
     if len(classes) <= MOST_ANCHORS:
@@ -273,7 +315,7 @@ def _anchors(classes: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:
     for c in range(n_classes):
         mine = np.flatnonzero(classes == c)
         if len(mine) > each:
-            mine = mine[np.linspace(0, len(mine) - 1, each).round().astype(np.intp)]
+            mine = _evenly(mine, each)
         found.append(mine)
     return np.sort(np.concatenate(found))
 
