@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from itertools import pairwise
+from math import inf, isfinite
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from frri.rules.condition import Condition, NumericCondition
 from frri.rules.rule import LONGEST_PARTIAL, Label, Rule
@@ -66,7 +65,7 @@ def _check_classes(ruleset: "RuleSet") -> None:
         return
     if not classes or len(set(classes)) < len(classes):
         raise ValueError(f"The classes must be distinct and at least one, got {classes!r}.")
-    if len(counts) != len(classes) or min(counts) < 0 or not 0 < sum(counts) < np.inf:
+    if len(counts) != len(classes) or min(counts) < 0 or not 0 < sum(counts) < inf:
         raise ValueError("There must be one count of 0 or more per class, not all 0.")
 
 
@@ -138,8 +137,10 @@ def _check_condition(name: str, condition: Condition, kinds: Mapping[str, str]) 
         raise ValueError(
             f"{name} has a condition on {condition.attribute!r} that does not fit a {kind} attribute."
         )
-    farthest = max((abs(end) for end in ends if np.isfinite(end)), default=0.0)
-    if kind == "date" and farthest > FARTHEST_DATE:
+    if kind != "date":
+        return
+    farthest = max((abs(end) for end in ends if isfinite(end)), default=0.0)
+    if farthest > FARTHEST_DATE:
         raise ValueError(
             f"{name} has a condition on {condition.attribute!r} beyond all dates, {farthest:g} days "
             f"from 1970; they may be {FARTHEST_DATE:g} days away."
