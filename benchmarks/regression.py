@@ -5,7 +5,7 @@
     python -m benchmarks.regression --show          the table of docs/learners/numbers.md from that file
 
 Ten folds, the same for all, pooled per table: R2, and its complement's root RRSE. FIGS needs the package
-imodels and is left out without it. Greedy covers are used where objects are to be covered several times:
+imodels, Cubist the package cubist and M5Rules WEKA in python-weka-wrapper3; they are left out without. Greedy covers are used where objects are to be covered several times:
 the proof of the fewest takes half a minute a fold on a table like concrete.
 """
 
@@ -28,6 +28,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from benchmarks.numbers_tables import OTHERS, TUNED, table
+from benchmarks.weka_learners import M5Rules
 from frri import AdditiveRulesRegressor, FRRIRegressor
 
 RESULTS = Path(__file__).with_name("regression.csv")
@@ -47,6 +48,8 @@ LEARNERS = {
     "additive, 8 rules": AdditiveRulesRegressor(max_rules=8),
     "additive, 30 rules": AdditiveRulesRegressor(max_rules=30),
     "FIGS (14 splits)": None,
+    "M5Rules": M5Rules(),
+    "Cubist": None,
     "HistGradientBoosting": HistGradientBoostingRegressor(random_state=0),
     "random forest": RandomForestRegressor(random_state=0),
     "FRRI, own numbers": FRRIRegressor(consequents="own", effort=500),
@@ -60,6 +63,10 @@ def learner_named(name):
         from imodels import FIGSRegressor
 
         return FIGSRegressor(max_rules=14)
+    if name == "Cubist":
+        from cubist import Cubist
+
+        return Cubist(random_state=0)
     return LEARNERS[name]
 
 
@@ -85,6 +92,8 @@ def measured(name, data):
             conditions.append(sum(sides) / len(found))
         elif hasattr(fit, "get_n_leaves"):
             rules.append(fit.get_n_leaves())
+        elif hasattr(fit, "n_rules_"):
+            rules.append(fit.n_rules_)
         if "selection_" in vars(fit):
             proved.append(fit.selection_.status == "optimal")
     r2 = 1 - ((y - answers) ** 2).sum() / ((y - y.mean()) ** 2).sum()
@@ -104,8 +113,8 @@ def run(only):
                     continue
                 try:
                     found = measured(name, data)
-                except ImportError:
-                    print(f"{name}: not run, imodels is not installed", flush=True)
+                except ImportError as error:
+                    print(f"{name}: not run, {error}", flush=True)
                     break
                 writer.writerow(
                     {k: f"{v:.4f}" if isinstance(v, float) else v for k, v in found.items()}

@@ -5,17 +5,14 @@ once per class against the rest where there are more. JRip runs in one warm Java
 and handing over the data is not counted.
 """
 
-import importlib.util
-import shutil
-import subprocess
 import warnings
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 from sklearn.datasets import make_classification
 
 from benchmarks.timing import best
+from benchmarks.weka_learners import instances, java
 from frri.compare.datasets import NAMES, load
 from frri.learners.modlem.modlem import MODLEMClassifier
 from frri.learners.quickrules.quickrules import QuickRulesClassifier
@@ -88,35 +85,9 @@ class _JRip:
     """WEKA's JRip in a Java machine of its own."""
 
     def __init__(self):
-        if shutil.which("java") is None:
-            subprocess.run(["apt-get", "install", "-y", "default-jre-headless"], check=True)
-        import jpype
-
-        spec = importlib.util.find_spec("weka")
-        jars = Path(spec.submodule_search_locations[0]) / "lib"
-        if not jpype.isJVMStarted():
-            jpype.startJVM(classpath=[str(jar) for jar in jars.glob("*.jar")])
-        self.java = jpype.JClass
+        self.learner = java()("weka.classifiers.rules.JRip")
 
     def seconds(self, X, y, repeats):
-        data = self._instances(X, y)
-        return best(
-            lambda: self.java("weka.classifiers.rules.JRip")().buildClassifier(data), repeats
-        )
-
-    def _instances(self, X, y):
-        java = self.java
-        attributes = java("java.util.ArrayList")()
-        for j in range(X.shape[1]):
-            attributes.add(java("weka.core.Attribute")(f"x{j}"))
-        labels = java("java.util.ArrayList")()
         classes, codes = np.unique(y, return_inverse=True)
-        for label in classes:
-            labels.add(str(label))
-        attributes.add(java("weka.core.Attribute")("class", labels))
-        data = java("weka.core.Instances")("data", attributes, len(X))
-        data.setClassIndex(X.shape[1])
-        dense = java("weka.core.DenseInstance")
-        for row, code in zip(X, codes, strict=True):
-            data.add(dense(1.0, [*row.tolist(), float(code)]))
-        return data
+        data = instances(X, codes, classes)
+        return best(lambda: self.learner().buildClassifier(data), repeats)
