@@ -7,6 +7,7 @@ them, with semicolons and decimal commas, below a title. Accuracy is what the co
 rules were not learned from.
 """
 
+import argparse
 import csv
 import io
 import re
@@ -159,8 +160,6 @@ def row_of(table, folder):
     run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     seconds = perf_counter() - start
     said = run.stderr
-    if "--verbose" in sys.argv:
-        print(said)
     if run.returncode:
         return f"| {table.name} | | | | | | | {seconds:.1f} | {said.strip()} |"
 
@@ -184,5 +183,8 @@ def row_of(table, folder):
 
 
 if __name__ == "__main__":
-    options = dict(a.removeprefix("--").split("=") for a in sys.argv[1:] if "=" in a)
-    main(options["only"].split(",") if "only" in options else (), options.get("docs"))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", type=lambda names: names.split(","), default=(), metavar="A,B")
+    parser.add_argument("--docs", metavar="FILE", help="write the table there")
+    options = parser.parse_args()
+    main(options.only, options.docs)

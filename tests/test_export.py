@@ -414,6 +414,33 @@ def test_what_a_database_makes_of_a_file_means_what_it_meant(categories, written
     assert ruleset.predict(held.assign(id=0)).tolist() == expected
 
 
+def test_words_for_truth_values_mean_1_and_0_where_training_had_these(duck, bare_python, node):
+    """A file says yes where the table of the training said 1; elsewhere a word is no number."""
+    flag = Rule((NumericCondition("smoker", core_low=1.0, support_low=1.0),), "ill")
+    attributes = (Attribute("smoker", 0.0, 1.0), Attribute("age", 18.0, 90.0))
+    ruleset = RuleSet((flag,), attributes, ("ill", "well"), fallback="priors", class_counts=(1, 9))
+    written = ["yes", " No", "TRUE", "false", "1", "0.0", None]
+    expected = ["ill", "well", "ill", "well", "ill", "well", "well"]
+    frame = pd.DataFrame({"smoker": pd.Series(written, dtype=object), "age": 40.0})
+    assert ruleset.predict(frame).tolist() == expected
+    evaluator = Evaluator(ruleset.to_dict())
+    rows = [{"smoker": text, "age": 40.0} for text in written]
+    assert [evaluator.predict(row) for row in rows] == expected
+    assert [row[1] for row in sqlite_answers(ruleset, frame)] == expected
+    assert [row[1] for row in duck_answers(duck, ruleset, frame)] == expected
+    for program, source in ((bare_python, to_python(ruleset)), (node, to_javascript(ruleset))):
+        assert [a[0] for a in program.run(source, rows)] == expected
+    for answer in (ruleset.predict, evaluator.predict):
+        with pytest.raises(ValueError, match="'smoker' holds 'maybe'"):
+            answer({"smoker": "maybe", "age": 40.0})
+    old = replace(
+        ruleset, rules=(Rule((NumericCondition("age", core_low=60.0, support_low=60.0),), "ill"),)
+    )
+    for answer in (old.predict, Evaluator(old.to_dict()).predict):
+        with pytest.raises(ValueError, match="'age' holds 'yes'"):
+            answer({"smoker": 1, "age": "yes"})
+
+
 # What earlier queries, or this one, call their own tables and columns.
 TABLES = [
     "encoded",

@@ -10,8 +10,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
+from frri import (
+    Attribute,
+    FURIAClassifier,
+    MODLEMClassifier,
+    NominalCondition,
+    NumericCondition,
+    RIPPERClassifier,
+    Rule,
+    RuleSet,
+)
 from frri.cli import main
+from frri.cli.check import Trial
 from frri.learners.registry import LEARNERS
 from frri.readers import read_table
 
@@ -452,6 +462,36 @@ def test_without_a_learner_the_best_one_is_picked_and_it_is_said_why(folder, cap
     assert model["about"]["learner"] == "FRRI"
 
 
+def test_ripper_is_named_where_it_is_clearly_better_than_the_one_picked(
+    folder, capsys, monkeypatch
+):
+    (folder / "x.csv").write_text(noisy(150, 0.8))
+    assert "clearly better" not in fitted(capsys)[0]
+    monkeypatch.setattr(Trial, "clearly_better", lambda *_: True)
+    said, model = fitted(capsys)
+    assert re.search(
+        r"^note: ripper is clearly better there \(accuracy 0\.\d\d, about", said, re.MULTILINE
+    )
+    assert "--learner ripper" in said
+    assert model["about"]["learner"] != "RIPPER"
+
+
+def test_nothing_is_said_about_columns_that_are_left_out(folder, capsys):
+    rows = [(*row[:2], f"{i % 24}:30", row[3]) for i, row in enumerate(ROWS * 2)]
+    (folder / "x.csv").write_text(table(rows))
+    assert "times of day" in fitted(capsys, "--learner", "frri")[0]
+    assert "times of day" not in fitted(capsys, "--learner", "frri", "--ignore", "kind")[0]
+
+
+def test_numbers_that_are_written_as_codes_are_pointed_out(folder, capsys):
+    rows = [(*row[:2], f"0{1000 + i % 7}", row[3]) for i, row in enumerate(ROWS * 2)]
+    (folder / "x.csv").write_text(table(rows, "age,crp,zip code,y"))
+    said, _ = fitted(capsys, "--learner", "frri")
+    assert "Column 'zip code' holds '01000', as codes are written; it is taken as a number" in said
+    assert '--nominal "zip code"' in said
+    assert "as codes" not in fitted(capsys, "--learner", "frri", "--nominal", "zip code")[0]
+
+
 def test_no_check_and_few_rows_leave_it_to_frri(folder, capsys):
     (folder / "x.csv").write_text(noisy(60, 0.8))
     for options in (["--no-check"], ["--set", "effort=10"], ["--effort", "10"]):
@@ -500,6 +540,16 @@ def test_bench_reads_cells_as_fit_does(folder, capsys):
     assert "'day'" in said.err + said.out
     assert main(["bench", "--quick", "--date-format", "%d"]) == 2
     assert "speak of files; name one" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("learner", [FURIAClassifier(), MODLEMClassifier(), RIPPERClassifier()])
+def test_estimators_warn_of_a_class_without_a_rule(learner):
+    X = [[i] for i in range(30)] + [[3]]
+    y = ["a"] * 15 + ["b"] * 15 + ["rare"]
+    with pytest.warns(
+        UserWarning, match=r"There is no rule for 'rare': 1 of 31 rows is too little"
+    ):
+        learner.fit(X, y)
 
 
 def test_a_class_without_a_rule_is_pointed_out(folder, capsys):

@@ -225,11 +225,11 @@ def check_fit(
     if own is None:
         if reason:
             not_checked(reason)
-        _advise(need, None, {})
+        advise(need, None, {})
         return
     say(check.line(own))
     if strict:
-        _advise(need, own, _rivals(check.X, check.labels, check.parts))
+        advise(need, own, _rivals(check.X, check.labels, check.parts))
 
 
 def not_checked(reason: str) -> None:
@@ -279,7 +279,7 @@ def _rivals(X: Any, labels: NDArray[Any], parts: Parts) -> dict[str, Trial]:
     return dict(sorted(found.items(), key=lambda item: -item[1].right.mean()))
 
 
-def _advise(need: str, own: Trial | None, rivals: dict[str, Trial]) -> None:
+def advise(need: str, own: Trial | None, rivals: dict[str, Trial]) -> None:
     """Name the learner to take instead, if there is reason for it."""
     better = [name for name, trial in rivals.items() if own and trial.clearly_better(own)]
     if not better and not need:

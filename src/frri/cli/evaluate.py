@@ -53,7 +53,9 @@ MOST_LISTED = 20
 def configure(parser: Parser) -> None:
     """Describe the arguments."""
     parser.add_argument("model", help="a saved model, - for standard input")
-    parser.add_argument("data", help="a table (CSV, Parquet, ARFF, KEEL), - for standard input")
+    parser.add_argument(
+        "data", help="a table, in any form that frri fit reads; - for standard input"
+    )
     add_reading_options(parser)
     add_unlabelled_option(parser)
     parser.add_argument(

@@ -11,7 +11,6 @@ would be clearly better.
 
 import argparse
 import sys
-import warnings
 from time import process_time
 from typing import Any
 
@@ -44,9 +43,7 @@ from frri.cli.tables import (
 )
 from frri.learners.registry import TASKS, rule_learners
 from frri.readers.training import read_training
-from frri.rules.semantics import CLASS_RULES
 from frri.table import encode_frame
-from frri.table.checks import listing
 from frri.table.kinds import summary
 from frri.table.targets import check_not_number
 
@@ -205,7 +202,8 @@ def _shown(arguments: argparse.Namespace, learner: Any, proof: str) -> str:
         write_whole(arguments.output, ruleset.to_json() + "\n")
     place = f"; saved in {arguments.output}" if arguments.output not in {None, "-"} else ""
     rules = "1 rule" if len(ruleset) == 1 else f"{len(ruleset)} rules"
-    say(f"{rules} with {conditions} conditions{proof}{place}")
+    tests = "1 condition" if conditions == 1 else f"{conditions} conditions"
+    say(f"{rules} with {tests}{proof}{place}")
     if arguments.bags is not None:
         n_rows = learner.selection_.n_further
         say(f"All {n_rows} rows were looked at: no rule covers one of another class")
@@ -254,27 +252,7 @@ def _learned(learner: Any, X: Any, y: Any, extra: dict[str, Any]) -> str:
     """Learn the rules; what is proved about their number, as a phrase. Warnings become notes."""
     with notes(), Progress(f"learning rules from {len(X)} rows"):
         learner.fit(X, y, **extra)
-        _warn_of_silence(learner)
     # Only learners that prove something about their rules have a status.
     selection = getattr(learner, "selection_", {})
     proved = selection.get("status") == "optimal"
     return f", proved to be {selection['claim']}" if proved else ""
-
-
-def _warn_of_silence(learner: Any) -> None:
-    """Say for which classes there is no rule, and why; FRRI has said it itself."""
-    ruleset = learner.ruleset_
-    said = len(getattr(learner, "uncovered_", ()))
-    if ruleset.semantics.name not in CLASS_RULES or said:
-        return
-    heard = {rule.consequent for rule in ruleset}
-    silent = [c for c, label in enumerate(ruleset.classes) if label not in heard]
-    if silent:
-        rows = sum(ruleset.class_counts[c] for c in silent)
-        warnings.warn(
-            f"There is no rule for {listing(repr(ruleset.classes[c]) for c in silent)}: {rows:g} of "
-            f"{sum(ruleset.class_counts):g} rows are too few, or too much like rows of other classes, to "
-            "make one.",
-            UserWarning,
-            stacklevel=2,
-        )

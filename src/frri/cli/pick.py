@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from frri._util.progress import Progress
-from frri.cli.check import Check, Trial
+from frri.cli.check import Check, Trial, advise
 from frri.cli.console import say
 from frri.cli.learners import limits_of, make_learner
 from frri.learners.registry import LEARNERS, TASKS, rule_learners
@@ -20,6 +20,9 @@ MOST_PAIRS, MOST_ROWS = 6e7, 2_000
 # Those that are tried where none of these beats the commonest class: every row counts the same for them,
 # while the others care for rare classes.
 PLAIN = {"additive": ("class_weight=none",), "ripper": ()}
+
+# The learner that is named, not taken, where it is clearly better, of tables with so many rows at most.
+RIVAL, MOST_TOLD = "ripper", 20_000
 
 # Those whose predictions are easier to follow than a sum of votes.
 ONE_DECIDES = ("compact", "frri", "ripper")
@@ -63,6 +66,8 @@ def pick(
                 learners[label] = _made(arguments, name, *settings)
                 _try(label, learners[label], check, trials)
     chosen = _chosen(check, trials)
+    if n_rows <= MOST_TOLD and all(name.partition(" ")[0] != RIVAL for name in trials):
+        _name_rival(check, _made(arguments, RIVAL), trials[chosen])
     return chosen.partition(" ")[0], learners[chosen], check, trials[chosen]
 
 
@@ -84,6 +89,13 @@ def _try(name: str, learner: Any, check: Check, trials: dict[str, Trial]) -> Non
         return
     if trial is not None:
         trials[name] = trial
+
+
+def _name_rival(check: Check, learner: Any, own: Trial) -> None:
+    """Say if the algorithm that people know does clearly better."""
+    found: dict[str, Trial] = {}
+    _try(RIVAL, learner, check, found)
+    advise("", own, found)
 
 
 def _chosen(check: Check, trials: dict[str, Trial]) -> str:

@@ -50,7 +50,7 @@ def add_page_arguments(parser: Parser) -> None:
     parser.add_argument(
         "data",
         nargs="?",
-        help="rows to show it on (CSV, Parquet, ARFF, KEEL), - for standard input; rows that it was "
+        help="rows to show it on, in any form that frri fit reads, - for standard input; rows that it was "
         "not learned from give an honest accuracy",
     )
     parser.add_argument(

@@ -158,7 +158,8 @@ class Facts:
         """The level at which a rule counts as much as the one that decided."""
         best, weight = float(self.scores[self.decided]), self.ruleset[r].weight
         if weight < best:
-            return None, "", f"rule {r + 1} counts at most {weight:.2f}, less than {best:.2f}"
+            own, other = told_apart(weight, best)
+            return None, "", f"rule {r + 1} counts at most {own}, less than {other}"
         if not self.ruleset.semantics.is_max_min:
             return self.to_add_most(r)
         aim = f"count as much as rule {self.decider + 1} does now ({best:.2f})"
@@ -221,3 +222,15 @@ SUPPORTED = Support(
     "see by RuleSet.decide or frri predict --rules what fires",
     ADDITIVE | ORDINAL | frozenset(_LEVELS) | {"weighted-mean"},
 )
+
+
+def told_apart(a: float, b: float) -> tuple[str, str]:
+    """Two different numbers, to as many decimals as it takes to see which is larger, at least two.
+
+    Examples
+    --------
+    >>> told_apart(0.89, 0.8912), told_apart(0.5, 0.75)
+    (('0.890', '0.891'), ('0.50', '0.75'))
+    """
+    decimals = next((d for d in range(2, 17) if f"{a:.{d}f}" != f"{b:.{d}f}"), 17)
+    return f"{a:.{decimals}f}", f"{b:.{decimals}f}"

@@ -242,6 +242,7 @@ function layOutAttribute(attribute, { clip, missing }) {
     clipLow: clip ? low : -Infinity,
     clipHigh: clip ? high : Infinity,
     width: width > 0 && width < Infinity ? width : 1,
+    flag: low === 0 && high === 1,
     typical: NaN,
   };
   if (missing === "typical") ready.typical = encodeOne(ready, attribute.typical);
@@ -327,9 +328,16 @@ function encodeOne(attribute, value) {
 
 function plainNumber(attribute, value) {
   const text = typeof value === "string" ? value.trim() : null;
-  const number = text === "" ? NaN : Number(value);
+  const number = text === "" ? NaN : (said(attribute, text) ?? Number(value));
   if (Number.isNaN(number) && !/^[+-]?nan$/i.test(text ?? "")) complain(attribute, value, "a number");
   return number;
+}
+
+/** The number of a word for a truth value, where numbers lie from 0 to 1. */
+function said({ flag }, text) {
+  if (!flag || !/^[a-z]+$/i.test(text ?? "")) return undefined;
+  const place = truthValues.findIndex(([, words]) => words.includes(text.toLowerCase()));
+  return place < 0 ? undefined : 1 - place;
 }
 
 /** Categories are known by their texts, as Python writes them. */

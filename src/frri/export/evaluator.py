@@ -189,7 +189,7 @@ class Evaluator:
             number = -1.0 if code is None else code
         else:
             try:
-                number = float(value)
+                number = float(_said(value, attribute))
             except (TypeError, ValueError):
                 raise ValueError(
                     f"Column {attribute['name']!r} holds {value!r}, which is not a number."
@@ -445,6 +445,14 @@ def _range(attribute: Mapping[str, Any]) -> tuple[float, float]:
         return (0.0, len(attribute["categories"]) - 1.0) if ordered else (-math.inf, math.inf)
     low, high = attribute["low"], attribute["high"]
     return -math.inf if low is None else low, math.inf if high is None else high
+
+
+def _said(value: Any, attribute: Mapping[str, Any]) -> Any:
+    """1 and 0 for words that say so, where numbers lie from 0 to 1; other values as they are."""
+    word = value.strip().lower() if isinstance(value, str) and _range(attribute) == (0, 1) else ""
+    if not word.isalpha():
+        return value
+    return 1 if word in _TRUE else 0 if word in _FALSE else value
 
 
 def _category_texts(codes: Mapping[str, float]) -> tuple[dict[str, float], bool]:

@@ -7,7 +7,7 @@ from math import inf, isfinite
 from typing import Any
 
 from frri.table import Attribute
-from frri.table.categories import category_texts, folding
+from frri.table.categories import FLAGS, category_texts, folding
 
 
 class Dialect(ABC):
@@ -72,7 +72,8 @@ class Dialect(ABC):
     def encoded(self, attribute: Attribute, column: str) -> str:
         """A column as number (dates in days since 1970, ordered categories by position) or text."""
         if attribute.kind == "numeric":
-            return self.as_number(column)
+            number = self.as_number(column)
+            return self._said(column, number) if attribute.is_flag else number
         if attribute.kind == "date":
             return self.as_days(column)
         assert attribute.categories is not None  # noqa: S101 - the two other kinds have them
@@ -92,6 +93,11 @@ class Dialect(ABC):
             for text, category in texts.items()
         )
         return f"CASE {folded} {codes}END" if codes else "NULL"
+
+    def _said(self, column: str, number: str) -> str:
+        """1 and 0 where a word, or a truth value of the database, says so."""
+        words = " ".join(f"WHEN '{word}' THEN {self.number(n)}" for word, n in FLAGS.items())
+        return f"CASE lower(trim(CAST({column} AS {self.text_type}))) {words} ELSE {number} END"
 
     def typical(self, attribute: Attribute) -> str:
         """The typical value of an attribute as its column is encoded."""

@@ -17,6 +17,7 @@ from frri.learners._calibration import trust_in_rules
 from frri.learners._parameters import check_count
 from frri.learners._path import SizePath
 from frri.learners._provenance import provenance
+from frri.learners._silence import warn_of_silence
 from frri.learners._weights import check_class_weight, class_factors, with_weights
 from frri.rules import Label, Rule, RuleSet
 from frri.rules.attribute_shares import attribute_shares
@@ -346,7 +347,9 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         return one
 
     def _calibrate(self, table: TrainingTable) -> Self:
-        """Let the rules know how far their votes can be trusted."""
+        """Let the rules know how far their votes can be trusted; classes that none of them names are told."""
+        if not len(getattr(self, "uncovered_", ())):  # FRRI has said it
+            warn_of_silence(self.ruleset_)
         with self._step("trust in the rules"):
             trust = trust_in_rules(self, table)
         self.ruleset_ = replace(self.ruleset_, trust=trust)

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from frri._util.names import typed
 from frri._util.optional import import_pandas
 from frri.readers.encoding import decoded
 from frri.readers.texts import MISSING, class_values, cleaned, converted, with_texts
@@ -28,6 +29,8 @@ _ROW_NAMES = _NO_NAME | {"rownames", "row.names", "row_names", "rowname"}
 _ANNOUNCED = re.compile(r"\s*sep=(.)\n")
 
 _NUMBER = re.compile(r"[-+]?[\d.,]*\d([eE][-+]?\d+)?%?")
+
+_CODE = re.compile(r"0\d+")
 
 _LONG_ROW = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
@@ -74,6 +77,7 @@ def read_delimited(
         raise ValueError(f"{name} has column names but no rows.")
     if frame.iloc[:, -1].isna().any():
         _check_lengths(layout, name)
+    _warn_about_codes(frame, layout)
     frame = _named(frame, layout.columns, name, set(known))
     commas = layout.separator != ","
 
@@ -85,6 +89,25 @@ def read_delimited(
         return converted(values, decimal_commas=commas, missing=missing, date_format=date_format)
 
     return with_texts(frame, changed)
+
+
+def _warn_about_codes(frame: "pd.DataFrame", layout: "Layout") -> None:
+    """Postcodes and the like are written with digits and are no quantities; the first rows tell."""
+    rows = [
+        row
+        for row in _first_rows(layout.text, layout.separator)[1:]
+        if len(row) == len(layout.columns)
+    ]
+    for place, dtype in enumerate(frame.dtypes):
+        code = next((row[place] for row in rows if _CODE.fullmatch(row[place])), None)
+        if dtype.kind in "iu" and code is not None:
+            column = layout.columns[place]
+            warnings.warn(
+                f"Column {column!r} holds {code!r}, as codes are written; it is taken as a number "
+                f"(--nominal {typed(column)} takes it as a name).",
+                UserWarning,
+                stacklevel=3,
+            )
 
 
 @dataclass

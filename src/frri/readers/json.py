@@ -1,4 +1,4 @@
-"""JSON: a list of objects, an object of columns, or one object in every line."""
+"""JSON: a list of objects, an object of columns, with or without an index, or one object in every line."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -30,6 +30,10 @@ def read_json(
     1  2  None
     >>> read_json(b'{"a": [1, 2], "b": [true, false]}', "x.json", {}).shape
     (2, 2)
+    >>> read_json(b'{"a": {"0": 1, "1": 2}, "b": {"1": "x"}}', "x.json", {})
+       a     b
+    0  1  None
+    1  2     x
     """
     rows = _rows(_parsed(decoded(content, name), name), name)
     keys = list(dict.fromkeys(key for row in rows for key in row))
@@ -70,6 +74,9 @@ def _rows(content: Any, name: str) -> list[dict[str, Any]]:
         if len({len(values) for values in content.values()}) > 1:
             raise ValueError(f"{name}: the columns are of different lengths.")
         return [dict(zip(content, row, strict=True)) for row in zip(*content.values(), strict=True)]
+    if isinstance(content, dict) and all(isinstance(value, dict) for value in content.values()):
+        index = dict.fromkeys(key for column in content.values() for key in column)
+        return [{key: column.get(i) for key, column in content.items()} for i in index]
     rows = [content] if isinstance(content, dict) else content
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise ValueError(f"{name} is neither a list of objects nor an object of lists.")

@@ -60,7 +60,9 @@ def read_training(
     >>> X["size"].tolist(), y.tolist()
     (['S', 'L', 'S'], ['yes', 'no', 'yes'])
     """
-    declared = dict.fromkeys((*nominal, *_parts(nominal), *(ordinal or ())), ())
+    # What is left out is not looked at, and nothing is said about it.
+    as_texts = {*nominal, *ignore} - {target}
+    declared = dict.fromkeys((*as_texts, *_parts(as_texts), *(ordinal or ())), ())
     sources = [source] if isinstance(source, str | PathLike) else source
     classes = None if numbers or bins is not None else target
     options: dict[str, Any] = {"missing": missing, "date_format": date_format, "classes": classes}

@@ -109,6 +109,17 @@ class Attribute:
         return float(self.typical)
 
     @property
+    def is_flag(self) -> bool:
+        """Whether the numbers lie from 0 to 1, so that true, yes, false and no can be written for them.
+
+        Examples
+        --------
+        >>> Attribute("smoker", 0, 1).is_flag, Attribute("age", 18, 90).is_flag
+        (True, False)
+        """
+        return self.kind == "numeric" and self.low == 0.0 and self.high == 1.0
+
+    @property
     def width(self) -> float:
         """Length of the training range, 1 where there is none to speak of."""
         width = self.high - self.low

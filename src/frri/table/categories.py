@@ -39,6 +39,26 @@ _LETTERS = {"t": True, "f": False}
 _WHOLE = re.compile(r"(-?[1-9][0-9]*|0)(\.0)?")
 
 
+# Words that are written for 1 and 0.
+FLAGS = {word: float(value) for word, value in TRUTH.items() if word.isalpha()}
+
+
+def flags_as_numbers(values: NDArray[Any]) -> NDArray[Any]:
+    """A column with 1 and 0 in the place of words that say so; its other values stay.
+
+    Examples
+    --------
+    >>> flags_as_numbers(np.array(["Yes", "0", "no", None], dtype=object))
+    array([1.0, '0', 0.0, None], dtype=object)
+    >>> flags_as_numbers(np.array([0.0, 1.0]))
+    array([0., 1.])
+    """
+    if values.dtype.kind not in "OU":
+        return values
+    said = [FLAGS.get(v.strip().lower(), v) if isinstance(v, str) else v for v in values]
+    return np.array(said, dtype=object)
+
+
 def category_codes(values: NDArray[Any], categories: Sequence[str]) -> NDArray[np.float64]:
     """The positions of values among categories, NaN for missing values, -1 for none of them.
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri.table.attribute import Attribute
-from frri.table.categories import category_codes
+from frri.table.categories import category_codes, flags_as_numbers
 from frri.table.checks import (
     all_moderate,
     check_mixture,
@@ -287,6 +287,8 @@ def _encode(column: Any, attribute: Attribute) -> NDArray[np.float64]:
         except (ValueError, TypeError):
             raise ValueError(f"Column {attribute.name!r} does not hold dates.") from None
     if attribute.categories is None:
+        if attribute.is_flag:
+            column = flags_as_numbers(plain_column(column, attribute.name))
         values = numbers(column, f"Column {attribute.name!r}")
         if values is None:
             raise ValueError(f"Column {attribute.name!r} does not hold numbers.")

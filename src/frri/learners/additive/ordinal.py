@@ -49,7 +49,7 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
         The share of all objects that a rule must cover, degrees added up, to be added.
     refine : int, default=0
         How often the rules are gone through again, each kept, dropped or replaced.
-    missing : {"fails", "typical", "error"}, default="fails"
+    missing : {"typical", "fails", "error"}, default="typical"
         As in `AdditiveRulesRegressor`.
     n_jobs : int, optional
         Threads for large tables and for prediction; all cores by default.
@@ -98,7 +98,7 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
         max_conditions: int = 4,
         min_support: float = 0.0,
         refine: int = 0,
-        missing: str = "fails",
+        missing: str = "typical",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

@@ -1,0 +1,25 @@
+"""Classes that no rule speaks for."""
+
+import warnings
+
+from frri.rules import RuleSet
+from frri.rules.semantics import CLASS_RULES
+from frri.table.checks import listing
+
+
+def warn_of_silence(ruleset: RuleSet) -> None:
+    """Say for which classes there is no rule, and why; rules that vote may do without."""
+    if ruleset.semantics.name not in CLASS_RULES:
+        return
+    heard = {rule.consequent for rule in ruleset}
+    silent = [c for c, label in enumerate(ruleset.classes) if label not in heard]
+    if silent:
+        rows, all_rows = sum(ruleset.class_counts[c] for c in silent), sum(ruleset.class_counts)
+        too_few = "is too little" if rows == 1 else "are too few"
+        alike = f"{too_few}, or too much like rows of other classes, to make one"
+        warnings.warn(
+            f"There is no rule for {listing(repr(ruleset.classes[c]) for c in silent)}: {rows:g} of "
+            f"{all_rows:g} rows {alike}.",
+            UserWarning,
+            stacklevel=4,
+        )
