@@ -1,8 +1,12 @@
-"""Time and peak memory of a fit for 1,000 to 100,000 rows of 10 attributes, with exponents.
+"""CPU time and peak memory of a fit for 1,000 to 1,000,000 rows, beside scikit-learn's unpruned tree.
 
-Each size runs in a process of its own, so that the peak is its own. The exponent is the slope of a
-straight line through the logarithms. Selection is given no effort beyond its heuristics: what grows
-here is induction (confidences, shortening, covering) and the first complete cover.
+    python -m benchmarks growth
+    python -m benchmarks.growth 100000x10 1000000x5 ...
+
+Each size runs in a process of its own, so that the peak is its own; `MB` is what the fit took beyond what the
+process had before. Selection is given no effort beyond a complete cover and a first bound. CPU seconds are
+those of all threads. The exponent is the slope of a straight line through the logarithms. The two largest
+sizes take a minute or more each.
 """
 
 import json
@@ -11,53 +15,69 @@ import sys
 
 import numpy as np
 
-SIZES = (1_000, 5_000, 20_000, 100_000)
+SIZES = ("1000x10", "10000x10", "20000x10", "100000x10", "1000000x5", "1000000x10")
 CODE = """
-import json, resource, sys, time, warnings
+import json, sys, time, warnings
 import numpy as np
 from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier
 from frri import FRRIClassifier
+from frri._twins import compiled
+from frri.cover._reduce import word_sets
 warnings.simplefilter("ignore")
-n = int(sys.argv[1])
-X, y = make_classification(200_000, 10, n_informative=6, n_redundant=2, flip_y=0.0, class_sep=1.5, random_state=0)
-for rows in (12_000, 5_000):  # loads or compiles the kernels
-    FRRIClassifier(effort=0).fit(X[:rows], y[:rows])
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-start = time.perf_counter()
-clf = FRRIClassifier(effort=0).fit(X[:n], y[:n])
-seconds = dict(clf.selection_.seconds) | {"fit": time.perf_counter() - start}
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(json.dumps({"seconds": seconds, "before": before / 1024, "peak": peak / 1024, "rules": len(clf.ruleset_),
-                  "gap": clf.selection_.gap}))
+n, m = map(int, sys.argv[1].split("x"))
+kind = dict(n_informative=6, n_redundant=2) if m == 10 else dict(n_informative=3, n_redundant=1)
+X, y = make_classification(max(n, 200_000), m, **kind, flip_y=0.0, class_sep=1.5, random_state=0)
+X, y = X[:n].copy(), y[:n].copy()
+rng = np.random.default_rng(0)
+compiled(word_sets)  # the search would load them only once they pay
+for rows in (12_000, 5_000):  # loads or compiles the other kernels
+    z = rng.random((rows, m))
+    FRRIClassifier(effort=0).fit(z, z[:, 0] > 0.5)
+def memory(what):
+    for line in open("/proc/self/status"):
+        if line.startswith(what):
+            return int(line.split()[1]) / 1024
+start = time.process_time()
+DecisionTreeClassifier(random_state=0).fit(X, y)
+tree = time.process_time() - start
+open("/proc/self/clear_refs", "w").write("5")  # the peak begins anew
+before = memory("VmRSS")
+start = time.process_time()
+clf = FRRIClassifier(effort=0).fit(X, y)
+fit = time.process_time() - start
+print(json.dumps({"tree": tree, "fit": fit, "wall": clf.selection_.seconds, "MB": memory("VmHWM") - before,
+                  "peak": memory("VmHWM"), "rules": len(clf.ruleset_), "gap": clf.selection_.gap,
+                  "stopped": clf.selection_.stopped_by}))
 """
 
 
-def main():
-    results = []
+def main(sizes=SIZES):
+    results = {}
     print(
-        f"{'rows':>8}{'confidences':>13}{'shortening':>12}{'covering':>10}{'induction':>11}{'selection':>11}{'fit':>8}{'MB':>8}{'rules':>8}{'gap':>7}"
+        f"{'size':>12}{'tree':>9}{'FRRI':>9}{'ratio':>7}{'MB':>8}{'peak MB':>9}{'rules':>8}{'gap':>7}"
     )
-    for n in SIZES:
+    for size in sizes:
         output = subprocess.run(
-            [sys.executable, "-c", CODE, str(n)], check=True, capture_output=True, text=True
+            [sys.executable, "-c", CODE, size], check=True, capture_output=True, text=True
         )
-        result = json.loads(output.stdout)
-        s = result["seconds"]
-        s["induction"] = s["confidences"] + s["shortening"] + s["covering"]
-        results.append(result)
+        r = results[size] = json.loads(output.stdout)
+        steps = ", ".join(f"{step} {seconds:.2f}" for step, seconds in r["wall"].items())
         print(
-            f"{n:>8}{s['confidences']:>13.3f}{s['shortening']:>12.3f}{s['covering']:>10.3f}{s['induction']:>11.3f}"
-            f"{s['selection']:>11.3f}{s['fit']:>8.2f}{result['peak']:>8.0f}{result['rules']:>8}{result['gap']:>7.1%}",
+            f"{size:>12}{r['tree']:>9.2f}{r['fit']:>9.2f}{r['fit'] / r['tree']:>7.2f}{r['MB']:>8.0f}"
+            f"{r['peak']:>9.0f}{r['rules']:>8}{r['gap']:>7.1%}  (wall: {steps})",
             flush=True,
         )
-    logs = np.log(SIZES)
-    for what in ("induction", "selection", "fit"):
-        slope = np.polyfit(logs, np.log([r["seconds"][what] for r in results]), 1)[0]
-        print(
-            f"exponent of {what}: {slope:.2f}"
-            + (" (at most 1.6 wanted)" if what == "induction" else "")
-        )
-    extra = [r["peak"] - r["before"] for r in results[-2:]]
-    print(
-        f"memory beyond start-up at {SIZES[-2]:,} and {SIZES[-1]:,} rows: {extra[0]:.0f} and {extra[1]:.0f} MB"
-    )
+    for attributes in ("x5", "x10"):
+        some = [
+            size for size in results if size.endswith(attributes) and not size.startswith("1000x")
+        ]
+        if len(some) > 1:
+            rows = np.log([int(size.split("x")[0]) for size in some])
+            for what in ("fit", "tree"):
+                slope = np.polyfit(rows, np.log([results[size][what] for size in some]), 1)[0]
+                print(f"exponent of {what} from {some[0]} to {some[-1]}: {slope:.2f}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or SIZES)

@@ -13,6 +13,8 @@ from sklearn.datasets import make_classification
 import naive
 from frri import FRRIClassifier, RuleSet, induction
 from frri._twins import numba_installed
+from frri._util import progress
+from frri._util.threads import in_threads
 from frri.cli import main
 from frri.cover import CoverMatrix, large, minimum_cover, peel
 from frri.cover import __dict__ as cover_names
@@ -289,3 +291,25 @@ def test_a_fit_can_be_ended_in_every_phase(phase, end, monkeypatch):
     assert clf.selection_.stopped_by == end
     assert clf.selection_.lower_bound <= clf.selection_.n_rules
     assert clf.ruleset_.covers(X).any(axis=1).all()
+
+
+# ---------------------------------------------------------------- how long it will take
+
+
+def test_progress_knows_how_long_a_step_will_take(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
+    seen = []
+
+    def work(start, end):
+        seen.append(shown.outlook())
+        now[0] += end - start
+
+    with progress.Progress("learning") as shown:
+        assert shown.outlook() == ""
+        in_threads(work, [(0, 10), (10, 20), (20, 40), (40, 50)], n_jobs=1)
+        in_threads(work, [(0, 3), (3, 6)], n_jobs=1)
+    told = [(25, 30), (50, 20), (75, 13)]
+    told = [f", {share}% of this step, {left} s left of it" for share, left in told]
+    assert seen == ["", *told, "", ", 50% of this step, 3 s left of it"]
+    assert not progress.Progress.going_on

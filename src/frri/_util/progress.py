@@ -4,7 +4,7 @@ import sys
 import threading
 import time
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 
 class Progress:
@@ -26,8 +26,11 @@ class Progress:
     Examples
     --------
     >>> with Progress("learning rules"):
-    ...     pass
+    ...     tell(1, 4)
     """
+
+    # What is going on, the innermost last.
+    going_on: ClassVar[list["Progress"]] = []
 
     def __init__(self, what: str, patience: float = 1.0, *, closing: bool = False) -> None:
         self.what, self.patience, self.closing = what, patience, closing
@@ -35,9 +38,11 @@ class Progress:
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._shown = False
         self.share = 0.0
+        self._step, self._since = 1.0, 0.0
 
     def __enter__(self) -> Self:
         self._start = time.perf_counter()
+        Progress.going_on.append(self)
         self._thread.start()
         return self
 
@@ -47,6 +52,7 @@ class Progress:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        Progress.going_on.remove(self)
         self._over.set()
         self._thread.join()
         if self._shown and sys.stderr.isatty():
@@ -68,11 +74,30 @@ class Progress:
                 wait = max(10.0, seconds)
                 _write(f"{line}\n")
 
+    def come(self, share: float) -> None:
+        """Note how much of a step is done; less than before is of the next step."""
+        if share < self._step:
+            self._since = time.perf_counter()
+        self._step = share
+
+    def outlook(self) -> str:
+        """How long the step will take, if that is known."""
+        gone, share = time.perf_counter() - self._since, self._step
+        if not 0 < share < 1:
+            return ""
+        return f", {share:.0%} of this step, {gone * (1 - share) / share:.0f} s left of it"
+
     def _how_far(self, seconds: float) -> str:
         if not self.share:
-            return f"{seconds:.0f} s"
+            return f"{seconds:.0f} s{self.outlook()}"
         left = seconds * (1.0 - self.share) / self.share
         return f"{self.share:.0%} in {seconds:.0f} s, {left:.0f} s left"
+
+
+def tell(done: int, of: int) -> None:
+    """Let whoever shows progress know how many parts of a step are done."""
+    if Progress.going_on:
+        Progress.going_on[-1].come(done / of)
 
 
 def _write(text: str) -> None:

@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any
 
 from frri._util.names import shown
+from frri._util.progress import tell
 
 # Beyond this a number of threads is a slip of the pen.
 MOST_THREADS = 10_000
@@ -79,7 +80,16 @@ def in_threads(
     [4, 2]
     """
     n = min(n_threads(n_jobs), len(parts))
+    done: list[None] = []
+
+    def counted(part: tuple[int, int]) -> Any:
+        result = work(*part)
+        done.append(None)
+        tell(len(done), len(parts))
+        return result
+
+    tell(0, 1)
     if n < 2:
-        return [work(*part) for part in parts]
+        return [counted(part) for part in parts]
     with ThreadPoolExecutor(n) as pool:
-        return list(pool.map(lambda part: work(*part), parts))
+        return list(pool.map(counted, parts))

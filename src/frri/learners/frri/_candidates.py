@@ -37,11 +37,8 @@ class Candidates(NamedTuple):
         )
 
     def coverable(self) -> NDArray[np.bool_]:
-        """Which objects any candidate covers."""
-        found = self.covers.union()
-        if self.peeled is not None:
-            found |= self.covered_by(self.peeled.first).union()
-        return found[self.positions]
+        """Which objects any candidate covers; asked only where all covers are there."""
+        return self.covers.union()[self.positions]
 
 
 def candidate_rules(

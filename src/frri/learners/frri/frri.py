@@ -283,8 +283,12 @@ class FRRIClassifier(RuleClassifier):
                 lengths=lengths,
                 groups=own,
                 sizes=sizes,
-                coverable=np.bincount(
-                    table.classes[covers.union()[found.positions]], minlength=len(sizes)
+                coverable=(
+                    np.bincount(
+                        table.classes[covers.union()[found.positions]], minlength=len(sizes)
+                    )
+                    if limits.coverage < 1
+                    else None
                 ),
                 effort=self.effort,
                 time_limit=left,
@@ -307,7 +311,9 @@ class FRRIClassifier(RuleClassifier):
             self.selection_.max_candidates = self.max_candidates
             self.selection_.n_candidates = len(found.anchors)
             self.selection_.n_incomplete = len(found.incomplete)
-        self._hopeless = np.flatnonzero(~found.coverable())
+        # Where nothing else leaves objects out, those that are left are the hopeless ones.
+        whole = limits.all_candidates
+        self._hopeless = self.uncovered_ if whole else np.flatnonzero(~found.coverable())
         ranking = np.lexsort((cover.selected, -covered.sizes(), own[cover.selected]))
         chosen = cover.selected[ranking]
         self.selected_ = found.anchors[chosen]
