@@ -157,6 +157,11 @@ class Block:
         """Which objects a rule with this voice is to cover."""
         raise NotImplementedError
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what it remembers: that is computed again where it is sent."""
+        forgotten = {"_rules": (), "_degrees": None, "_answers": None, "_pulled": None}
+        return self.__dict__ | forgotten
+
     @property
     def _kernels(self) -> Any:
         wanted = self.compile and numba_installed()

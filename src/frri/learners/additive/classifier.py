@@ -193,10 +193,14 @@ class AdditiveRulesClassifier(RuleClassifier):
             "classes": table.classes,
             "loss_weights": weights * factors[table.classes],
         }
-        blocks = Blocks.of(VotingBlock, columns, **objects) if columns.in_blocks else None
+        blocks = self._blocks(columns, objects) if columns.in_blocks else None
         inductions = [self._induction(table, columns, objects, blocks, k) for k in sizes]
         for model in runs(inductions):
             yield tuple(_rules(table, inductions[0].search, model, counts)), model.fitted.base
+
+    def _blocks(self, columns: SoftColumns, objects: Mapping[str, Any]) -> Blocks:
+        """A large table in blocks, wherever they are."""
+        return Blocks.of(VotingBlock, columns, **objects)
 
     def _most_rules(self, table: TrainingTable) -> int:
         if isinstance(self.max_rules, str):
