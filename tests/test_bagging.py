@@ -1,5 +1,8 @@
 """FRRI on bags: the pooled rules against their definition, and what holds of every bag."""
 
+import os
+import pickle
+
 import joblib
 import numpy as np
 import pandas as pd
@@ -12,8 +15,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import naive
 import naive_bagging
 from frri import ConditionType, FRRIBaggingClassifier, FRRIClassifier, RuleSet
-from frri.learners.frri import _pool
-from frri.learners.frri._bags import drawn_attributes, drawn_objects
+from frri.learners.frri import _pool, bagging
+from frri.learners.frri._bags import drawn_attributes, drawn_objects, rules_of_bag
 from thorough import often
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -229,13 +232,31 @@ def test_order_and_repetitions_of_rows_do_not_matter_and_weights_are_repetitions
     assert backwards.oob_score_ == forwards.oob_score_
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+# Processes take seconds to start.
+BACKENDS = ["threading", *(["loky"] if os.environ.get("FRRI_THOROUGH") else [])]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_joblib_decides_where_bags_are_made(backend):
     X, y = load_iris(return_X_y=True)
     alone = FRRIBaggingClassifier(n_bags=2, random_state=5).fit(X, y)
     with joblib.parallel_config(backend, n_jobs=2):
         together = FRRIBaggingClassifier(n_bags=2, random_state=5).fit(X, y)
     assert together.ruleset_ == alone.ruleset_
+
+
+def test_bags_can_be_sent_to_other_processes(monkeypatch):
+    """Whatever a bag is made from, and what comes of it, survives the way there and back."""
+    X, y = load_iris(return_X_y=True)
+    alone = FRRIBaggingClassifier(n_bags=2, random_state=5, conditions={0: "at most"}).fit(X, y)
+
+    def sent(*given, **settings):
+        function, given, settings = pickle.loads(pickle.dumps((rules_of_bag, given, settings)))
+        return pickle.loads(pickle.dumps(function(*given, **settings)))
+
+    monkeypatch.setattr(bagging, "rules_of_bag", sent)
+    model = FRRIBaggingClassifier(n_bags=2, random_state=5, conditions={0: "at most"}).fit(X, y)
+    assert model.ruleset_ == alone.ruleset_
 
 
 # ---------------------------------------------------------------- the whole
@@ -261,6 +282,9 @@ def test_an_ensemble_adds_covering_degrees():
     rules = model.ruleset_
     assert rules.semantics.name == "added-votes"
     assert not hasattr(model, "selection_")
+    again = FRRIBaggingClassifier(n_bags=3, random_state=0).fit(X, y).set_params(form="ensemble")
+    assert not hasattr(again.fit(X, y), "uncovered_")  # what an earlier fit has found is gone
+    assert again.ruleset_ == rules
     counts = rules.degrees(X) * [rule.weight for rule in rules]
     for c in range(3):
         own = [rule.consequent == c for rule in rules]

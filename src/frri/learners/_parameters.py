@@ -93,6 +93,21 @@ def check_share(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a share from 0 to 1, got {value}.")
 
 
+def check_part(name: str, value: Any, other: str = "") -> None:
+    """Complain about a parameter that is no share above 0, nor what `other` says.
+
+    Examples
+    --------
+    >>> check_part("max_attributes", 0.0)
+    Traceback (most recent call last):
+        ...
+    ValueError: max_attributes must be a share above 0 up to 1, got 0.0.
+    """
+    check_amount(name, value)
+    if not 0 < value <= 1:
+        raise ValueError(f"{name} must be a share above 0 up to 1{other}, got {value}.")
+
+
 def random_numbers(random_state: Any) -> np.random.RandomState:
     """The source of random numbers that a `random_state` stands for.
 

@@ -208,7 +208,7 @@ def _parquet(path: Path, columns: Collection[str] | None) -> Iterator[tuple[Any,
 def _arrow(path: Path, _: Collection[str] | None) -> Iterator[tuple[Any, float]]:
     """Batches as the file has them, cut where they are large."""
     arrow = optional("pyarrow", "Reading Arrow", "tables")
-    file = optional("pyarrow.ipc", "Reading Arrow", "tables").open_file(arrow.memory_map(str(path)))
+    file = optional("pyarrow.ipc", "Reading Arrow", "tables").open_file(arrow.OSFile(str(path)))
 
     def parts() -> Iterator[tuple[Any, float]]:
         for i in range(file.num_record_batches):

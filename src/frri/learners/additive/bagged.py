@@ -11,7 +11,7 @@ import numpy as np
 from frri._util.names import shown
 from frri._util.threads import check_n_jobs, in_threads
 from frri.learners._base import RuleClassifier
-from frri.learners._parameters import check_amount, check_choice, check_count, random_numbers
+from frri.learners._parameters import check_choice, check_count, check_part, random_numbers
 from frri.learners.additive._losses import softmax
 from frri.learners.additive._settings import VOTES, check_size
 from frri.learners.additive.classifier import AdditiveRulesClassifier
@@ -209,11 +209,7 @@ class BaggedRulesClassifier(RuleClassifier):
         check_count("n_bags", self.n_bags, 1)
         check_size(self.max_rules, self.max_conditions, ["auto"])
         check_choice("missing", self.missing, ("typical", "fails", "error"))
-        check_amount("max_attributes", self.max_attributes)
-        if not 0 < self.max_attributes <= 1:
-            raise ValueError(
-                f"max_attributes must be a share above 0 up to 1, got {self.max_attributes}."
-            )
+        check_part("max_attributes", self.max_attributes)
         random_numbers(self.random_state)
         check_n_jobs(self.n_jobs)
         given = self.class_weight

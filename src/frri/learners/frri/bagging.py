@@ -12,18 +12,12 @@ import numpy as np
 from sklearn.utils import Bunch
 from sklearn.utils.parallel import Parallel, delayed
 
-from frri._util.names import shown
 from frri._util.threads import check_n_jobs
 from frri.cover import DEFAULT_EFFORT
 from frri.learners._base import RuleClassifier
 from frri.learners._boxes import box_conditions, scaled_values
 from frri.learners._calibration import FEWEST_OBJECTS, least_loss
-from frri.learners._parameters import (
-    check_amount,
-    check_choice,
-    check_count,
-    random_numbers,
-)
+from frri.learners._parameters import check_choice, check_count, check_part, random_numbers
 from frri.learners.frri._bags import Draws, drawn_attributes, drawn_objects, rules_of_bag
 from frri.learners.frri._checks import check_conditions, check_search
 from frri.learners.frri._further import nearest_of_further
@@ -260,6 +254,8 @@ class FRRIBaggingClassifier(RuleClassifier):
             narrow = pool.narrowed(np.minimum(nearest.least, least))
             self._choose(table, objects, pool, narrow, n_further, start)
         else:
+            for name in ("selection_", "uncovered_"):  # of an earlier fit
+                self.__dict__.pop(name, None)
             self._package(table, pool)
         with self._step("what bags say of objects they have not seen"):
             self._estimate(table, objects, pool, draws, nearest)
@@ -425,8 +421,8 @@ class FRRIBaggingClassifier(RuleClassifier):
         if isinstance(self.max_samples, Integral):
             check_count("max_samples", self.max_samples, 1)
         else:
-            _check_part("max_samples", self.max_samples, " or a whole number of objects")
-        _check_part("max_attributes", self.max_attributes)
+            check_part("max_samples", self.max_samples, " or a whole number of objects")
+        check_part("max_attributes", self.max_attributes)
         check_choice("form", self.form, FORMS)
         check_choice("attribute_order", self.attribute_order, NAMED_ORDERS)
         check_choice("missing", self.missing, ("typical", "similar", "error"))
@@ -441,10 +437,3 @@ class FRRIBaggingClassifier(RuleClassifier):
                 "max_rules, min_new and coverage choose from pooled rules, and the rules of an ensemble all "
                 'vote: take form="pooled", or leave them out.'
             )
-
-
-def _check_part(name: str, value: Any, other: str = "") -> None:
-    """Complain about what is no share above 0."""
-    check_amount(name, value)
-    if not 0 < value <= 1:
-        raise ValueError(f"{name} must be a share above 0 up to 1{other}, got {shown(value)}.")
