@@ -29,15 +29,9 @@ BAGS = {"random_state": 0, "n_jobs": 1}
 LEARNERS = {
     "FRRI": lambda _: FRRIClassifier(effort=EFFORT, n_jobs=1),
     "FRRI on bags, pooled": lambda _: FRRIBaggingClassifier(effort=EFFORT, **BAGS),
-    "FRRI on bags, pooled, newly 3 %": lambda _: FRRIBaggingClassifier(
-        min_new=0.03, time_limit=5, **BAGS
-    ),
     "FRRI on bags, ensemble": lambda _: FRRIBaggingClassifier(form="ensemble", **BAGS),
     "FRRI on bags, ensemble, all attributes": lambda _: FRRIBaggingClassifier(
         form="ensemble", max_attributes=1.0, **BAGS
-    ),
-    "FRRI on bags, pooled, all attributes": lambda _: FRRIBaggingClassifier(
-        max_attributes=1.0, effort=EFFORT, **BAGS
     ),
     "compact FRRI": lambda _: CompactFRRIClassifier(n_jobs=1),
     "additive": lambda _: AdditiveRulesClassifier(n_jobs=1),
