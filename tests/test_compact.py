@@ -1,5 +1,7 @@
 """Compact FRRI: the fast paths against the definition, and the learner as people use it."""
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -195,3 +197,46 @@ def test_classes_weigh_in_a_selection_what_they_do_in_the_table(monkeypatch):
     shares = np.bincount(part.classes, weights) / weights.sum()
     np.testing.assert_allclose(shares, np.bincount(table.classes) / len(y), rtol=1e-6)
     assert len(part.classes) < 70
+
+
+def test_a_choice_can_be_told_how_few_errors_there_must_be():
+    X, y = load_iris(return_X_y=True)
+    clf = CompactFRRIClassifier(max_rules=3, certify=60).fit(X, y)
+    known = clf.selection_
+    assert 0.0 < known.fewest_proved == known.fewest_found <= known.wrong
+    weights = np.full(len(y), 1 / len(y))
+    assert known.wrong == pytest.approx(weights[clf.predict(X) != y].sum())
+    assert dict(clf.ruleset_.about["selection"]) == dict(known)
+    plain = CompactFRRIClassifier(max_rules=3).fit(X, y)
+    assert plain.ruleset_ == clf.ruleset_
+    assert "wrong" not in plain.selection_
+    with pytest.raises(ValueError, match="certify"):
+        CompactFRRIClassifier(certify=-1).fit(X, y)
+
+
+def test_the_fewest_errors_are_those_of_the_definition():
+    """Every pair of boxes, each decided by the definition's scores, beside the search."""
+    random = np.random.default_rng(3)
+    for _ in range(6):
+        values = random.integers(0, 5, (12, 2)) / 4.0
+        classes = random.permutation([0, 1] * 6)
+        weights, rigid = random.integers(1, 9, 12).astype(float), np.zeros(2, dtype=bool)
+        reach = 0.5 * _pool_kernels.radii(values, classes, rigid, np.arange(12), 2)
+        anchors = np.flatnonzero(reach > _pool_kernels.TOLERANCE)
+        if len(anchors) < 2:
+            continue
+        types = np.zeros((len(anchors), 2), dtype=np.int8)
+        _pool_kernels.grow(values, classes, weights, rigid, anchors, reach[anchors], 0.3, 4, types)
+        pool = Pool(values, classes, 2, weights, rigid, 12, _winner_kernels)
+        pool.add(anchors, reach[anchors], types)
+        choice = Choice(pool, 0.002, _winner_kernels)
+        count, rules = len(pool), []
+        for pair in combinations(range(count), 2):
+            choice.rules = list(pair)
+            rules.append(choice.wrong)
+        for rule in range(count):
+            choice.rules = [rule]
+            rules.append(choice.wrong)
+        found = choice.most_hits(count, 2, 60)
+        assert found.errors == found.bound
+        assert found.errors / pool.total == min(rules)

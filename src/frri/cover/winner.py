@@ -31,7 +31,7 @@ BLOCK = 1 << 20
 """Elements of a block of bounds."""
 
 SHORT = 8
-"""Errors between the bound and the best choice from which on the whole way is tried."""
+"""Errors (the heaviest ones) between the bound and the best choice from which on the whole way is tried."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class WinnerChoice:
     selected : ndarray of int64
         The chosen candidates, ascending.
     errors : int
-        Objects that are decided wrongly.
+        Objects that are decided wrongly, or what they weigh.
     bound : int
         Proved: no choice of at most so many candidates makes fewer errors.
     """
@@ -68,6 +68,7 @@ def fewest_errors(
     sizes: ArrayLike,
     *,
     default: int = -1,
+    weights: ArrayLike | None = None,
     time_limit: float | None = None,
 ) -> tuple[WinnerChoice, ...]:
     """Choose the candidates that make the fewest errors, for each number of them.
@@ -85,6 +86,8 @@ def fewest_errors(
         How many candidates there may be, ascending.
     default : int
         The class of objects about which no candidate has anything to say; -1 if that is always wrong.
+    weights : array of whole numbers above 0, shape (n_objects,), optional
+        What an error about each object counts; 1 unless given. Together at most 2 ** 53.
     time_limit : float, optional
         Limit in seconds for the proofs, shared among the sizes; by default all is proved.
 
@@ -102,8 +105,13 @@ def fewest_errors(
     [0 1] 0 optimal
     """
     start = time.perf_counter()
+    right = np.asarray(classes)
     contest = _Contest(
-        np.asarray(scores, dtype=np.float64), np.asarray(says), np.asarray(classes), default
+        np.asarray(scores, dtype=np.float64),
+        np.asarray(says),
+        right,
+        default,
+        np.ones(len(right)) if weights is None else np.asarray(weights, dtype=np.float64),
     )
     limits = np.asarray(sizes, dtype=np.int64).tolist()
     found: list[tuple[int, list[int]]] = []
@@ -113,6 +121,9 @@ def fewest_errors(
         found.append((contest.errors(chosen), chosen))
     bounds = []
     for place, most in enumerate(limits):
+        if place:
+            more = contest.improved(found[place - 1][1], most)
+            found[place] = min(found[place], (contest.errors(more), more), key=lambda one: one[0])
         left = None
         if time_limit is not None:
             # Half of what is left for each but the last: few candidates are quick, many hopeless.
@@ -133,7 +144,14 @@ def fewest_errors(
 class _Contest:
     """The levels of all candidates; objects that all candidates treat alike are one that counts as many."""
 
-    def __init__(self, scores: Floats, says: NDArray[np.int_], classes: Ints, default: int) -> None:
+    def __init__(
+        self,
+        scores: Floats,
+        says: NDArray[np.int_],
+        classes: NDArray[np.int_],
+        default: int,
+        weights: Floats,
+    ) -> None:
         start = (classes != default).astype(np.uint16)
         levels = np.array(
             [
@@ -142,11 +160,12 @@ class _Contest:
             ],
             dtype=np.uint16,
         ).reshape(len(classes), len(says))
-        alike, counts = np.unique(np.column_stack([start, levels]), axis=0, return_counts=True)
+        alike, kinds = np.unique(np.column_stack([start, levels]), axis=0, return_inverse=True)
         self.says = np.asarray(says, dtype=np.intp)
         self.start: Levels = np.ascontiguousarray(alike[:, 0])
         self.levels: Levels = np.ascontiguousarray(alike[:, 1:].T)
-        self.counts = counts.astype(np.float64)
+        self.heaviest = weights.max(initial=0.0)
+        self.counts = np.bincount(kinds.ravel(), weights, len(alike)).astype(np.float64)
 
     def errors(self, chosen: list[int]) -> int:
         return int((self._state(chosen) & 1) @ self.counts)
@@ -180,7 +199,8 @@ class _Contest:
         while bound < search.best[0]:
             # A quarter of the way to the best choice, and the rest at once when it is short.
             gap = search.best[0] - bound
-            target = bound + (gap if gap <= SHORT or deadline is None else gap // 4)
+            short = gap <= SHORT * self.heaviest
+            target = bound + (gap if short or deadline is None else gap // 4)
             if not search.finished(most, target):
                 break
             bound = min(target, search.best[0])

@@ -17,6 +17,7 @@ from frri.learners.compact._winner_kernels import NONE, STEPS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from frri.cover import WinnerChoice
     from frri.learners.compact._pool import Pool
 
     Floats = NDArray[np.float64]
@@ -56,6 +57,34 @@ class Choice:
     def worth(self) -> float:
         """What the choice is worth, as a share of the weights, without what attributes cost."""
         return self._now(self._ahead()) / (STEPS * self.pool.total)
+
+    @property
+    def wrong(self) -> float:
+        """The share of objects, by weight, that the choice decides wrongly; of equal scores the first class."""
+        pool = self.pool
+        best = np.full((pool.n_classes, len(pool.objects)), NONE)
+        for rule in self.rules:
+            own = pool.classes[rule]
+            np.maximum(best[own], pool.scores[rule], out=best[own])
+        missed = best.argmax(axis=0) != pool.objects
+        return float(pool.weights[missed].sum() / pool.total)
+
+    def most_hits(self, n_candidates: int, at_most: int, seconds: float) -> WinnerChoice:
+        """Of the first rules of the pool the best few if only hits counted, and what is proved about it."""
+        from frri.cover import fewest_errors  # noqa: PLC0415 - slow to import, and few ask for it
+
+        pool, scores = self.pool, self.pool.scores[:n_candidates]
+        # Scores in their order, above 0: outside their boxes rules compete by how near they are.
+        places = np.unique(scores, return_inverse=True)[1].reshape(scores.shape) + 1.0
+        (found,) = fewest_errors(
+            places,
+            pool.classes[:n_candidates],
+            pool.objects,
+            [at_most],
+            weights=pool.weights,
+            time_limit=seconds,
+        )
+        return found
 
     def _add(self, most: int) -> None:
         """The rule that is worth most, as long as that is more than nothing."""

@@ -18,11 +18,11 @@ from frri.learners._weights import check_class_weight, class_factors
 from frri.learners.compact import _pool_kernels, _winner_kernels
 from frri.learners.compact._pool import Pool
 from frri.learners.compact._winner import Choice
-from frri.rules import Rule, RuleSet
+from frri.rules import Label, Rule, RuleSet
 from frri.rules.measures import statistics_of_covers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from types import ModuleType
 
     from numpy.typing import NDArray
@@ -74,6 +74,9 @@ class CompactFRRIClassifier(RuleClassifier):
     class_weight : "balanced", None or dict, default="balanced"
         "balanced" lets every class count the same, None every object; or a number for each class
         (1 for a class that it lacks).
+    certify : float, optional
+        Seconds for a proof of how few errors in training so many boxes could make: see `selection_`.
+        Beyond three or four rules it takes hours, and the bound stays low.
     missing : {"typical", "fails", "error"}, default="typical"
         Whether a missing value counts as the typical one of its column (the median, or the commonest
         category), satisfies no condition, or is refused, in training and in prediction.
@@ -91,7 +94,10 @@ class CompactFRRIClassifier(RuleClassifier):
     selection_ : Bunch
         `candidates` (how many boxes there were to choose from), `n_rules`, `n_conditions`, and `worth`:
         the share of right training objects plus half their mean margin, by weight, of those that
-        choices were judged by.
+        choices were judged by. With `certify` also `wrong`, the share of these, by weight, that the rules
+        decide wrongly; `fewest_found`, that of the best choice of as many boxes that a search for it
+        found, and `fewest_proved`, what no such choice can be below. Chosen rules may have lost sides
+        since, so `wrong` can be less.
     path_ : SizePath or None
         With ``max_rules="1se"``: `sizes` from few rules to many, their `scores` and standard `errors`,
         and the size `chosen`; `to_frame` makes a table of it.
@@ -123,6 +129,7 @@ class CompactFRRIClassifier(RuleClassifier):
         noise_share: float = 0.3,
         radius: float = 0.5,
         class_weight: Any = "balanced",
+        certify: float | None = None,
         missing: str = "typical",
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -134,6 +141,7 @@ class CompactFRRIClassifier(RuleClassifier):
         self.noise_share = noise_share
         self.radius = radius
         self.class_weight = class_weight
+        self.certify = certify
         self.missing = missing
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -179,6 +187,14 @@ class CompactFRRIClassifier(RuleClassifier):
                 n_conditions=int(pool.used[order].sum()),
                 worth=choice.worth,
             )
+            if self.certify is not None:
+                with self._step("how few errors there must be"):
+                    best = choice.most_hits(n_candidates, len(order), self.certify)
+                self.selection_.update(
+                    wrong=choice.wrong,
+                    fewest_found=best.errors / pool.total,
+                    fewest_proved=best.bound / pool.total,
+                )
             if judges is None:
                 chosen = pool.anchors[order], pool.reach[order], pool.types[order]
                 yield self._package(table, pool, *chosen)
@@ -186,6 +202,11 @@ class CompactFRRIClassifier(RuleClassifier):
                 chosen = judges[pool.anchors[order]], pool.reach[order], pool.types[order]
                 yield self._package(table, self._empty_pool(table, table, pool.kernels), *chosen)
             pool.keep_only(n_candidates, None)
+
+    def _for_part(self, rows: NDArray[np.intp], labels: Collection[Label]) -> Self:
+        """Without a proof, which says nothing about new objects."""
+        one: Self = super()._for_part(rows, labels).set_params(certify=None)
+        return one
 
     def _pool(self, part: TrainingTable, table: TrainingTable) -> tuple[Pool, int]:
         """Boxes around objects of a part of the table, with the sides that keep enemies out."""
@@ -275,6 +296,8 @@ class CompactFRRIClassifier(RuleClassifier):
             check_count("max_conditions", self.max_conditions, 1)
         check_count("noise_neighbours", self.noise_neighbours, 1)
         check_choice("missing", self.missing, ("typical", "fails", "error"))
+        if self.certify is not None:
+            check_amount("certify", self.certify)
         for name in ("min_support", "noise_share", "radius"):
             check_amount(name, getattr(self, name))
         for name in ("min_support", "radius"):
