@@ -15,6 +15,7 @@ from frri import (
     AdditiveRulesClassifier,
     AdditiveRulesRegressor,
     Attribute,
+    FRRIClassifier,
     FURIAClassifier,
     NumericCondition,
     RIPPERClassifier,
@@ -100,6 +101,23 @@ def test_pools_of_several_learners(iris):
     assert str(found).splitlines()[3] == found[3].certificate
     with pytest.raises(KeyError, match="no point for 7 rules; there are 1, 2, 3"):
         found[7]
+
+
+def test_the_rules_that_frri_chose_from(iris):
+    X, y = iris
+    learner = FRRIClassifier().fit(X, y)
+    pool = learner.candidate_rules(X, y)
+    assert len(pool) == (learner.confidence_ > 1e-6).sum()
+    by_object = {rule.source: rule for rule in pool}
+    for rule in learner.ruleset_:
+        assert by_object[rule.source] == replace(rule, statistics=None)
+    # No rule covers an enemy, so more rules never harm, and those that were chosen cover all.
+    sizes = [2, len(learner.ruleset_)]
+    found = frontier(pool, X, y, sizes=sizes, time_limit=0)
+    uncovered = len(learner.uncovered_)
+    assert found[sizes[-1]].errors <= uncovered + 2
+    with pytest.raises(ValueError, match="fitted to 150 rows, but these are 100"):
+        learner.candidate_rules(X[:100], y[:100])
 
 
 def test_rules_that_vote_are_rules(iris):

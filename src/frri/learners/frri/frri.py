@@ -7,7 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
 
 from frri import induction
 from frri._util.threads import check_n_jobs
@@ -23,7 +25,7 @@ from frri.learners.frri._limits import Limits
 from frri.learners.frri._memory import memory_bytes, planned_room
 from frri.learners.frri._messages import warn_about_results, warn_if_one_class
 from frri.learners.frri._orders import class_orders, initial_types
-from frri.rules import Label, Rule, RuleSet
+from frri.rules import Label, Rule, RuleSet, RuleStatistics
 from frri.rules.measures import statistics_of_counts
 from frri.rules.rule import label_array
 from frri.table.checks import check_resolution
@@ -349,6 +351,30 @@ class FRRIClassifier(RuleClassifier):
             members[kind.value] = kind
         return members[self._types]
 
+    def candidate_rules(self, X: Any, y: Any) -> RuleSet:
+        """The shortened rules of all objects, from which the fewest were chosen: a pool for `frontier`.
+
+        Parameters
+        ----------
+        X, y : table and labels
+            Those that the learner was fitted to, which it does not keep.
+
+        Returns
+        -------
+        RuleSet
+            Without objects that cannot even cover themselves.
+        """
+        check_is_fitted(self)
+        table = clone(self)._training_table(X, y)  # noqa: SLF001 - a copy, so that nothing changes here
+        if len(table.values) != len(self.confidence_):
+            raise ValueError(
+                f"The learner was fitted to {len(self.confidence_)} rows, but these are "
+                f"{len(table.values)}; give the same table again."
+            )
+        covering = np.flatnonzero(self.confidence_ > induction.TOLERANCE)
+        rules = (self._rule(table, u, self._types[u]) for u in covering.tolist())
+        return self._made(table, rules, **self._meaning())
+
     def _check_parameters(self) -> None:
         check_search(self.effort, self.time_limit)
         check_share("gap", self.gap)
@@ -382,23 +408,35 @@ class FRRIClassifier(RuleClassifier):
         sizes = np.bincount(table.classes, minlength=len(table.labels))
         statistics = statistics_of_counts(own, support, _alone(covers), sizes)
         rules = (
-            Rule(
-                conditions=box_conditions(table, int(u), kinds, self.confidence_[u]),
-                consequent=table.labels[table.classes[u]],
-                weight=float(self.confidence_[u]),
-                source=int(u),
-                statistics=known,
-            )
+            self._rule(table, u, kinds, known)
             for u, kinds, known in zip(self.selected_, types, statistics, strict=True)
         )
         selection = {key: value for key, value in self.selection_.items() if key != "seconds"}
         about = self._about(table) | {"selection": selection}
-        missing = "typical" if self.missing == "typical" else "similar"
-        ruleset = self._made(table, rules, clip=True, missing=missing, about=about)
+        ruleset = self._made(table, rules, about=about, **self._meaning())
         if table.weights is None:
             return ruleset
         labels = label_array(table.labels)[table.classes]
         return ruleset.with_statistics(table.encoded, labels, table.weights)
+
+    def _rule(
+        self,
+        table: TrainingTable,
+        u: int,
+        types: NDArray[np.int8],
+        statistics: RuleStatistics | None = None,
+    ) -> Rule:
+        """The rule around an object."""
+        return Rule(
+            conditions=box_conditions(table, int(u), types, self.confidence_[u]),
+            consequent=table.labels[table.classes[u]],
+            weight=float(self.confidence_[u]),
+            source=int(u),
+            statistics=statistics,
+        )
+
+    def _meaning(self) -> dict[str, Any]:
+        return {"clip": True, "missing": "typical" if self.missing == "typical" else "similar"}
 
 
 def _alone(covers: CoverMatrix) -> NDArray[np.int64]:
