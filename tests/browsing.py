@@ -109,8 +109,11 @@ def header(page):
     return found
 
 
-def violations(page):
+def violations(page, only=None):
+    """What axe finds that is not minor; by all of its rules, or by some."""
     needs("axe-core", AXE.exists())
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    if page.evaluate("typeof axe") == "undefined":
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+    options = {"resultTypes": ["violations"]} | ({"runOnly": only} if only else {})
+    found = page.evaluate("(options) => axe.run(document, options)", options)["violations"]
     return [(one["id"], one["nodes"][0]["html"][:200]) for one in found if one["impact"] != "minor"]

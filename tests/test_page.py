@@ -757,13 +757,15 @@ def test_paper_shows_every_rule(visit, wine, large):
 def test_accessibility(visit, wine, look):
     size = {"width": 390, "height": 844} if look == "narrow" else {"width": 1400, "height": 900}
     page = visit.report(*wine, viewport=size, color_scheme="dark" if look == "dark" else "light")
+    # What is dark differs from what is light by its colours.
+    only = ["color-contrast"] if look == "dark" else None
     page.locator("tr.rule .opener").first.click()
     for name in ("rules", "what-if", "cases", "overview", "edit"):
         page.click(f"#tab-{name}")
         if name == "edit":
             page.click("text=Loosen all")
             page.wait_for_selector("#edit-bar:visible")
-        assert violations(page) == []
+        assert violations(page, only) == []
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         if look == "narrow":
             page.set_viewport_size({"width": 320, "height": 640})

@@ -64,6 +64,11 @@ def test_the_head_says_how_far_off_it_is(shown_model):
         f"always answering the mean {SHOW(found.mean)}: off by {SHOW(found.mean_mae)}."
     )
     assert page.inner_text("[data-figure='off by'] .big") == SHOW(found.mae)
+    carrying = carrying_rules(ruleset, to_matrix(X, ruleset.attributes))
+    strands = page.locator("#glance .flow path title").all_text_contents()
+    drawn = {int(one.split()[1][:-1]): int(one.split()[2]) for one in strands if one[:5] == "rule "}
+    assert len(drawn) >= min(8, len(set(carrying.tolist()) - {-1}))
+    assert all((carrying == r - 1).sum() == rows for r, rows in drawn.items())
     assert page.locator("[role=tab]").all_inner_texts() == [
         "Rules",
         "What-if",
@@ -187,9 +192,11 @@ def test_the_overview_has_the_measures_and_fits_a_phone_in_the_dark(shown_model)
         "all => all.map(e => e.getAttribute('d'))"
     )
     assert sum(path.count("M") for path in squares) == len(X)
-    for name in ("rules", "what-if", "cases", "overview"):
+    page.click("#glance-title")  # folded, as on a phone that opens the page
+    for name in ("rules", "what-if", "cases", "overview", "edit"):
         page.click(f"#tab-{name}")
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        page.click("#glance-title")
         text = page.inner_text("main")
         assert "undefined" not in text
         assert "NaN" not in text
