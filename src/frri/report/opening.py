@@ -1,6 +1,7 @@
 """The sentence that the page opens with: how large the model is, how good, and beside what."""
 
 from collections.abc import Callable, Mapping
+from math import floor
 from typing import Any
 
 from frri.table import Attribute
@@ -85,14 +86,14 @@ def _fewer(known: Mapping[str, Any]) -> list[str]:
 
 
 def percent(share: float) -> str:
-    """A share for people.
+    """A share for people; halves go up, as in the views of the page.
 
     Examples
     --------
-    >>> percent(0.678), percent(0.0321), percent(0.0)
-    ('68 %', '3.2 %', '0 %')
+    >>> percent(0.678), percent(0.945), percent(0.0321), percent(0.0)
+    ('68 %', '95 %', '3.2 %', '0 %')
     """
-    return f"{100 * share:.1f} %" if 0 < share < 0.0995 else f"{100 * share:.0f} %"
+    return f"{100 * share:.1f} %" if 0 < share < 0.0995 else f"{floor(100 * share + 0.5)} %"
 
 
 def counted(count: int, noun: str, nouns: str = "") -> str:
