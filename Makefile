@@ -7,6 +7,8 @@ BIN := $(VENV)/Scripts
 else
 BIN := $(VENV)/bin
 endif
+# Tests start many processes, which need not read all sources anew, and the three that test need not either.
+export PYTHONDONTWRITEBYTECODE :=
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test lint types tests thorough test-oldest coverage browser bench docs gallery dist clean

@@ -8,12 +8,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from _pytest.doctest import DoctestModule
 
 from browsing import ARGUMENTS, CHROMIUM, Visit, needs
 from programs import NODE_DRIVER, PYTHON_DRIVER, Program, required
 
 # Models say when they were made; those of the tests must be the same in every run.
 os.environ.setdefault("SOURCE_DATE_EPOCH", "1704067200")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Tests are not searched for doctests, for which each file would be run twice."""
+    return [found for found in (yield) if not isinstance(found, DoctestModule)]
 
 
 @pytest.fixture(scope="module")
