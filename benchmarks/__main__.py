@@ -25,6 +25,7 @@ BENCHMARKS = (
     "growth",
     "few_rules_growth",
     "rival_growth",
+    "distributed",
     "first_fit",
     "prediction",
     "mixed",

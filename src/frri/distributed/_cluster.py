@@ -1,0 +1,166 @@
+"""A cluster for the time of one fit: tasks that survive their workers, complaints in one sentence."""
+
+from __future__ import annotations
+
+import uuid
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from frri._util.optional import optional
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+Result = TypeVar("Result")
+
+# How often everything is begun again after data were lost with the last worker that had them.
+ATTEMPTS = 4
+# Seconds to wait for a scheduler, and for the first worker of a cluster that starts them on demand.
+PATIENCE = 30
+# How many parts a task of a reduction takes.
+FAN_IN = 16
+
+Future = Any
+
+
+class Cluster:
+    """Tasks on the workers of a client, each named after its phase.
+
+    A task that is lost with its worker is done again elsewhere, with all that it needs. Only what was sent
+    from here cannot be made there: `attempt` begins again if the last copy is gone.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.name = ""
+
+    def attempt(self, work: Callable[[], Result]) -> Result:
+        """What comes of the work, begun again while workers take their data with them."""
+        killed = optional("distributed", "Learning on a cluster", "dask").KilledWorker
+        for _ in range(ATTEMPTS):
+            self.name = uuid.uuid4().hex[:8]
+            try:
+                return work()
+            except CancelledError:
+                self._check_scheduler()
+            except killed as error:
+                phase = str(error.task).removeprefix("frri-").partition("-")[0]
+                break
+            except OSError:
+                self._check_scheduler()
+                raise
+        else:
+            phase = "all"
+        raise RuntimeError(
+            f"Workers died again and again while they did the same task ({phase}): they may need more "
+            "memory, or fewer threads each."
+        )
+
+    def send(self, data: Any) -> Future:
+        """Data for all workers."""
+        return self.client.scatter(data, broadcast=True, hash=False)
+
+    def submit(self, phase: str, number: int, work: Callable[..., Any], *known: Any) -> Future:
+        """One task of a phase."""
+        return self.client.submit(work, *known, key=f"frri-{phase}-{self.name}-{number}")
+
+    def map(self, phase: str, work: Callable[..., Any], *known: Sequence[Any]) -> list[Future]:
+        """A task for each set of arguments."""
+        return [
+            self.submit(phase, i, work, *each) for i, each in enumerate(zip(*known, strict=True))
+        ]
+
+    def reduce(self, phase: str, operation: Callable[..., Any], parts: Sequence[Future]) -> Any:
+        """Arrays become one by an operation that asks for no order, on the workers."""
+        step = 0
+        while len(parts) > 1:
+            groups = [list(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
+            steps = [operation] * len(groups)
+            parts, step = self.map(f"{phase}{step}", _reduced, steps, groups), step + 1
+        return self.gather(parts[0])
+
+    def gather(self, futures: Any) -> Any:
+        """Results, here."""
+        return self.client.gather(futures)
+
+    def room(self) -> float:
+        """The memory of the smallest worker, in bytes."""
+        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        return min((worker["memory_limit"] or np.inf for worker in workers), default=np.inf)
+
+    def _check_scheduler(self) -> None:
+        if self.client.status != "running":
+            raise ConnectionError(
+                f"The scheduler at {_address(self.client)} no longer answers: start it again, and a new "
+                "client for it."
+            ) from None
+
+
+def _reduced(operation: Callable[..., Any], parts: Sequence[Any]) -> Any:
+    found = parts[0]
+    for part in parts[1:]:
+        found = operation(found, part)
+    return found
+
+
+@contextmanager
+def connected(client: Any) -> Iterator[Cluster]:
+    """A cluster that answers: of a client, of the address of a scheduler, or of the client in use."""
+    distributed = optional("distributed", "Learning on a cluster", "dask")
+    if isinstance(client, str):
+        try:
+            own = distributed.Client(client, timeout=PATIENCE, set_as_default=False)
+        except (OSError, ValueError):
+            raise ConnectionError(
+                f"No scheduler answers at {client!r}: start one with `dask scheduler`, or give another "
+                "address."
+            ) from None
+        with own:
+            yield _answering(own)
+    else:
+        yield _answering(_given(client, distributed))
+
+
+def _given(client: Any, distributed: Any) -> Any:
+    if client is None:
+        try:
+            client = distributed.get_client()
+        except ValueError:
+            raise ValueError(
+                "There is no Dask client: start one with `distributed.Client()`, or give one, or the "
+                "address of a scheduler, as client=."
+            ) from None
+    if not isinstance(client, distributed.Client):
+        raise TypeError(
+            f"client must be a distributed.Client, the address of a scheduler or None, got {client!r}."
+        )
+    if client.asynchronous:
+        raise ValueError("The client is asynchronous: give one made with asynchronous=False.")
+    return client
+
+
+def _answering(client: Any) -> Cluster:
+    if client.status != "running":
+        raise ConnectionError(
+            f"The client of the scheduler at {_address(client)} is {client.status}: start a new one."
+        )
+    try:
+        client.submit(int, pure=False).result(timeout=PATIENCE)
+    except TimeoutError:
+        raise ConnectionError(
+            f"The scheduler at {_address(client)} has had no worker for {PATIENCE} seconds: start some with "
+            "`dask worker`."
+        ) from None
+    return Cluster(client)
+
+
+def _address(client: Any) -> str:
+    scheduler = getattr(client, "scheduler", None)
+    return str(getattr(scheduler, "address", None) or "an unknown address")

@@ -1,0 +1,278 @@
+"""Who covers whom, left on the workers block by block, and the fewest rules found there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from math import ceil
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frri.cover import LARGEST_EXPANDED, Cover, CoverMatrix, minimum_cover
+from frri.cover.budget import Work
+from frri.cover.large import greedy_on_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from frri.distributed._cluster import Cluster, Future
+
+    Integers = NDArray[np.int64]
+
+# What a selection takes, in sizes of its covers: measured, and rounded up.
+COPIES = 4
+# Sums of reciprocals are rounded.
+ROUNDING = 1e-6
+
+
+class RemoteCovers:
+    """What `frri.cover.CoverMatrix` is here, in blocks on the workers.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    blocks : list of futures
+        A `CoverMatrix` each, of the rules of so many rows.
+    ranges : list of (int, int)
+        These rows.
+    objects : ndarray of int
+        The object of each row.
+    n_objects : int
+        Bits that stand for objects, or for none.
+    room : float
+        Bytes that a worker may take for a selection.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        blocks: list[Future],
+        ranges: Sequence[tuple[int, int]],
+        objects: Integers,
+        n_objects: int,
+        room: float,
+    ) -> None:
+        self.room = room
+        self.cluster = cluster
+        self.blocks = blocks
+        self.ranges = ranges
+        self.objects = objects
+        self.n_objects = n_objects
+
+    @cached_property
+    def rows(self) -> Integers:
+        """The row of each object."""
+        return np.argsort(self.objects)
+
+    @cached_property
+    def _measured(self) -> list[tuple[Integers, int]]:
+        found: list[tuple[Integers, int]] = self.cluster.gather(
+            self.cluster.map("sizes", _sizes, self.blocks)
+        )
+        return found
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory all blocks take."""
+        return sum(n for _, n in self._measured)
+
+    def sizes(self) -> Integers:
+        """How many objects each candidate covers."""
+        return np.concatenate([sizes for sizes, _ in self._measured])[self.rows]
+
+    @cached_property
+    def _union(self) -> NDArray[np.bool_]:
+        tables = self.cluster.map("unions", CoverMatrix.table, self.blocks)
+        table = self.cluster.reduce("unions", np.bitwise_or, tables)
+        return CoverMatrix.from_words(table[None, :], self.n_objects).union()
+
+    def union(self) -> NDArray[np.bool_]:
+        """Which objects are covered by any candidate at all."""
+        return self._union
+
+    def take(self, candidates: Integers) -> CoverMatrix:
+        """The rows of some candidates, here."""
+        rows = self.rows[candidates]
+        order = np.argsort(rows, kind="stable")
+        ends = np.searchsorted(rows[order], [high for _, high in self.ranges])
+        asked = np.split(rows[order], ends[:-1])
+        some = [i for i, wanted in enumerate(asked) if len(wanted)]
+        local = [asked[i] - self.ranges[i][0] for i in some]
+        blocks = [self.blocks[i] for i in some]
+        parts = self.cluster.gather(self.cluster.map("chosen", CoverMatrix.take, blocks, local))
+        if not parts:
+            return CoverMatrix.from_dense(np.zeros((0, self.n_objects), dtype=bool))
+        return CoverMatrix.below(parts).take(np.argsort(order, kind="stable"))
+
+    def only(self, kept: NDArray[np.bool_]) -> RemoteCovers:
+        """The same candidates, of which all but those kept cover nothing."""
+        by_row = kept[self.objects]
+        flags = [by_row[low:high] for low, high in self.ranges]
+        blocks = self.cluster.map("allowed", CoverMatrix.only, self.blocks, flags)
+        known = self.ranges, self.objects, self.n_objects, self.room
+        return RemoteCovers(self.cluster, blocks, *known)
+
+    def select(self, limits: Any, **known: Any) -> Any:
+        """What `limits.select` finds, on workers.
+
+        Classes have nothing in common, so that each is searched where its blocks are brought together, at
+        the same time as the others. What is proved of all classes is the answer that any machine gives.
+        What is not depends on how the effort is divided, so that then the whole is searched as on one
+        machine, if a worker can hold it.
+        """
+        start = perf_counter()
+        fits = COPIES * self.nbytes <= self.room
+        provable = known["effort"] > 0 and self.sizes().sum() <= LARGEST_EXPANDED
+        if limits.is_complete and (provable or not fits):
+            found = self._by_class(**known)
+            if not fits or all(part.settled for part in found):
+                return replace(_joined(found), seconds=perf_counter() - start)
+        if known["time_limit"] is not None:
+            known["time_limit"] = max(0.0, known["time_limit"] - (perf_counter() - start))
+        blocks, rows = self.blocks, self.rows
+        task = self.cluster.submit("selection", -1, _whole, limits, blocks, rows, known)
+        return self.cluster.gather(task)
+
+    def _by_class(
+        self,
+        *,
+        lengths: Integers,
+        groups: Integers,
+        effort: int,
+        time_limit: float | None,
+        gap: float,
+        **_: Any,
+    ) -> list[Cover]:
+        """The cover of each class, by candidates as they are numbered in all."""
+        costs = lengths[self.objects]
+        own = groups[self.objects[[low for low, _ in self.ranges]]]
+        tasks, members = [], []
+        data: tuple[Any, ...]
+        for code in np.unique(own):
+            places = np.flatnonzero(own == code).tolist()
+            blocks = [self.blocks[i] for i in places]
+            low, high = self.ranges[places[0]][0], self.ranges[places[-1]][1]
+            order = np.argsort(self.objects[low:high])
+            members.append(self.objects[low:high][order])
+            # Proportional shares of a limit that must not be exceeded in all.
+            share = effort * (high - low) // len(self.objects)
+            known = {"effort": share, "time_limit": time_limit, "gap": gap}
+            if COPIES * sum(self._measured[i][1] for i in places) <= self.room:
+                data = (_one_class, blocks, order, costs[low:high][order], known)
+            else:
+                prices = [costs[slice(*self.ranges[i])] for i in places]
+                data = (_second_round, *self._proposals(int(code), blocks, prices, order), known)
+            tasks.append(self.cluster.submit("selection", int(code), *data))
+        found: list[Cover] = self.cluster.gather(tasks)
+        return [
+            replace(cover, selected=own_members[cover.selected])
+            for cover, own_members in zip(found, members, strict=True)
+        ]
+
+    def _proposals(
+        self,
+        code: int,
+        blocks: list[Future],
+        prices: list[Integers],
+        order: Integers,
+    ) -> tuple[Any, ...]:
+        """What a second round needs: the proposals of all blocks, and a bound for the whole class."""
+        proposed = self.cluster.map(f"proposal{code}", _proposal, blocks, prices)
+        largest = self.cluster.map(f"largest{code}", _largest, blocks)
+        widest = self.cluster.reduce(f"largest{code}", np.maximum, largest)
+        bound = ceil(float((1 / widest[widest > 0]).sum()) - ROUNDING)
+        ends = np.cumsum([0, *map(len, prices)])[:-1].tolist()
+        return proposed, ends, order, bound
+
+
+# --- On the workers
+
+
+def _sizes(block: CoverMatrix) -> tuple[Integers, int]:
+    return block.sizes(), block.nbytes
+
+
+def _whole(limits: Any, blocks: list[CoverMatrix], rows: Integers, known: dict[str, Any]) -> Any:
+    return limits.select(CoverMatrix.below(blocks).take(rows), **known)
+
+
+def _one_class(
+    blocks: list[CoverMatrix],
+    order: Integers,
+    costs: Integers,
+    known: dict[str, Any],
+) -> Cover:
+    return minimum_cover(CoverMatrix.below(blocks).take(order), costs, **known)
+
+
+def _proposal(block: CoverMatrix, costs: Integers) -> tuple[Integers, CoverMatrix, Integers]:
+    """A cover of all that a block covers, by its own rules."""
+    chosen = greedy_on_words(block, costs, Work(0, None))
+    return chosen, block.take(chosen), costs[chosen]
+
+
+def _largest(block: CoverMatrix) -> NDArray[np.int32]:
+    """Of every object, how many the widest rule of a block covers that covers it; 0 without one."""
+    widest = np.zeros(64 * -(-block.n_objects // 64), dtype=np.int32).reshape(-1, 64)
+    sizes, ends = block.sizes().astype(np.int32), block.indptr
+    for row in np.argsort(sizes, kind="stable"):
+        words, bits = block.words[ends[row] : ends[row + 1]], block.bits[ends[row] : ends[row + 1]]
+        octets = bits.astype("<u8").view(np.uint8).reshape(-1, 8)
+        inside = np.unpackbits(octets, axis=1, bitorder="little").astype(bool)
+        # The widest rule comes last.
+        widest[words] = np.where(inside, sizes[row], widest[words])
+    return widest.reshape(-1)
+
+
+def _second_round(
+    proposed: list[tuple[Integers, CoverMatrix, Integers]],
+    ends: list[int],
+    order: Integers,
+    bound: int,
+    known: dict[str, Any],
+) -> Cover:
+    """The fewest of what blocks propose; what is proved of them says nothing about all rules."""
+    rows = np.concatenate(
+        [chosen + end for (chosen, _, _), end in zip(proposed, ends, strict=True)]
+    )
+    candidates = np.argsort(order)[rows]
+    by_object = np.argsort(candidates)
+    covers = CoverMatrix.below([part for _, part, _ in proposed]).take(by_object)
+    costs = np.concatenate([prices for *_, prices in proposed])[by_object]
+    cover = minimum_cover(covers, costs, **known)
+    proved = len(cover) == bound
+    return replace(
+        cover,
+        selected=candidates[by_object][cover.selected],
+        lower_bound=min(bound, len(cover)),
+        status="optimal" if proved else "feasible",
+        cost_status="feasible",
+        settled=False,
+        stopped_by="memory",
+    )
+
+
+def _joined(found: list[Cover]) -> Cover:
+    """The covers of all classes as one."""
+    optimal = all(part.status == "optimal" for part in found)
+    cheapest = optimal and all(part.cost_status == "optimal" for part in found)
+    stopped = [part.stopped_by for part in found if part.stopped_by is not None]
+    return Cover(
+        selected=np.sort(np.concatenate([part.selected for part in found])),
+        status="optimal" if optimal else "feasible",
+        lower_bound=sum(part.lower_bound for part in found),
+        cost=sum(part.cost for part in found),
+        cost_status="optimal" if cheapest else "feasible",
+        settled=all(part.settled for part in found),
+        stopped_by="memory" if "memory" in stopped else stopped[0] if stopped else None,
+        solver=found[0].solver,
+        nodes=sum(part.nodes for part in found),
+        pivots=sum(part.pivots for part in found),
+        steps=sum(part.steps for part in found),
+        effort=sum(part.effort for part in found),
+        seconds=0.0,
+    )

@@ -1,0 +1,131 @@
+"""Dask collections: brought here in one piece to learn from, asked partition by partition to predict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frri._util.names import shown
+from frri._util.optional import optional
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from frri.distributed._cluster import Cluster
+
+
+def is_collection(table: Any) -> bool:
+    """Whether something is a table or a column of Dask."""
+    return hasattr(table, "__dask_graph__")
+
+
+def brought_here(cluster: Cluster, tables: Sequence[Any]) -> list[Any]:
+    """Tables and columns in one piece; those of Dask are made on the workers, at the same time."""
+    parts = {i: _partitions(table) for i, table in enumerate(tables) if is_collection(table)}
+    pieces = cluster.client.compute([part for some in parts.values() for part in some])
+    found = list(tables)
+    for i, some in parts.items():
+        own, pieces = pieces[: len(some)], pieces[len(some) :]
+        looks = cluster.gather(cluster.map(f"looks{i}", _look, own))
+        check_alike(looks)
+        filled = [piece for piece, look in zip(own, looks, strict=True) if look[0]] or own[:1]
+        found[i] = _in_one(cluster.gather(filled))
+    return found
+
+
+def check_alike(looks: Sequence[tuple[int, dict[Any, str]]]) -> None:
+    """Complain about partitions whose columns differ; empty ones may look as they like.
+
+    Examples
+    --------
+    >>> check_alike([(10, {"age": "int64"}), (0, {}), (9, {"age": "float64"})])
+    Traceback (most recent call last):
+        ...
+    ValueError: The column 'age' is int64 in partition 0 and float64 in partition 2: read it with one dtype.
+    """
+    filled = [(i, columns) for i, (length, columns) in enumerate(looks) if length]
+    for i, columns in filled[1:]:
+        first, expected = filled[0]
+        if list(columns) != list(expected):
+            raise ValueError(
+                f"Partition {first} has the columns {_listed(expected)} but partition {i} "
+                f"{_listed(columns)}: give all partitions the same, in one order."
+            )
+        for name, kind in columns.items():
+            if kind != expected[name]:
+                what = "The target" if name is None else f"The column {shown(name)}"
+                raise ValueError(
+                    f"{what} is {expected[name]} in partition {first} and {kind} in partition {i}: "
+                    "read it with one dtype."
+                )
+
+
+def mapped(table: Any, work: Callable[[Any], Any], dtype: Any, n_columns: int | None) -> Any:
+    """What comes of the work on every partition, made when it is asked for.
+
+    Parameters
+    ----------
+    table : dask DataFrame or Array
+    work : callable
+        From the rows of a partition to one answer, or to so many columns of numbers, each.
+    dtype : dtype
+        Of the answers.
+    n_columns : int or None
+        None for one answer per row.
+
+    Returns
+    -------
+    dask Series, with the index of the table, or dask Array
+        An array for a table that is one, and where answers have columns.
+    """
+    if hasattr(table, "map_partitions"):
+        pandas = optional("pandas", "Predicting data frames", "tables")
+        shape = 0 if n_columns is None else (0, n_columns)
+        kind = pandas.Series if n_columns is None else pandas.DataFrame
+        meta = kind(np.zeros(shape, dtype=dtype), index=table._meta.index)  # noqa: SLF001
+        answers = table.map_partitions(_like, work, meta, meta=meta)
+        return answers if n_columns is None else answers.to_dask_array()
+    whole, tail = table.rechunk({1: -1}), () if n_columns is None else (n_columns,)
+    chunks = {"drop_axis": 1} if n_columns is None else {"chunks": (whole.chunks[0], tail)}
+    return whole.map_blocks(_rows_of, work, dtype, tail, dtype=dtype, **chunks)
+
+
+def _partitions(table: Any) -> list[Any]:
+    if getattr(table, "ndim", 1) == 2 and hasattr(table, "rechunk"):
+        table = table.rechunk({1: -1})
+    parts = table.to_delayed()
+    return list(parts.ravel() if isinstance(parts, np.ndarray) else parts)
+
+
+def _in_one(pieces: Sequence[Any]) -> Any:
+    if isinstance(pieces[0], np.ndarray):
+        return np.concatenate(pieces)
+    return optional("pandas", "Learning from data frames", "tables").concat(pieces)
+
+
+def _listed(columns: Any) -> str:
+    return ", ".join(map(shown, columns))
+
+
+# --- On the workers
+
+
+def _look(part: Any) -> tuple[int, dict[Any, str]]:
+    """How many rows a partition has, and the kind of each column; of a single column under None."""
+    if hasattr(part, "columns"):
+        return len(part), {name: str(kind) for name, kind in part.dtypes.items()}
+    if part.ndim == 2:
+        return len(part), dict.fromkeys(map(str, range(part.shape[1])), str(part.dtype))
+    return len(part), {None: str(part.dtype)}
+
+
+def _rows_of(part: Any, work: Callable[[Any], Any], dtype: Any, tail: tuple[int, ...]) -> Any:
+    """The work on a partition that may be empty."""
+    return np.asarray(work(part), dtype=dtype) if len(part) else np.zeros((0, *tail), dtype=dtype)
+
+
+def _like(part: Any, work: Callable[[Any], Any], meta: Any) -> Any:
+    """The work on a partition, as a series or frame like `meta`."""
+    kind = meta.to_numpy()
+    return type(meta)(_rows_of(part, work, kind.dtype, kind.shape[1:]), index=part.index)

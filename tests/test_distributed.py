@@ -1,0 +1,336 @@
+"""FRRI on a real cluster of processes: the same rules, whoever dies."""
+
+import os
+import pickle
+import signal
+import sys
+import time
+from pathlib import Path
+
+import cloudpickle
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+import frri.distributed
+from frri.cover import CoverMatrix, minimum_cover
+from frri.distributed import FRRIClassifier, _cluster, _covers, classifier
+from frri.induction import blocks
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+pytest.importorskip("numba")
+
+import dask.array as da  # noqa: E402 - it may not be there
+import dask.dataframe as dd  # noqa: E402
+
+# What Dask itself warns of is not ours.
+pytestmark = pytest.mark.filterwarnings("ignore:::(distributed|dask)", "ignore:Running on a single")
+# Workers do not find this file.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+PHASES = ("confidences", "shortening", "covers", "selection")
+
+
+class Killer(distributed.WorkerPlugin):
+    """Ends the process of the first worker that begins a task of a phase, once."""
+
+    name = "killer"
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+
+    def setup(self, worker):
+        """Nothing to prepare."""
+
+    def transition(self, key, _, finish, **__):
+        order = self.folder / str(key).removeprefix("frri-").partition("-")[0]
+        if finish == "executing":
+            try:
+                order.unlink()  # one worker alone can
+            except OSError:
+                return
+            (self.folder / "killed").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def started(n_workers):
+    return distributed.LocalCluster(
+        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None
+    )
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with started(2) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def orders(tmp_path_factory):
+    return tmp_path_factory.mktemp("orders")
+
+
+@pytest.fixture(scope="module")
+def client(cluster, orders):
+    with distributed.Client(cluster) as client:
+        client.register_plugin(Killer(orders))
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch):
+    """Tables of a few hundred objects are divided into many blocks."""
+    monkeypatch.setattr(classifier, "DIVIDED_FROM", 0)
+    monkeypatch.setattr(blocks, "BLOCK", 50)
+
+
+def made(n, seed=0):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.integers(0, 40, (n, 3)) / 8, columns=["a", "b", "c"])
+    y = (X["a"] > 2).astype(int) + ((X["a"] > 2) & (X["c"] > 2.5))
+    return X, pd.Series(np.array(["low", "middle", "high"])[y], name="kind")
+
+
+@pytest.fixture(scope="module")
+def table():
+    return made(400)
+
+
+@pytest.fixture(scope="module")
+def here(table):
+    return frri.FRRIClassifier(effort=2000).fit(*table)
+
+
+def assert_same(one, other):
+    assert one.ruleset_ == other.ruleset_
+    assert one.ruleset_.to_json() == other.ruleset_.to_json()  # dates are fixed in tests
+    for name in ("confidence_", "condition_types_", "selected_", "uncovered_"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), strict=True)
+
+
+# --- the same rules
+
+
+def test_rules_are_those_of_one_machine(client, table, here):
+    there = FRRIClassifier(client=client, effort=2000).fit(*table)
+    assert_same(there, here)
+    assert there.selection_.status == "optimal"
+    assert there.traffic_.covers > 0
+    assert there.traffic_.answers == 400 * 8 + 400 * 3
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"effort": 0},
+        {"max_rules": 5},
+        {"coverage": 0.9},
+        {"max_conditions": 2, "min_support": 0.02},
+        {"attribute_order": "discerning", "class_weight": "balanced"},
+        {"candidates": "all-minimal", "max_candidates": 3},
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_settings_mean_the_same(client, settings):
+    X, y = made(150, seed=3)
+    X.loc[:3], y.loc[:3] = X.loc[[0, 0, 2, 2]].to_numpy(), ["low", "high", "low", "middle"]
+    settings = {"effort": 1000, **settings}
+    there = FRRIClassifier(client=client, **settings).fit(X, y)
+    assert_same(there, frri.FRRIClassifier(**settings).fit(X, y))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_odd_tables(client):
+    for X, y in (
+        ([[1.0, 2.0]], ["only"]),
+        ([[1.0], [1.0], [2.0]], [0, 1, 1]),
+        (np.ones((130, 2)), ["a"] * 130),
+        (np.ones((130, 2)), ["a"] * 60 + ["b"] * 70),
+    ):
+        assert_same(FRRIClassifier(client=client).fit(X, y), frri.FRRIClassifier().fit(X, y))
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_worker_that_dies_costs_time_only(client, cluster, orders, table, here, phase):
+    # With the only worker the table itself is lost: it is sent again.
+    n_workers = 1 if phase == "selection" else 2
+    cluster.scale(n_workers)
+    while len(client.scheduler_info()["workers"]) != n_workers:
+        time.sleep(0.02)
+    (orders / phase).touch()
+    assert_same(FRRIClassifier(client=client, effort=2000).fit(*table), here)
+    assert (orders / "killed").exists()  # somebody did die
+    (orders / "killed").unlink()
+
+
+@pytest.mark.parametrize("n_workers", [1, *([4] if os.environ.get("FRRI_THOROUGH") else [])])
+def test_the_number_of_workers_does_not_matter(client, cluster, table, here, n_workers):
+    cluster.scale(n_workers)
+    while len(client.scheduler_info()["workers"]) != n_workers:
+        time.sleep(0.02)
+    there = FRRIClassifier(client=cluster.scheduler_address, effort=2000).fit(*table)
+    assert_same(there, here)
+
+
+# --- covers that no worker can hold
+
+
+def test_classes_are_searched_one_by_one_where_all_do_not_fit(client, table, here, monkeypatch):
+    whole = FRRIClassifier(client=client, effort=2000).fit(*table).traffic_.covers
+    monkeypatch.setattr(_cluster.Cluster, "room", lambda _: _covers.COPIES * (whole - 1))
+    monkeypatch.setattr(_covers, "_whole", None)  # never asked for
+    assert_same(FRRIClassifier(client=client, effort=2000).fit(*table), here)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_two_rounds_where_no_class_fits(client):
+    X, _ = made(200)
+    y = np.where(X["a"] + X["c"] > 5, "over", "under")
+    here = frri.FRRIClassifier(effort=200).fit(X, y)
+    with pytest.warns(UserWarning, match="the memory that candidates may take"):
+        there = FRRIClassifier(client=client, effort=200, memory_limit="1 kB").fit(X, y)
+    proved = there.selection_
+    assert proved.status == "feasible"
+    assert proved.stopped_by == "memory"
+    assert 0 < proved.lower_bound <= here.selection_.n_rules <= proved.n_rules
+    np.testing.assert_array_equal(there.uncovered_, here.uncovered_)
+    again = FRRIClassifier(client=client, effort=200, memory_limit="1 kB").fit(X, y)
+    assert again.ruleset_ == there.ruleset_
+
+
+def test_the_bound_of_two_rounds_is_one():
+    rng = np.random.default_rng(5)
+    for density in (0.05, 0.3, 0.9):
+        for _ in range(5):
+            table = rng.random((8, 70)) < density
+            covers = CoverMatrix.from_dense(table)
+            widest = _covers._largest(covers)
+            sizes = table.sum(axis=1)
+            expected = [max([0, *sizes[table[:, j]]]) for j in range(70)]
+            np.testing.assert_array_equal(widest[:70], expected)
+            bound = sum(1 / w for w in expected if w)
+            assert bound <= len(minimum_cover(covers)) + 1e-9
+
+
+# --- tables of Dask
+
+
+@pytest.mark.parametrize("kind", ["frame", "array"])
+def test_dask_tables(client, table, here, kind):
+    X, y = table
+    if kind == "array":
+        X, y = X.to_numpy(), y.to_numpy()
+        here = frri.FRRIClassifier(effort=2000).fit(X, y)
+        there_X, there_y = da.from_array(X, chunks=(90, 1)), da.from_array(y, chunks=90)
+    else:
+        # One partition is empty, and the last lacks classes.
+        last = y[y == "low"].index[-5:]
+        rest = X.index.difference(last)
+        parts = [rest[:100], rest[:0], rest[100:], last]
+        X, y = (pd.concat([t.loc[p] for p in parts]) for t in (X, y))
+        here = frri.FRRIClassifier(effort=2000).fit(X, y)
+        there_X, there_y = (dd.from_map(t.loc.__getitem__, parts, meta=t.iloc[:0]) for t in (X, y))
+    clf = FRRIClassifier(client=client, effort=2000).fit(there_X, there_y)
+    assert_same(clf, here)
+    answers, shares = clf.predict(there_X), clf.predict_proba(there_X)
+    assert dask.is_dask_collection(answers)
+    assert dask.is_dask_collection(shares)
+    np.testing.assert_array_equal(np.asarray(answers.compute()), here.predict(X))
+    np.testing.assert_array_equal(shares.compute(), here.predict_proba(X))
+    assert answers.dtype == here.classes_.dtype
+    if kind == "frame":
+        assert answers.compute().index.equals(X.index)
+    np.testing.assert_array_equal(clf.predict(X), here.predict(X))
+    np.testing.assert_array_equal(clf.predict_proba(X), here.predict_proba(X))
+
+
+def of_parts(*parts):
+    return dd.from_delayed(
+        [dask.delayed(p) for p in parts], meta=parts[0].iloc[:0], verify_meta=False
+    )
+
+
+def test_partitions_that_differ(client):
+    one = pd.DataFrame({"a": [1, 2], "b": [1.0, 2.0]})
+    y = ["x", "y", "x", "y"]
+    clf = FRRIClassifier(client=client)
+    with pytest.raises(
+        ValueError, match=r"column 'a' is int64 in partition 0 and float64 in partition 1"
+    ):
+        clf.fit(of_parts(one, one.astype({"a": float})), y)
+    with pytest.raises(
+        ValueError, match=r"Partition 0 has the columns 'a', 'b' but partition 1 'a', 'z'"
+    ):
+        clf.fit(of_parts(one, one.rename(columns={"b": "z"})), y)
+    with pytest.raises(
+        ValueError, match=r"The target is .* in partition 0 and int64 in partition 1"
+    ):
+        clf.fit(of_parts(one, one), of_parts(pd.Series(["x", "y"]), pd.Series([1, 2])))
+    with pytest.raises(ValueError, match="4 rows but there are 3 labels"):
+        clf.fit(of_parts(one, one), y[:3])
+
+
+# --- clients
+
+
+def test_no_client(monkeypatch):
+    def none():
+        raise ValueError("No global client found and no address provided")
+
+    monkeypatch.setattr(distributed, "get_client", none)
+    with pytest.raises(ValueError, match="There is no Dask client: start one"):
+        FRRIClassifier().fit([[1.0], [2.0]], [0, 1])
+    with pytest.raises(TypeError, match=r"client must be a distributed.Client, .* got 3"):
+        FRRIClassifier(client=3).fit([[1.0], [2.0]], [0, 1])
+
+
+def test_nobody_there(monkeypatch):
+    monkeypatch.setattr(_cluster, "PATIENCE", 0.2)
+    with pytest.raises(ConnectionError, match=r"No scheduler answers at 'tcp://127.0.0.1:1'"):
+        FRRIClassifier(client="tcp://127.0.0.1:1").fit([[1.0], [2.0]], [0, 1])
+    with started(0) as empty, distributed.Client(empty, set_as_default=False) as client:
+        clf = FRRIClassifier(client=client)
+        with pytest.raises(ConnectionError, match=r"has had no worker for 0\.2 seconds"):
+            clf.fit([[1.0], [2.0]], [0, 1])
+    with pytest.raises(ConnectionError, match=r"The client of .* is closed: start a new one"):
+        clf.fit([[1.0], [2.0]], [0, 1])
+
+
+def test_a_scheduler_lost_on_the_way(client):
+    class Gone:
+        status = "connecting"
+        scheduler = client.scheduler
+
+    def lost():
+        raise distributed.client.FutureCancelledError("x", "scheduler-connection-lost")
+
+    with pytest.raises(ConnectionError, match=r"The scheduler at .* no longer answers"):
+        _cluster.Cluster(Gone()).attempt(lost)
+    with pytest.raises(RuntimeError, match="Workers died again and again"):
+        _cluster.Cluster(client).attempt(lost)
+
+
+def test_estimators_are_copied_and_saved_without_their_client(client, table):
+    clf = FRRIClassifier(client=client, effort=7)
+    copy = clone(clf)
+    assert copy.client is client
+    assert copy.get_params() == clf.get_params()
+    clf.fit(*table)
+    saved = pickle.loads(pickle.dumps(clf))
+    assert saved.client is None
+    assert saved.ruleset_ == clf.ruleset_
+    with pytest.raises(TypeError, match="unexpected keyword argument 'efort'"):
+        FRRIClassifier(efort=3)
+
+
+@pytest.mark.usefixtures("client")  # the one in use
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_joblib_hands_bags_to_the_cluster(table):
+    from joblib import parallel_config
+
+    settings = {"n_bags": 2, "random_state": 0, "effort": 100}
+    with parallel_config(backend="dask"):
+        there = frri.FRRIBaggingClassifier(**settings).fit(*table)
+    assert there.ruleset_ == frri.FRRIBaggingClassifier(**settings).fit(*table).ruleset_
