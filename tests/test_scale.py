@@ -24,7 +24,7 @@ from frri.cover.budget import Work
 from frri.induction import _layout as layout
 from frri.induction import _paths as paths
 from frri.learners.frri import _memory
-from test_induction import KINDS, random_table
+from test_induction import KINDS, _coarse, random_table  # noqa: F401 - a fixture
 from thorough import often
 
 needs_numba = pytest.mark.skipif(not numba_installed(), reason="numba is not installed")
@@ -95,15 +95,10 @@ def test_what_is_left_fits_into_the_room(monkeypatch):
 
 
 @pytest.fixture
-def _large_path(monkeypatch):
+def _large_path(monkeypatch, request):
     """Small tables take the way of large ones."""
+    request.getfixturevalue("_coarse")
     monkeypatch.setattr(induction, "COMPILED_FROM", 0)
-    monkeypatch.setattr(paths, "DENSE_UP_TO", 0)
-    monkeypatch.setattr(paths, "PAIRS_UP_TO", 0)
-    monkeypatch.setattr(paths, "CUTS", 4)
-    monkeypatch.setattr(paths, "CELLS", 1)
-    monkeypatch.setattr(paths, "CHUNK", 16)
-    monkeypatch.setattr(layout, "CLUSTERED_FROM", 8)
 
 
 @needs_numba
