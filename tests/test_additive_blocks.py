@@ -14,9 +14,9 @@ from frri._twins import compiled
 from frri.learners.additive import _block_kernels as kernels
 from frri.learners.additive import _columns
 from frri.learners.additive._blocked import BlockSearch, BlockSoftmaxLoss, BlockSquaredLoss
-from frri.learners.additive._blocks import Blocks, SummingBlock, VotingBlock
 from frri.learners.additive._columns import SoftColumns
 from frri.learners.additive._induction import Induction
+from frri.learners.additive.blocks import Blocks, SummingBlock, VotingBlock
 from frri.learners.additive.classifier import AdditiveRulesClassifier
 from frri.learners.additive.ordinal import AdditiveRulesOrdinalClassifier
 from frri.learners.additive.regressor import AdditiveRulesRegressor

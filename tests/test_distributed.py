@@ -15,8 +15,9 @@ from sklearn.base import clone
 
 import frri.distributed
 from frri.cover import CoverMatrix, minimum_cover
-from frri.distributed import FRRIClassifier, _cluster, _covers, classifier
+from frri.distributed import AdditiveRulesClassifier, FRRIClassifier, _cluster, _covers, classifier
 from frri.induction import blocks
+from frri.learners.additive import _columns
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -334,3 +335,59 @@ def test_joblib_hands_bags_to_the_cluster(table):
     with parallel_config(backend="dask"):
         there = frri.FRRIBaggingClassifier(**settings).fit(*table)
     assert there.ruleset_ == frri.FRRIBaggingClassifier(**settings).fit(*table).ruleset_
+
+
+# --- additive rules
+
+
+def voting(**settings):
+    return {"max_rules": 3, "max_conditions": 2, **settings}
+
+
+@pytest.fixture(scope="module")
+def blocky():
+    """A table of four blocks with gaps and names, and the rules of one machine."""
+    X, y = made(190, seed=5)
+    X["d"] = np.where(X["b"] > 2, "red", "green")
+    X.loc[::9, "a"], X.loc[::11, "d"] = np.nan, None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_columns, "BLOCK", 50)
+        return X, y, frri.AdditiveRulesClassifier(**voting()).fit(X, y)
+
+
+@pytest.mark.parametrize("n_workers", [2, *([1, 4] if os.environ.get("FRRI_THOROUGH") else [])])
+def test_additive_rules_are_those_of_one_machine(
+    client, cluster, orders, blocky, n_workers, monkeypatch
+):
+    X, y, here = blocky
+    monkeypatch.setattr(_columns, "BLOCK", 50)
+    cluster.scale(n_workers)
+    while len(client.scheduler_info()["workers"]) != n_workers:
+        time.sleep(0.02)
+    (orders / "scan2").touch()  # a worker dies, with its blocks
+    given = (dd.from_pandas(X, npartitions=2), dd.from_pandas(y, npartitions=2))
+    there = AdditiveRulesClassifier(client=client, **voting()).fit(*given)
+    assert (orders / "killed").exists()
+    (orders / "killed").unlink()
+    assert there.ruleset_ == here.ruleset_
+    assert there.ruleset_.to_json() == here.ruleset_.to_json()
+    assert there.predict(given[0]).compute().tolist() == here.predict(X).tolist()
+    copy = pickle.loads(pickle.dumps(clone(there).set_params(client=None)))
+    assert copy.get_params() == there.get_params() | {"client": None}
+
+
+def test_blocks_are_sent_without_what_they_remember(blocky, monkeypatch):
+    X, y, _ = blocky
+    kept = []
+    monkeypatch.setattr(_columns, "BLOCK", 50)
+    make = frri.AdditiveRulesClassifier._blocks
+    monkeypatch.setattr(
+        frri.AdditiveRulesClassifier, "_blocks", lambda *a: kept.append(make(*a)) or kept[-1]
+    )
+    frri.AdditiveRulesClassifier(max_rules=1).fit(X, y)
+    block = kept[0].blocks[0]
+    sent = pickle.loads(pickle.dumps(block))
+    assert block._degrees is not None
+    assert sent._degrees is None
+    model = block._pulled[0]
+    np.testing.assert_array_equal(sent.scan(model, 0, ()), block.scan(model, 0, ()))

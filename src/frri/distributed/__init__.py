@@ -3,6 +3,7 @@
 Needs ``pip install 'frri[dask]'``; nothing of Dask is imported before a learner is used.
 """
 
+from frri.distributed.additive import AdditiveRulesClassifier
 from frri.distributed.classifier import FRRIClassifier
 
-__all__ = ["FRRIClassifier"]
+__all__ = ["AdditiveRulesClassifier", "FRRIClassifier"]

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import Bunch
-from sklearn.utils.validation import check_is_fitted
 
 from frri import induction
 from frri._util.optional import optional
-from frri.distributed._cluster import Cluster, connected
 from frri.distributed._covers import RemoteCovers
-from frri.distributed._tables import brought_here, is_collection, mapped
+from frri.distributed._learner import OnCluster
 from frri.induction.blocks import Blocks
 from frri.learners.frri import FRRIClassifier as LocalClassifier
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from frri.distributed._cluster import Cluster
+
 # Tables of fewer objects are learned from here: sending them takes longer.
 DIVIDED_FROM = induction.COMPILED_FROM
 
 
-class FRRIClassifier(LocalClassifier):
+class FRRIClassifier(OnCluster, LocalClassifier):
     """`frri.FRRIClassifier` on a Dask cluster.
 
     The table is encoded here, as `frri.FRRIClassifier` does, and sent to every worker once. Workers find the
@@ -63,86 +62,15 @@ class FRRIClassifier(LocalClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from frri.distributed import FRRIClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> with Client(processes=False, dashboard_address=":0") as client:
+    >>> with Client(processes=False, dashboard_address=None) as client:
     ...     clf = FRRIClassifier(client=client).fit(X, y)
     >>> clf.selection_.status, clf.selection_.n_rules
     ('optimal', 9)
     """
 
+    _local = LocalClassifier
+
     traffic_: Bunch | None
-    _cluster: Cluster | None = None  # while it learns
-
-    def __init__(self, *, client: Any = None, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self.client = client
-
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        return sorted([*LocalClassifier._get_param_names(), "client"])  # noqa: SLF001 - its own
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Induce rules from a table and its class labels.
-
-        Parameters
-        ----------
-        X : dask DataFrame or Array, array-like or data frame of shape (n_objects, n_attributes)
-            Partitions may be empty or lack classes.
-        y : dask Series or Array, or array-like of shape (n_objects,)
-        sample_weight : dask Series or Array, or array-like of shape (n_objects,), optional
-
-        Returns
-        -------
-        self
-        """
-        with connected(self.client) as cluster:
-            self._cluster = cluster
-            try:
-                given = [X, y] if sample_weight is None else [X, y, sample_weight]
-                here = cluster.attempt(lambda: brought_here(cluster, given))
-                return super().fit(*here)
-            finally:
-                self._cluster = None
-
-    def predict(self, X: Any) -> Any:
-        """Predict the class of each row.
-
-        Parameters
-        ----------
-        X : dask DataFrame or Array, array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        dask Series or Array, ndarray of shape (n_samples,)
-            Of a dask table, made when it is asked for.
-        """
-        if not is_collection(X):
-            return super().predict(X)
-        return mapped(X, self.local().predict, self.classes_.dtype, None)
-
-    def predict_proba(self, X: Any) -> Any:
-        """Predict a share for every class, in the order of `classes_`; rows sum to 1.
-
-        Parameters
-        ----------
-        X : dask DataFrame or Array, array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        dask Array, ndarray of shape (n_samples, n_classes)
-            Of a dask table, made when it is asked for.
-        """
-        if not is_collection(X):
-            return super().predict_proba(X)
-        return mapped(X, self.local().predict_proba, np.dtype(np.float64), len(self.classes_))
-
-    def local(self) -> LocalClassifier:
-        """The same model without a cluster, light enough to be sent to every partition."""
-        check_is_fitted(self)
-        model = LocalClassifier(**self._settings())
-        for name in ("ruleset_", "classes_", "n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                setattr(model, name, getattr(self, name))
-        return model
 
     def _learn(self, table: Any, start: float | None = None) -> None:
         start = perf_counter() if start is None else start
@@ -201,23 +129,3 @@ class FRRIClassifier(LocalClassifier):
         """Halves of a thousand objects are learned from here, whatever a worker may take."""
         model = self.local().set_params(memory_limit=None)
         return model._for_part(rows, labels)  # noqa: SLF001 - the two are one thing
-
-    def _about(self, table: Any) -> dict[str, Any]:
-        """What is known of the rules, wherever they were found."""
-        about = super()._about(table)
-        del about["parameters"]["client"]
-        return about
-
-    def __sklearn_clone__(self) -> Self:
-        """A copy with the same client: connections cannot be copied."""
-        known = {name: clone(value, safe=False) for name, value in self._settings().items()}
-        return type(self)(client=self.client, **known)
-
-    def _settings(self) -> dict[str, Any]:
-        """All parameters but the client."""
-        return {name: value for name, value in self.get_params().items() if name != "client"}
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Without the client: whoever reads a saved model has another one, or needs none."""
-        state: dict[str, Any] = super().__getstate__()
-        return state | {"client": self.client if isinstance(self.client, str) else None}

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from frri.learners.additive._bin_kernels import SUMS
-from frri.learners.additive._blocks import Voted
 from frri.learners.additive._growing import Search, SoftRule
 from frri.learners.additive._losses import BASE_PENALTY, Start
 from frri.learners.additive._newton import minimum
+from frri.learners.additive.blocks import Voted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from frri.learners.additive._blocks import Blocks, Tests
     from frri.learners.additive._columns import SoftColumns, SoftTest
+    from frri.learners.additive.blocks import Blocks, Tests
 
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]

@@ -13,12 +13,12 @@ from frri.learners._parameters import check_choice, check_count
 from frri.learners._path import class_path
 from frri.learners._weights import check_class_weight, class_factors
 from frri.learners.additive._blocked import BlockSearch, BlockSoftmaxLoss
-from frri.learners.additive._blocks import Blocks, VotingBlock
 from frri.learners.additive._columns import SoftColumns
 from frri.learners.additive._growing import Search
 from frri.learners.additive._induction import Induction, runs
 from frri.learners.additive._losses import SoftmaxLoss
 from frri.learners.additive._settings import VOTES, check_size, upward_sides
+from frri.learners.additive.blocks import Blocks, VotingBlock
 from frri.rules import Rule, RuleSet
 from frri.rules.measures import statistics_of_counts
 

@@ -12,12 +12,12 @@ from frri.learners._parameters import check_choice, check_count
 from frri.learners._path import number_path
 from frri.learners._regressor import RuleRegressor, standardised
 from frri.learners.additive._blocked import BlockSearch, BlockSquaredLoss
-from frri.learners.additive._blocks import Blocks, SummingBlock
 from frri.learners.additive._columns import SoftColumns
 from frri.learners.additive._growing import Search
 from frri.learners.additive._induction import Induction, runs
 from frri.learners.additive._losses import SquaredLoss
 from frri.learners.additive._settings import check_size, upward_sides
+from frri.learners.additive.blocks import Blocks, SummingBlock
 from frri.rules import Rule, RuleSet
 
 if TYPE_CHECKING:
