@@ -105,6 +105,7 @@ def test_changes_of_one_attribute_are_those_that_python_proves(page, wine):
         assert first["values"][j] == only.after
         assert first["prediction"] == proved.decision
         assert first["rule"] == proved.deciding.index + 1
+        assert first["silent"] == (proved.fallback is not None)
         assert abs(first["cost"] - proved.cost) <= 1e-9
         for other in changes[1:]:
             assert ruleset.predict([other["values"]])[0] == other["prediction"]
@@ -123,7 +124,9 @@ def test_what_would_change_it_is_said_kept_and_made(page, wine):
     assert said.startswith(
         f"It would be {change.decision} if {only.attribute} were {only.after:g} instead"
     )
-    assert f"(rule {change.deciding.index + 1})" in said
+    rule = f"rule {change.deciding.index + 1}"
+    nearest = f"; no rule covers it then, and {rule} is the nearest."
+    assert said.endswith(nearest if change.fallback else f" ({rule}).")
     assert "proved" in page.inner_text(".change")
     keep = page.get_by_role("button", name=f"Keep {only.attribute} as it is")
     keep.click()

@@ -36,8 +36,8 @@ export async function allStrips(model, values, isStale = () => false) {
 }
 
 /**
- * @typedef {{values: Array, changed: number[], prediction: *, rule: ?number, cost: number}} Change
- *   with the rule that would decide, from 1
+ * @typedef {{values: Array, changed: number[], prediction: *, rule: ?number, silent: boolean, cost: number}} Change
+ *   with the rule that would decide, from 1, and whether it would only be the nearest
  *
  * The nearest change of a single attribute towards every other class.
  *
@@ -68,8 +68,8 @@ export function singleChanges(model, values, strips, locked) {
 }
 
 function changeTo(model, values, changed, cost) {
-  const { prediction, rule } = explain(model, values);
-  return { values, changed, prediction, rule, cost };
+  const { prediction, rule, fired } = explain(model, values);
+  return { values, changed, prediction, rule, silent: !fired.length, cost };
 }
 
 /** For each other class the value of the nearest piece that is decided so. */

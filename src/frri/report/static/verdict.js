@@ -6,7 +6,7 @@
 import { allStrips, severalChanges, singleChanges } from "./changes.js";
 import { classColour, classLabel, shareBar } from "./chart.js";
 import { h, named, put, sentence } from "./dom.js";
-import { degrees, explain, probabilities, scores } from "./evaluator.js";
+import { degrees, explain, predict, probabilities, scores } from "./evaluator.js";
 import { membershipsOf, nearList, ruleItem } from "./fired.js";
 import { conditionParts } from "./phrases.js";
 import { isOrdered, movesAnswer } from "./ordered.js";
@@ -216,7 +216,7 @@ function changeItems(store, model, values, { found, several, locked }, actions) 
         classLabel(store, change.prediction),
         " if ",
         sentence(changedParts(model, values, change)),
-        entry ? ` (rule ${entry.number})` : "",
+        entry && deciderText(entry, change),
         ".",
       ),
       h(
@@ -227,18 +227,23 @@ function changeItems(store, model, values, { found, several, locked }, actions) 
     );
   };
   const changes = several ? [several] : [...found.values()].slice(0, MOST_CLASSES - 1);
-  const others = model.classes.length - 1 - changes.length;
+  const reached = new Set([predict(model, values), ...changes.map(({ prediction }) => prediction)]);
+  const others = model.classes.filter((label) => !reached.has(label));
   const notes = [];
   if (several) notes.push("No single attribute is enough. Found by search: a smaller change may exist.");
-  else if (exact) notes.push("Nearest values of a single attribute, proved.");
+  else if (exact) notes.push("Nearest values of a single attribute, proved; rounded, if at all, beyond the border.");
   else notes.push("Found by search along single attributes.");
-  if (!several && others > 0 && model.classes.length <= MOST_CLASSES)
-    notes.push(`No single attribute leads to ${counted(others, "other class", "other classes")}.`);
+  if (!several && others.length && model.classes.length <= MOST_CLASSES)
+    notes.push(`No single attribute leads to ${others.join(" or ")}.`);
   if (kept) notes.push(`Unchanged${kept}.`);
   return [
     h("ol", { class: "changes" }, changes.map(item)),
     h("p", { class: "muted" }, notes.join(" ")),
   ];
+}
+
+function deciderText({ number }, { silent }) {
+  return silent ? `; no rule covers it then, and rule ${number} is the nearest` : ` (rule ${number})`;
 }
 
 function changedParts(model, values, { changed, values: after }) {
