@@ -250,6 +250,7 @@ def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(tmp_path):
     file = tmp_path / "results.jsonl"
     deadline = time.monotonic() + 600
     while time.monotonic() < deadline and (not file.exists() or len(lines_so_far(file)) < 4):
+        assert process.poll() is None, process.stderr.read()
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=600)[1]

@@ -91,7 +91,7 @@ function reasonOf(store, parts, held, { prediction, rule, fired }) {
     const lead = { lead: prediction, base: model.base[0], added: parts };
     const shown = {
       total: "prediction",
-      origin: model.base[0],
+      origin: null,
       endText: show,
       text: (value) => shownMove(facts, value),
     };

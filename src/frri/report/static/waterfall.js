@@ -4,7 +4,7 @@
  */
 
 import { h, s } from "./dom.js";
-import { signedText } from "./words.js";
+import { counted, signedText } from "./words.js";
 
 const MOST_STEPS = 10;
 
@@ -12,9 +12,9 @@ const MOST_STEPS = 10;
  * @param {object} store
  * @param {{lead: number, base: number, added: number[]}} lead
  * @param {number[]} held degrees of the rules
- * @param {{total: string, origin: number, endText: function(number): string,
- *   text: function(number): string}} [shown] what the sum is called, where bars begin, and how ends and steps
- *   are written
+ * @param {{total: string, origin: ?number, endText: function(number): string,
+ *   text: function(number): string}} [shown] what the sum is called, where the bars of both ends begin (null: they
+ *   are marks), and how ends and steps are written
  * @returns {HTMLElement}
  */
 export function waterfall(
@@ -33,7 +33,7 @@ export function waterfall(
   const rest = steps.slice(MOST_STEPS).reduce((sum, { by }) => sum + by, 0);
   const all = [
     ...largest,
-    ...(steps.length > MOST_STEPS ? [{ name: `${steps.length - MOST_STEPS} others`, by: rest }] : []),
+    ...(steps.length > MOST_STEPS ? [{ name: counted(steps.length - MOST_STEPS, "other"), by: rest }] : []),
   ];
   let sum = lead.base;
   const bars = all.map(({ name, by }) => {
@@ -41,10 +41,11 @@ export function waterfall(
     sum += by;
     return { name, by, from, to: sum };
   });
-  bars.unshift({ name: "base", by: lead.base, from: origin, to: lead.base, isEnd: true });
-  bars.push({ name: total, by: lead.lead, from: origin, to: lead.lead, isEnd: true, isTotal: true });
+  const end = (by) => ({ by, from: origin ?? by, to: by, isEnd: true });
+  bars.unshift({ name: "base", ...end(lead.base) });
+  bars.push({ name: total, ...end(lead.lead), isTotal: true });
   const ends = bars.flatMap(({ from, to }) => [from, to]);
-  const [low, high] = [Math.min(...ends, origin), Math.max(...ends, origin)];
+  const [low, high] = [Math.min(...ends), Math.max(...ends)];
   const x = (value) => (100 * (value - low)) / (high - low || 1);
   return h(
     "ol",
@@ -59,8 +60,8 @@ export function waterfall(
         s(
           "svg",
           { viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
-          s("rect", { class: "zero", x: x(origin) - 0.15, width: 0.3, height: 10 }),
-          s("rect", { class: colour, x: left, width: Math.max(right - left, 0.5), y: 1, height: 8 }),
+          s("rect", { class: "zero", x: x(origin ?? lead.base) - 0.15, width: 0.3, height: 10 }),
+          s("rect", { class: colour, x: Math.min(left, 99), width: Math.max(right - left, 1), y: 1, height: 8 }),
         ),
         h("span", { class: "number" }, (isEnd ? endText : text)(by)),
       );
