@@ -27,14 +27,14 @@ lint: $(VENV)/installed-dev
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
-# Twice as many workers as cores: many tests wait for a browser or another process. Tests of a file share
+# One worker more than two cores have: many tests wait for a browser or another process. Tests of a file share
 # what they have opened and compiled.
 tests: browser
-	$(BIN)/python -m pytest -n 4 --dist loadfile
+	$(BIN)/python -m pytest -n 3 --dist loadfile
 
 # The same tests on four times as many random tables.
 thorough: browser
-	FRRI_THOROUGH=1 $(BIN)/python -m pytest -n 4 --dist loadfile
+	FRRI_THOROUGH=1 $(BIN)/python -m pytest -n 3 --dist loadfile
 
 # The same tests with the oldest version of everything that pyproject.toml allows.
 test-oldest:

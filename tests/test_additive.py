@@ -31,6 +31,7 @@ from frri.learners.additive.classifier import AdditiveRulesClassifier
 from frri.learners.additive.regressor import AdditiveRulesRegressor
 from frri.rules import NominalCondition, RuleSet
 from frri.table import Attribute
+from thorough import often
 
 WIDTH = 0.48
 SIDES = {AT_MOST: "<=", AT_LEAST: ">="}
@@ -39,7 +40,7 @@ SIDES = {AT_MOST: "<=", AT_LEAST: ">="}
 @parametrize_with_checks(
     [
         AdditiveRulesClassifier(),
-        AdditiveRulesClassifier(class_weight=None, refine=1),
+        AdditiveRulesClassifier(class_weight=None, max_rules=6, refine=1),
         AdditiveRulesRegressor(),
     ]
 )
@@ -97,7 +98,7 @@ def as_naive(columns, test):
 # ---------------------------------------------------------------- naive twins, piece by piece
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=often(120), deadline=None)
 @given(tables())
 def test_the_scan_is_brute_force(table):
     values, nominal, weights, rng = table
@@ -123,7 +124,7 @@ def test_the_scan_is_brute_force(table):
                 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=often(60), deadline=None)
 @given(tables(n_max=60))
 def test_the_compiled_kernel_adds_the_same(table):
     values, nominal, weights, rng = table
@@ -150,7 +151,7 @@ def test_thresholds_are_the_midpoints_nearest_to_equal_shares(n):
         assert midpoints(values, weights, 64).tolist() == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=often(120), deadline=None)
 @given(tables(), st.booleans(), st.booleans())
 def test_grown_and_polished_rules_are_those_of_the_naive_search(table, signed, centred):
     values, nominal, weights, rng = table

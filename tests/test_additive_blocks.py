@@ -21,6 +21,7 @@ from frri.learners.additive.classifier import AdditiveRulesClassifier
 from frri.learners.additive.ordinal import AdditiveRulesOrdinalClassifier
 from frri.learners.additive.regressor import AdditiveRulesRegressor
 from test_additive import WIDTH, as_naive, attributes_of, tables
+from thorough import often
 
 
 def blocks_of(kind, columns, size, **objects):
@@ -106,7 +107,7 @@ def test_sums_from_blocks_are_those_of_the_naive_induction(table, size, directed
 # ---------------------------------------------------------------- two forms, any number of threads
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=often(60), deadline=None)
 @given(tables(n_max=40), st.integers(0, 3))
 def test_the_two_forms_of_the_kernels_agree_bit_for_bit(table, n_tests):
     values, nominal, weights, rng = table

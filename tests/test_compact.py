@@ -16,6 +16,7 @@ from frri._twins import compiled
 from frri.learners.compact import _pool_kernels, _winner_kernels, compact
 from frri.learners.compact._pool import Pool
 from frri.learners.compact._winner import Choice
+from thorough import often
 
 SIDES = {"at most": 1, "at least": 2, "equal": 3}
 
@@ -60,7 +61,7 @@ def chosen(table, share, most, twin):
 
 
 @pytest.mark.parametrize("twin", [False, True], ids=["interpreted", "compiled"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=often(120), deadline=None)
 @given(tables(), st.sampled_from([0.0, 0.3]), st.integers(3, 6))
 def test_boxes_and_choice_are_those_of_the_definition(twin, table, share, most):
     reach, types, found = chosen(table, share, most, twin)

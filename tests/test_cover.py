@@ -484,7 +484,9 @@ def never_expanded(monkeypatch):
 
 @pytest.mark.usefixtures("never_expanded")
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=often(120),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(small_problems())
 def test_hard_objects_lead_to_the_same_answer_as_all(problem):
@@ -691,7 +693,7 @@ def test_local_search_keeps_its_books(kernels, request):
         assert state.numbers[local_search.COST] == costs[chosen].sum()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=often(120), deadline=None)
 @given(st.integers(0, 10_000))
 def test_bounds_hold_for_any_multipliers(seed):
     rng = np.random.default_rng(seed)

@@ -545,7 +545,7 @@ def test_a_condition_may_be_repeated(t_norm, dialect, duck):
     assert [answer[1] for answer in sqlite_answers(ruleset, frame)] == expected
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=often(80), deadline=None, derandomize=True)
 @given(ruleset=rulesets(), seed=st.integers(0, 2**32))
 def test_standard_sql_agrees_in_a_database_that_speaks_it(ruleset, seed, duck):
     frame = random_rows(ruleset, seed, 25)

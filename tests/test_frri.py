@@ -756,7 +756,7 @@ def test_bounds_that_floating_point_cannot_place_are_refused(steps):
     covered_rows_keep_their_classes(FRRIClassifier().fit(counted, y), counted, y)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=often(120), deadline=None)
 @given(
     st.lists(
         st.tuples(st.integers(0, 12), st.integers(0, 9), st.integers(0, 1)), min_size=2, max_size=25

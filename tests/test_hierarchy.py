@@ -23,12 +23,14 @@ from frri import (
 )
 from frri.cli import main
 from frri.table import EncodedTable
+from thorough import often
 
 ATTRIBUTES = (
     Attribute("a", -5, 9),
     Attribute("b", 0, 1),
     Attribute("c", categories=("x", "y", "z")),
 )
+
 INFINITE = float("inf")
 
 
@@ -68,7 +70,7 @@ def cases(draw):
     return rows, labels, amounts, rules
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=often(120), deadline=None)
 @given(cases())
 def test_merging_by_definition(case):
     rows, labels, amounts, rules = case

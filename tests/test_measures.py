@@ -34,6 +34,7 @@ from frri.rules.measures import (
     to_frame,
     wilson,
 )
+from thorough import often
 
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.random((400, 3))
@@ -118,7 +119,7 @@ def test_results_become_tables():
     assert "errs_more" in to_frame(drift(RULES, X, Y))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=often(100), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1))
 def test_measures_of_decisions_are_those_of_scikit_learn(pairs):
     truth, decided = np.array(pairs).T

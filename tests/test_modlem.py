@@ -319,7 +319,7 @@ def test_compiled_rules_are_the_same(criterion, weighted, monkeypatch):
     assert compiled(loops) is not loops
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=often(120))
 @given(
     tables(),
     st.sampled_from(["laplace", "entropy"]),

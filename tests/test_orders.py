@@ -17,11 +17,12 @@ from frri.learners._base import TrainingTable
 from frri.learners._boxes import scaled_values
 from frri.learners.frri._orders import NAMED_ORDERS, class_orders, mutual_information
 from frri.table.encoding import describe_columns
+from thorough import often
 
 quiet = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=often(120), deadline=None)
 @given(st.data(), st.booleans())
 def test_mutual_information_by_definition(data, nominal):
     n = data.draw(st.integers(1, 25))
@@ -52,7 +53,7 @@ def tables(draw):
     return np.array(rows) * scale, np.array(labels)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=often(80), deadline=None)
 @given(tables())
 def test_orders_by_definition(table):
     X, y = table
@@ -85,7 +86,7 @@ def test_orders_by_definition(table):
 
 
 @quiet
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=often(60), deadline=None)
 @given(tables(), st.sampled_from(NAMED_ORDERS))
 def test_all_minimal_rules_need_the_fewest_by_brute_force(table, order):
     X, y = table

@@ -19,6 +19,7 @@ from frri.fuzzy import Scaling, lukasiewicz, positive_region, relation
 from frri.learners._positive_region import PositiveRegion
 from frri.learners.quickrules.quickreduct import QuickReduct
 from frri.table import describe_columns
+from thorough import often
 
 
 @parametrize_with_checks([QuickReduct(), QuickReduct(t_norm="minimum", ties="last")])
@@ -26,7 +27,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=often(160))
 @given(
     st.data(),
     st.sampled_from(["minimum", "product", "lukasiewicz", "hamacher"]),

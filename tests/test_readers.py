@@ -175,7 +175,7 @@ cells = st.text(
     st.lists(st.tuples(st.integers(-(10**9), 10**9), cells), min_size=2, max_size=6),
     st.sampled_from(",;\t|"),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=often(120), deadline=None)
 def test_what_pandas_writes_is_read_back(rows, separator):
     frame = pd.DataFrame({"n": [n for n, _ in rows], "t": [f"_{t}" for _, t in rows]})
     found = read(frame.to_csv(index=False, sep=separator))

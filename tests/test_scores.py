@@ -27,6 +27,7 @@ from frri.learners._calibration import MOST_OBJECTS, halves
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.rules.attribute_shares import attribute_shares
 from frri.rules.trust import trusted
+from thorough import often
 
 IRIS = load_iris(return_X_y=True, as_frame=True)
 every = pytest.mark.parametrize("name", RULE_LEARNERS)
@@ -250,7 +251,7 @@ def test_weights_of_classes_change_probabilities():
     assert heavy.predict(X).tolist() == plain.predict(X).tolist()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=often(120), deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 6), st.sampled_from([0.0, 0.3, 0.9]))
 def test_classes_ahead_are_levelled_by_the_definition(seed, n_classes, trust):
     random = np.random.default_rng(seed)

@@ -24,6 +24,7 @@ from frri import (
     frontier,
     tree_rules,
 )
+from thorough import often
 
 
 @st.composite
@@ -39,7 +40,7 @@ def pools(draw):
     return RuleSet(tuple(rules), (Attribute("a", 0, 4),), ("p", "q", "r")), X, y
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=often(80), deadline=None)
 @given(pools())
 def test_no_rules_of_the_pool_make_fewer_errors(pool):
     rules, X, y = pool
@@ -68,7 +69,7 @@ def test_no_rules_of_the_pool_make_fewer_errors(pool):
         assert bound <= cost <= point.errors + price * len(point.ruleset)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=often(60), deadline=None)
 @given(pools())
 def test_a_rule_counts_its_precision_drawn_towards_chance(pool):
     rules, X, y = pool

@@ -81,7 +81,7 @@ def test_whole_weights_are_repeated_rows_in_large_tables(criterion):
     assert weighted == learner.fit(X.repeat(weights, axis=0), y.repeat(weights)).ruleset_
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=often(100))
 @given(frames(), learners)
 def test_equal_weights_are_none(table, learner):
     X, y = table

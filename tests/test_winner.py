@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import naive_winner
 from frri.cover import fewest_errors, winner
+from thorough import often
 
 SIZES = [1, 2, 4]
 
@@ -32,7 +33,7 @@ def solved(contest, **options):
     return fewest_errors(table, says, np.array(classes), SIZES, default=default, **options)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=often(120), deadline=None)
 @given(contests())
 def test_no_choice_has_fewer_errors(contest):
     scores, says, classes, default = contest
@@ -46,7 +47,7 @@ def test_no_choice_has_fewer_errors(contest):
         assert choice.errors == said
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=often(80), deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 3), st.integers(2, 6))
 def test_larger_pools(seed, n_classes, n_scores):
     """Enough rules and objects that most choices are left out."""
@@ -69,7 +70,7 @@ class Clock:
         return self.now
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=often(120), deadline=None)
 @given(contests(), st.sampled_from([0.0, 20.0, 60.0, 200.0]))
 def test_what_is_not_proved_is_a_bound(contest, seconds):
     scores, says, classes, default = contest

@@ -2,7 +2,14 @@
 
 import os
 
+THOROUGH = bool(os.environ.get("FRRI_THOROUGH"))
+
 
 def often(times):
     """So many times in a thorough run, a quarter as often in all others."""
-    return times if os.environ.get("FRRI_THOROUGH") else times // 4
+    return times if THOROUGH else times // 4
+
+
+def some(cases, *places):
+    """All cases in a thorough run, otherwise those at some places."""
+    return list(cases) if THOROUGH else [cases[k] for k in places]
