@@ -550,6 +550,10 @@ def test_estimators_warn_of_a_class_without_a_rule(learner):
         UserWarning, match=r"There is no rule for 'rare': 1 of 31 rows is too little"
     ):
         learner.fit(X, y)
+    with pytest.warns(
+        UserWarning, match=r"There is no rule for .* to make one with max_rules=1[.]"
+    ):
+        learner.set_params(max_rules=1).fit(X, y)
 
 
 def test_a_class_without_a_rule_is_pointed_out(folder, capsys):

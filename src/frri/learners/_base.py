@@ -346,12 +346,12 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
             one.class_weight = {c: w for c, w in one.class_weight.items() if c in labels}
         return one
 
-    def _calibrate(self, table: TrainingTable) -> Self:
+    def _calibrate(self, table: TrainingTable, trust: float | None = None) -> Self:
         """Let the rules know how far their votes can be trusted; classes that none of them names are told."""
-        if not len(getattr(self, "uncovered_", ())):  # FRRI has said it
-            warn_of_silence(self.ruleset_)
-        with self._step("trust in the rules"):
-            trust = trust_in_rules(self, table)
+        warn_of_silence(self.ruleset_, self.get_params(deep=False))
+        if trust is None:
+            with self._step("trust in the rules"):
+                trust = trust_in_rules(self, table)
         self.ruleset_ = replace(self.ruleset_, trust=trust)
         return self
 

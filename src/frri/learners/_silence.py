@@ -1,13 +1,18 @@
 """Classes that no rule speaks for."""
 
 import warnings
+from collections.abc import Mapping
+from typing import Any
 
 from frri.rules import RuleSet
 from frri.rules.semantics import CLASS_RULES
 from frri.table.checks import listing
 
+# Parameters that leave rules out.
+LIMITS = {"max_rules": None, "max_conditions": None, "min_support": 0.0, "min_new": 0.0}
 
-def warn_of_silence(ruleset: RuleSet) -> None:
+
+def warn_of_silence(ruleset: RuleSet, parameters: Mapping[str, Any]) -> None:
     """Say for which classes there is no rule, and why; rules that vote may do without."""
     if ruleset.semantics.name not in CLASS_RULES:
         return
@@ -17,9 +22,15 @@ def warn_of_silence(ruleset: RuleSet) -> None:
         rows, all_rows = sum(ruleset.class_counts[c] for c in silent), sum(ruleset.class_counts)
         too_few = "is too little" if rows == 1 else "are too few"
         alike = f"{too_few}, or too much like rows of other classes, to make one"
+        limits = [
+            f"{name}={parameters[name]}"
+            for name in LIMITS
+            if parameters.get(name, LIMITS[name]) != LIMITS[name]
+        ]
+        within = f" with {' and '.join(limits)}" if limits else ""
         warnings.warn(
             f"There is no rule for {listing(repr(ruleset.classes[c]) for c in silent)}: {rows:g} of "
-            f"{all_rows:g} rows {alike}.",
+            f"{all_rows:g} rows {alike}{within}.",
             UserWarning,
             stacklevel=4,
         )

@@ -8,7 +8,6 @@ from sklearn.utils import Bunch
 
 from frri.learners._base import TrainingTable
 from frri.learners.frri._limits import unproved
-from frri.rules import RuleSet
 
 # More rules than this share of the objects, of so many at least, remember objects more than they tell.
 MANY_RULES, ENOUGH_OBJECTS = 1 / 3, 50
@@ -53,7 +52,6 @@ def warn_if_many(learner: str, n_rules: int, n_objects: int) -> None:
 
 def warn_about_results(
     table: TrainingTable,
-    ruleset: RuleSet,
     selection: Bunch,
     hopeless: NDArray[np.int64],
     *,
@@ -70,14 +68,11 @@ def warn_about_results(
             f" Row {row + 1} is empty and so like all others: drop it."
             for row in np.flatnonzero(np.isnan(values).all(axis=1))[:1]
         )
-        known = {rule.consequent for rule in ruleset}
-        lacking = [repr(label) for label in table.labels if label not in known]
-        none = f" So there is no rule at all for {', '.join(lacking)}." if lacking else ""
         shown = ", ".join(map(str, hopeless[:10] + 1))
         more = ", ..." if len(hopeless) > 10 else ""
         warnings.warn(
             f"{len(hopeless)} of {len(values)} objects are covered by no rule, because an "
-            f"object of another class has {reason}: rows {shown}{more}.{empty}{none}",
+            f"object of another class has {reason}: rows {shown}{more}.{empty}",
             UserWarning,
             stacklevel=3,
         )

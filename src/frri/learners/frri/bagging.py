@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from numbers import Integral
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self
@@ -231,10 +230,7 @@ class FRRIBaggingClassifier(RuleClassifier):
             )
         self._learn(table, start, further or ())
         self._warn(table)
-        if self._oob_trust is None:
-            return self._calibrate(table)
-        self.ruleset_ = replace(self.ruleset_, trust=self._oob_trust)
-        return self
+        return self._calibrate(table, self._oob_trust)
 
     def _learn(self, table: TrainingTable, start: float | None = None, further: Any = ()) -> None:
         start = perf_counter() if start is None else start
@@ -381,18 +377,15 @@ class FRRIBaggingClassifier(RuleClassifier):
             self._oob_trust = least_loss(shares, decided, classes, class_sizes, weights, surprise)
 
     def _warn(self, table: TrainingTable) -> None:
-        """Objects that no rule covers, classes without rules, limits that were reached."""
+        """Objects that no rule covers, limits that were reached."""
         if self.form != "pooled":
             return
         warn_if_many("FRRI on bags", self.selection_.n_rules, len(table.classes))
         complete = self._limits() == Limits()
         if len(self.uncovered_) and complete:
-            known = {rule.consequent for rule in self.ruleset_}
-            lacking = [repr(label) for label in table.labels if label not in known]
-            none = f" So there is no rule at all for {listing(lacking)}." if lacking else ""
             warnings.warn(
                 f"{len(self.uncovered_)} of {len(table.classes)} objects are covered by no rule of any bag: "
-                f"rows {listing(map(str, self.uncovered_ + 1), 10)}; more or larger bags leave fewer.{none}",
+                f"rows {listing(map(str, self.uncovered_ + 1), 10)}; more or larger bags leave fewer.",
                 UserWarning,
                 stacklevel=3,
             )

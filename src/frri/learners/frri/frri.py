@@ -248,7 +248,6 @@ class FRRIClassifier(RuleClassifier):
         self._learn(table, start)
         warn_about_results(
             table,
-            self.ruleset_,
             self.selection_,
             self._hopeless,
             restricted=bool(self.conditions),
