@@ -9,6 +9,8 @@ from frri._twins import compiled
 from frri.cover import minimum_cover
 from frri.induction import ConditionType, confidences, covers, shorten
 from frri.induction import _minimal_kernels as kernels
+from frri.induction import minimal
+from frri.induction._hitting import cheapest_choice
 from frri.induction.minimal import all_minimal, discerning_power, shortest
 from test_induction import KINDS, random_mixed_table
 
@@ -37,13 +39,24 @@ def test_discerning_power_by_definition():
             assert row == expected
 
 
-def test_shortest_rules_by_definition():
-    for _, values, classes, confidence, kinds, declared in random_tables(2, 60):
+@pytest.mark.parametrize("quick", [True, False])
+def test_shortest_rules_by_definition(monkeypatch, quick):
+    if not quick:  # as if the search for the cheapest choice were too long
+        monkeypatch.setattr(minimal, "cheapest_choice", lambda _: None)
+    for _, values, classes, confidence, kinds, declared in random_tables(2, 60 if quick else 10):
         for u, types in enumerate(shortest(values, classes, confidence, **kinds)):
             rules = naive_orders.rules(values, classes, u, confidence[u], *declared)
             assert named(types) in rules
             lengths = [naive_orders.length(kinds, declared[1]) for kinds in rules]
             assert naive_orders.length(named(types), declared[1]) == min(lengths)
+
+
+def test_a_long_search_for_the_shortest_is_given_up():
+    clauses = np.random.default_rng(0).random((12, 10)) < 0.3
+    clauses[:, 0] |= ~clauses.any(axis=1)
+    chosen = cheapest_choice(clauses)
+    assert clauses[:, chosen].any(axis=1).all()
+    assert cheapest_choice(clauses, most=3) is None
 
 
 def test_all_minimal_rules_by_definition():

@@ -86,7 +86,7 @@ class FRRIClassifier(OnCluster, LocalClassifier):
         self, values: ArrayLike, classes: ArrayLike, order: ArrayLike, **declared: Any
     ) -> induction.Candidates:
         cluster = self._cluster
-        if cluster is None or len(np.asarray(classes)) <= DIVIDED_FROM:
+        if cluster is None or callable(order) or len(np.asarray(classes)) <= DIVIDED_FROM:
             return super()._induce(values, classes, order, **declared)
         laps = [perf_counter()]
         table = Blocks(values, classes, **declared)

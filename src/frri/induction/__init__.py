@@ -43,6 +43,8 @@ from frri.induction._layout import Layout
 from frri.induction._paths import Large, Path, Plain, Small, is_small, written_out
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     from frri.cover.matrix import CoverMatrix
@@ -227,7 +229,7 @@ def covers(
 def induce(
     values: ArrayLike,
     classes: ArrayLike | Graded,
-    order: ArrayLike,
+    order: ArrayLike | Callable[[Floats], NDArray[np.int8]],
     *,
     initial: ArrayLike | None = None,
     rigid: ArrayLike | None = None,
@@ -240,7 +242,8 @@ def induce(
     Parameters
     ----------
     values, classes, order, initial, rigid : array-like
-        As for `shorten`.
+        As for `shorten`. In the place of an order there may be a function that makes the types of all
+        objects from their confidences.
     compiled : bool, optional
         As for `confidences`.
     n_jobs : int, optional
@@ -270,7 +273,10 @@ def induce(
     confidence = path.confidences()
     laps.append(perf_counter())
     limits = limits_of(confidence)
-    types = path.shorten(limits, layout.orders(order))
+    if callable(order):
+        types = np.ascontiguousarray(order(layout.by_object(confidence))[layout.objects])
+    else:
+        types = path.shorten(limits, layout.orders(order))
     laps.append(perf_counter())
     covered, peeled = written_out(path, limits, types, layout.objects, room)
     laps.append(perf_counter())

@@ -22,6 +22,7 @@ from frri.cover import minimum_cover
 from frri.cover.matrix import CoverMatrix, packed
 from frri.induction import TOLERANCE, ConditionType
 from frri.induction import _minimal_kernels as kernels
+from frri.induction._hitting import cheapest_choice
 from frri.induction._layout import Layout
 from frri.induction._plain import Ranking
 
@@ -135,18 +136,29 @@ def shortest(
            [0, 2]], dtype=int8)
     """
     boxes = _Boxes(values, classes, confidence, initial, rigid)
-    n_objects, n_attributes = boxes.shape
-    types = np.zeros((n_objects, n_attributes), dtype=np.int8)
-    sides = np.tile([1, 1, 2], n_attributes)
+    types = np.zeros(boxes.shape, dtype=np.int8)
     for u in np.flatnonzero(boxes.limits >= 0).tolist():
         clauses = boxes.clauses(u)
-        above, below = clauses[:, ::2].T, clauses[:, 1::2].T
-        # Both sides at once are one condition; as two candidates they would be two.
-        kept_out = np.stack((above, below, above | below), axis=1)
-        covers = CoverMatrix.from_dense(kept_out.reshape(3 * n_attributes, len(clauses)))
-        chosen = minimum_cover(covers, sides).selected
-        types[u, chosen // 3] = chosen % 3 + 1
+        sides = cheapest_choice(clauses)
+        if sides is None:
+            types[u] = _by_cover(clauses)
+        else:
+            for side in sides:
+                types[u, side // 2] |= side % 2 + 1
     return boxes.declared(types)
+
+
+def _by_cover(clauses: Flags) -> NDArray[np.int8]:
+    """The types of a shortest rule, as a minimum cover of its clauses."""
+    n_attributes = clauses.shape[1] // 2
+    above, below = clauses[:, ::2].T, clauses[:, 1::2].T
+    # Both sides at once are one condition; as two candidates they would be two.
+    kept_out = np.stack((above, below, above | below), axis=1)
+    covers = CoverMatrix.from_dense(kept_out.reshape(3 * n_attributes, len(clauses)))
+    chosen = minimum_cover(covers, np.tile([1, 1, 2], n_attributes)).selected
+    types = np.zeros(n_attributes, dtype=np.int8)
+    types[chosen // 3] = chosen % 3 + 1
+    return types
 
 
 def all_minimal(

@@ -98,15 +98,9 @@ def _one_each(
 ) -> induction.Candidates:
     if order is not None:
         return induce(values, classes, order, **declared)
-    start = perf_counter()
-    confidence = induction.confidences(values, classes, initial=declared.get("initial"))
-    middle = perf_counter()
-    types = minimal.shortest(values, classes, confidence, **declared)
-    end = perf_counter()
-    covers, positions = induction.covers(values, classes, confidence, types)
-    seconds = {
-        "confidences": middle - start,
-        "shortening": end - middle,
-        "covering": perf_counter() - end,
-    }
-    return induction.Candidates(confidence, types, covers, positions, seconds)
+    return induce(
+        values,
+        classes,
+        lambda confidence: minimal.shortest(values, classes, confidence, **declared),
+        **declared,
+    )
