@@ -14,11 +14,14 @@ import pytest
 from sklearn.base import clone
 
 import frri.distributed
+from frri import induction
 from frri.cover import CoverMatrix, minimum_cover
 from frri.distributed import AdditiveRulesClassifier, FRRIClassifier, _cluster, _covers, classifier
+from frri.induction import _paths as paths
 from frri.induction import blocks
 from frri.learners.additive import _columns
-from thorough import some
+from frri.learners.frri import _memory
+from thorough import THOROUGH, some
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -57,8 +60,10 @@ class Killer(distributed.WorkerPlugin):
 
 
 def started(n_workers):
+    # So small tables are not worth a compiler; its kernels are the same source.
+    slow = {} if THOROUGH else {"env": {"NUMBA_DISABLE_JIT": "1"}}
     return distributed.LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None, **slow
     )
 
 
@@ -181,25 +186,55 @@ def test_the_number_of_workers_does_not_matter(client, cluster, table, here, n_w
 
 def test_classes_are_searched_one_by_one_where_all_do_not_fit(client, table, here, monkeypatch):
     whole = FRRIClassifier(client=client, effort=2000).fit(*table).traffic_.covers
+    monkeypatch.setattr(_memory, "BESIDES", -(10**6))  # so little is never planned with
     monkeypatch.setattr(_cluster.Cluster, "room", lambda _: _covers.COPIES * (whole - 1))
     monkeypatch.setattr(_covers, "_whole", None)  # never asked for
     assert_same(FRRIClassifier(client=client, effort=2000).fit(*table), here)
 
 
+@pytest.fixture
+def _large_here(monkeypatch):
+    """A fit in this process takes the way of large tables, interpreted, in little room."""
+    monkeypatch.setattr(induction, "COMPILED_FROM", 0)
+    monkeypatch.setattr(paths, "compiled", lambda module: module)
+    monkeypatch.setattr(paths, "DENSE_UP_TO", 0)
+    monkeypatch.setattr(paths, "PAIRS_UP_TO", 0)
+    monkeypatch.setattr(_memory, "LEAST_ROOM", 100)
+    monkeypatch.setattr(_memory, "BESIDES", 0)
+
+
+@pytest.mark.usefixtures("_large_here")
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore:overflow")
+def test_broad_rules_come_first_as_on_one_machine(client):
+    X, y = made(200)
+    base = 200 * (3 * _memory.PER_VALUE + _memory.PER_OBJECT)
+    limit = {"effort": 50, "memory_limit": base + 800}
+    here = frri.FRRIClassifier(**limit).fit(X, y)
+    there = FRRIClassifier(client=client, **limit).fit(X, y)
+    assert here.selection_.stopped_by == "memory"
+    assert_same(there, here)
+    with pytest.raises(MemoryError, match="but memory_limit is 0 MB: raise it"):
+        FRRIClassifier(client=client, memory_limit=base).fit(X, y)
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_two_rounds_where_no_class_fits(client):
+def test_two_rounds_where_no_class_fits(client, monkeypatch):
     X, _ = made(200)
     y = np.where(X["a"] + X["c"] > 5, "over", "under")
     here = frri.FRRIClassifier(effort=200).fit(X, y)
+    monkeypatch.setattr(_cluster.Cluster, "room", lambda _: 1000)
+    little = {"effort": 200, "memory_limit": "1 GB"}  # more than workers have
     with pytest.warns(UserWarning, match="the memory that candidates may take"):
-        there = FRRIClassifier(client=client, effort=200, memory_limit="1 kB").fit(X, y)
+        there = FRRIClassifier(client=client, **little).fit(X, y)
     proved = there.selection_
     assert proved.status == "feasible"
     assert proved.stopped_by == "memory"
     assert 0 < proved.lower_bound <= here.selection_.n_rules <= proved.n_rules
     np.testing.assert_array_equal(there.uncovered_, here.uncovered_)
-    again = FRRIClassifier(client=client, effort=200, memory_limit="1 kB").fit(X, y)
+    again = FRRIClassifier(client=client, **little).fit(X, y)
     assert again.ruleset_ == there.ruleset_
+    with pytest.raises(MemoryError, match="but there are only 0 MB free"):
+        FRRIClassifier(client=client).fit(X, y)
 
 
 def test_the_bound_of_two_rounds_is_one():

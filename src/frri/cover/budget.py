@@ -3,7 +3,7 @@
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType, ModuleType
 from typing import Any
@@ -18,6 +18,19 @@ COLD_SECONDS, CACHED_SECONDS = 12.0, 0.4
 
 GLANCE_SECONDS = 0.25
 """How long interpreted kernels may run without a look at the clock."""
+
+
+_ends = threading.local()
+
+
+@contextmanager
+def until(end: Callable[[], bool]) -> Iterator[None]:
+    """Let searches that this thread begins end as at Ctrl-C, as soon as a question is answered with yes."""
+    _ends.end = end
+    try:
+        yield
+    finally:
+        del _ends.end
 
 
 class Exhausted(Exception):  # noqa: N818 - the end of a search, not an error
@@ -48,6 +61,7 @@ class Work:
         self.steps = 0
         self.stopped_by: str | None = None
         self.interrupted = False
+        self._end: Callable[[], bool] | None = getattr(_ends, "end", None)
         self._twins: dict[ModuleType, Any] = {}
 
     def near_enough(self, size: int, bound: int) -> bool:
@@ -68,7 +82,7 @@ class Work:
 
     def look_at_the_clock(self) -> None:
         """Raise `Exhausted` if time is over or the user wants an end."""
-        if self.interrupted:
+        if self.interrupted or (self._end is not None and self._end()):
             self.stopped_by = "interrupt"
         elif self.deadline is not None and time.perf_counter() >= self.deadline:
             self.stopped_by = "time"

@@ -84,12 +84,32 @@ def written_out(
     >>> peeled.first, covers.sizes().sum()
     (array([0]), np.int64(0))
     """
+    everyone, begun = np.arange(len(neighbours)), begin(source, neighbours, costs, room)
+    if begun is None:
+        return source(everyone), None
+    return source(everyone, begun.left), Peeled(begun.first, source)
+
+
+class Begun(NamedTuple):
+    """Candidates chosen first, and the objects that they leave, as words."""
+
+    first: Ints
+    left: Words | None
+
+
+def begin(source: Source, neighbours: Ints, costs: Ints, room: int) -> Begun | None:
+    """A few candidates chosen first where there is no room for what all cover; None where there is.
+
+    Parameters
+    ----------
+    source, neighbours, costs, room
+        As for `written_out`.
+    """
     n = len(neighbours)
-    everyone = np.arange(n)
     sample = source(neighbours[:: -(-n // SAMPLE)]) if n else source(neighbours)
     needed = BYTES_PER_WORD * len(sample.bits) / max(1, len(sample)) * n
     if needed <= room:
-        return source(everyone), None
+        return None
     step = max(LEAST_STEP, -int(-needed // max(1, int(BROAD_SHARE * room))))
     first: list[Ints] = [neighbours[:0]]
     left: Words | None = None
@@ -102,7 +122,7 @@ def written_out(
         chosen, left = _begun(some, costs[broad], left, room // step)
         first.append(broad[chosen])
         del some
-    return source(everyone, left), Peeled(np.concatenate(first), source)
+    return Begun(np.concatenate(first), left)
 
 
 def _begun(some: CoverMatrix, costs: Ints, left: Words | None, room: int) -> tuple[Ints, Words]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import uuid
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
-
-import numpy as np
+from weakref import WeakSet
 
 from frri._util.optional import optional
+from frri.cover.budget import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +22,9 @@ ATTEMPTS = 4
 PATIENCE = 30
 # How many parts a task of a reduction takes.
 FAN_IN = 16
+
+# Bytes of a worker that has not been told how much it may take.
+UNLIMITED = 1 << 62
 
 Future = Any
 
@@ -40,20 +43,24 @@ class Cluster:
     def __init__(self, client: Any) -> None:
         self.client = client
         self.name = ""
+        self.ending = False
+        self._tasks: WeakSet[Any] = WeakSet()
 
     def attempt(self, work: Callable[[], Result]) -> Result:
         """What comes of the work, begun again while workers take their data with them."""
-        killed = optional("distributed", "Learning on a cluster", "dask").KilledWorker
+        distributed = optional("distributed", "Learning on a cluster", "dask")
         for _ in range(ATTEMPTS):
-            self.name = uuid.uuid4().hex[:8]
+            self.name, self.ending = uuid.uuid4().hex[:8], False
             try:
                 return work()
-            except CancelledError:
+            except (CancelledError, distributed.comm.CommClosedError):
                 self._check_scheduler()
-            except killed as error:
+            except distributed.KilledWorker as error:
                 phase = str(error.task).removeprefix("frri-").partition("-")[0]
                 break
-            except OSError:
+            except BaseException:
+                # Nobody waits for the rest: what an exception holds would keep the workers at it.
+                self.cancel()
                 self._check_scheduler()
                 raise
         else:
@@ -63,13 +70,30 @@ class Cluster:
             "memory, or fewer threads each."
         )
 
+    def end(self) -> None:
+        """Let searches on the workers end with the best that they have found."""
+        self.ending = True
+
+    def cancel(self) -> None:
+        """Forget all tasks; one that runs is not waited for."""
+        tasks = [task for task in self._tasks if not task.cancelled()]
+        if tasks and self.client.status == "running":
+            self.client.cancel(tasks, reason="the fit has ended")
+
     def send(self, data: Any) -> Future:
         """Data for all workers."""
-        return self.client.scatter(data, broadcast=True, hash=False)
+        return self.known(self.client.scatter(data, broadcast=True, hash=False))
 
     def submit(self, phase: str, number: int, work: Callable[..., Any], *known: Any) -> Future:
         """One task of a phase."""
-        return self.client.submit(work, *known, key=f"frri-{phase}-{self.name}-{number}")
+        return self.known(
+            self.client.submit(work, *known, key=f"frri-{phase}-{self.name}-{number}")
+        )
+
+    def known(self, task: Future) -> Future:
+        """A task that is cancelled with the others."""
+        self._tasks.add(task)
+        return task
 
     def map(self, phase: str, work: Callable[..., Any], *known: Sequence[Any]) -> list[Future]:
         """A task for each set of arguments."""
@@ -88,12 +112,26 @@ class Cluster:
 
     def gather(self, futures: Any) -> Any:
         """Results, here."""
+        while self.ending:  # workers that have come since are told as well
+            self.client.run(_end, self.name, on_error="ignore")
+            with suppress(TimeoutError):
+                optional("distributed", "Learning on a cluster", "dask").wait(futures, timeout=1)
+                break
         return self.client.gather(futures)
 
-    def room(self) -> float:
+    def room(self) -> int:
         """The memory of the smallest worker, in bytes."""
-        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
-        return min((worker["memory_limit"] or np.inf for worker in workers), default=np.inf)
+        return min(
+            (int(worker["memory_limit"] or UNLIMITED) for worker in self._workers()),
+            default=UNLIMITED,
+        )
+
+    def slots(self) -> int:
+        """How many tasks can run at the same time."""
+        return max(1, sum(int(worker["nthreads"]) for worker in self._workers()))
+
+    def _workers(self) -> list[dict[str, Any]]:
+        return list(self.client.scheduler_info(n_workers=-1)["workers"].values())
 
     def _check_scheduler(self) -> None:
         if self.client.status != "running":
@@ -103,11 +141,29 @@ class Cluster:
             ) from None
 
 
+# --- On the workers
+
+# Fits whose searches are to end.
+_ended: set[str] = set()
+
+
+def _end(name: str) -> None:
+    _ended.add(name)
+
+
+def ended_with(name: str) -> AbstractContextManager[None]:
+    """Searches of this thread end when those of a fit are to."""
+    return until(lambda: name in _ended)
+
+
 def _reduced(operation: Callable[..., Any], parts: Sequence[Any]) -> Any:
     found = parts[0]
     for part in parts[1:]:
         found = operation(found, part)
     return found
+
+
+# --- Clients
 
 
 @contextmanager

@@ -13,20 +13,80 @@ import numpy as np
 from frri.cover import LARGEST_EXPANDED, Cover, CoverMatrix, minimum_cover
 from frri.cover.budget import Work
 from frri.cover.large import greedy_on_words
+from frri.distributed._cluster import ended_with
+from frri.induction.blocks import Blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from frri.distributed._cluster import Cluster, Future
+    from frri.induction._layout import Layout
 
     Integers = NDArray[np.int64]
+    Words = NDArray[np.uint64]
 
 # What a selection takes, in sizes of its covers: measured, and rounded up.
 COPIES = 4
 # Sums of reciprocals are rounded.
 ROUNDING = 1e-6
+# What ends a search, the reason to name first.
+REASONS = ("interrupt", "time", "memory", "effort", "gap")
+
+
+class RemoteRules:
+    """The rules of all objects on the workers, block by block: who covers whom is found out when asked.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    table : future
+        `frri.induction.blocks.Blocks`, sent to all workers.
+    layout : Layout
+        Of this table.
+    ranges : list of (int, int)
+        The rows of each block.
+    confidences, types : list of futures
+        Of these rows.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        table: Future,
+        layout: Layout,
+        ranges: Sequence[tuple[int, int]],
+        confidences: list[Future],
+        types: list[Future],
+    ) -> None:
+        self.cluster, self.layout, self.ranges = cluster, layout, ranges
+        self.blocks = [
+            (table, *ends, near, opened)
+            for ends, near, opened in zip(ranges, confidences, types, strict=True)
+        ]
+        self.asked = 0
+
+    def __call__(self, candidates: Integers, wanted: Words | None = None) -> CoverMatrix:
+        """What some candidates cover of all objects, or of those wanted, here: see `frri.cover.peel`."""
+        self.asked += 1
+        places, rows, order = _by_block(self.layout.rows[candidates], self.ranges)
+        wanted = None if wanted is None else self.cluster.send(wanted)
+        known = [(*self.blocks[i], wanted, some) for i, some in zip(places, rows, strict=True)]
+        parts = self.cluster.map(f"some{self.asked}", Blocks.covers, *zip(*known, strict=True))
+        return _in_order(self.cluster.gather(parts), order, self.n_bits)
+
+    def covers(self, wanted: Words | None = None) -> RemoteCovers:
+        """What all of them cover, left on the workers."""
+        wanted = None if wanted is None else self.cluster.send(wanted)
+        known = zip(*((*block, wanted) for block in self.blocks), strict=True)
+        found = self.cluster.map("covers", Blocks.covers, *known)
+        return RemoteCovers(self.cluster, found, self.ranges, self.layout.objects, self.n_bits)
+
+    @property
+    def n_bits(self) -> int:
+        """Bits that stand for objects, or for none."""
+        return 64 * int(self.layout.first_word[-1])
 
 
 class RemoteCovers:
@@ -43,8 +103,6 @@ class RemoteCovers:
         The object of each row.
     n_objects : int
         Bits that stand for objects, or for none.
-    room : float
-        Bytes that a worker may take for a selection.
     """
 
     def __init__(
@@ -54,14 +112,14 @@ class RemoteCovers:
         ranges: Sequence[tuple[int, int]],
         objects: Integers,
         n_objects: int,
-        room: float,
     ) -> None:
-        self.room = room
+        self.room = cluster.room()
         self.cluster = cluster
         self.blocks = blocks
         self.ranges = ranges
         self.objects = objects
         self.n_objects = n_objects
+        self._searches: dict[int, Future] = {}
 
     @cached_property
     def rows(self) -> Integers:
@@ -96,24 +154,18 @@ class RemoteCovers:
 
     def take(self, candidates: Integers) -> CoverMatrix:
         """The rows of some candidates, here."""
-        rows = self.rows[candidates]
-        order = np.argsort(rows, kind="stable")
-        ends = np.searchsorted(rows[order], [high for _, high in self.ranges])
-        asked = np.split(rows[order], ends[:-1])
-        some = [i for i, wanted in enumerate(asked) if len(wanted)]
-        local = [asked[i] - self.ranges[i][0] for i in some]
-        blocks = [self.blocks[i] for i in some]
+        places, rows, order = _by_block(self.rows[candidates], self.ranges)
+        local = [some - self.ranges[i][0] for i, some in zip(places, rows, strict=True)]
+        blocks = [self.blocks[i] for i in places]
         parts = self.cluster.gather(self.cluster.map("chosen", CoverMatrix.take, blocks, local))
-        if not parts:
-            return CoverMatrix.from_dense(np.zeros((0, self.n_objects), dtype=bool))
-        return CoverMatrix.below(parts).take(np.argsort(order, kind="stable"))
+        return _in_order(parts, order, self.n_objects)
 
     def only(self, kept: NDArray[np.bool_]) -> RemoteCovers:
         """The same candidates, of which all but those kept cover nothing."""
         by_row = kept[self.objects]
         flags = [by_row[low:high] for low, high in self.ranges]
         blocks = self.cluster.map("allowed", CoverMatrix.only, self.blocks, flags)
-        known = self.ranges, self.objects, self.n_objects, self.room
+        known = self.ranges, self.objects, self.n_objects
         return RemoteCovers(self.cluster, blocks, *known)
 
     def select(self, limits: Any, **known: Any) -> Any:
@@ -124,18 +176,36 @@ class RemoteCovers:
         What is not depends on how the effort is divided, so that then the whole is searched as on one
         machine, if a worker can hold it.
         """
+        try:
+            return self._searched(limits, known)
+        except KeyboardInterrupt:
+            if not limits.is_complete:  # nothing is found before all is done
+                raise
+            self.cluster.end()  # a second one is not held back
+            return self._searched(limits, known)
+
+    def _searched(self, limits: Any, known: dict[str, Any]) -> Any:
         start = perf_counter()
         fits = COPIES * self.nbytes <= self.room
         provable = known["effort"] > 0 and self.sizes().sum() <= LARGEST_EXPANDED
         if limits.is_complete and (provable or not fits):
             found = self._by_class(**known)
-            if not fits or all(part.settled for part in found):
+            done = not fits or all(part.settled for part in found)
+            if done or any(part.stopped_by in ("interrupt", "time") for part in found):
                 return replace(_joined(found), seconds=perf_counter() - start)
-        if known["time_limit"] is not None:
-            known["time_limit"] = max(0.0, known["time_limit"] - (perf_counter() - start))
-        blocks, rows = self.blocks, self.rows
-        task = self.cluster.submit("selection", -1, _whole, limits, blocks, rows, known)
-        return self.cluster.gather(task)
+        left = known["time_limit"]
+        if left is not None:
+            left = max(0.0, left - (perf_counter() - start))
+        whole = self.blocks, self.rows, known | {"time_limit": left}
+        return self.cluster.gather(self._search(-1, _whole, limits, *whole))
+
+    def _search(self, number: int, work: Callable[..., Any], *known: Any) -> Future:
+        """A search for the fewest, begun once; it ends early with the fit."""
+        if number not in self._searches:
+            name = self.cluster.name
+            task = self.cluster.submit("selection", number, _ended_with, name, work, *known)
+            self._searches[number] = task
+        return self._searches[number]
 
     def _by_class(
         self,
@@ -152,7 +222,10 @@ class RemoteCovers:
         own = groups[self.objects[[low for low, _ in self.ranges]]]
         tasks, members = [], []
         data: tuple[Any, ...]
-        for code in np.unique(own):
+        codes = np.unique(own)
+        if time_limit is not None:  # some may have to wait for others
+            time_limit /= -(-len(codes) // self.cluster.slots())
+        for code in codes:
             places = np.flatnonzero(own == code).tolist()
             blocks = [self.blocks[i] for i in places]
             low, high = self.ranges[places[0]][0], self.ranges[places[-1]][1]
@@ -166,7 +239,7 @@ class RemoteCovers:
             else:
                 prices = [costs[slice(*self.ranges[i])] for i in places]
                 data = (_second_round, *self._proposals(int(code), blocks, prices, order), known)
-            tasks.append(self.cluster.submit("selection", int(code), *data))
+            tasks.append(self._search(int(code), *data))
         found: list[Cover] = self.cluster.gather(tasks)
         return [
             replace(cover, selected=own_members[cover.selected])
@@ -189,7 +262,30 @@ class RemoteCovers:
         return proposed, ends, order, bound
 
 
+def _by_block(
+    rows: Integers, ranges: Sequence[tuple[int, int]]
+) -> tuple[list[int], list[Integers], Integers]:
+    """The blocks that have some of the rows, which rows those are, and the order that this puts them in."""
+    order = np.argsort(rows, kind="stable")
+    ends = np.searchsorted(rows[order], [high for _, high in ranges])
+    parts = np.split(rows[order], ends[:-1])
+    places = [i for i, some in enumerate(parts) if len(some)]
+    return places, [parts[i] for i in places], order
+
+
+def _in_order(parts: list[CoverMatrix], order: Integers, n_objects: int) -> CoverMatrix:
+    """What blocks have answered, as it was asked for."""
+    if not parts:
+        return CoverMatrix.from_dense(np.zeros((0, n_objects), dtype=bool))
+    return CoverMatrix.below(parts).take(np.argsort(order, kind="stable"))
+
+
 # --- On the workers
+
+
+def _ended_with(name: str, work: Callable[..., Any], *known: Any) -> Any:
+    with ended_with(name):
+        return work(*known)
 
 
 def _sizes(block: CoverMatrix) -> tuple[Integers, int]:
@@ -252,7 +348,7 @@ def _second_round(
         status="optimal" if proved else "feasible",
         cost_status="feasible",
         settled=False,
-        stopped_by="memory",
+        stopped_by=_first(cover.stopped_by, "memory"),
     )
 
 
@@ -260,7 +356,6 @@ def _joined(found: list[Cover]) -> Cover:
     """The covers of all classes as one."""
     optimal = all(part.status == "optimal" for part in found)
     cheapest = optimal and all(part.cost_status == "optimal" for part in found)
-    stopped = [part.stopped_by for part in found if part.stopped_by is not None]
     return Cover(
         selected=np.sort(np.concatenate([part.selected for part in found])),
         status="optimal" if optimal else "feasible",
@@ -268,7 +363,7 @@ def _joined(found: list[Cover]) -> Cover:
         cost=sum(part.cost for part in found),
         cost_status="optimal" if cheapest else "feasible",
         settled=all(part.settled for part in found),
-        stopped_by="memory" if "memory" in stopped else stopped[0] if stopped else None,
+        stopped_by=_first(*(part.stopped_by for part in found)),
         solver=found[0].solver,
         nodes=sum(part.nodes for part in found),
         pivots=sum(part.pivots for part in found),
@@ -276,3 +371,8 @@ def _joined(found: list[Cover]) -> Cover:
         effort=sum(part.effort for part in found),
         seconds=0.0,
     )
+
+
+def _first(*stopped_by: str | None) -> str | None:
+    """What to name of several reasons to stop."""
+    return next((reason for reason in REASONS if reason in stopped_by), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ class OnCluster:
     # The same learner without a cluster.
     _local: ClassVar[type[Any]]
     _cluster: Cluster | None = None  # while it learns
+    _began: float  # when `fit` was called
 
     classes_: Any
 
@@ -46,6 +48,7 @@ class OnCluster:
         -------
         self
         """
+        self._began = perf_counter()
         with connected(self.client) as cluster:
             self._cluster = cluster
             try:

@@ -24,6 +24,7 @@ def brought_here(cluster: Cluster, tables: Sequence[Any]) -> list[Any]:
     """Tables and columns in one piece; those of Dask are made on the workers, at the same time."""
     parts = {i: _partitions(table) for i, table in enumerate(tables) if is_collection(table)}
     pieces = cluster.client.compute([part for some in parts.values() for part in some])
+    pieces = [cluster.known(piece) for piece in pieces]
     found = list(tables)
     for i, some in parts.items():
         own, pieces = pieces[: len(some)], pieces[len(some) :]

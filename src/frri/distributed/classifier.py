@@ -10,15 +10,15 @@ from sklearn.utils import Bunch
 
 from frri import induction
 from frri._util.optional import optional
-from frri.distributed._covers import RemoteCovers
+from frri.cover.peel import Peeled, begin
+from frri.distributed._covers import RemoteCovers, RemoteRules
 from frri.distributed._learner import OnCluster
+from frri.induction._paths import is_small
 from frri.induction.blocks import Blocks
 from frri.learners.frri import FRRIClassifier as LocalClassifier
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-    from frri.distributed._cluster import Cluster
 
 # Tables of fewer objects are learned from here: sending them takes longer.
 DIVIDED_FROM = induction.COMPILED_FROM
@@ -32,10 +32,11 @@ class FRRIClassifier(OnCluster, LocalClassifier):
     rules are searched class by class, classes at the same time. A worker that dies costs time and nothing
     else: what it had is made again by others.
 
-    Rules and certificate are those of one machine that has room for who covers whom, whatever the number of
-    workers. Where no worker can hold the covers of all classes, each class has its share of the effort for
-    itself. Where none can hold those of one class, blocks propose rules, the fewest of which are taken, and
-    the bound is a weaker one: ``stopped_by="memory"``.
+    Rules and certificate are those of one machine, whatever the number of workers: where there is no room
+    for who covers whom, broad rules are chosen first, the same ones as there. Only with a `memory_limit`
+    beyond what workers have is it otherwise. Where none can hold the covers of all classes, each class has
+    its share of the effort for itself. Where none can hold those of one class, blocks propose rules, the
+    fewest of which are taken, and the bound is a weaker one: ``stopped_by="memory"``.
 
     A table of up to 10,000 objects is not worth sending. Orders that look at all pairs of objects
     ("dependency", "discerning", "shortest") and all minimal rules are found here.
@@ -45,8 +46,8 @@ class FRRIClassifier(OnCluster, LocalClassifier):
     client : distributed.Client or str, optional
         The cluster, or the address of its scheduler. None is the client that is in use.
     **parameters
-        Those of `frri.FRRIClassifier`, with the same meaning; but `memory_limit` is of each worker, and None
-        what the worker has.
+        Those of `frri.FRRIClassifier`, with the same meaning; without `memory_limit`, what is free is what
+        the smallest worker has.
 
     Attributes
     ----------
@@ -73,13 +74,12 @@ class FRRIClassifier(OnCluster, LocalClassifier):
     traffic_: Bunch | None
 
     def _learn(self, table: Any, start: float | None = None) -> None:
-        start = perf_counter() if start is None else start
         self.traffic_ = None
         if self._cluster is None or len(table.values) <= DIVIDED_FROM:
             super()._learn(table, start)
             return
         optional("numba", "Learning on a cluster", "dask")
-        learn = super()._learn
+        learn, start = super()._learn, self._began
         self._cluster.attempt(lambda: learn(table, start))
 
     def _induce(
@@ -88,6 +88,8 @@ class FRRIClassifier(OnCluster, LocalClassifier):
         cluster = self._cluster
         if cluster is None or callable(order) or len(np.asarray(classes)) <= DIVIDED_FROM:
             return super()._induce(values, classes, order, **declared)
+        n_objects, n_attributes = np.shape(values)
+        room = self._room(n_objects, n_attributes, cluster.room())
         laps = [perf_counter()]
         table = Blocks(values, classes, **declared)
         sent = cluster.send(table)
@@ -97,28 +99,24 @@ class FRRIClassifier(OnCluster, LocalClassifier):
         by_block = [orders if len(orders) == 1 else orders[low:high] for low, high in ranges]
         near = cluster.map("confidences", Blocks.confidences, tables, lows, highs)
         opened = cluster.map("shortening", Blocks.shorten, tables, lows, highs, near, by_block)
-        covered = cluster.map("covers", Blocks.covers, tables, lows, highs, near, opened)
+        rules = RemoteRules(cluster, sent, table.layout, ranges, near, opened)
         confidence = table.layout.by_object(np.concatenate(cluster.gather(near)))
         laps.append(perf_counter())
         types = table.layout.by_object(np.concatenate(cluster.gather(opened)))
         laps.append(perf_counter())
-        n_bits = 64 * table.layout.first_word[-1]
-        covers: Any = RemoteCovers(
-            cluster, covered, ranges, table.objects, n_bits, self._room(cluster)
-        )
+        begun = None
+        if room is not None and not is_small(table.layout):  # as on one machine
+            costs = np.count_nonzero(types, axis=1)
+            begun = begin(rules, table.objects, costs, room)
+        covers: Any = rules.covers(None if begun is None else begun.left)
+        peeled = None if begun is None else Peeled(begun.first, rules)
         answers = confidence.nbytes + types.nbytes
         self.traffic_ = Bunch(table=table.nbytes, covers=covers.nbytes, answers=answers)
         laps.append(perf_counter())
         steps = ("confidences", "shortening", "covering")
         seconds = dict(zip(steps, np.diff(laps).tolist(), strict=True))
-        return induction.Candidates(confidence, types, covers, table.layout.positions, seconds)
-
-    def _room(self, cluster: Cluster) -> float:
-        """What a worker may take, in bytes."""
-        if self.memory_limit is None:
-            return cluster.room()
-        units = optional("dask.utils", "Learning on a cluster", "dask")
-        return min(float(units.parse_bytes(self.memory_limit)), cluster.room())
+        known = table.layout.positions, seconds, peeled
+        return induction.Candidates(confidence, types, covers, *known)
 
     def _select(self, limits: Any, covers: Any, **known: Any) -> Any:
         if isinstance(covers, RemoteCovers):

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri.cover.matrix import CoverMatrix
 from frri.induction import limits_of
 from frri.induction._layout import Layout
 from frri.induction._paths import Large
@@ -20,6 +19,7 @@ from frri.induction._paths import Large
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from frri.cover.matrix import CoverMatrix
     from frri.induction._layout import Floats, Integers
 
 # Objects in a block, and how many blocks there are at most before they become larger.
@@ -108,18 +108,18 @@ class Blocks:
         return types[low:high].copy()
 
     def covers(
-        self, low: int, high: int, confidence: Floats, types: NDArray[np.int8]
+        self,
+        low: int,
+        high: int,
+        confidence: Floats,
+        types: NDArray[np.int8],
+        wanted: NDArray[np.uint64] | None = None,
+        asked: Integers | None = None,
     ) -> CoverMatrix:
-        """What the rules of some rows cover."""
+        """What the rules of some rows cover: all of them, or those asked for; of objects wanted, or of all."""
         path, limits = self.path, self._limits(confidence, low, high)
-        types, lengths = self._spread(types, low, high), np.empty(self.path.n_rows, dtype=np.int64)
-        parts = [
-            path.some_covered(limits, types, start, end, lengths)
-            for start, end in path.chunks(low, high)
-        ]
-        indptr = np.concatenate(([0], np.cumsum(lengths[low:high])))
-        words, sets = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        return CoverMatrix(indptr, words, sets, 64 * self.layout.first_word[-1])
+        rows = np.arange(low, high) if asked is None else asked
+        return path.covered_by(limits, self._spread(types, low, high), rows, wanted)
 
     @property
     def path(self) -> Large:

@@ -53,7 +53,9 @@ def memory_bytes(limit: Any) -> int:
     )
 
 
-def planned_room(n_objects: int, n_attributes: int, limit: Any = None) -> int:
+def planned_room(
+    n_objects: int, n_attributes: int, limit: Any = None, free: int | None = None
+) -> int:
     """The bytes that covers may take.
 
     Parameters
@@ -62,6 +64,8 @@ def planned_room(n_objects: int, n_attributes: int, limit: Any = None) -> int:
         Size of the table.
     limit : int or str, optional
         What the whole fit may take; if left out, what is free, of which covers take no more than usual.
+    free : int, optional
+        What is free where the fit is; if left out, what this machine has free.
 
     Returns
     -------
@@ -80,15 +84,16 @@ def planned_room(n_objects: int, n_attributes: int, limit: Any = None) -> int:
     most = n_objects * (n_objects // 64 + 2) * BYTES_PER_WORD
     base = n_objects * (PER_VALUE * n_attributes + PER_OBJECT) + BESIDES
     least = base + int(FOR_A_MOMENT * min(LEAST_ROOM, most))
-    there_is = _free() if limit is None else memory_bytes(limit)
+    free = _free() if free is None else free
+    there_is = free if limit is None else memory_bytes(limit)
     if there_is is None:
         return USUAL_ROOM
     if least > there_is:
         what = "memory_limit is" if limit is not None else "there are only"
-        free = "" if limit is not None else " free"
+        rest = "" if limit is not None else " free"
         raise NotEnoughMemoryError(
             f"FRRI needs about {_said(least)} for {n_objects:,} objects and {n_attributes} attributes, "
-            f"but {what} {_said(there_is)}{free}: {'raise it' if limit is not None else 'free some'}, "
+            f"but {what} {_said(there_is)}{rest}: {'raise it' if limit is not None else 'free some'}, "
             "fit a sample of the rows, or take AdditiveRulesClassifier or RIPPERClassifier."
         )
     room = min(most, int((there_is - base) / FOR_A_MOMENT))

@@ -322,12 +322,14 @@ class FRRIClassifier(RuleClassifier):
 
     def _induce(self, values: Any, *table: Any, **declared: Any) -> induction.Candidates:
         """Candidate rules, with what each of them covers, in the memory that there is."""
-        n_objects, n_attributes = values.shape
-        room = planned_room(n_objects, n_attributes, self.memory_limit)
+        room = self._room(*values.shape)
+        return induction.induce(values, *table, n_jobs=self.n_jobs, room=room, **declared)
+
+    def _room(self, n_objects: int, n_attributes: int, free: int | None = None) -> int | None:
+        """The bytes that covers may take; None where all of them are needed at once."""
+        room = planned_room(n_objects, n_attributes, self.memory_limit, free)
         whole = self.candidates == "all-minimal" or not self._limits().all_candidates
-        return induction.induce(
-            values, *table, n_jobs=self.n_jobs, room=None if whole else room, **declared
-        )
+        return None if whole else room
 
     def _select(self, limits: Limits, covers: CoverMatrix, **known: Any) -> Cover | PartialCover:
         """The fewest of them, as far as limits ask for all objects."""
