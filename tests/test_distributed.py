@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import make_classification
 
 import frri.distributed
 from frri import induction
@@ -37,26 +38,33 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 PHASES = ("confidences", "shortening", "covers", "selection")
 
 
-class Killer(distributed.WorkerPlugin):
-    """Ends the process of the first worker that begins a task of a phase, once."""
+class Trouble(distributed.WorkerPlugin):
+    """What befalls the first worker that begins a task of a phase, once: its file says what."""
 
-    name = "killer"
+    name = "trouble"
 
-    def __init__(self, folder):
-        self.folder = Path(folder)
+    def __init__(self, folder, client):
+        self.folder, self.client = Path(folder), client
 
     def setup(self, worker):
         """Nothing to prepare."""
 
     def transition(self, key, _, finish, **__):
+        if finish != "executing":
+            return
         order = self.folder / str(key).removeprefix("frri-").partition("-")[0]
-        if finish == "executing":
-            try:
-                order.unlink()  # one worker alone can
-            except OSError:
-                return
-            (self.folder / "killed").touch()
+        try:
+            what = order.read_text()
+            order.unlink()  # one worker alone can
+        except OSError:
+            return
+        (self.folder / "done").write_text(what)
+        if what == "death":
             os.kill(os.getpid(), signal.SIGKILL)
+        elif what == "interrupt":
+            os.kill(self.client, signal.SIGINT)
+        else:
+            time.sleep(0.5)
 
 
 def started(n_workers):
@@ -81,8 +89,23 @@ def orders(tmp_path_factory):
 @pytest.fixture(scope="module")
 def client(cluster, orders):
     with distributed.Client(cluster) as client:
-        client.register_plugin(Killer(orders))
+        client.register_plugin(Trouble(orders, os.getpid()))
         yield client
+
+
+@pytest.fixture
+def trouble(orders):
+    """Order some for a phase; afterwards it must have come."""
+    ordered = []
+
+    def order(phase, what):
+        (orders / phase).write_text(what)
+        ordered.append(what)
+
+    yield order
+    for what in ordered:
+        assert (orders / "done").read_text() == what
+        (orders / "done").unlink()
 
 
 @pytest.fixture(autouse=True)
@@ -90,6 +113,12 @@ def _small(monkeypatch):
     """Tables of a few hundred objects are divided into many blocks."""
     monkeypatch.setattr(classifier, "DIVIDED_FROM", 0)
     monkeypatch.setattr(blocks, "BLOCK", 50)
+
+
+def scaled(cluster, client, n_workers):
+    cluster.scale(n_workers)
+    while len(client.scheduler_info()["workers"]) != n_workers:
+        time.sleep(0.02)
 
 
 def made(n, seed=0):
@@ -160,25 +189,83 @@ def test_odd_tables(client):
 
 
 @pytest.mark.parametrize("phase", some(PHASES, 1, 3))
-def test_a_worker_that_dies_costs_time_only(client, cluster, orders, table, here, phase):
+def test_a_worker_that_dies_costs_time_only(client, cluster, trouble, table, here, phase):
     # With the only worker the table itself is lost: it is sent again.
-    n_workers = 1 if phase == "selection" else 2
-    cluster.scale(n_workers)
-    while len(client.scheduler_info()["workers"]) != n_workers:
-        time.sleep(0.02)
-    (orders / phase).touch()
+    scaled(cluster, client, 1 if phase == "selection" else 2)
+    trouble(phase, "death")
     assert_same(FRRIClassifier(client=client, effort=2000).fit(*table), here)
-    assert (orders / "killed").exists()  # somebody did die
-    (orders / "killed").unlink()
 
 
 @pytest.mark.parametrize("n_workers", [1, *([4] if os.environ.get("FRRI_THOROUGH") else [])])
 def test_the_number_of_workers_does_not_matter(client, cluster, table, here, n_workers):
-    cluster.scale(n_workers)
-    while len(client.scheduler_info()["workers"]) != n_workers:
-        time.sleep(0.02)
+    scaled(cluster, client, n_workers)
     there = FRRIClassifier(client=cluster.scheduler_address, effort=2000).fit(*table)
     assert_same(there, here)
+
+
+# --- an end in any phase
+
+
+@pytest.fixture
+def _interrupts():
+    """Ctrl-C is heard, whoever runs the tests."""
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, usual)
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """A table whose fewest rules are not proved in a moment."""
+    return make_classification(150, 8, flip_y=0.3, random_state=0)
+
+
+def assert_idle(client):
+    """Nothing of a fit is left: neither tasks nor data."""
+    for _ in range(100):
+        left = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
+        if not left:
+            return
+        time.sleep(0.05)
+    raise AssertionError(left)
+
+
+@pytest.mark.usefixtures("_interrupts")
+@pytest.mark.parametrize("phase", some(("looks0", *PHASES[:3]), 0, 2))
+def test_an_interrupt_before_there_are_rules_ends_the_fit(client, trouble, noisy, phase):
+    trouble(phase, "interrupt")
+    X = da.from_array(noisy[0], chunks=(50, 8))
+    clf = FRRIClassifier(client=client)
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(X, noisy[1])
+    assert not hasattr(clf, "ruleset_")
+    assert_idle(client)
+
+
+@pytest.mark.usefixtures("_interrupts")
+@pytest.mark.parametrize(
+    ("phase", "what"), [("selection", "interrupt"), *(((p, "delay")) for p in some(PHASES, 1, 3))]
+)
+def test_the_best_rules_found_are_returned(client, trouble, noisy, phase, what):
+    trouble(phase, what)
+    said = {"interrupt": "stopped by an interrupt", "delay": "stopped by `time_limit`"}[what]
+    clf = FRRIClassifier(client=client, effort=10**9, time_limit=0.4 if what == "delay" else None)
+    with pytest.warns(UserWarning, match=said):
+        clf.fit(*noisy)
+    chosen = clf.selection_
+    assert chosen.stopped_by == {"interrupt": "interrupt", "delay": "time"}[what]
+    assert 0 < chosen.lower_bound < chosen.n_rules
+    assert clf.ruleset_.covers(noisy[0]).any(axis=1).all()
+    assert_idle(client)
+
+
+@pytest.mark.usefixtures("_interrupts")
+def test_a_second_interrupt_is_not_held_back(client, trouble, noisy, monkeypatch):
+    trouble("selection", "interrupt")
+    monkeypatch.setattr(_cluster.Cluster, "end", lambda _: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        FRRIClassifier(client=client, effort=300).fit(*noisy)
+    assert_idle(client)
 
 
 # --- covers that no worker can hold
@@ -393,23 +480,29 @@ def blocky():
 
 @pytest.mark.parametrize("n_workers", [2, *([1, 4] if os.environ.get("FRRI_THOROUGH") else [])])
 def test_additive_rules_are_those_of_one_machine(
-    client, cluster, orders, blocky, n_workers, monkeypatch
+    client, cluster, trouble, blocky, n_workers, monkeypatch
 ):
     X, y, here = blocky
     monkeypatch.setattr(_columns, "BLOCK", 50)
-    cluster.scale(n_workers)
-    while len(client.scheduler_info()["workers"]) != n_workers:
-        time.sleep(0.02)
-    (orders / "scan2").touch()  # a worker dies, with its blocks
+    scaled(cluster, client, n_workers)
+    trouble("scan2", "death")  # of a worker, with its blocks
     given = (dd.from_pandas(X, npartitions=2), dd.from_pandas(y, npartitions=2))
     there = AdditiveRulesClassifier(client=client, **voting()).fit(*given)
-    assert (orders / "killed").exists()
-    (orders / "killed").unlink()
     assert there.ruleset_ == here.ruleset_
     assert there.ruleset_.to_json() == here.ruleset_.to_json()
     assert there.predict(given[0]).compute().tolist() == here.predict(X).tolist()
     copy = pickle.loads(pickle.dumps(clone(there).set_params(client=None)))
     assert copy.get_params() == there.get_params() | {"client": None}
+
+
+@pytest.mark.usefixtures("_interrupts")
+def test_additive_rules_can_be_interrupted(client, trouble, blocky, monkeypatch):
+    monkeypatch.setattr(_columns, "BLOCK", 50)
+    trouble("evaluated1", "interrupt")
+    clf = AdditiveRulesClassifier(client=client, **voting())
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(*blocky[:2])
+    assert_idle(client)
 
 
 def test_blocks_are_sent_without_what_they_remember(blocky, monkeypatch):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import platform
+import signal
 import uuid
 from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -82,7 +85,24 @@ class Cluster:
 
     def send(self, data: Any) -> Future:
         """Data for all workers."""
-        return self.known(self.client.scatter(data, broadcast=True, hash=False))
+        try:
+            return self.known(self.client.scatter(data, broadcast=True, hash=False))
+        except TimeoutError:
+            raise _no_workers(self.client) from None
+
+    @contextmanager
+    def undisturbed(self) -> Iterator[None]:
+        """Keep Ctrl-C, which a terminal tells all of its processes, from workers that would end of it."""
+        if not hasattr(os, "getpgid"):
+            yield
+            return
+        here = platform.node(), os.getpgid(0), os.getpid()
+        self.client.run(_listening, False, *here, on_error="ignore")
+        try:
+            yield
+        finally:
+            if self.client.status == "running":
+                self.client.run(_listening, True, *here, on_error="ignore")
 
     def submit(self, phase: str, number: int, work: Callable[..., Any], *known: Any) -> Future:
         """One task of a phase."""
@@ -151,6 +171,20 @@ def _end(name: str) -> None:
     _ended.add(name)
 
 
+# What the worker does at Ctrl-C where nobody keeps it from that.
+_usual: list[Any] = []
+
+
+def _listening(wanted: bool, host: str, group: int, client: int) -> None:
+    """Whether a worker of the same terminal as the client is to hear Ctrl-C."""
+    if (platform.node(), os.getpgid(0)) != (host, group) or os.getpid() == client:
+        return
+    if not wanted:
+        _usual.append(signal.signal(signal.SIGINT, signal.SIG_IGN))
+    elif _usual:
+        signal.signal(signal.SIGINT, _usual.pop())
+
+
 def ended_with(name: str) -> AbstractContextManager[None]:
     """Searches of this thread end when those of a fit are to."""
     return until(lambda: name in _ended)
@@ -210,11 +244,15 @@ def _answering(client: Any) -> Cluster:
     try:
         client.submit(int, pure=False).result(timeout=PATIENCE)
     except TimeoutError:
-        raise ConnectionError(
-            f"The scheduler at {_address(client)} has had no worker for {PATIENCE} seconds: start some with "
-            "`dask worker`."
-        ) from None
+        raise _no_workers(client) from None
     return Cluster(client)
+
+
+def _no_workers(client: Any) -> ConnectionError:
+    return ConnectionError(
+        f"The scheduler at {_address(client)} has had no worker for {PATIENCE} seconds: start some with "
+        "`dask worker`."
+    )
 
 
 def _address(client: Any) -> str:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri.distributed._cluster import Cluster, Future
-    from frri.induction._layout import Layout
 
     Integers = NDArray[np.int64]
     Words = NDArray[np.uint64]
@@ -41,10 +40,9 @@ class RemoteRules:
     Parameters
     ----------
     cluster : Cluster
-    table : future
-        `frri.induction.blocks.Blocks`, sent to all workers.
-    layout : Layout
-        Of this table.
+    sent : future
+        The table, on all workers.
+    table : Blocks
     ranges : list of (int, int)
         The rows of each block.
     confidences, types : list of futures
@@ -54,15 +52,15 @@ class RemoteRules:
     def __init__(
         self,
         cluster: Cluster,
-        table: Future,
-        layout: Layout,
+        sent: Future,
+        table: Blocks,
         ranges: Sequence[tuple[int, int]],
         confidences: list[Future],
         types: list[Future],
     ) -> None:
-        self.cluster, self.layout, self.ranges = cluster, layout, ranges
+        self.cluster, self.layout, self.ranges = cluster, table.layout, ranges
         self.blocks = [
-            (table, *ends, near, opened)
+            (sent, *ends, near, opened)
             for ends, near, opened in zip(ranges, confidences, types, strict=True)
         ]
         self.asked = 0

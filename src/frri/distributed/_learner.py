@@ -53,8 +53,9 @@ class OnCluster:
             self._cluster = cluster
             try:
                 given = [X, y] if sample_weight is None else [X, y, sample_weight]
-                here = cluster.attempt(lambda: brought_here(cluster, given))
-                super().fit(*here)  # type: ignore[misc]
+                with cluster.undisturbed():
+                    here = cluster.attempt(lambda: brought_here(cluster, given))
+                    super().fit(*here)  # type: ignore[misc]
                 return self
             finally:
                 self._cluster = None

@@ -74,7 +74,8 @@ class RemoteBlocks(Blocks):
     """
 
     def __init__(self, cluster: Cluster, blocks: Sequence[Block]) -> None:
-        super().__init__(cluster.client.scatter(list(blocks), hash=False))
+        sent = cluster.client.scatter(list(blocks), hash=False)
+        super().__init__([cluster.known(block) for block in sent])
         self.cluster, self.asked = cluster, 0
 
     def _answers(self, question: str, arguments: tuple[Any, ...]) -> list[NDArray[np.float64]]:

@@ -13,7 +13,6 @@ from frri._util.optional import optional
 from frri.cover.peel import Peeled, begin
 from frri.distributed._covers import RemoteCovers, RemoteRules
 from frri.distributed._learner import OnCluster
-from frri.induction._paths import is_small
 from frri.induction.blocks import Blocks
 from frri.learners.frri import FRRIClassifier as LocalClassifier
 
@@ -99,13 +98,13 @@ class FRRIClassifier(OnCluster, LocalClassifier):
         by_block = [orders if len(orders) == 1 else orders[low:high] for low, high in ranges]
         near = cluster.map("confidences", Blocks.confidences, tables, lows, highs)
         opened = cluster.map("shortening", Blocks.shorten, tables, lows, highs, near, by_block)
-        rules = RemoteRules(cluster, sent, table.layout, ranges, near, opened)
+        rules = RemoteRules(cluster, sent, table, ranges, near, opened)
         confidence = table.layout.by_object(np.concatenate(cluster.gather(near)))
         laps.append(perf_counter())
         types = table.layout.by_object(np.concatenate(cluster.gather(opened)))
         laps.append(perf_counter())
         begun = None
-        if room is not None and not is_small(table.layout):  # as on one machine
+        if room is not None and not table.is_small:  # as on one machine
             costs = np.count_nonzero(types, axis=1)
             begun = begin(rules, table.objects, costs, room)
         covers: Any = rules.covers(None if begun is None else begun.left)

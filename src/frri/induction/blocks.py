@@ -14,7 +14,7 @@ import numpy as np
 
 from frri.induction import limits_of
 from frri.induction._layout import Layout
-from frri.induction._paths import Large
+from frri.induction._paths import Large, is_small
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -81,6 +81,11 @@ class Blocks:
     def nbytes(self) -> int:
         """How much is sent with it."""
         return int(self.layout.points.nbytes + self.layout.objects.nbytes)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether one machine would have room for whatever it covers."""
+        return is_small(self.layout)
 
     def ranges(self) -> list[tuple[int, int]]:
         """The rows of each block, all of one class; they depend on the sizes of the classes alone."""
