@@ -1,19 +1,23 @@
-"""What people would take instead, from other packages, on the same folds: rows for `sizes.csv`.
+"""What people would take instead, from other packages, on the same folds: rows for `others.csv`.
 
-These packages want versions of their own, so the tables go to an environment of theirs as arrays:
+These packages want versions of their own, so the tables go to environments of theirs as arrays:
 
     python benchmarks/other_packages.py --tables DIRECTORY      in this environment
     pip install imodels interpret-core six                      in another one
-    python benchmarks/other_packages.py DIRECTORY [LEARNER ...] in that one: others.csv with versions
+    pip install rulekit                                         in a third one (with a Java runtime)
+    pip install fasterrisk                                      in a fourth one
+    python benchmarks/other_packages.py DIRECTORY LEARNER ... [--folds 3]   in the one of its package
 
-Learners of two classes learn each class against the rest, and share the 2K + 6 rules that the additive
-learner has for K classes. A rule is a leaf of a tree (FIGS), a rule
-with a coefficient that is not 0 (RuleFit) or a stump (BoostedRules); models without rules have none.
+Each learner is measured on the first folds of ten (all unless told), and its rows in others.csv say on how
+many, and the version of its package. Learners of two classes learn each class against the rest, and share
+the 2K + 6 rules that the additive learner has for K classes; FasterRisk is run on tables of two classes only.
+A rule is a leaf of a tree (FIGS), a rule or linear term with a coefficient that is not 0 (RuleFit), a stump
+(BoostedRules) or a threshold with points (FasterRisk); models without rules have none.
 """
 
 import csv
-import sys
 import warnings
+from argparse import ArgumentParser
 from importlib.metadata import version
 from pathlib import Path
 from time import process_time
@@ -22,7 +26,7 @@ import numpy as np
 
 FILE = Path(__file__).with_name("others.csv")
 FIELDS = (
-    "learner", "size", "set", "balanced", "plain", "rules", "conditions", "seconds", "package",
+    "learner", "size", "set", "balanced", "plain", "rules", "conditions", "seconds", "package", "folds",
 )  # fmt: skip
 
 
@@ -39,36 +43,96 @@ def tables(directory):
         np.savez(Path(directory) / name, X=data.X.to_numpy(), y=classes, folds=folds)
 
 
-def learners():
-    """Name, size and package, how it is made for so many classes, and how large it is."""
-    from imodels import BoostedRulesClassifier, FIGSClassifier, RuleFitClassifier
+def figs(k):
+    from imodels import FIGSClassifier
+
+    return one_against_rest(FIGSClassifier(max_rules=share(k)), k), leaves
+
+
+def boosted(k):
+    from imodels import BoostedRulesClassifier
+
+    model = BoostedRulesClassifier(n_estimators=share(k), random_state=0)
+    return one_against_rest(model, k), lambda model: [1] * len(model.estimators_)
+
+
+def rule_fit(k):
+    from imodels import RuleFitClassifier
+
+    model = RuleFitClassifier(max_rules=share(k), random_state=0)
+    return one_against_rest(model, k), linear_rules
+
+
+def additive_models():
     from interpret.glassbox import ExplainableBoostingClassifier
+
+    return ExplainableBoostingClassifier(random_state=0, n_jobs=1, outer_bags=2), None
+
+
+def gradient_boosting():
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    return {
-        ("FIGS", "2K + 6", "imodels"): (
-            lambda k: one_against_rest(FIGSClassifier(max_rules=share(k)), k),
-            leaves,
-        ),
-        ("BoostedRules", "2K + 6", "imodels"): (
-            lambda k: one_against_rest(
-                BoostedRulesClassifier(n_estimators=share(k), random_state=0), k
-            ),
-            stumps,
-        ),
-        ("RuleFit", "2K + 6", "imodels"): (
-            lambda k: one_against_rest(RuleFitClassifier(max_rules=share(k), random_state=0), k),
-            linear_rules,
-        ),
-        ("EBM", "no limit", "interpret-core"): (
-            lambda _: ExplainableBoostingClassifier(random_state=0, n_jobs=1, outer_bags=2),
-            None,
-        ),
-        ("gradient boosting", "no limit", "scikit-learn"): (
-            lambda _: HistGradientBoostingClassifier(max_iter=60, random_state=0),
-            None,
-        ),
-    }
+    return HistGradientBoostingClassifier(max_iter=60, random_state=0), None
+
+
+def RuleKit(most):  # noqa: N802 - the learner's name
+    """Sequential covering with votes; at most so many rules for each class, 0 for no limit."""
+    from rulekit.classification import RuleClassifier
+
+    def conditions(model):
+        return [str(rule).split(" THEN ")[0].count(" AND ") + 1 for rule in model.model.rules]
+
+    return Texts(RuleClassifier(max_rule_count=most)), lambda model: conditions(model.model)
+
+
+class Texts:
+    """Labels as texts, because a number would be taken for a number to predict."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def fit(self, X, y):
+        """Learn."""
+        self.model.fit(X, y.astype(str))
+        return self
+
+    def predict(self, X):
+        """Numbers again."""
+        return np.asarray(self.model.predict(X)).astype(int)
+
+
+def FasterRisk(k):  # noqa: N802 - the learner's name
+    """A sum of whole points for k thresholds of the package's own choice."""
+    return Points(k), lambda model: [1] * int(np.count_nonzero(model.model.betas_[0]))
+
+
+class Points:
+    """The package's thresholds of the training table, then its first score card."""
+
+    def __init__(self, k):
+        self.k = k
+
+    def fit(self, X, y):
+        """Learn."""
+        import pandas as pd
+        from fasterrisk.binarization_util import BinBinarizer
+        from fasterrisk.wrapper import FasterRisk
+
+        self.bins = BinBinarizer(max_num_thresholds_per_feature=100)
+        table = pd.DataFrame(X).rename(columns=str)
+        self.bins.fit(table)
+        self.model = FasterRisk(k=self.k).fit(self._thresholds(table), np.where(y == 1, 1.0, -1.0))
+        return self
+
+    def predict(self, X):
+        """1 where the points make that the likelier class."""
+        import pandas as pd
+
+        table = self._thresholds(pd.DataFrame(X).rename(columns=str))
+        return (self.model.predict_proba(table) > 0.5).astype(int)
+
+    def _thresholds(self, table):
+        return self.bins.transform(table)[0].to_numpy(dtype=float)
 
 
 def share(n_classes):
@@ -106,50 +170,58 @@ def linear_rules(model):
     return [str(rule).count(" and ") + 1 for rule in table["rule"]]
 
 
-def stumps(model):
-    """One condition for every stump."""
-    return [1] * len(model.estimators_)
+LEARNERS = {
+    ("FIGS", "2K + 6"): ("imodels", figs),
+    ("BoostedRules", "2K + 6"): ("imodels", boosted),
+    ("RuleFit", "2K + 6"): ("imodels", rule_fit),
+    ("EBM", "no limit"): ("interpret-core", lambda _: additive_models()),
+    ("gradient boosting", "no limit"): ("scikit-learn", lambda _: gradient_boosting()),
+    ("RuleKit", "as it comes"): ("rulekit", lambda _: RuleKit(0)),
+    ("RuleKit", "2K + 6"): ("rulekit", lambda k: RuleKit(round((2 * k + 6) / k))),
+    ("FasterRisk", "2K + 6"): ("fasterrisk", lambda k: FasterRisk(2 * k + 6)),
+}  # package, and a model for so many classes with the function that lists the conditions of its rules
+TWO_CLASSES = {"FasterRisk"}
 
 
-def main(directory, chosen):
-    """Measure the learners named, or all; what others.csv has of others stays there."""
-    old = []
-    if FILE.exists():
-        with FILE.open(encoding="utf-8") as file:
-            old = list(csv.reader(file))[1:]
-    for (name, size, package), (make, count) in learners().items():
-        if chosen and name not in chosen:
+def main(directory, chosen, n_folds):
+    """Measure the learners named; what others.csv has of others stays there."""
+    for (name, size), (package, make) in LEARNERS.items():
+        if name not in chosen:
             continue
-        old = [row for row in old if row[:2] != [name, size]]
+        rows = []
         for path in sorted(Path(directory).glob("*.npz")):
-            row = means(make, count, np.load(path))
+            data = np.load(path)
+            if name in TWO_CLASSES and len(np.unique(data["y"])) > 2:
+                continue
+            row = means(make, data, n_folds)
             known = f"{package} {version(package)}"
-            old.append([name, size, path.stem, *(f"{value:.4f}" for value in row), known])
-            print(*old[-1], flush=True)
+            rows.append([name, size, path.stem, *(f"{value:.4f}" for value in row), known, n_folds])
+            print(*rows[-1], flush=True)
+        with FILE.open(encoding="utf-8") as file:
+            old = [row for row in list(csv.reader(file))[1:] if row[:2] != [name, size]]
         with FILE.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([FIELDS, *old])
+            csv.writer(file).writerows([FIELDS, *old, *rows])
 
 
-def means(make, count, data):
+def means(make, data, n_folds):
     """Balanced and plain accuracy, rules, conditions per rule and seconds of a fit, over the folds."""
     from sklearn.metrics import recall_score
 
     X, y, folds = data["X"], data["y"], data["folds"]
     rows = []
-    for fold in range(10):
+    for fold in range(n_folds):
         test = folds == fold
+        model, count = make(len(np.unique(y)))
         start = process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = make(len(np.unique(y))).fit(X[~test], y[~test])
+            model = model.fit(X[~test], y[~test])
         seconds = process_time() - start
         said = model.predict(X[test])
         recalls = recall_score(y[test], said, labels=np.unique(y[test]), average=None)
         sizes = [np.nan]
         if count is not None:
-            parts = (
-                getattr(model, "estimators_", [model]) if hasattr(model, "multilabel_") else [model]
-            )
+            parts = model.estimators_ if hasattr(model, "multilabel_") else [model]
             sizes = [n for part in parts for n in count(part)]
         rules = len(sizes) if count is not None else np.nan
         length = np.mean(sizes) if sizes else np.nan
@@ -158,7 +230,13 @@ def means(make, count, data):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--tables":
-        tables(sys.argv[2])
+    parser = ArgumentParser()
+    parser.add_argument("directory")
+    parser.add_argument("learners", nargs="*")
+    parser.add_argument("--tables", action="store_true")
+    parser.add_argument("--folds", type=int, default=10)
+    told = parser.parse_args()
+    if told.tables:
+        tables(told.directory)
     else:
-        main(sys.argv[1], sys.argv[2:])
+        main(told.directory, told.learners, told.folds)

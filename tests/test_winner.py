@@ -1,5 +1,6 @@
 """The fewest errors of candidates that compete, against trying every choice."""
 
+from itertools import combinations
 from unittest.mock import patch
 
 import numpy as np
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 import naive_winner
 from frri.cover import fewest_errors, winner
+from frri.cover._bound import matching
 from thorough import often
 
 SIZES = [1, 2, 4]
@@ -34,10 +36,10 @@ def solved(contest, **options):
 
 
 @settings(max_examples=often(120), deadline=None)
-@given(contests())
-def test_no_choice_has_fewer_errors(contest):
+@given(contests(), st.sampled_from([0, 10_000]))
+def test_no_choice_has_fewer_errors(contest, few):
     scores, says, classes, default = contest
-    with patch.object(winner, "BLOCK", 1):
+    with patch.object(winner, "BLOCK", 1), patch.object(winner, "FEW", few):
         found = solved(contest)
     for size, choice in zip(SIZES, found, strict=True):
         assert choice.status == "optimal"
@@ -74,7 +76,13 @@ class Clock:
 @given(contests(), st.sampled_from([0.0, 20.0, 60.0, 200.0]))
 def test_what_is_not_proved_is_a_bound(contest, seconds):
     scores, says, classes, default = contest
-    with patch.object(winner, "time", Clock()), patch.object(winner, "SHORT", 3):
+    clock = Clock()
+    with (
+        patch.object(winner, "time", clock),
+        patch.object(matching, "time", clock),
+        patch.object(winner, "SHORT", 3),
+        patch.object(winner, "FEW", 0),
+    ):
         found = solved(contest, time_limit=seconds)
     for size, choice in zip(SIZES, found, strict=True):
         fewest = naive_winner.fewest(scores, says, classes, size, default)
@@ -83,3 +91,41 @@ def test_what_is_not_proved_is_a_bound(contest, seconds):
         assert choice.errors == said
     assert [c.errors for c in found] == sorted((c.errors for c in found), reverse=True)
     assert [c.bound for c in found] == sorted((c.bound for c in found), reverse=True)
+
+
+@settings(max_examples=often(120), deadline=None)
+@given(contests(), st.integers(1, 3), st.integers(1, 5), st.data())
+def test_cuts_hold_for_all_choices(contest, at_most, weight, data):
+    """Whatever x they are made for, alone and in the mean, and with what they say no better choice has."""
+    scores, says, classes, default = contest
+    table = np.array(scores, dtype=float).reshape(len(says), len(classes))
+    weights = np.array([1.0 + i % weight for i in range(len(classes))])
+    one = winner._Contest(table, np.array(says, dtype=int), np.array(classes), default, weights)
+    shares = st.lists(st.sampled_from([0.0, 0.002, 1 / 3, 0.5, 1.0]), min_size=9, max_size=9)
+    with patch.object(matching, "EVENTS", data.draw(st.sampled_from([1, 4, 1200]))):
+        cuts = [
+            matching._Matcher(one.levels, one.start, one.counts, size).cut(
+                np.array(data.draw(shares)[: len(says)])
+            )
+            for size in (at_most, at_most + 1)
+        ]
+    mean = matching._mean(cuts, np.array([data.draw(st.sampled_from([0.0, 0.3, 1.0])), 0.7]))
+    assert mean.at_most == at_most or mean.gains.tolist() == cuts[1].gains.tolist()
+    choices = [c for k in range(at_most + 1) for c in combinations(range(len(says)), k)]
+    fewest = min(one.errors(list(choice)) for choice in choices)
+    assert all(cut.bound(at_most) <= fewest for cut in (*cuts, mean))
+    for choice in choices:
+        errors = one.errors(list(choice))
+        for cut in (*cuts, mean):
+            assert errors >= cut.constant - cut.gains[list(choice)].sum()
+            assert cut.possible(at_most, errors + 1)[list(choice)].all()
+
+
+def test_matching_bounds_what_relaxations_do_not():
+    """Two objects that none can tell apart: half of each candidate does not put one right for half the harm."""
+    classes = [0, 1] * 6
+    scores = np.kron(np.eye(6), np.ones((1, 2)))
+    contest = winner._Contest(scores, np.ones(6, int), np.array(classes), 0, np.ones(12))
+    ascent = matching.Ascent(contest.levels, contest.start, contest.counts)
+    cut, _ = ascent.bounded([0], 6, 3, None)
+    assert cut.bound(3) == 6

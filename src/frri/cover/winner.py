@@ -9,26 +9,34 @@ What matters of the scores are *levels*. An object without any candidate has lev
 change sides. So a choice has for each object the highest level of its candidates, and an odd level is an
 error.
 
-An integer programme with a variable for each error says the same, but its relaxation is weak: fractions of
-many candidates put an object right together, while each does only its own fraction of harm. On 40 leaves of
-trees (pima), SciPy's solver had 158 errors and a bound of 146 for six of them after three seconds; the search
-proves 157 in less than one.
+Before that, objects that are put right are matched with objects that are harmed (`_bound.matching`). That gives a
+bound for every number of candidates, and says which of them no better choice can have.
 """
 
 import time
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from frri.cover._bound.matching import Ascent, Cut
 from frri.cover.result import Status
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Levels = NDArray[np.uint16]
+Found = tuple[int, list[int]]
+"""Errors and the candidates that make them."""
 
 BLOCK = 1 << 20
 """Elements of a block of bounds."""
+
+FEW = 20_000
+"""Choices that are gone through without looking for a bound first."""
+
+KICKS, QUICK = 20, 10_000_000
+"""How often a choice is tried again, at most; fewer times where there are more levels than a part of this."""
 
 SHORT = 8
 """Errors (the heaviest ones) between the bound and the best choice from which on the whole way is tried."""
@@ -114,31 +122,69 @@ def fewest_errors(
         np.ones(len(right)) if weights is None else np.asarray(weights, dtype=np.float64),
     )
     limits = np.asarray(sizes, dtype=np.int64).tolist()
-    found: list[tuple[int, list[int]]] = []
-    chosen: list[int] = []
+    found: list[Found] = []
     for most in limits:
-        chosen = contest.improved(chosen, most)
-        found.append((contest.errors(chosen), chosen))
-    bounds = []
+        found.append(contest.kicked(found[-1][1] if found else [], most))
+    bounds, cuts = _bounded(contest, limits, found, start, time_limit)
     for place, most in enumerate(limits):
         if place:
             more = contest.improved(found[place - 1][1], most)
-            found[place] = min(found[place], (contest.errors(more), more), key=lambda one: one[0])
+            found[place] = min(found[place], (contest.errors(more), more), key=_errors)
         left = None
         if time_limit is not None:
             # Half of what is left for each but the last: few candidates are quick, many hopeless.
             left = max(0.0, time_limit - (time.perf_counter() - start))
             left /= 2 if place < len(limits) - 1 else 1
-        best, bound = contest.proved(found[place], most, left)
-        bounds.append(bound)
+        possible = np.ones(len(contest.levels), dtype=bool)
+        for cut in cuts:
+            if cut.at_most >= most:
+                possible &= cut.possible(most, found[place][0])
+        best, bounds[place] = contest.proved(found[place], most, bounds[place], possible, left)
         # What at most so many can do, more can as well.
-        found[place:] = [min(best, other, key=lambda one: one[0]) for other in found[place:]]
+        found[place:] = [min(best, other, key=_errors) for other in found[place:]]
     # And what more cannot, fewer cannot.
     bounds = np.maximum.accumulate(bounds[::-1])[::-1].tolist()
     return tuple(
         WinnerChoice(most, np.array(sorted(rules), dtype=np.int64), errors, bound)
         for most, (errors, rules), bound in zip(limits, found, bounds, strict=True)
     )
+
+
+def _errors(one: Found) -> int:
+    return one[0]
+
+
+def _bounded(
+    contest: "_Contest",
+    limits: list[int],
+    found: list[Found],
+    start: float,
+    time_limit: float | None,
+) -> tuple[list[int], list[Cut]]:
+    """Bounds by matching, where going through all choices would take long, with the cuts that prove them.
+
+    What is found on the way that is better takes its place among the choices.
+    """
+    ascent = Ascent(contest.levels, contest.start, contest.counts)
+    cuts: list[Cut] = []
+    for place in reversed(range(len(limits))):
+        most = limits[place]
+        if comb(len(contest.levels), most) <= FEW:
+            continue
+        deadline = None
+        if time_limit is not None:
+            # Half of the time for all sizes, shared evenly.
+            now = time.perf_counter()
+            deadline = now + max(0.0, start + time_limit / 2.0 - now) / (place + 1)
+        cut, x = ascent.bounded(found[place][1], found[place][0], most, deadline)
+        if cut is None:
+            continue
+        cuts.append(cut)
+        near = contest.improved(np.argsort(-x, kind="stable")[:most].tolist(), most)
+        found[place] = min(found[place], (contest.errors(near), near), key=_errors)
+    return [
+        max((cut.bound(most) for cut in cuts if cut.at_most >= most), default=0) for most in limits
+    ], cuts
 
 
 class _Contest:
@@ -189,13 +235,26 @@ class _Contest:
             if now == before:
                 return chosen
 
+    def kicked(self, chosen: list[int], most: int) -> Found:
+        """A choice with few errors: added and swapped, then again without two of it, as often as is quick."""
+        best = self.improved(chosen, most)
+        random = np.random.default_rng(0)
+        for _ in range(min(KICKS, QUICK // max(self.levels.size, 1)) if most > 2 else 0):
+            kept = random.permutation(best)[2:].tolist()
+            best = min(best, self.improved(kept, most), key=self.errors)
+        return self.errors(best), best
+
     def proved(
-        self, best: tuple[int, list[int]], most: int, time_limit: float | None
-    ) -> tuple[tuple[int, list[int]], int]:
-        """The best choice after all, and what no choice can be below."""
+        self,
+        best: Found,
+        most: int,
+        bound: int,
+        possible: NDArray[np.bool_],
+        time_limit: float | None,
+    ) -> tuple[Found, int]:
+        """The best choice after all, and what no choice can be below, of those that are possible for fewer errors."""
         deadline = None if time_limit is None else time.perf_counter() + time_limit
-        search = _Search(self, best, deadline)
-        bound = 0
+        search = _Search(self, best, possible, deadline)
         while bound < search.best[0]:
             # A quarter of the way to the best choice, and the rest at once when it is short.
             gap = search.best[0] - bound
@@ -236,13 +295,14 @@ class _Search:
     """
 
     def __init__(
-        self, contest: _Contest, best: tuple[int, list[int]], deadline: float | None
+        self, contest: _Contest, best: Found, possible: NDArray[np.bool_], deadline: float | None
     ) -> None:
         self.best, self.target = best, best[0]
         self.counts, self.start = contest.counts, contest.start
         # Those that put most right go first: the later ones are soon known not to be enough.
         mended = (contest.start & ~np.maximum(contest.levels, contest.start) & 1) @ contest.counts
-        self.order = np.argsort(-mended, kind="stable")
+        order = np.argsort(-mended, kind="stable")
+        self.order = order[possible[order]]
         self.levels = np.ascontiguousarray(contest.levels[self.order])
         self.says = contest.says[self.order]
         self.own = self.says == np.arange(self.says.max(initial=0) + 1)[:, None]
