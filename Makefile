@@ -7,9 +7,10 @@ BIN := $(VENV)/Scripts
 else
 BIN := $(VENV)/bin
 endif
-# Tests start many processes, which need not read all sources anew, and the three that test need not either.
+# Tests start many processes, which need not read all sources anew, and those that test need not either.
 export PYTHONDONTWRITEBYTECODE :=
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# What is not imported need not be compiled: half of the time of an installation.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 .PHONY: demo test lint types tests thorough test-oldest coverage browser bench docs gallery dist clean
 
@@ -27,14 +28,15 @@ lint: $(VENV)/installed-dev
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
-# One worker more than two cores have: many tests wait for a browser or another process. Tests of a file share
-# what they have opened and compiled.
+# Two workers more than two cores have: many tests wait for a browser or another process, and these take turns
+# with others (tests/conftest.py). Tests of a file share what they have opened and compiled.
+WORKERS := -n 4 --dist loadfile --no-loadscope-reorder
 tests: browser
-	$(BIN)/python -m pytest -n 3 --dist loadfile
+	$(BIN)/python -m pytest $(WORKERS)
 
 # The same tests on four times as many random tables.
 thorough: browser
-	FRRI_THOROUGH=1 $(BIN)/python -m pytest -n 3 --dist loadfile
+	FRRI_THOROUGH=1 $(BIN)/python -m pytest $(WORKERS)
 
 # The same tests with the oldest version of everything that pyproject.toml allows.
 test-oldest:

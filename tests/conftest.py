@@ -1,5 +1,6 @@
 """Programs that are started once for all tests of a file."""
 
+import itertools
 import os
 import shutil
 import sys
@@ -21,6 +22,28 @@ os.environ.setdefault("SOURCE_DATE_EPOCH", "1704067200")
 def pytest_collect_file():
     """Tests are not searched for doctests, for which each file would be run twice."""
     return [found for found in (yield) if not isinstance(found, DoctestModule)]
+
+
+# Files whose tests mostly wait for browsers, clusters and other processes, the longest first.
+WAITING = (
+    "test_end_to_end",
+    "test_distributed",
+    "test_page",
+    "test_report",
+    "test_compare",
+    "test_docs",
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Files that wait and files that compute take turns, so that at the end not all are waiting."""
+    tests = {}
+    for item in items:
+        tests.setdefault(item.path, []).append(item)
+    waiting = [path for name in WAITING for path in tests if path.name.startswith(name)]
+    computing = sorted(tests.keys() - set(waiting), key=lambda path: (-len(tests[path]), path))
+    turns = itertools.chain(*itertools.zip_longest(waiting, computing))
+    items[:] = [item for path in turns if path for item in tests[path]]
 
 
 @pytest.fixture(scope="module")
