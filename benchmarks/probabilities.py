@@ -3,8 +3,10 @@
 Beside them stand both of a random forest; the last line counts the sets with a log loss below the forest's.
 
 Three stratified folds of each of the eighteen sets. FRRI makes no effort to prove its rules the fewest.
+`python -m benchmarks.probabilities NAME ...` takes only some of the models.
 """
 
+import sys
 import warnings
 
 import numpy as np
@@ -16,48 +18,46 @@ from frri.compare.datasets import NAMES, load
 from frri.learners.registry import LEARNERS
 from frri.rules.class_measures import brier_score
 
-SETTINGS = {
-    "frri": {"effort": 0},
-    "compact": {},
-    "ripper": {"random_state": 0},
-    "furia": {"random_state": 0},
-    "modlem": {},
-    "additive": {},
-    "quickrules": {},
+# Without class weights probabilities are those of the table; with them, of one with classes of equal size.
+MODELS = {
+    "frri": lambda: LEARNERS["frri"].make(effort=0),
+    "compact": LEARNERS["compact"].make,
+    "ripper": lambda: LEARNERS["ripper"].make(random_state=0),
+    "furia": lambda: LEARNERS["furia"].make(random_state=0),
+    "modlem": LEARNERS["modlem"].make,
+    "additive": LEARNERS["additive"].make,
+    "unweighted": lambda: LEARNERS["additive"].make(class_weight=None),
+    "quickrules": LEARNERS["quickrules"].make,
+    "forest": lambda: RandomForestClassifier(random_state=0, n_jobs=1),
 }
-MODELS = (*SETTINGS, "forest")
 
 
-def main():
+def main(models=tuple(MODELS)):
     print("log loss / Brier score; ! where the shares of classes are better")
-    print(f"{'':16} {'shares':>6} {'tree':>6}", *(f"{name:>13}" for name in MODELS), flush=True)
+    print(f"{'':16} {'shares':>6} {'tree':>6}", *(f"{name:>13}" for name in models), flush=True)
     rows = []
     for name in NAMES:
-        losses, scores = _measured(load(name))
+        losses, scores = _measured(load(name), models)
         rows.append((losses, scores))
-        _line(name, losses, scores)
+        _line(name, losses, scores, models)
     losses, scores = (
         {key: np.mean([row[k][key] for row in rows]) for key in rows[0][k]} for k in (0, 1)
     )
-    _line("mean", losses, scores)
-    below = [sum(row[0][one] < row[0]["forest"] for row in rows) for one in MODELS]
+    _line("mean", losses, scores, models)
+    below = [sum(row[0][one] < row[0]["forest"] for row in rows) for one in models]
     print(f"{'below the forest':30}", *(f"{count:>6} of {len(rows)}" for count in below))
 
 
-def _measured(data):
+def _measured(data, models):
     """Log losses and Brier scores over the folds."""
     X, (_, y) = data.X, np.unique(data.y, return_inverse=True)
     n_classes = y.max() + 1
-    found = {name: np.zeros((len(y), n_classes)) for name in ("shares", "tree", *MODELS)}
+    found = {name: np.zeros((len(y), n_classes)) for name in ("shares", "tree", *models)}
     warnings.simplefilter("ignore")
     for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
         found["shares"][test] = np.bincount(y[train], minlength=n_classes) / len(train)
-        models = {
-            "tree": DecisionTreeClassifier(random_state=0),
-            "forest": RandomForestClassifier(random_state=0, n_jobs=1),
-        }
-        models |= {name: LEARNERS[name].make(**more) for name, more in SETTINGS.items()}
-        for name, model in models.items():
+        tree = {"tree": DecisionTreeClassifier(random_state=0)}
+        for name, model in (tree | {name: MODELS[name]() for name in models}).items():
             model.fit(X.iloc[train], y[train])
             found[name][np.ix_(test, model.classes_)] = model.predict_proba(X.iloc[test])
     # As in scikit-learn, nothing is impossible; what a fold has not seen would be.
@@ -66,9 +66,13 @@ def _measured(data):
     return losses, {name: brier_score(y, shares) for name, shares in found.items()}
 
 
-def _line(name, losses, scores):
+def _line(name, losses, scores, models):
     cells = [
         f"{losses[one]:6.3f}{'!' if losses[one] > losses['shares'] else ' '}/{scores[one]:.3f}"
-        for one in MODELS
+        for one in models
     ]
     print(f"{name:16} {losses['shares']:6.3f} {scores['tree']:6.3f}", *cells, flush=True)
+
+
+if __name__ == "__main__":
+    main(*[sys.argv[1:]] if sys.argv[1:] else ())

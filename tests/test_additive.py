@@ -21,6 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_additive as naive
 from frri._twins import compiled
+from frri.learners._calibration import STRETCHES
 from frri.learners.additive import _bin_kernels as kernels
 from frri.learners.additive import _columns as columns_module
 from frri.learners.additive._columns import AT_LEAST, AT_MOST, ONE_OF, SoftColumns, midpoints
@@ -264,8 +265,10 @@ def test_the_ruleset_gives_what_was_fitted():
     weights = (len(y) / (3 * sizes))[y]
     search = Search(columns, np.ones(len(y)), 8 / 3, False, 4)
     model = Induction(search, SoftmaxLoss(y.to_numpy(), (0, 1, 2), weights, 8 / 3, 1.0), 12).run()
-    assert [rule.weight for rule in rules] == model.fitted.weights.tolist()
-    np.testing.assert_allclose(rules.scores(X), model.fitted.scores.T, atol=1e-9)
+    stretch = rules[0].weight / model.fitted.weights[0]
+    assert np.isclose(stretch, STRETCHES).any()
+    np.testing.assert_allclose([r.weight for r in rules], stretch * model.fitted.weights)
+    np.testing.assert_allclose(rules.scores(X), stretch * model.fitted.scores.T, atol=1e-9)
     np.testing.assert_allclose(fit.predict_proba(X).sum(axis=1), 1.0)
     assert (fit.predict(X) == fit.predict_proba(X).argmax(axis=1)).all()
     for rule, covered in zip(rules, rules.covers(X).T, strict=True):

@@ -6,6 +6,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from frri import AdditiveRulesClassifier, BaggedRulesClassifier, RuleSet
+from frri.learners._calibration import STRETCHES
 
 
 @parametrize_with_checks([BaggedRulesClassifier(n_bags=3, max_rules=4)])
@@ -31,27 +32,37 @@ def bagged(wine):
     return Watched(n_bags=6, random_state=0, n_jobs=1).fit(*wine), bags
 
 
+def stretch_of(model, bags):
+    """What the votes of the bags were multiplied with."""
+    stretches = np.array(STRETCHES)
+    found = model.ruleset_[0].weight * len(bags) / bags[0].ruleset[0].weight
+    return stretches[np.abs(stretches - found).argmin()]
+
+
 def test_the_ruleset_is_the_mean_of_the_bags(bagged, wine):
     model, bags = bagged
     X, _ = wine
     together = np.mean([bag.ruleset.scores(X) for bag in bags], axis=0)
-    np.testing.assert_allclose(model.ruleset_.scores(X), together, rtol=0, atol=1e-12)
+    stretch = stretch_of(model, bags)
+    assert stretch in STRETCHES
+    np.testing.assert_allclose(model.ruleset_.scores(X), stretch * together, rtol=0, atol=1e-12)
     assert len(model.ruleset_) == sum(len(bag.ruleset) for bag in bags)
 
 
 def test_what_unseen_objects_get(bagged, wine):
     model, bags = bagged
     X, y = wine
+    trust, sizes = model.ruleset_.trust, np.bincount(y)
     right = []
     for i in range(len(X)):
         said = [bag.ruleset.scores(X.iloc[[i]])[0] for bag in bags if bag.unseen[i]]
         if not said:
             assert np.isnan(model.oob_decision_function_[i]).all()
             continue
-        powers = np.exp(np.mean(said, axis=0))
-        np.testing.assert_allclose(
-            model.oob_decision_function_[i], powers / powers.sum(), atol=1e-12
-        )
+        powers = np.exp(stretch_of(model, bags) * np.mean(said, axis=0))
+        shares = trust * powers / powers.sum() + (1 - trust) * sizes / sizes.sum()
+        assert shares.argmax() == powers.argmax()
+        np.testing.assert_allclose(model.oob_decision_function_[i], shares, atol=1e-12)
         right.append(powers.argmax() == y[i])
     assert model.oob_score_ == np.mean(right)
 
@@ -78,7 +89,10 @@ def test_one_bag_of_everything_is_an_additive_model(wine, monkeypatch):
     model = BaggedRulesClassifier(n_bags=1, max_attributes=1.0, class_weight="balanced")
     model.fit(*wine)
     single = AdditiveRulesClassifier().fit(*wine)
-    assert [str(rule) for rule in model.ruleset_] == [str(rule) for rule in single.ruleset_]
+    assert [r.conditions for r in model.ruleset_] == [r.conditions for r in single.ruleset_]
+    votes, single_votes = ([rule.weight for rule in m.ruleset_] for m in (model, single))
+    stretch = single_votes[0] / votes[0]
+    np.testing.assert_allclose(single_votes, stretch * np.array(votes), rtol=1e-12)
     assert np.isnan(model.oob_score_)
 
 

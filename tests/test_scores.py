@@ -158,9 +158,6 @@ def test_what_takes_long_is_told_meanwhile(capsys):
 
 # ---------------------------------------------------------------- probabilities
 
-# The mean of many models need not be told to doubt.
-CALIBRATED = [name for name in RULE_LEARNERS if name != "bagged"]
-
 
 def overlapping(n, seed=0):
     """Two numbers that tell little about three classes of different sizes."""
@@ -173,14 +170,14 @@ def loss(shares, y):
     return -np.log(np.clip(shares[np.arange(len(y)), y], 1e-15, 1)).mean()
 
 
-@pytest.mark.parametrize("name", CALIBRATED)
+@every
 def test_probabilities_beat_the_sizes_of_classes_where_these_overlap(name):
     X, y = overlapping(200)
     new, truth = overlapping(1000, seed=1)
     model = fitted(name, X, y)
     shares = model.predict_proba(new)
     priors = np.tile(np.bincount(y) / len(y), (len(new), 1))
-    if name != "additive":  # whose votes are fitted to be probabilities
+    if name not in {"additive", "bagged"}:  # whose votes are fitted to be probabilities
         by_rules = replace(model.ruleset_, trust=1.0).predict_proba(new)
         assert loss(shares, truth) < loss(by_rules, truth)
     if name == "quickrules":  # always answers the largest class here, and is not trusted for that
@@ -191,7 +188,7 @@ def test_probabilities_beat_the_sizes_of_classes_where_these_overlap(name):
     assert shares.sum(axis=1) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("name", CALIBRATED)
+@every
 def test_clear_classes_are_trusted_and_classes_by_lot_are_not(name):
     random = np.random.default_rng(0)
     X = random.random((120, 2)).round(2)
@@ -226,7 +223,7 @@ def test_halves_are_stratified_and_keep_equal_objects_together():
         assert abs(first - second) <= 1
 
 
-@pytest.mark.parametrize("name", CALIBRATED)
+@every
 def test_few_objects_and_rare_classes_have_probabilities_too(name):
     X, y = overlapping(40)
     y[:3] = [7, 8, 8]

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from frri._util.progress import Progress
-from frri.learners._calibration import trust_in_rules
+from frri.learners._calibration import Calibration, calibration_of
 from frri.learners._parameters import check_count
 from frri.learners._path import SizePath
 from frri.learners._provenance import provenance
@@ -346,13 +346,19 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
             one.class_weight = {c: w for c, w in one.class_weight.items() if c in labels}
         return one
 
-    def _calibrate(self, table: TrainingTable, trust: float | None = None) -> Self:
+    def _calibrate(self, table: TrainingTable, known: Calibration | None = None) -> Self:
         """Let the rules know how far their votes can be trusted; classes that none of them names are told."""
         warn_of_silence(self.ruleset_, self.get_params(deep=False))
-        if trust is None:
+        if known is None:
             with self._step("trust in the rules"):
-                trust = trust_in_rules(self, table)
-        self.ruleset_ = replace(self.ruleset_, trust=trust)
+                known = calibration_of(self, table)
+        changes: dict[str, Any] = {"trust": known.trust}
+        if known.stretch != 1.0:
+            changes["base"] = tuple(known.stretch * score for score in self.ruleset_.base)
+            changes["rules"] = tuple(
+                replace(rule, weight=known.stretch * rule.weight) for rule in self.ruleset_
+            )
+        self.ruleset_ = replace(self.ruleset_, **changes)
         return self
 
     def _checked_table(self, X: Any, y: Any) -> TrainingTable:

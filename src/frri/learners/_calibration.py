@@ -3,19 +3,22 @@
 Rules agree with the objects they were learned from far better than with new ones; strict rules agree with
 them in everything. So the table is halved, each half is asked about by rules learned from the other, and
 the answers say how much of a probability should come from rules, and how much from the sizes of the
-classes.
+classes. Votes that are added up are penalised in learning, which makes them too small where rules are sure
+and keeps them too large where they are not: the answers say as well by how much to stretch them all.
 """
 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from frri.rules.trust import trusted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
     from frri.learners._base import RuleClassifier, TrainingTable
@@ -28,12 +31,29 @@ MOST_OBJECTS = 1_000
 FEWEST_OBJECTS = 20
 # What may be found, from no trust at all on.
 TRUSTS = (*(np.arange(20) / 20).tolist(), 0.97, 0.98, 0.99, 0.995)
+# By how much votes that are added up may be stretched, first of all not: quarters of a doubling.
+STRETCHES = tuple(2.0 ** (k / 4) for k in sorted(range(-4, 9), key=abs))
 # Losses that differ by less are equal: sums are rounded.
 TIE = 1e-9
 
 
-def trust_in_rules(learner: RuleClassifier, table: TrainingTable) -> float:
-    """The share of probabilities that should come from rules such as these, from 0 to below 1.
+class Calibration(NamedTuple):
+    """How probabilities come from what rules say.
+
+    Attributes
+    ----------
+    trust : float
+        The share of them that should come from rules, from 0 to below 1.
+    stretch : float
+        What votes that are added up should be multiplied with.
+    """
+
+    trust: float
+    stretch: float = 1.0
+
+
+def calibration_of(learner: RuleClassifier, table: TrainingTable) -> Calibration:
+    """How far rules such as these can be trusted.
 
     Parameters
     ----------
@@ -44,13 +64,13 @@ def trust_in_rules(learner: RuleClassifier, table: TrainingTable) -> float:
 
     Returns
     -------
-    float
+    Calibration
         What gives the objects of each half the least logarithmic loss.
     """
     rows, half, n_distinct = halves(table)
     classes, n_classes = table.classes[rows], len(table.labels)
     if n_distinct < FEWEST_OBJECTS or not 0 < half.sum() < len(rows):
-        return n_distinct / (n_distinct + n_classes)
+        return Calibration(n_distinct / (n_distinct + n_classes))
     shares, decided = np.zeros((len(rows), n_classes)), np.zeros(len(rows), dtype=np.intp)
     for asked in (half, ~half):
         present, part = np.unique(classes[~asked]), table.take(rows[~asked])
@@ -65,7 +85,9 @@ def trust_in_rules(learner: RuleClassifier, table: TrainingTable) -> float:
     sizes = np.array(table.class_counts)
     weights = np.ones(len(rows)) if table.weights is None else table.weights[rows]
     surprise = float(weights.sum()) / n_distinct
-    return least_loss(shares, decided, classes, sizes, weights, surprise)
+    added_up = learner.ruleset_.semantics.meaning.link == "softmax"
+    stretches = STRETCHES if added_up else STRETCHES[:1]
+    return least_loss(shares, decided, classes, sizes, weights, surprise, stretches)
 
 
 def halves(table: TrainingTable) -> tuple[NDArray[np.intp], NDArray[np.bool_], int]:
@@ -134,10 +156,12 @@ def least_loss(
     sizes: Floats,
     weights: Floats,
     surprise: float = 1.0,
-) -> float:
-    """The trust by which objects are least surprising: see `frri.rules.trust`.
+    stretches: Sequence[float] = STRETCHES[:1],
+) -> Calibration:
+    """The calibration by which objects are least surprising: see `frri.rules.trust`.
 
-    One more object is counted that no rule would have foreseen, so that no trust is ever complete.
+    The stretch is found first, with all the trust that there can be, and then the trust. One more object
+    is counted that no rule would have foreseen, so that no trust is ever complete.
 
     Parameters
     ----------
@@ -150,19 +174,46 @@ def least_loss(
     weights : ndarray of shape (n_objects,)
     surprise : float, default=1.0
         What that object weighs.
+    stretches : sequence of float, default=(1.0,)
+        Those allowed. Stretched votes are powers of the shares.
 
     Examples
     --------
     >>> shares = np.array([[1.0, 0.0]] * 9)
     >>> decided = np.zeros(9, dtype=np.intp)
     >>> least_loss(shares, decided, decided, np.array([0.5, 0.5]), np.ones(9))
-    0.8
+    Calibration(trust=0.8, stretch=1.0)
     """
-    rows = np.arange(len(shares))
-    best, found = np.inf, 0.0
-    for trust in TRUSTS:
-        own = trusted(shares, decided, trust, sizes)[rows, classes]
-        loss = -(weights * np.log(own)).sum() - surprise * np.log(1.0 - trust)
-        if loss < best - TIE * weights.sum():
-            best, found = float(loss), trust
+
+    def loss(stretched: Floats, trust: float) -> float:
+        own = trusted(stretched, decided, trust, sizes)[np.arange(len(shares)), classes]
+        return float(-(weights * np.log(own)).sum() - surprise * np.log(1.0 - trust))
+
+    tie = TIE * float(weights.sum())
+    stretch = _first_least(stretches, lambda one: loss(powers(shares, one), TRUSTS[-1]), tie)
+    stretched = powers(shares, stretch)
+    return Calibration(_first_least(TRUSTS, lambda one: loss(stretched, one), tie), stretch)
+
+
+def powers(shares: Floats, stretch: float) -> Floats:
+    """Shares of classes as if the votes behind them were multiplied.
+
+    Examples
+    --------
+    >>> powers(np.array([[0.25, 0.75]]), 2.0).round(3)
+    array([[0.1, 0.9]])
+    """
+    if stretch == 1.0:
+        return shares
+    raised = (shares / shares.max(axis=1, keepdims=True)) ** stretch
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
+def _first_least(values: Sequence[float], loss: Callable[[float], float], tie: float) -> float:
+    """The first value whose loss is the least, but for rounding."""
+    best, found = np.inf, values[0]
+    for value in values:
+        now = loss(value)
+        if now < best - tie:
+            best, found = now, value
     return found

@@ -64,7 +64,8 @@ def minimum(
         step = np.zeros_like(weights)
         step[free] = -np.linalg.solve(curvature[np.ix_(free, free)], gradient[free])
         if -(step @ gradient) <= TOLERANCE * (1.0 + abs(now)):
-            break
+            # So near the minimum a step squares the error, too small to be seen in the loss.
+            return np.asarray(np.maximum(weights + step, lower))
         for _ in range(HALVINGS):
             trial = np.maximum(weights + step, lower)
             then = loss(trial)

@@ -11,10 +11,18 @@ import numpy as np
 from frri._util.names import shown
 from frri._util.threads import check_n_jobs, in_threads
 from frri.learners._base import RuleClassifier
+from frri.learners._calibration import (
+    FEWEST_OBJECTS,
+    STRETCHES,
+    Calibration,
+    least_loss,
+    powers,
+)
 from frri.learners._parameters import check_choice, check_count, check_part, random_numbers
 from frri.learners.additive._losses import softmax
 from frri.learners.additive._settings import VOTES, check_size
 from frri.learners.additive.classifier import AdditiveRulesClassifier
+from frri.rules.trust import trusted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,9 +48,9 @@ class BaggedRulesClassifier(RuleClassifier):
     """Bagged additive rules: many small additive models, added up to one.
 
     Every bag draws as many objects as there are, with replacement, and some of the attributes, and
-    learns additive rules from them. The scores of a class are averaged over the bags. Since sums of
-    rules are rules, the whole is one ruleset of the same kind as each bag's, with every vote divided by
-    the number of bags: more rules than a person reads at once, but each can be read, and every view and
+    learns additive rules from them. The scores of a class are averaged over the bags, and stretched by
+    the factor that makes the objects which bags have not seen least surprising. Since sums of rules are
+    rules, the whole is one ruleset of the same kind as each bag's: more rules than a person reads at once, but each can be read, and every view and
     export works. It is for those who want a forest's accuracy without giving up rules.
 
     Parameters
@@ -161,8 +169,7 @@ class BaggedRulesClassifier(RuleClassifier):
         base = np.mean([bag.ruleset.base for bag in bags], axis=0)
         whole = self._made(table, rules, base=tuple(base.tolist()), **VOTES)
         self.ruleset_ = whole.with_statistics(table.encoded, self.classes_[table.classes])
-        self._estimate(table, bags)
-        return self
+        return self._calibrate(table, self._estimate(table, bags))
 
     def _bag(self, table: TrainingTable, model: AdditiveRulesClassifier, seed: int) -> _Bag:
         """An additive model of some objects and attributes."""
@@ -182,19 +189,25 @@ class BaggedRulesClassifier(RuleClassifier):
         ruleset = self._made(table, rules, base=tuple(base.tolist()), about={}, **VOTES)
         return _Bag(ruleset, ruleset.scores(table.encoded, n_jobs=1), drawn == 0)
 
-    def _estimate(self, table: TrainingTable, bags: list[_Bag]) -> None:
-        """What the bags say about the objects that they have not seen."""
+    def _estimate(self, table: TrainingTable, bags: list[_Bag]) -> Calibration:
+        """What the bags say about the objects that they have not seen, and how far to trust them."""
         total = np.zeros((len(table.classes), len(table.labels)))
         times = np.zeros(len(table.classes))
         for bag in bags:
             total[bag.unseen] += bag.scores[bag.unseen]
             times += bag.unseen
         known = times > 0
-        shares = np.full(total.shape, np.nan)
-        shares[known] = softmax((total[known] / times[known, None]).T).T
-        self.oob_decision_function_ = shares
-        right = total[known].argmax(axis=1) == table.classes[known]
-        self.oob_score_ = float(right.mean()) if known.any() else np.nan
+        shares = softmax((total[known] / times[known, None]).T).T
+        decided, classes = shares.argmax(axis=1), table.classes[known]
+        sizes, weights = np.array(table.class_counts), np.ones(len(classes))
+        found = Calibration(len(total) / (len(total) + len(sizes)))
+        if len(classes) >= FEWEST_OBJECTS:
+            found = least_loss(shares, decided, classes, sizes, weights, stretches=STRETCHES)
+        self.oob_decision_function_ = np.full(total.shape, np.nan)
+        stretched = powers(shares, found.stretch)
+        self.oob_decision_function_[known] = trusted(stretched, decided, found.trust, sizes)
+        self.oob_score_ = float((decided == classes).mean()) if known.any() else np.nan
+        return found
 
     def _class_weight(self, table: TrainingTable) -> Any:
         if not isinstance(self.class_weight, str) or self.class_weight == "balanced":

@@ -230,7 +230,7 @@ class FRRIBaggingClassifier(RuleClassifier):
             )
         self._learn(table, start, further or ())
         self._warn(table)
-        return self._calibrate(table, self._oob_trust)
+        return self._calibrate(table, self._oob_calibration)
 
     def _learn(self, table: TrainingTable, start: float | None = None, further: Any = ()) -> None:
         start = perf_counter() if start is None else start
@@ -369,12 +369,12 @@ class FRRIBaggingClassifier(RuleClassifier):
         self.oob_score_ = float(right.sum() / weights.sum()) if len(asked) else np.nan
         self.oob_balanced_score_ = float(recalls.mean()) if len(asked) else np.nan
         n_distinct = len(np.unique(draws.copy_of[asked]))
-        self._oob_trust = None
+        self._oob_calibration = None
         if n_distinct >= FEWEST_OBJECTS:
             votes[silent] = np.exp(uncut[silent] - uncut[silent].max(axis=1, keepdims=True))
             shares = votes / votes.sum(axis=1, keepdims=True)
             class_sizes, surprise = np.array(table.class_counts), weights.sum() / n_distinct
-            self._oob_trust = least_loss(shares, decided, classes, class_sizes, weights, surprise)
+            self._oob_calibration = least_loss(shares, decided, classes, class_sizes, weights, surprise)
 
     def _warn(self, table: TrainingTable) -> None:
         """Objects that no rule covers, limits that were reached."""
