@@ -25,6 +25,7 @@ COMMANDS = {
     "demo": "learn and show rules on data that come with the program",
     "report": "write one HTML page that shows a model",
     "view": "show that page in the browser",
+    "frontier": "say how few errors so many rules must make, with a proof",
     "bench": "compare learners on data sets",
 }
 

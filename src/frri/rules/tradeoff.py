@@ -133,18 +133,31 @@ class Frontier:
         nothing = sum(self.pool.class_counts) - max(self.pool.class_counts)
         return self.points[int(np.argmin(costs))], min(*least, nothing)
 
+    def to_dict(self) -> dict[str, Any]:
+        """What is known of each size, for JSON."""
+        return {
+            "target": self.pool.target,
+            "pool": len(self.pool),
+            "objects": self.n_objects,
+            "default": self.default,
+            "points": [
+                {
+                    "at_most": point.at_most,
+                    "rules": len(point.ruleset),
+                    "errors": point.errors,
+                    "bound": point.bound,
+                    "proved": point.proved,
+                    "certificate": point.certificate,
+                }
+                for point in self.points
+            ],
+        }
+
     def to_frame(self) -> "pd.DataFrame":
         """A row for each size, as a pandas data frame."""
         pandas = optional("pandas", "A table of sizes", "tables")
-        return pandas.DataFrame(
-            {
-                "at_most": [point.at_most for point in self.points],
-                "rules": [len(point.ruleset) for point in self.points],
-                "errors": [point.errors for point in self.points],
-                "bound": [point.bound for point in self.points],
-                "proved": [point.proved for point in self.points],
-            }
-        )
+        points = pandas.DataFrame(self.to_dict()["points"])
+        return points.drop(columns="certificate")
 
     def __str__(self) -> str:
         first = (

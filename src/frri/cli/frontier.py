@@ -1,0 +1,174 @@
+"""Say how few errors so many rules of a pool must make, from one rule on, and save the best ones.
+
+The rules of the pool are learned from the table: frri stands for the rules of all objects, trees for the leaves of
+a hundred trees of depth 3, and any other learner for its rules; those that draw lots are asked ten times. The file
+of a saved model is a pool as well. The best of the chosen rules decides about a row, and where none covers it the
+commonest class does. What is said is about this table; how right the rules are about other rows is for
+frri evaluate.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from frri import frontier, tree_rules
+from frri._util.names import find_name
+from frri._util.progress import Progress
+from frri.cli.console import notes, one_line, say
+from frri.cli.files import check_inputs, check_output, load_model, write_whole
+from frri.cli.learners import make_learner
+from frri.cli.parser import Parser, at_least_one, positive_number, whole_number
+from frri.cli.rules import numbered
+from frri.cli.tables import (
+    add_column_options,
+    add_reading_options,
+    add_unlabelled_option,
+    declared_columns,
+    reading,
+)
+from frri.learners.registry import RULE_LEARNERS
+from frri.readers.training import read_training
+from frri.rules import RuleSet
+from frri.rules.tradeoff import Frontier
+from frri.table import encode_frame
+from frri.table.targets import check_not_number
+
+EXAMPLES = """\
+frri frontier patients.csv --target risk --ignore visit
+frri frontier patients.csv --target risk --pool frri --max-rules 8
+frri frontier patients.csv --target risk --pool trees,furia,model.json --rules 4 -o four.json
+frri frontier patients.csv --target risk --json | jq '.points[].certificate'"""
+
+# Seeds of learners that draw lots, and the trees whose leaves are a pool.
+SEEDS, TREES, DEPTH = 10, 100, 3
+
+
+def configure(parser: Parser) -> None:
+    """Describe the arguments."""
+    add = parser.add_argument
+    add("data", help="a table (CSV, TSV, Excel, JSON, Parquet, ARFF, KEEL), - for standard input")
+    add("--target", required=True, metavar="COLUMN", help="column with the class")
+    add(
+        "--pool",
+        default="ripper,furia",
+        metavar="A,B",
+        help=f"whose rules: {', '.join(RULE_LEARNERS)}, trees, or files of models; default: ripper,furia",
+    )
+    add(
+        "--max-rules",
+        type=at_least_one,
+        default=6,
+        metavar="K",
+        help="sizes from 1 to K; default 6",
+    )
+    add(
+        "--rules",
+        type=at_least_one,
+        metavar="K",
+        help="show, or save, the best K; default for -o: all",
+    )
+    add("-o", "--output", metavar="FILE", help="save these as a model, - for standard output")
+    add("--json", action="store_true", help="the sizes as JSON")
+    add(
+        "--time-limit",
+        type=positive_number,
+        default=60.0,
+        metavar="SECONDS",
+        help="limit of the proofs, default 60",
+    )
+    add("--seed", type=whole_number, default=0, metavar="N", help="for learners that draw lots")
+    add_column_options(parser)
+    add_reading_options(parser)
+    add_unlabelled_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """A sentence for each number of rules to standard output."""
+    names = _pools(arguments)
+    with notes(), Progress(f"reading {arguments.data}"):
+        X, y, _ = read_training(
+            [arguments.data],
+            arguments.target,
+            drop_unlabelled=arguments.drop_unlabelled,
+            **declared_columns(arguments),
+            **reading(arguments),
+        )
+    check_not_number(y.to_numpy(), arguments.target)
+    with notes():
+        pool = [rules for name in names for rules in _pool(name, X, y, arguments.seed)]
+        with Progress("looking for the best rules, and for a proof"):
+            found = frontier(
+                pool,
+                X,
+                y,
+                sizes=range(1, arguments.max_rules + 1),
+                time_limit=arguments.time_limit or None,
+            )
+    _write(found, arguments)
+    return 0
+
+
+def _pools(arguments: argparse.Namespace) -> list[str]:
+    """The names of the pools, after all that can be complained about early."""
+    names = [name.strip() for name in arguments.pool.split(",") if name.strip()]
+    for name in names:
+        if Path(name).suffix != ".json":
+            find_name(name, (*RULE_LEARNERS, "trees"), "frri frontier", "pool")
+    if arguments.rules is not None and arguments.rules > arguments.max_rules:
+        raise ValueError(
+            f"--rules {arguments.rules} is more than --max-rules {arguments.max_rules}."
+        )
+    if arguments.json and (arguments.output == "-" or (arguments.rules and not arguments.output)):
+        raise ValueError(
+            "--json and the rules would both go to standard output; name a file by -o."
+        )
+    check_inputs(arguments.data, *names)
+    if arguments.output is not None:
+        check_output(arguments.output, [arguments.data, *names])
+    return names
+
+
+def _write(found: Frontier, arguments: argparse.Namespace) -> None:
+    best = found[arguments.rules or arguments.max_rules].ruleset
+    if arguments.json:
+        sys.stdout.write(json.dumps(found.to_dict(), indent=1, ensure_ascii=False) + "\n")
+    elif arguments.output != "-":
+        sys.stdout.write("".join(f"{one_line(line)}\n" for line in str(found).splitlines()))
+    if arguments.output is not None:
+        write_whole(arguments.output, best.to_json() + "\n")
+        if arguments.output != "-":
+            say(f"{len(best)} rules saved in {arguments.output}")
+    elif arguments.rules is not None:
+        sys.stdout.write(numbered(best))
+
+
+def _pool(name: str, X: Any, y: Any, seed: int) -> list[RuleSet]:
+    """The rules that a name stands for."""
+    if Path(name).suffix == ".json":
+        return [load_model(name)]
+    if name == "trees":
+        return [_leaves(X, y, seed)]
+    draws = "random_state" in make_learner(name).get_params() and name in {"ripper", "furia"}
+    made = []
+    with Progress(f"learning rules: {name}"):
+        for one in range(seed, seed + (SEEDS if draws else 1)):
+            learner = make_learner(name, seed=one if draws else None).fit(X, y)
+            made.append(learner.candidate_rules(X, y) if name == "frri" else learner.ruleset_)
+    return made
+
+
+def _leaves(X: Any, y: Any, seed: int) -> RuleSet:
+    """The leaves of trees, which take numbers only."""
+    from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415 - slow to import
+
+    for attribute in encode_frame(X).attributes:
+        if attribute.kind != "numeric":
+            raise ValueError(
+                f"Trees take numbers, and {attribute.name!r} is {attribute.kind}; leave it out by "
+                "--ignore, or take another --pool."
+            )
+    with Progress(f"growing {TREES} trees"):
+        forest = RandomForestClassifier(TREES, max_depth=DEPTH, random_state=seed).fit(X, y)
+    return tree_rules(forest, X, y)
