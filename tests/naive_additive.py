@@ -65,9 +65,12 @@ def membership(test, x, half):
 
 
 class Search:
-    def __init__(self, columns, nominal, weights, penalty, width, max_conditions, centred=False):
+    def __init__(
+        self, columns, nominal, weights, penalty, width, max_conditions, centred=False, curved=False
+    ):
         self.columns, self.nominal, self.weights = columns, nominal, weights
-        self.penalty, self.max_conditions, self.centred = penalty, max_conditions, centred
+        self.penalty, self.max_conditions = penalty, max_conditions
+        self.centred, self.curved = centred, curved
         self.rows = list(zip(*columns, strict=True))
         varied = [len(set(known(column))) > 1 for column in columns]
         self.usable = [j for j, several in enumerate(varied) if several]
@@ -106,7 +109,8 @@ class Search:
                 continue
             for t in self.thresholds[j]:
                 for side in ("<=", ">="):
-                    if (j, side) not in used and side in pull["sides"].get(j, ("<=", ">=")):
+                    again = (j, side, t) in rule if self.curved else (j, side) in used
+                    if not again and side in pull["sides"].get(j, ("<=", ">=")):
                         yield j, side, t
 
     def sets(self, rule, j, pull):
@@ -313,11 +317,11 @@ class Squares:
 # --- rules one after another
 
 
-def induce(search, loss, max_rules, refine=0, enough=None):
+def induce(search, loss, max_rules, refine=0, enough=None, again=2):
     """Triples (voice, rule, how often it was added), and the fit of those that have a weight.
 
     A rule added k times is like k equal rules: its weight v costs k times penalty / 2 (v / k)^2. All
-    additions together are at most twice the number of rules allowed.
+    additions together are at most `again` times the number of rules allowed.
     """
 
     def fit(rules):
@@ -334,7 +338,7 @@ def induce(search, loss, max_rules, refine=0, enough=None):
         return places[0] if places else None
 
     def extended(rules):
-        while len(rules) < max_rules and sum(times for _, _, times in rules) < 2 * max_rules:
+        while len(rules) < max_rules and sum(times for _, _, times in rules) < again * max_rules:
             fitted = fit(rules)
             found = [best(fitted, voice) for voice in loss.voices]
             found = [f for f in found if enough is None or enough(f[0], f[1])]

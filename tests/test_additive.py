@@ -81,11 +81,11 @@ def attributes_of(nominal):
     ]
 
 
-def both_searches(values, nominal, weights, penalty, max_conditions=3, centred=False):
+def both_searches(values, nominal, weights, penalty, centred=False, curved=False):
     columns = SoftColumns.of(values, attributes_of(nominal), weights, WIDTH)
     listed = [[None if np.isnan(x) else x for x in column] for column in values.T.tolist()]
-    fast = Search(columns, weights, penalty, centred, max_conditions)
-    slow = naive.Search(listed, nominal, weights.tolist(), penalty, WIDTH, max_conditions, centred)
+    fast = Search(columns, weights, penalty, centred, 3, curved=curved)
+    slow = naive.Search(listed, nominal, weights.tolist(), penalty, WIDTH, 3, centred, curved)
     return fast, slow
 
 
@@ -156,7 +156,7 @@ def test_thresholds_are_the_midpoints_nearest_to_equal_shares(n):
 @given(tables(), st.booleans(), st.booleans())
 def test_grown_and_polished_rules_are_those_of_the_naive_search(table, signed, centred):
     values, nominal, weights, rng = table
-    fast, slow = both_searches(values, nominal, weights, 0.5, centred=centred)
+    fast, slow = both_searches(values, nominal, weights, 0.5, centred=centred, curved=centred)
     g, h = rng.normal(size=len(values)), weights * rng.random()
     g -= g.mean() if centred else 0.0
     allowed = rng.random((values.shape[1], 2)) < 0.8
@@ -224,16 +224,16 @@ def test_voting_rulesets_are_those_of_the_naive_induction(table, refine):
 def test_sums_of_rules_are_those_of_the_naive_induction(table, refine, directed):
     values, nominal, weights, rng = table
     target = rng.normal(size=len(values))
-    fast, slow = both_searches(values, nominal, weights, 1.0, centred=True)
+    fast, slow = both_searches(values, nominal, weights, 1.0, centred=True, curved=True)
     voices = (1, -1) if directed else (0,)
     up = np.ones((values.shape[1], 2), dtype=bool)
     up[0] = False, True
     allowed = {1: up, -1: up[:, ::-1]} if directed else None
     sides = {1: {0: [">="]}, -1: {0: ["<="]}} if directed else None
     loss = SquaredLoss(target, weights, 1.0, voices, 0.05, allowed)
-    found = Induction(fast, loss, 5, refine).run()
+    found = Induction(fast, loss, 5, refine, again=3).run()
     twin = naive.Squares(target.tolist(), weights.tolist(), 1.0, 0.05, voices, sides)
-    rules, fitted = naive.induce(slow, twin, 5, refine)
+    rules, fitted = naive.induce(slow, twin, 5, refine, again=3)
     listed = [
         (s.voice, [as_naive(fast.columns, t) for t in s.rule.tests], s.times) for s in found.rules
     ]
@@ -476,7 +476,7 @@ def test_the_sum_of_contributions_is_what_was_fitted():
     assert (rules.semantics.name, rules.task) == ("added-contributions", "regression")
     columns = SoftColumns.of(X.to_numpy(), rules.attributes, np.ones(len(y)), 1.0)
     scaled = ((y - y.mean()) / y.std(ddof=0)).to_numpy()
-    search = Search(columns, np.ones(len(y)), 4.0, centred=True, max_conditions=4)
+    search = Search(columns, np.ones(len(y)), 4.0, centred=True, max_conditions=4, curved=True)
     model = Induction(search, SquaredLoss(scaled, np.ones(len(y)), 4.0, (0,), 0.5), 14).run()
     expected = (scaled - model.fitted.scores[0]) * y.std(ddof=0) + y.mean()
     np.testing.assert_allclose(fit.predict(X), expected, rtol=1e-9)

@@ -35,9 +35,9 @@ def listed(search, found):
     ]
 
 
-def naive_search(values, nominal, weights, penalty, centred=False):
+def naive_search(values, nominal, weights, penalty, centred=False, curved=False):
     columns = [[None if np.isnan(x) else x for x in column] for column in values.T.tolist()]
-    return naive.Search(columns, nominal, weights.tolist(), penalty, WIDTH, 3, centred)
+    return naive.Search(columns, nominal, weights.tolist(), penalty, WIDTH, 3, centred, curved)
 
 
 # ---------------------------------------------------------------- naive twins
@@ -92,11 +92,11 @@ def test_sums_from_blocks_are_those_of_the_naive_induction(table, size, directed
     up[0] = False, True
     allowed = {1: up, -1: up[:, ::-1]} if directed else None
     sides = {1: {0: [">="]}, -1: {0: ["<="]}} if directed else None
-    search = BlockSearch(columns, weights, 1.0, True, 3, blocks=blocks)
+    search = BlockSearch(columns, weights, 1.0, True, 3, curved=True, blocks=blocks)
     loss = BlockSquaredLoss(blocks, 1.0, voices, 0.05, allowed)
     found = Induction(search, loss, 5, 1).run()
     twin = naive.Squares(target.tolist(), weights.tolist(), 1.0, 0.05, voices, sides)
-    slow = naive_search(values, nominal, weights, 1.0, centred=True)
+    slow = naive_search(values, nominal, weights, 1.0, centred=True, curved=True)
     rules, fitted = naive.induce(slow, twin, 5, 1)
     assert listed(search, found) == rules
     np.testing.assert_allclose(found.fitted.weights, fitted["weights"], rtol=1e-6, atol=1e-9)

@@ -120,6 +120,9 @@ class Search:
     max_conditions : int
     classes : ndarray of int, shape (n_objects,), optional
         Which objects the rules of each voice are to cover; all by default.
+    curved : bool
+        Whether a side of an attribute may be bounded again, by another threshold: the product of two
+        ramps is a curve.
     """
 
     columns: SoftColumns
@@ -128,6 +131,7 @@ class Search:
     centred: bool
     max_conditions: int
     classes: NDArray[np.intp] | None = None
+    curved: bool = False
 
     @cached_property
     def weight(self) -> float:
@@ -260,7 +264,8 @@ class Search:
         gains = self._gains(G, H, M, pull.signed)
         for test in rule.tests:
             if test.side != ONE_OF:
-                gains[columns.ordered.searchsorted(test.attribute), :, test.side] = 0.0
+                used = test.which if self.curved else slice(None)
+                gains[columns.ordered.searchsorted(test.attribute), used, test.side] = 0.0
         if pull.allowed is not None:
             gains *= pull.allowed[columns.ordered][:, None, :]
         best = float(gains.max())

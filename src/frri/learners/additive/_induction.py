@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Rules of smaller weight than this say nothing.
 SILENT = 1e-6
-# How many additions there are for every rule allowed, those of rules that are there already counted.
+# How many additions there are at most for every rule allowed, those of rules that are there already counted.
 AGAIN = 2
 
 
@@ -58,6 +58,8 @@ class Induction:
         How often the rules are gone through again.
     covers_enough : callable, optional
         Whether a rule may be added; by default any may.
+    again : int
+        How many additions there are at most for every rule allowed.
     """
 
     search: Search
@@ -65,6 +67,7 @@ class Induction:
     max_rules: int
     refine: int = 0
     covers_enough: Callable[[Spoken], bool] = lambda _: True
+    again: int = AGAIN
 
     def run(self) -> Additive:
         """Rules that have a weight."""
@@ -92,7 +95,7 @@ class Induction:
 
     def extended(self, model: Additive) -> Additive:
         """Add the best rule of all voices, of equal ones the first, while it is worth it."""
-        while len(model.rules) < self.max_rules and _additions(model) < AGAIN * self.max_rules:
+        while len(model.rules) < self.max_rules and _additions(model) < self.again * self.max_rules:
             best_of_voices = [self._best(model.fitted, voice) for voice in self.loss.voices]
             found = [spoken for spoken in best_of_voices if self.covers_enough(spoken)]
             most = max((spoken.rule.gain for spoken in found), default=0.0)

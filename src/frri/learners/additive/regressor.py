@@ -35,6 +35,9 @@ PENALTY = 4.0
 # variances of what is left over.
 RULES = 14
 WORTH = 0.5
+# How many additions there are at most for every rule allowed: a steep function takes a few steep rules,
+# which are found again until the penalty holds them back no more.
+AGAIN = 8
 # The fewest and the most rules of a path.
 PATH = (2, 42)
 
@@ -44,7 +47,8 @@ class AdditiveRulesRegressor(RuleRegressor):
 
     A rule is a box with most sides open and soft edges: "at most t" holds fully up to one standard
     deviation of the attribute below t and fades out linearly until one above it. The degree of a rule
-    is the product of its conditions. It adds its number times its degree to the base value.
+    is the product of its conditions, two of which may bound the same side of an attribute: then the
+    rule fades along a curve. It adds its number times its degree to the base value.
 
     Rules are added one at a time, as in `AdditiveRulesClassifier`, by the gain on the squared error
     G^2 / (2 (H + lambda)), H about its mean because the base is fitted along; then all numbers and the
@@ -214,16 +218,16 @@ class AdditiveRulesRegressor(RuleRegressor):
         limits = columns, weights, PENALTY, True, self.max_conditions
         loss: Loss
         if blocks is None:
-            loss, search = SquaredLoss(**objects, **shared), Search(*limits)
+            loss, search = SquaredLoss(**objects, **shared), Search(*limits, curved=True)
         else:
             loss = BlockSquaredLoss(blocks, **shared)
-            search = BlockSearch(*limits, blocks=blocks)
+            search = BlockSearch(*limits, curved=True, blocks=blocks)
 
         def covers_enough(spoken: Spoken) -> bool:
             least = self.min_support * search.weight
             return not least or search.covered(spoken.rule, spoken.voice) >= least
 
-        return Induction(search, loss, max_rules, self.refine, covers_enough)
+        return Induction(search, loss, max_rules, self.refine, covers_enough, AGAIN)
 
     def _name(self) -> str:
         return "Additive rules"

@@ -40,8 +40,9 @@ class FRRIRegressor(RuleRegressor):
     tau): fully where it is the same, not at all where it is `tau` standard deviations away or more. The
     confidence c of the rule is the least of distance + D over all objects, so that it covers (to the degree
     c - distance) only objects that agree with it at least as much. Sides of its box are opened as long
-    as that stays so, and the fewest rules are chosen that cover every object, with a proof. With classes in
-    the place of numbers, D is 1 or 0 and this is `FRRIClassifier`.
+    as that stays so, and the fewest rules are chosen that cover every object, with a proof; of the fewest,
+    those that cover most, because their numbers come from more objects. With classes in the place of
+    numbers, D is 1 or 0 and this is `FRRIClassifier`.
 
     The prediction is the mean of the numbers of the rules that cover an object, weighted by how far they
     do; where none does, it is the number of the nearest one. The numbers are fitted to all objects by ridge
@@ -98,8 +99,8 @@ class FRRIRegressor(RuleRegressor):
         not agree at all, or a limit on the rules leaves them out.
     selection_ : Bunch
         The certificate: `status` ("optimal" when what `claim` says is proved), `claim`, `n_rules`,
-        `n_conditions`, `lower_bound` and `gap` (with `max_rules`: `n_covered`, `worth` and `bound`),
-        `stopped_by`, `seconds` per step, and `solver`.
+        `n_conditions`, `lower_bound`, `gap` and `breadth_status`, whether no others as few cover more (with
+        `max_rules`: `n_covered`, `worth` and `bound`), `stopped_by`, `seconds` per step, and `solver`.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if the table had column names.
@@ -205,7 +206,7 @@ class FRRIRegressor(RuleRegressor):
         everyone = np.full(len(values), len(values))
         covers = self._limits().allowed(found.covers, lengths, everyone).take(candidates)
         with self._step("the fewest of them"):
-            chosen = candidates[self._select(covers, lengths[candidates], left)]
+            chosen = candidates[self._select(covers, left)]
         self.confidence_, self._hopeless = found.confidence, ~found.covers.union()
         self.uncovered_ = np.flatnonzero(~found.covers.take(chosen).union())
         self.selection_.update(
@@ -228,20 +229,24 @@ class FRRIRegressor(RuleRegressor):
             self._about(table) | {"selection": selection},
         )
 
-    def _select(
-        self, covers: CoverMatrix, lengths: NDArray[np.int64], time_limit: float | None
-    ) -> NDArray[np.int64]:
-        """The candidates chosen, and in `selection_` what is proved about them."""
+    def _select(self, covers: CoverMatrix, time_limit: float | None) -> NDArray[np.int64]:
+        """The candidates chosen, and in `selection_` what is proved about them.
+
+        Of the fewest, those that cover most: a number fitted to many objects is a better one.
+        """
         limits, times = self._limits(), int(self.times_covered)
+        narrowness = covers.n_objects - covers.sizes()
         one_class = np.zeros(len(covers), dtype=np.intp)
         search: dict[str, Any] = {"effort": self.effort, "time_limit": time_limit}
         if times == 1:
             everyone = np.array([covers.n_objects])
-            cover = limits.select(covers, lengths, one_class, everyone, **search)
+            cover = limits.select(covers, narrowness, one_class, everyone, **search)
         else:
-            cover = multiple_cover(covers, times, lengths, **search)
+            cover = multiple_cover(covers, times, narrowness, **search)
         claim = limits.claim if times == 1 else f"the fewest that cover every object {times} times"
         known = limits.certificate(cover, covers.n_objects)
+        if "conditions_status" in known:
+            known["breadth_status"] = known.pop("conditions_status")
         self.selection_ = Bunch(**known, claim=claim, seconds=cover.seconds)
         return cover.selected
 
