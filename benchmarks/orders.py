@@ -35,7 +35,17 @@ LEARNERS = {
     "given, each newly covers 3 %": {"min_new": 0.03},
     "all-minimal, each newly covers 3 %": ALL | {"min_new": 0.03},
 }
-FIELDS = ("candidates", "set", "folds", "balanced", "plain", "rules", "conditions", "proved", "seconds")
+FIELDS = (
+    "candidates",
+    "set",
+    "folds",
+    "balanced",
+    "plain",
+    "rules",
+    "conditions",
+    "proved",
+    "seconds",
+)
 
 
 def main(folds=10):

@@ -12,6 +12,7 @@ import pytest
 from _pytest.doctest import DoctestModule
 
 from browsing import ARGUMENTS, CHROMIUM, Visit, needs
+from frri.cover import budget
 from programs import NODE_DRIVER, PYTHON_DRIVER, Program, required
 
 # Models say when they were made; those of the tests must be the same in every run.
@@ -44,6 +45,14 @@ def pytest_collection_modifyitems(items):
     computing = sorted(tests.keys() - set(waiting), key=lambda path: (-len(tests[path]), path))
     turns = itertools.chain(*itertools.zip_longest(waiting, computing))
     items[:] = [item for path in turns if path for item in tests[path]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _patient_searches():
+    """Searches for covers wait for compiled kernels as on a new machine, not as soon as other tests have begun them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(budget, "CACHED_SECONDS", budget.COLD_SECONDS)
+        yield
 
 
 @pytest.fixture(scope="module")
