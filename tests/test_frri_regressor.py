@@ -73,7 +73,9 @@ def test_rules_and_predictions_by_definition(table, consequents):
     }.values()  # fmt: skip
     # Of the fewest, those that cover most.
     left_out = len(X) - table.sum(axis=1)
-    fewest, cost = naive_numbers.multi_cover(table[list(different)], left_out[list(different)], times)
+    fewest, cost = naive_numbers.multi_cover(
+        table[list(different)], left_out[list(different)], times
+    )
     assert reg.selection_.status == reg.selection_.breadth_status == "optimal"
     assert (reg.selection_.n_rules, left_out[reg.selected_].sum()) == (fewest, cost)
     assert reg.selection_.lower_bound == fewest

@@ -374,7 +374,9 @@ class FRRIBaggingClassifier(RuleClassifier):
             votes[silent] = np.exp(uncut[silent] - uncut[silent].max(axis=1, keepdims=True))
             shares = votes / votes.sum(axis=1, keepdims=True)
             class_sizes, surprise = np.array(table.class_counts), weights.sum() / n_distinct
-            self._oob_calibration = least_loss(shares, decided, classes, class_sizes, weights, surprise)
+            self._oob_calibration = least_loss(
+                shares, decided, classes, class_sizes, weights, surprise
+            )
 
     def _warn(self, table: TrainingTable) -> None:
         """Objects that no rule covers, limits that were reached."""
