@@ -5,10 +5,13 @@ whole numbers. A rule is (anchor, reach, sides), sides a frozenset of (column, s
 most", "at least" and "equal".
 """
 
-from math import inf, log
+from math import exp, inf, log, sqrt
 
 TOLERANCE = 1e-6
 STEPS = 2**20
+# The last adjustment.
+TEMPERATURE, SPREAD, LENGTH, MOVES = 0.4, 0.15, 0.01, 60
+LEAST_WIDTH, FLOOR, PULL_STEPS = 0.03, -1.0, 2**14
 
 
 def difference(a, b, is_rigid):
@@ -184,3 +187,123 @@ class Chooser:
                 self.pool.append(chosen[place])
         self.add(chosen, most)
         return chosen
+
+
+class Moved:
+    """The last adjustment of chosen rules: [class, weight, {(column, side): [core, width] or code}]."""
+
+    def __init__(self, values, classes, weights, rules):
+        self.values, self.classes, self.weights = values, classes, weights
+        self.rules = []
+        for rule in rules:
+            u, far, sides = rule
+            found = {
+                (a, side): values[u][a]
+                if side == "equal"
+                else [values[u][a], max(far, LEAST_WIDTH)]
+                for a, side in sorted(sides, key=lambda s: (s[0], s[1] == "at least"))
+            }
+            self.rules.append([classes[u], precision(values, classes, weights, rule)[0], found])
+        # What moves: (rule, side, 0) is a core, (rule, side, 1) the logarithm of a width.
+        self.numbers = [
+            (r, side, i)
+            for r, (_, _, sides) in enumerate(self.rules)
+            for side in sides
+            if side[1] != "equal"
+            for i in (0, 1)
+        ]
+        self.start = {key: self.get(*key) for key in self.numbers}
+        mean, size = dict.fromkeys(self.numbers, 0.0), dict.fromkeys(self.numbers, 0.0)
+        for move in range(1, MOVES + 1):
+            slopes = self.slopes()
+            for key in self.numbers:
+                scale = key[2] + 1
+                away = self.get(*key) - self.start[key]
+                slope = slopes[key] + away / (scale * SPREAD) ** 2 / len(values)
+                mean[key] = 0.9 * mean[key] + 0.1 * slope
+                size[key] = 0.99 * size[key] + 0.01 * slope**2
+                usual = sqrt(size[key] / (1 - 0.99**move)) + 1e-4
+                length = LENGTH * (1 - (move - 1) / MOVES) * scale
+                self.set(*key, self.get(*key) - length * mean[key] / (1 - 0.9**move) / usual)
+            self.meet()
+        for r, (_, _, sides) in enumerate(self.rules):
+            for a, side in list(sides):
+                if (side == "at most" and sides[a, side][0] >= 1.0) or (
+                    side == "at least" and sides[a, side][0] <= 0.0
+                ):
+                    del sides[a, side]
+            self.rules[r][1] = self.precision(r)
+
+    def get(self, r, side, i):
+        core, width = self.rules[r][2][side]
+        return log(width) if i else core
+
+    def set(self, r, side, i, value):
+        self.rules[r][2][side][i] = max(exp(value), LEAST_WIDTH) if i else value
+
+    def meet(self):
+        """Cores of two sides of an attribute that have passed each other meet half-way."""
+        for _, _, sides in self.rules:
+            for a, side in sides:
+                if side == "at least" and (a, "at most") in sides:
+                    low, high = sides[a, side], sides[a, "at most"]
+                    if low[0] > high[0]:
+                        low[0] = high[0] = (low[0] + high[0]) / 2
+
+    def fails(self, v, a, side, known):
+        return (self.values[v][a] - known[0]) * (1 if side == "at most" else -1)
+
+    def precision(self, r):
+        own_class, _, sides = self.rules[r]
+        own = total = 0.0
+        for v, row in enumerate(self.values):
+            if all(
+                row[a] is not None
+                and (
+                    row[a] == known
+                    if side == "equal"
+                    else self.fails(v, a, side, known) < known[1] - TOLERANCE
+                )
+                for (a, side), known in sides.items()
+            ):
+                total += self.weights[v]
+                own += self.weights[v] * (self.classes[v] == own_class)
+        prior = 2.0 * sum(self.weights) / len(self.values)
+        return (own + prior / len(set(self.classes))) / (total + prior)
+
+    def score(self, r, v):
+        """Of a rule for an object; and its worst side, None if there is none, or none that could move."""
+        _, weight, sides = self.rules[r]
+        worst, place, lost = 1.0, None, False
+        for (a, side), known in sides.items():
+            if self.values[v][a] is None or side == "equal":
+                lost |= self.values[v][a] != known
+                continue
+            degree = 1.0 - self.fails(v, a, side, known) / known[1]
+            if degree < worst:
+                worst, place = degree, (a, side)
+        found, outside = weight * worst, min(weight - 1.0, 0.0)
+        return (outside, None) if lost and outside < found else (found, place)
+
+    def slopes(self):
+        """Of the mean log loss of the softmax of the classes' best scores, by each number that moves."""
+        found = dict.fromkeys(self.numbers, 0.0)
+        for v, own_class in enumerate(self.classes):
+            best = {}
+            for r, (c, _, _) in enumerate(self.rules):
+                score, place = self.score(r, v)
+                if c not in best or score > best[c][0]:
+                    best[c] = score, place, r
+            parts = {c: exp(max(score, FLOOR) / TEMPERATURE) for c, (score, _, _) in best.items()}
+            for c, (score, place, r) in best.items():
+                if score < FLOOR or place is None:
+                    continue
+                weight = self.rules[r][1]
+                slope = parts[c] / sum(parts.values()) - (c == own_class)
+                pull = slope / TEMPERATURE * weight
+                sign = 1 if place[1] == "at most" else -1
+                by_core = sign * round(pull / self.rules[r][2][place][1] * PULL_STEPS)
+                found[r, place, 0] += self.weights[v] * by_core
+                by_width = round(pull * (1.0 - score / weight) * PULL_STEPS)
+                found[r, place, 1] += self.weights[v] * by_width
+        return {key: total / PULL_STEPS / sum(self.weights) for key, total in found.items()}

@@ -14,8 +14,9 @@ import naive_compact
 from frri import CompactFRRIClassifier, RuleSet
 from frri._twins import compiled
 from frri.learners.compact import _pool_kernels, _winner_kernels, compact
+from frri.learners.compact._moving import Boxes
 from frri.learners.compact._pool import Pool
-from frri.learners.compact._winner import Choice
+from frri.learners.compact._winner import Choice, share_wrong
 from thorough import often
 
 SIDES = {"at most": 1, "at least": 2, "equal": 3}
@@ -57,14 +58,16 @@ def chosen(table, share, most, twin):
     choice = Choice(pool, 0.002, winners)
     choice.search(most)
     found = [(int(pool.anchors[r]), pool.reach[r], tuple(pool.types[r])) for r in choice.rules]
-    return reach.tolist(), types.tolist(), found
+    boxes = Boxes.of(pool, choice.rules)
+    boxes.move(pool)
+    return reach.tolist(), types.tolist(), found, boxes
 
 
 @pytest.mark.parametrize("twin", [False, True], ids=["interpreted", "compiled"])
 @settings(max_examples=often(120), deadline=None)
 @given(tables(), st.sampled_from([0.0, 0.3]), st.integers(3, 6))
 def test_boxes_and_choice_are_those_of_the_definition(twin, table, share, most):
-    reach, types, found = chosen(table, share, most, twin)
+    reach, types, found, boxes = chosen(table, share, most, twin)
     values, classes, weights, rigid = table
     rows = [[None if np.isnan(x) else float(x) for x in row] for row in values]
     columns = {int(a) for a in np.flatnonzero(rigid)}
@@ -79,6 +82,20 @@ def test_boxes_and_choice_are_those_of_the_definition(twin, table, share, most):
     assert types == [list(as_types(sides, len(rigid))) for _, _, sides in rules]
     expected = naive_compact.Chooser(rows, labels, units, rules, 0.1, 0.002).search(most)
     assert found == [(u, far, as_types(sides, len(rigid))) for (u, far, sides), *_ in expected]
+    moved = naive_compact.Moved(rows, labels, units, [rule for rule, *_ in expected])
+    assert boxes.weights.tolist() == pytest.approx([weight for _, weight, _ in moved.rules])
+    for r, (_, _, sides) in enumerate(moved.rules):
+        known = {(a, "equal"): code for q, a, code in boxes.rigid if q == r}
+        for k in np.flatnonzero(boxes.there[:, r]):
+            sign = boxes.signs[k, r]
+            side = (int(boxes.attributes[k, r]), "at most" if sign > 0 else "at least")
+            known[side] = [sign * boxes.cores[k, r], boxes.widths[k, r]]
+        assert known.keys() == sides.keys()
+        for side, numbers in sides.items():
+            assert known[side] == pytest.approx(numbers, abs=1e-9)
+    scores = boxes.scores(*boxes.laid_out(values))[0]
+    naive_scores = [[moved.score(r, v)[0] for v in range(len(rows))] for r in range(len(found))]
+    np.testing.assert_allclose(scores, np.reshape(naive_scores, scores.shape), atol=1e-9)
 
 
 def as_types(sides, n_attributes):
@@ -231,13 +248,12 @@ def test_the_fewest_errors_are_those_of_the_definition():
         pool = Pool(values, classes, 2, weights, rigid, 12, _winner_kernels)
         pool.add(anchors, reach[anchors], types)
         choice = Choice(pool, 0.002, _winner_kernels)
-        count, rules = len(pool), []
-        for pair in combinations(range(count), 2):
-            choice.rules = list(pair)
-            rules.append(choice.wrong)
-        for rule in range(count):
-            choice.rules = [rule]
-            rules.append(choice.wrong)
+        count = len(pool)
+        rules = [
+            share_wrong(pool, pool.classes[list(some)], pool.scores[list(some)])
+            for size in (1, 2)
+            for some in combinations(range(count), size)
+        ]
         found = choice.most_hits(count, 2, 60)
         assert found.errors == found.bound
         assert found.errors / pool.total == min(rules)

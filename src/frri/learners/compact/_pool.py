@@ -9,8 +9,6 @@ import numpy as np
 from frri.learners.compact._pool_kernels import TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -53,6 +51,8 @@ class Pool:
         self.weights, self.rigid, self.kernels = weights, rigid, kernels
         self.count = count
         self.total = float(weights.sum())
+        # Whether a rule may have no way to be near an object, which then depends on its precision.
+        self.somewhere_lost = bool(rigid.any() or np.isnan(values).any())
         self.class_weights = np.bincount(objects, weights, n_classes)
         self.anchors = np.empty(0, dtype=np.intp)
         self.reach = np.empty(0)
@@ -74,8 +74,11 @@ class Pool:
         self, anchors: NDArray[np.intp], reach: Floats, types: Types, *, smallest: float = 0.0
     ) -> None:
         """Rules that cover at least a share of their class, or are the best there is of it."""
-        boxes = zip(anchors, reach, types, strict=True)
-        own, other = self.weigh(anchors, (self.inside(*box) for box in boxes))
+        scores = np.empty((len(anchors), len(self.values)))
+        for r, u in enumerate(anchors):
+            box = (self.values[u], reach[r], types[r])
+            self.kernels.scores(self.values, self.rigid, *box, 1.0, scores[r])
+        own, other = self.weigh(anchors, scores > (TOLERANCE / reach)[:, None])
         classes = self.objects[anchors]
         kept = own >= smallest * self.class_weights[classes]
         for c in range(self.n_classes):
@@ -84,11 +87,13 @@ class Pool:
                 kept[mine[(own - other)[mine].argmax()]] = True
         anchors, reach, types = anchors[kept], reach[kept], types[kept]
         precision = self.precision_of(own[kept], other[kept])
-        scores = np.empty((len(anchors), len(self.values)))
-        for r, u in enumerate(anchors):
-            self.kernels.scores(
-                self.values, self.rigid, self.values[u], reach[r], types[r], precision[r], scores[r]
-            )
+        scores = scores[kept]
+        if self.somewhere_lost:
+            for r, u in enumerate(anchors):
+                box = (self.values[u], reach[r], types[r])
+                self.kernels.scores(self.values, self.rigid, *box, precision[r], scores[r])
+        else:
+            scores *= precision[:, None]
         self.anchors = np.concatenate([self.anchors, anchors])
         self.reach = np.concatenate([self.reach, reach])
         self.types = np.concatenate([self.types, types])
@@ -129,20 +134,11 @@ class Pool:
         for name in ("anchors", "reach", "types", "classes", "precision", "balance", "scores"):
             setattr(self, name, getattr(self, name)[rows])
 
-    def inside(self, anchor: int, reach: float, types: Types) -> NDArray[np.bool_]:
-        """Which objects a box contains."""
-        degree = np.empty(len(self.values))
-        self.kernels.scores(self.values, self.rigid, self.values[anchor], reach, types, 1.0, degree)
-        return np.asarray(degree > TOLERANCE / reach)
-
-    def weigh(
-        self, anchors: NDArray[np.intp], covers: Iterable[NDArray[np.bool_]]
-    ) -> tuple[Floats, Floats]:
+    def weigh(self, anchors: NDArray[np.intp], covers: NDArray[np.bool_]) -> tuple[Floats, Floats]:
         """What the objects inside boxes weigh: those of the anchor's class, and the others."""
         own, other = np.empty(len(anchors)), np.empty(len(anchors))
         for r, (u, inside) in enumerate(zip(anchors, covers, strict=True)):
-            mine = inside & (self.objects == self.objects[u])
-            own[r] = self.weights[mine].sum()
+            own[r] = self.weights[inside & (self.objects == self.objects[u])].sum()
             other[r] = self.weights[inside].sum() - own[r]
         return own, other
 

@@ -15,6 +15,8 @@ import numpy as np
 from frri.learners.compact._winner_kernels import NONE, STEPS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from frri.cover import WinnerChoice
@@ -52,22 +54,6 @@ class Choice:
         self._swap()
         self._trim()
         self._add(most)
-
-    @property
-    def worth(self) -> float:
-        """What the choice is worth, as a share of the weights, without what attributes cost."""
-        return self._now(self._ahead()) / (STEPS * self.pool.total)
-
-    @property
-    def wrong(self) -> float:
-        """The share of objects, by weight, that the choice decides wrongly; of equal scores the first class."""
-        pool = self.pool
-        best = np.full((pool.n_classes, len(pool.objects)), NONE)
-        for rule in self.rules:
-            own = pool.classes[rule]
-            np.maximum(best[own], pool.scores[rule], out=best[own])
-        missed = best.argmax(axis=0) != pool.objects
-        return float(pool.weights[missed].sum() / pool.total)
 
     def most_hits(self, n_candidates: int, at_most: int, seconds: float) -> WinnerChoice:
         """Of the first rules of the pool the best few if only hits counted, and what is proved about it."""
@@ -145,15 +131,8 @@ class Choice:
 
     def _ahead(self, without: int = -1) -> tuple[Floats, Floats]:
         """The best score of each object's own class, and of the others."""
-        pool = self.pool
-        own = np.full(len(pool.objects), NONE)
-        other = np.full(len(pool.objects), NONE)
-        for place, rule in enumerate(self.rules):
-            if place != without:
-                mine = pool.objects == pool.classes[rule]
-                np.maximum(own, pool.scores[rule], out=own, where=mine)
-                np.maximum(other, pool.scores[rule], out=other, where=~mine)
-        return own, other
+        rules = [rule for place, rule in enumerate(self.rules) if place != without]
+        return _ahead(self.pool, self.pool.classes[rules], (self.pool.scores[r] for r in rules))
 
     def _worths(self, own: Floats, other: Floats, rules: NDArray[np.intp] | None = None) -> Floats:
         """What the choice would be worth with each of the rules, less what its attributes cost."""
@@ -169,3 +148,30 @@ class Choice:
     def _last_of_class(self, rule: int) -> bool:
         classes = self.pool.classes
         return bool((classes[self.rules] == classes[rule]).sum() == 1)
+
+
+def share_worth(pool: Pool, classes: NDArray[np.intp], scores: Floats) -> float:
+    """What rules of these scores are worth, as a share of the weights, without what attributes cost."""
+    own, other = _ahead(pool, classes, scores)
+    return float(pool.kernels.worth(own - other) @ pool.weights) / (STEPS * pool.total)
+
+
+def share_wrong(pool: Pool, classes: NDArray[np.intp], scores: Floats) -> float:
+    """The share of objects, by weight, that rules decide wrongly; of equal scores the first class."""
+    best = np.full((pool.n_classes, len(pool.objects)), NONE)
+    for own, row in zip(classes, scores, strict=True):
+        np.maximum(best[own], row, out=best[own])
+    missed = best.argmax(axis=0) != pool.objects
+    return float(pool.weights[missed].sum() / pool.total)
+
+
+def _ahead(
+    pool: Pool, classes: NDArray[np.intp], scores: Iterable[Floats]
+) -> tuple[Floats, Floats]:
+    own = np.full(len(pool.objects), NONE)
+    other = np.full(len(pool.objects), NONE)
+    for one, row in zip(classes, scores, strict=True):
+        mine = pool.objects == one
+        np.maximum(own, row, out=own, where=mine)
+        np.maximum(other, row, out=other, where=~mine)
+    return own, other
