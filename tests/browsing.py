@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from frri import RuleSet
-from frri.report import write_report
+from frri.report import report_html
 
 CHROMIUM = Path("/usr/bin/chromium")
 AXE = Path(sys.prefix) / "axe/node_modules/axe-core/axe.min.js"
@@ -32,6 +32,18 @@ def needs(what, present):
         pytest.skip(message)
 
 
+# Pages of the same objects are written once; these are kept, so that their ids stay theirs.
+_written: dict[tuple[int, ...], tuple[str, tuple[object, ...]]] = {}
+
+
+def written(*shown):
+    """The page about a model and its rows."""
+    key = tuple(map(id, shown))
+    if key not in _written:
+        _written[key] = report_html(*shown), shown
+    return _written[key][0]
+
+
 class Visit:
     """Opens pages and remembers whatever they complained about or asked for."""
 
@@ -52,7 +64,7 @@ class Visit:
 
     def report(self, ruleset, X=None, y=None, **settings):
         path = self.folder / f"report-{len(self.contexts)}.html"
-        write_report(ruleset, path, X, y)
+        path.write_text(written(ruleset, X, y), encoding="utf-8")
         return self.open(path, **settings)
 
     def open(self, path, **settings):
@@ -102,11 +114,11 @@ def figure(page, name):
 
 def header(page):
     """The figures at the head: their values and notes."""
-    found = {}
-    for name in ("rules", "conditions", "accuracy"):
-        place = page.locator(f"[data-figure={name}]")
-        found[name] = tuple(place.locator(part).inner_text() for part in (".big", ".note"))
-    return found
+    found = page.locator("[data-figure]").evaluate_all(
+        """all => all.map((one) =>
+             [one.dataset.figure, ...[".big", ".note"].map((part) => one.querySelector(part).innerText)])"""
+    )
+    return {name: tuple(texts) for name, *texts in found}
 
 
 def violations(page, only=None):

@@ -62,6 +62,33 @@ def random_ruleset(random, combination, fallback, t_norm):
     )
 
 
+def random_ordered_ruleset(random, kind, fallback, t_norm):
+    """Rules that say "at least" and "at most" a class ("bounds"), or that move the answer ("moves")."""
+    plain = random_ruleset(random, "best", "nearest", t_norm)
+    bounds = kind == "bounds"
+    rules = tuple(
+        Rule(
+            rule.conditions,
+            rule.consequent if bounds else float(random.normal()),
+            rule.weight,
+            relation=str(random.choice(["at least", "at most"])) if bounds else "is",
+        )
+        for rule in plain
+    )
+    return RuleSet(
+        rules,
+        plain.attributes,
+        plain.classes,
+        semantics="at-least-class" if bounds else "cumulative-logits",
+        t_norm=t_norm,
+        fallback=fallback,
+        clip=bool(random.integers(2)),
+        missing=plain.semantics.missing,
+        class_counts=plain.class_counts,
+        base=() if bounds else (0.5, -0.5),
+    )
+
+
 def random_rows(random, n):
     rows = pd.DataFrame(
         {

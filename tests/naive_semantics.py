@@ -353,5 +353,14 @@ def carrying(model, row):
             parts.append(count * (votes[own] - against))
     elif name in {"cumulative-logits", "added-contributions"}:
         parts = [abs(count * r["then"]) for count, r in zip(counted, model["rules"], strict=True)]
+    elif name == "at-least-class":
+        answer, parts = decide(model, row)["answer"], []
+        labels = model["classes"]
+        for rule, count in zip(model["rules"], counted, strict=True):
+            keeps_up = rule["relation"] == "at least" and answer != labels[0]
+            keeps_down = rule["relation"] == "at most" and answer != labels[-1]
+            bound, own = labels.index(rule["then"]), labels.index(answer)
+            has_part = (keeps_up and bound >= own) or (keeps_down and bound <= own)
+            parts.append(count if has_part else 0)
     best = strongest(range(len(parts)), parts)
     return best if best is not None and parts[best] > 0 else None

@@ -61,13 +61,14 @@ def test_the_head_says_how_far_off_it_is(shown_model):
     found = number_quality(Y.to_numpy(), ruleset.predict(X))
     assert page.inner_text("#opening") == (
         f"{len(ruleset)} rules, off by {SHOW(found.mae)} on average on {len(X)} given rows (R2 {found.r2:.2f}); "
-        f"always answering the mean {SHOW(found.mean)}: off by {SHOW(found.mean_mae)}."
+        f"always answering the mean {SHOW(found.mean)}: off by {SHOW(found.mean_mae)}. "
+        "If the rules were learned from these rows, others will be predicted less well."
     )
     assert page.inner_text("[data-figure='off by'] .big") == SHOW(found.mae)
     carrying = carrying_rules(ruleset, to_matrix(X, ruleset.attributes))
     strands = page.locator("#glance .flow path title").all_text_contents()
     drawn = {int(one.split()[1][:-1]): int(one.split()[2]) for one in strands if one[:5] == "rule "}
-    assert len(drawn) >= min(8, len(set(carrying.tolist()) - {-1}))
+    assert len(drawn) >= min(6, len(set(carrying.tolist()) - {-1}))
     assert all((carrying == r - 1).sum() == rows for r, rows in drawn.items())
     assert page.locator("[role=tab]").all_inner_texts() == [
         "Rules",
@@ -78,9 +79,14 @@ def test_the_head_says_how_far_off_it_is(shown_model):
     ]
 
 
-def test_the_matrix_is_ordered_by_what_rules_say(shown_model):
+def test_the_matrix_is_ordered_by_rows_carried_or_by_what_rules_say(shown_model):
     ruleset, page = shown_model
     page.click("#tab-rules")
+    carrying = carrying_rules(ruleset, to_matrix(X, ruleset.attributes))
+    carried = np.array([(carrying == r).sum() for r in range(len(ruleset))])
+    assert shown(page) == (np.argsort(-carried, kind="stable") + 1).tolist()
+    assert page.locator(".nobody").count() == int((carrying < 0).any())
+    page.click("th.col-then button")
     said = said_by(ruleset)
     size = np.abs(said) if ruleset.semantics.meaning.adds else np.array(said)
     assert shown(page) == (np.argsort(-size, kind="stable") + 1).tolist()
@@ -88,7 +94,8 @@ def test_the_matrix_is_ordered_by_what_rules_say(shown_model):
     edges = facts(ruleset)["numbers"]["said"] if sign else np.quantile(Y, [0.2, 0.4, 0.6, 0.8])
     for r, level in enumerate(levels_of(np.array(said), list(edges))):
         row = page.locator(f"[data-rule='{r + 1}']")
-        expected = f"{said[r]:{sign}.6g}".replace("-", "−")
+        shortly = f"{'+' if sign and said[r] >= 0 else ''}{SHOW(said[r])}"
+        expected = shortly.replace("-", "−")
         assert row.locator(".col-then").inner_text() == expected
         covers = ruleset.covers(X)[:, r].mean()
         assert abs(number(row.locator(".col-coverage").inner_text()[:-2]) - 100 * covers) < 0.51
@@ -118,7 +125,7 @@ def test_what_if_predicts_and_explains_as_python_does(shown_model):
     if ruleset.semantics.meaning.adds:
         reach = half_width(ruleset, 0.9)
         ends = f"{SHOW(answers[i] - reach)} to {SHOW(answers[i] + reach)}"
-        assert page.inner_text(".interval-text") == f"90 % interval: {ends}"
+        assert page.inner_text(".interval-text") == f"90 % interval: {ends}".replace("-", "−")
         steps = page.locator(".waterfall .number").all_inner_texts()
         assert (steps[0], steps[-1]) == (SHOW(ruleset.base[0]), SHOW(answers[i]))
         total = sum(number(step) for step in steps[:-1])
@@ -192,11 +199,11 @@ def test_the_overview_has_the_measures_and_fits_a_phone_in_the_dark(shown_model)
         "all => all.map(e => e.getAttribute('d'))"
     )
     assert sum(path.count("M") for path in squares) == len(X)
-    page.click("#glance-title")  # folded, as on a phone that opens the page
     for name in ("rules", "what-if", "cases", "overview", "edit"):
         page.click(f"#tab-{name}")
+        if name == "rules":
+            page.click("#glance-title")  # folded, as on a phone that opens the page
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-        page.click("#glance-title")
         text = page.inner_text("main")
         assert "undefined" not in text
         assert "NaN" not in text
@@ -287,7 +294,10 @@ ROWS = pd.DataFrame({"a": [0.0, 3.0, np.nan], "b": ["q", "p", "q"]})
 def test_categories_gaps_and_rows_without_numbers(pages):
     # A file may say anything about intervals.
     page = pages.report(replace(MIXED, about={"intervals": {"half_widths": [3, ["x", 1]]}}), ROWS)
-    assert page.inner_text("#opening") == "2 rules."
+    assert (
+        page.inner_text("#opening")
+        == "2 rules; how good they are can be told with rows whose number is known."
+    )
     page.click("#tab-cases")
     assert page.locator("#cases-view tbody td:nth-child(2)").all_inner_texts() == ["9", "14", "9"]
     page.click("#tab-what-if")
@@ -316,7 +326,7 @@ def test_facts_of_numbers_are_checked_and_measured():
         facts(MIXED, ROWS, ["many", 1, 2])
     empty = RuleSet((), MIXED.attributes, semantics="weighted-mean", base=(3,))
     assert facts(empty, ROWS, truth)["performance"]["mean"] == pytest.approx(np.mean(truth))
-    assert "0 rules." in report_html(empty)
+    assert "0 rules; how good" in report_html(empty)
 
 
 def test_from_a_table_of_numbers_to_its_page(tmp_path, capsys):

@@ -65,9 +65,13 @@ def test_ordered_classes_are_shown_decided_and_edited(pages, ruleset, says, tmp_
     assert page.inner_text("#rule-1-opened .sentence").endswith(says)
     known = facts(ruleset, X, Y)
     assert known["performance"]["accuracy"] == (ruleset.predict(X) == Y).mean()
-    if ruleset is BOUNDS:
-        precise = page.inner_text("[data-rule='1'] .col-precision")
-        assert float(precise) == pytest.approx(known["rules"][0]["precision"], abs=0.006)
+    for r, one in enumerate(known["rules"]):
+        assert page.inner_text(f"[data-rule='{r + 1}'] .col-decides") == str(one["decides"]["rows"])
+    strands = page.locator("#glance .flow path title").all_text_contents()
+    carried = {text.split(":")[0] for text in strands}
+    assert {
+        f"rule {r + 1}" for r, one in enumerate(known["rules"]) if one["decides"]["rows"]
+    } <= carried
     page.click("#tab-what-if")
     answers = ruleset.predict(X)
     for i in range(0, len(X), 4):

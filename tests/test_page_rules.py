@@ -43,7 +43,8 @@ def test_every_condition_is_in_its_column_with_both_numbers(page, wine):
                 if np.isfinite(core):
                     assert attribute.show(core) in words[attribute.name]
                     reached = attribute.low <= end <= attribute.high
-                    assert (f"0 at {attribute.show(end)}" in words[attribute.name]) == reached
+                    side = "<" if core == core_low else ">"
+                    assert (f"{side} {attribute.show(end)}" in words[attribute.name]) == reached
     page.locator(".chooser input").first.click()
     assert page.locator("th.col-attribute").count() == len(heads) - 1
     hidden = heads[0]

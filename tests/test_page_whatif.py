@@ -1,6 +1,7 @@
 """What-if in the browser: strips, what would change the decision, rules that come near, pins and links."""
 
 import json
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from browsing import settle
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.table import to_matrix
-from made_up_models import for_browser, random_rows, random_ruleset
+from made_up_models import for_browser, random_ordered_ruleset, random_rows, random_ruleset
 
 
 @pytest.fixture(scope="module")
@@ -42,20 +43,19 @@ def test_strips_say_what_python_decides_at_every_value(page):
         )
     ]
     settings += [("best", "nearest", norm) for norm in ("product", "lukasiewicz", "drastic")]
+    settings += [("bounds", "nearest", "minimum"), ("bounds", "priors", "product")]
+    settings += [("bounds", "nearest", "product"), ("moves", "base", "minimum")]
     borders = 0
     for k, (combination, fallback, norm) in enumerate(5 * settings):
-        ruleset = random_ruleset(random, combination, fallback, norm)
+        if combination in {"bounds", "moves"}:
+            ruleset = random_ordered_ruleset(random, combination, fallback, norm)
+        else:
+            ruleset = random_ruleset(random, combination, fallback, norm)
         # Two slopes on one attribute are searched, not proved.
         rules = tuple(
             r for r in ruleset if len({c.attribute for c in r.conditions}) == len(r.conditions)
         )
-        ruleset = RuleSet(
-            rules,
-            ruleset.attributes,
-            ruleset.classes,
-            semantics=ruleset.semantics,
-            class_counts=ruleset.class_counts,
-        )
+        ruleset = replace(ruleset, rules=rules)
         row = rows.iloc[[k]]
         for j, pieces in strips(page, ruleset, for_browser(row)[0]).items():
             attribute = ruleset.attributes[j]

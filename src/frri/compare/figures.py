@@ -165,6 +165,9 @@ class Painter:
                 linestyle="none",
             )
         axes.set_xscale("log")
+        # Numbers of rules as people write them, not as powers of ten.
+        for ticks in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
+            ticks(lambda value, _: f"{value:,.7g}" if f"{value:e}"[0] in "1235" else "")
         axes.set_xlabel("rules, mean over the data sets (logarithmic)")
         axes.set_ylabel(f"{what}, mean over the data sets")
         axes.grid(color="#EEEEEE", which="major")

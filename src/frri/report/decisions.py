@@ -11,10 +11,8 @@ from frri.rules.decision import Decision
 from frri.rules.measures import wilson
 
 
-def deciding_rules(decision: Decision) -> NDArray[np.intp] | None:
+def deciding_rules(decision: Decision) -> NDArray[np.intp]:
     """The rule that decides about each row or carries its answer, -1 where none does.
-
-    None where rules say "at least" and "at most": they have their parts in every answer.
 
     Examples
     --------
@@ -23,26 +21,21 @@ def deciding_rules(decision: Decision) -> NDArray[np.intp] | None:
     >>> deciding_rules(rules.decide([[1.0], [4.0]]))
     array([ 0, -1])
     """
-    if decision.ruleset.semantics.meaning.decides is None:
-        return carrying_rules(decision.ruleset, decision.matrix)
-    return np.where(decision.silent, -1, decision.deciding)
+    carrying = carrying_rules(decision.ruleset, decision.matrix)
+    return np.where(decision.silent, -1, decision.deciding) if carrying is None else carrying
 
 
 def decided_rows(
-    n_rules: int, deciding: NDArray[np.intp] | None, right: NDArray[np.bool_] | None
-) -> list[dict[str, Any] | None]:
+    n_rules: int, deciding: NDArray[np.intp], right: NDArray[np.bool_] | None
+) -> list[dict[str, Any]]:
     """For each rule how many rows it decides, and how many of them rightly, with an interval.
 
     Examples
     --------
     >>> decided_rows(2, np.array([1, 1, -1]), np.array([True, False, True]))[0]
     {'rows': 0, 'right': 0, 'interval': None}
-    >>> decided_rows(1, None, None)
-    [None]
     """
-    if deciding is None:
-        return [None] * n_rules
-    found: list[dict[str, Any] | None] = []
+    found: list[dict[str, Any]] = []
     for r in range(n_rules):
         own = deciding == r
         rows = int(own.sum())

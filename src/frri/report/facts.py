@@ -24,8 +24,7 @@ from frri.report.plane import principal_plane
 from frri.report.sizes import returning, size_path
 from frri.rules import RuleSet, RuleStatistics
 from frri.rules.about import About
-from frri.rules.carrying import carrying_rules
-from frri.rules.curve import accuracy_by_size
+from frri.rules.curve import accuracy_by_size, error_by_size
 from frri.rules.drift import seen_in_training
 from frri.rules.measures import (
     accuracy,
@@ -141,20 +140,26 @@ def facts(
     )
     result["data"]["names"] = None if given is None else [given[i] for i in sample]
     lost = None
+    order = np.random.default_rng(seed).permutation(len(sample))
+    shuffled = sample[order]
     if numbers is not None:
         _add_predicted(ruleset, table, sample, result)
         if table.predicted["truth"] is not None:
-            mixed = _mixed(ruleset, sample, seed)
-            embedded, truth = table.matrix[mixed], table.predicted["truth"][mixed]
+            numbers_of = table.predicted["truth"]
+            result["curve"] = error_by_size(
+                ruleset, table.matrix[shuffled], numbers_of[shuffled], covers[order]
+            )
+            mixed = _mixed(ruleset, shuffled)
+            embedded, truth = table.matrix[mixed], numbers_of[mixed]
             lost = lost_without(ruleset, embedded, truth, repeats=REPEATS, seed=seed)
     else:
         _add_decided(ruleset, table, sample, result)
         if table.classes is not None:
-            order = np.random.default_rng(seed).permutation(len(sample))
-            embedded, classes = table.matrix[sample][order], table.classes[sample][order]
-            result["curve"] = accuracy_by_size(ruleset, embedded, classes, covers[order])
+            result["curve"] = accuracy_by_size(
+                ruleset, table.matrix[shuffled], table.classes[shuffled], covers[order]
+            )
             result["merged"] = merged_rules(ruleset, rows, table.classes[sample])
-            mixed = _mixed(ruleset, sample, seed)
+            mixed = _mixed(ruleset, shuffled)
             lost = _importances(ruleset, table.matrix[mixed], table.classes[mixed], seed)
     for attribute in result["attributes"]:
         attribute["importance"] = None if lost is None else lost[attribute["name"]]
@@ -322,12 +327,11 @@ def _known(known: RuleStatistics | None) -> dict[str, Any]:
     }
 
 
-def _mixed(ruleset: RuleSet, sample: NDArray[np.intp], seed: int) -> NDArray[np.intp]:
-    """As many of the embedded rows, at random, as attributes can be ranked on within seconds."""
+def _mixed(ruleset: RuleSet, shuffled: NDArray[np.intp]) -> NDArray[np.intp]:
+    """As many of the embedded rows as attributes can be ranked on within seconds."""
     used = {name for rule in ruleset for name in rule.attributes}
     affordable = EFFORT // max(len(ruleset) * len(used), 1)
-    order = np.random.default_rng(seed).permutation(len(sample))
-    return sample[order][: min(ENOUGH_ROWS, max(affordable, 100))]
+    return shuffled[: min(ENOUGH_ROWS, max(affordable, 100))]
 
 
 def _importances(
@@ -394,7 +398,7 @@ def _add_decided(
         else np.bincount(table.classes, minlength=len(ruleset.classes)).tolist(),
         "decided": pack_codes(decided[sample]),
         # Rules from 1, so that 0 is left for "none".
-        "deciding": None if deciding is None else pack_codes(deciding[sample] + 1),
+        "deciding": pack_codes(deciding[sample] + 1),
     }
     if table.classes is not None:
         result["performance"] = {
@@ -409,16 +413,16 @@ def _add_predicted(
 ) -> None:
     """What is predicted of the rows, which rules carry it, what is true, and how far off that is."""
     truth, answers = table.predicted["truth"], table.predicted["answers"]
-    carrying = carrying_rules(ruleset, table.matrix)
-    for known, rows in zip(
-        result["rules"], decided_rows(len(ruleset), carrying, None), strict=True
-    ):
-        known["decides"] = rows
+    rows = EncodedTable(table.matrix, ruleset.attributes)
+    carrying = deciding_rules(ruleset.decide(rows))
+    carried = decided_rows(len(ruleset), carrying, None)
+    for known, own in zip(result["rules"], carried, strict=True):
+        known["decides"] = own
     result["data"] |= {
         "truth": None if truth is None else pack_numbers(truth[sample]),
         "answers": pack_numbers(answers[sample]),
         "decided": pack_codes(levels_of(answers[sample], table.predicted["scale"]["edges"])),
-        "deciding": None if carrying is None else pack_codes(carrying[sample] + 1),
+        "deciding": pack_codes(carrying[sample] + 1),
     }
     if truth is not None:
         result["performance"] = number_performance(truth, answers)

@@ -8,6 +8,8 @@ from frri.table import Attribute
 
 # Fewer rules are named where they lose no more accuracy than this.
 LOSS = 0.01
+# Of more classes, only the one recognised least and the one recognised most are named.
+MOST_CLASSES = 4
 
 
 def opening(known: Mapping[str, Any]) -> str:
@@ -24,16 +26,20 @@ def opening(known: Mapping[str, Any]) -> str:
     >>> from frri.report import facts
     >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), "x"),), (Attribute("a", 0, 9),), ("x", "y"))
     >>> opening(facts(rules))
-    '1 rule.'
+    '1 rule; how good it is can be told with rows whose class is known.'
     >>> opening(facts(rules, [[1], [2], [4]], ["x", "x", "y"])).replace("\u00a0", " ")
     '1 rule, right on 67 % of 3 given rows (95 % interval 21 to 94); always answering x: 67 %.'
     """
     overview, measured, data = known["overview"], known["performance"], known["data"]
     said = counted(overview["n_rules"], "rule")
     if measured is None:
-        return f"{said}."
+        is_one = overview["n_rules"] == 1
+        good = "how good it is" if is_one else "how good they are"
+        what = "class" if known["numbers"] is None else "number"
+        return f"{said}; {good} can be told with rows whose {what} is known."
     if known["numbers"] is not None:
-        return f"{said}, {_off_by(known)}."
+        parts = [f"{said}, {_off_by(known)}", *_fewer(known)]
+        return f"{'; '.join(parts)}.{_if_seen(known, 'predicted')}"
     low, high = (round(100 * end) for end in measured["interval"])
     whose = {True: "training", False: "new"}.get(overview["is_training"], "given")
     rows = f"{data['n_rows']:,} {whose} row{'' if data['n_rows'] == 1 else 's'}"
@@ -44,9 +50,18 @@ def opening(known: Mapping[str, Any]) -> str:
         f"always answering {label}: {percent(share)}",
         *_fewer(known),
     ]
-    warning = " Rows not seen in training will be decided less well." if whose == "training" else ""
     # A number and its sign stay on one line.
-    return f"{'; '.join(parts)}.{warning}".replace(" %", "\u00a0%")
+    return f"{'; '.join(parts)}.{_if_seen(known, 'decided')}".replace(" %", "\u00a0%")
+
+
+def _if_seen(known: Mapping[str, Any], verb: str) -> str:
+    """What the rows cannot tell, where rules were learned from them or may have been."""
+    overview = known["overview"]
+    if overview["is_training"]:
+        return f" Rows not seen in training will be {verb} less well."
+    if overview["is_training"] is None and overview["n_training"] is not None:
+        return f" If the rules were learned from these rows, others will be {verb} less well."
+    return ""
 
 
 def _off_by(known: Mapping[str, Any]) -> str:
@@ -72,17 +87,47 @@ def number_shower(known: Mapping[str, Any]) -> Callable[[float], str]:
 
 
 def _fewer(known: Mapping[str, Any]) -> list[str]:
-    """The fewest rules that are about as right as all of them, if they are fewer."""
+    """The fewest rules that are about as right as all of them, if they are no more than half of them."""
     curve = known["curve"] or []
-    enough = [point for point in curve[:-1] if point["accuracy"] >= curve[-1]["accuracy"] - LOSS]
-    if not enough or not enough[0]["n_rules"]:
+    is_enough = (
+        (lambda point: point["accuracy"] >= curve[-1]["accuracy"] - LOSS)
+        if known["numbers"] is None
+        else (lambda point: point["mae"] <= curve[-1]["mae"] * (1 + LOSS))
+    )
+    enough = [point for point in curve[:-1] if is_enough(point)]
+    if not enough or not 0 < 2 * enough[0]["n_rules"] <= known["overview"]["n_rules"]:
         return []
     found = enough[0]
     n = found["n_rules"]
     is_list = known["model"]["semantics"]["name"] == "first-match"
     which = "first" if is_list else "broadest"
     named = f"the {which} rule" if n == 1 else f"the {n:,} {which} rules"
+    if known["numbers"] is not None:
+        return [f"{named} alone: {number_shower(known)(found['mae'])}"]
     return [f"{named} alone: {percent(found['accuracy'])}"]
+
+
+def recognised(known: Mapping[str, Any]) -> str:
+    """Of each class the share that is decided rightly; of many classes the least and the most.
+
+    Examples
+    --------
+    >>> cells = [[0, 0, 3], [0, 1, 1], [1, 1, 1]]
+    >>> recognised({"model": {"classes": ["no", "yes"]}, "performance": {"confusion": cells}})
+    'of no: 75 %, of yes: 100 %'
+    """
+    rows: dict[int, int] = {}
+    hits: dict[int, int] = {}
+    for truth, decided, count in known["performance"]["confusion"]:
+        rows[truth] = rows.get(truth, 0) + count
+        hits[truth] = hits.get(truth, 0) + (count if truth == decided else 0)
+    shares = [(c, hits[c] / rows[c]) for c in sorted(rows)]
+    if len(shares) > MOST_CLASSES:
+        by_share = sorted(shares, key=lambda one: one[1])
+        shares = [by_share[0], by_share[-1]]
+    labels = known["model"]["classes"]
+    joint = " to " if len(rows) > MOST_CLASSES else ", "
+    return joint.join(f"of {labels[c]}: {percent(share)}" for c, share in shares)
 
 
 def percent(share: float) -> str:

@@ -12,7 +12,7 @@ from frri import __version__
 from frri._util.files import write_whole
 from frri._util.optional import optional
 from frri.report.facts import MAX_ROWS, facts
-from frri.report.opening import counted, number_shower, opening
+from frri.report.opening import number_shower, opening, recognised
 from frri.report.scripts import page_script, page_style
 from frri.rules import RuleSet
 from frri.rules.text import rule_text
@@ -174,7 +174,7 @@ def _sampled(data: Mapping[str, Any] | None) -> str:
 
 def _figures(known: Mapping[str, Any]) -> list[dict[str, str]]:
     """The numbers at the head of the page."""
-    overview, data, measured = known["overview"], known["data"], known["performance"]
+    overview, measured = known["overview"], known["performance"]
     proof = overview["proof"] or {}
     n_rules, n_conditions = overview["n_rules"], overview["n_conditions"]
     # Files of the first version have no claim: there was only one.
@@ -185,30 +185,28 @@ def _figures(known: Mapping[str, Any]) -> list[dict[str, str]]:
         _figure(
             "Conditions",
             f"{n_conditions / n_rules:.1f}" if n_rules else "0",
-            f"per rule, over {counted(len(known['attributes']), 'attribute')}",
+            "per rule",
         ),
     ]
     if known["numbers"] is not None:
         return [*figures, *_number_figures(known)]
     if measured is not None:
-        basis = {True: "training", False: "new"}.get(overview["is_training"], "given")
-        note = f"of {data['n_rows']:,} {basis} rows"
-        figures.append(_figure("Accuracy", f"{measured['accuracy']:.1%}".replace("%", " %"), note))
-    n_classes = len(known["model"]["classes"])
+        share = f"{measured['accuracy']:.1%}".replace("%", " %")
+        figures.append(_figure("Accuracy", share, recognised(known)))
     if overview["n_training"] is None:
-        return [*figures, _figure("Classes", f"{n_classes:,}", "")]
-    note = f"rows, {counted(n_classes, 'class', 'classes')}"
-    return [*figures, _figure("Learned from", f"{overview['n_training']:,.7g}", note)]
+        return [*figures, _figure("Classes", f"{len(known['model']['classes']):,}", "")]
+    learned = _figure("Learned from", f"{overview['n_training']:,.7g}", "rows")
+    return [*figures[:2], learned, *figures[2:]]
 
 
 def _number_figures(known: Mapping[str, Any]) -> list[dict[str, str]]:
     measured, n_training = known["performance"], known["overview"]["n_training"]
     figures = []
+    if n_training is not None:
+        figures.append(_figure("Learned from", f"{n_training:,.7g}", "rows"))
     if measured is not None:
         note = f"on average, of {measured['rows']:,} given rows"
         figures.append(_figure("Off by", number_shower(known)(measured["mae"]), note))
-    if n_training is not None:
-        figures.append(_figure("Learned from", f"{n_training:,.7g}", "rows"))
     return figures
 
 

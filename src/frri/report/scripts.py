@@ -11,13 +11,15 @@ from functools import cache
 from importlib.resources import files
 
 # Whoever wants to read the scripts reads the files; a page is mailed, and shorter without.
-_COMMENT = re.compile(r"^ */\*\*.*?\*/\n", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"^ */\*\*[\s\S]*?\*/\n|^ *//.*\n", re.MULTILINE)
 _INDENT = re.compile(r"^ +", re.MULTILINE)
 # Room around signs is for readers of the files, too. Of a line with anything but plain texts in double quotes
 # it is not known where texts begin and end, and `+` and `-` need their room.
 _SIGN = re.compile(r" *(=>|===|!==|&&|\|\||[=,;:?{}()<>*]) *")
 _TEXT = re.compile(r'("[^"]*")')
 _OTHER_TEXT = re.compile(r"[`'/\\]")
+# No statement ends after these, and none begins with those: the next line may follow at once.
+_BREAK = re.compile(r"(?<=[,;{(\[])\n|\n(?=[)\]])")
 _STYLE_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _STYLE_SIGN = re.compile(r" *([{};,>]) *")
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w.]+)";\n', re.MULTILINE)
@@ -75,7 +77,7 @@ def _join(name: str, joined: dict[str, str], importing: tuple[str, ...]) -> None
     source = _EXPORT.sub("", source)
     if re.search(r"^(import|export)\b", source, re.MULTILINE):
         raise ValueError(f"{name} imports or exports in a form that is not understood.")
-    source = "\n".join(_tight(line) for line in source.split("\n") if line)
+    source = _BREAK.sub("", "\n".join(_tight(line) for line in source.split("\n") if line))
     body = f'modules["{name}"] = (() => {{\n{source}\nreturn {{ {exported} }};\n}})();\n'
     joined[name] = body
 

@@ -20,7 +20,9 @@ def carrying_rules(ruleset: "RuleSet", matrix: NDArray[np.float64]) -> NDArray[n
 
     A rule carries an answer if no other has a larger part in it, of equal ones the first. The part of a
     vote is what it adds to the lead of the class decided for over the next one, and must be positive.
-    The part of a number that is added to a base is its size, up or down; in a mean it is its share.
+    The part of a number that is added to a base is its size, up or down; in a mean it is its share. Of
+    rules that say "at least" and "at most" a class those have a part that keep the answer from being lower
+    or from being higher: what they count.
 
     Parameters
     ----------
@@ -31,8 +33,7 @@ def carrying_rules(ruleset: "RuleSet", matrix: NDArray[np.float64]) -> NDArray[n
     Returns
     -------
     ndarray of int, shape (n_objects,), or None
-        None where parts are no numbers that could be compared: a single rule decides (see
-        `Decision.deciding`), or rules say "at least" and "at most" a class.
+        None where a single rule decides (see `Decision.deciding`).
 
     Examples
     --------
@@ -76,7 +77,18 @@ def _sizes(decision: Decision) -> NDArray[np.float64]:
     return np.abs(_counted(decision) * decision.ruleset._says[:, 0])  # noqa: SLF001
 
 
+def _of_the_bounds(decision: Decision) -> NDArray[np.float64]:
+    ruleset, own = decision.ruleset, decision.index[:, None]
+    rising = np.array([rule.relation == "at least" for rule in ruleset], dtype=np.bool_)
+    bound = ruleset._rule_classes  # noqa: SLF001 - one engine
+    # Below the lowest class and above the highest there is nothing to be kept from.
+    up = rising & (bound >= own) & (own > 0)
+    down = ~rising & (bound <= own) & (own < len(ruleset.classes) - 1)
+    return np.asarray(np.where(up | down, _counted(decision), 0.0))
+
+
 _PARTS = {
+    "at-least-class": _of_the_bounds,
     "softmax-votes": _to_the_lead,
     "cumulative-logits": _sizes,
     "added-contributions": _sizes,

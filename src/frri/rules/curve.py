@@ -1,6 +1,6 @@
-"""How good fewer rules would be: accuracy and coverage by the number of rules."""
+"""How good fewer rules would be: accuracy or error, and coverage, by the number of rules."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri.rules.measures import accuracy, coverage
+from frri.table import EncodedTable
 
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet
@@ -49,21 +50,67 @@ def accuracy_by_size(
     >>> accuracy_by_size(rules, rows, np.array([0, 1]), rules.covers(rows))
     [{'n_rules': 0, 'accuracy': 0.5, 'coverage': 0.0}, {'n_rules': 1, 'accuracy': 1.0, 'coverage': 0.5}]
     """
+    rows, classes = matrix[:most_rows], classes[:most_rows]
+    return [
+        {
+            "n_rules": len(part),
+            "accuracy": accuracy(classes, part.predict_index(rows)),
+            "coverage": covered,
+        }
+        for part, covered in _by_size(ruleset, covers, most_rows)
+    ]
+
+
+def error_by_size(
+    ruleset: "RuleSet",
+    matrix: NDArray[np.float64],
+    truth: NDArray[np.float64],
+    covers: NDArray[np.bool_],
+    most_rows: int = 1_000,
+) -> list[dict[str, float]]:
+    """Mean absolute error and coverage with the first 0, 1, 2, ... rules that predict numbers.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    matrix : ndarray of float64
+        Encoded values.
+    truth : ndarray of float64
+        The numbers that are to be predicted.
+    covers : ndarray of bool
+        Rows x rules.
+    most_rows : int
+        Of more rows than these, the first are counted; they must be in no particular order.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule, RuleSet
+    >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 5.0),), (Attribute("a"),),
+    ...                 semantics="added-contributions", base=(1,))
+    >>> rows = np.array([[1.0], [4.0]])
+    >>> error_by_size(rules, rows, np.array([6.0, 1.0]), rules.covers(rows))
+    [{'n_rules': 0, 'mae': 2.5, 'coverage': 0.0}, {'n_rules': 1, 'mae': 0.0, 'coverage': 0.5}]
+    """
+    rows, truth = EncodedTable(matrix[:most_rows], ruleset.attributes), truth[:most_rows]
+    return [
+        {
+            "n_rules": len(part),
+            "mae": float(np.abs(part.predict(rows) - truth).mean()),
+            "coverage": covered,
+        }
+        for part, covered in _by_size(ruleset, covers, most_rows)
+    ]
+
+
+def _by_size(
+    ruleset: "RuleSet", covers: NDArray[np.bool_], most_rows: int
+) -> Iterator[tuple["RuleSet", float]]:
+    """The first so many rules, and the share of the rows that they cover."""
     order, always = adding_order(ruleset, covers)
-    matrix, classes, covers = matrix[:most_rows], classes[:most_rows], covers[:most_rows]
-    sizes = np.unique(np.linspace(0, len(order), CURVE_POINTS).round().astype(int))
-    curve = []
-    for size in sizes:
+    for size in np.unique(np.linspace(0, len(order), CURVE_POINTS).round().astype(int)):
         kept = [*order[:size], *always]
         part = replace(ruleset, rules=tuple(ruleset[r] for r in kept))
-        curve.append(
-            {
-                "n_rules": len(kept),
-                "accuracy": accuracy(classes, part.predict_index(matrix)),
-                "coverage": coverage(covers[:, kept]),
-            }
-        )
-    return curve
+        yield part, coverage(covers[:most_rows, kept])
 
 
 def adding_order(

@@ -54,13 +54,17 @@ const overview = overviewView(store, actions);
 const cases = (areNumbers ? numberCases : casesView)(store, actions);
 let whatIf = null;
 const showTab = tabs(byId("tabs"), (name) => {
+  document.body.dataset.view = name;
   // These two cost time that the first look at the rules need not wait for.
   if (name === "what-if") whatIf ??= whatIfView(store, actions);
   if (name === "cases") cases.refresh();
   if (name === "overview") overview.refresh();
   if (name === "edit") edit.look();
 });
-window.addEventListener("beforeprint", overview.refresh);
+window.addEventListener("beforeprint", () => {
+  overview.refresh();
+  for (const folded of document.querySelectorAll("#overview-view .settings")) folded.open = true;
+});
 byId("app").hidden = false;
 byId("plain-rules").hidden = true;
 showTab("rules");

@@ -9,6 +9,7 @@ import { field, option } from "./filters.js";
 import { placesOf } from "./range.js";
 import { usedByRank } from "./ranking.js";
 import { scalesOnce } from "./scales.js";
+import { show } from "./words.js";
 
 const SIZE = 420;
 const DOT = 5;
@@ -42,7 +43,7 @@ export function caseMap(store, open) {
   const boxes = h("input", { type: "checkbox", id: "map-boxes", checked: true, onchange: () => draw() });
   const picture = s("svg", {
     class: "map",
-    viewBox: `-6 -6 ${SIZE + 12} ${SIZE + 12}`,
+    viewBox: `-6 -6 ${SIZE + 12} ${SIZE + 26}`,
     role: "img",
     "aria-label": "Map of the rows; the list beside it has the same rows",
   });
@@ -77,8 +78,10 @@ export function caseMap(store, open) {
     }
     const j = Number(select.value);
     const { low, high } = scalesOnce(store).get(attributes[j].name);
+    // Rows of one category lie beside each other, not upon each other; the same way each time.
+    const aside = attributes[j].categories ? (i) => (((i * (k ? 0.7548776662 : 0.6180339887)) % 1) - 0.5) * 0.7 : () => 0;
     return (i) => {
-      const value = rows.columns[j][i];
+      const value = rows.columns[j][i] + aside(i);
       return Number.isNaN(value) ? NaN : Math.min(Math.max((value - low) / (high - low), 0), 1);
     };
   }
@@ -108,7 +111,20 @@ export function caseMap(store, open) {
       boxes.checked ? ruleBoxes() : null,
       keys.map(layer),
       s("path", { class: "rings", d: rings.join("") }),
+      ticks(across, (share) => ({ x: share * SIZE, y: SIZE + 14, "text-anchor": share ? "end" : "start" })),
+      ticks(up, (share) => ({ x: 4, y: share ? 12 : SIZE - 4 })),
     );
+  }
+
+  /** Where an axis begins and ends. */
+  function ticks(select, place) {
+    if (select.value === "") return null;
+    const attribute = attributes[Number(select.value)];
+    const { low, high } = scalesOnce(store).get(attribute.name);
+    const ends = attribute.categories
+      ? [attribute.categories[0], attribute.categories.at(-1)]
+      : [low, high].map((value) => show(attribute, value));
+    return ends.map((end, share) => s("text", { class: "tick", ...place(share) }, String(end).slice(0, 24)));
   }
 
   /** The rules that decide most among those with conditions on what is shown. */

@@ -31,7 +31,7 @@ const FILTERS = {
  * @param {object} store
  * @param {object} actions
  * @returns {{show: function(object): void, refresh: function(): void}} show takes {truth, decided}, positions
- *   of classes, or {rule}, the number of one that decides
+ *   of classes, or {rule}, the number of one that decides, 0 for none
  */
 export function casesView(store, actions) {
   const { rows, facts } = store;
@@ -52,7 +52,15 @@ export function casesView(store, actions) {
   );
   const ruled = h("select", { id: "case-rule", onchange: () => restart(cell) });
   const said = h("p", { class: "count", role: "status" });
-  const back = actionButton("All of them", () => restart(null), "link");
+  const back = actionButton(
+    "All of them",
+    () => {
+      filter.value = "all";
+      ruled.value = "";
+      restart(null);
+    },
+    "link",
+  );
   const list = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Rows" });
   const more = actionButton("More rows", () => {
     drawn += CHUNK;
@@ -97,9 +105,8 @@ export function casesView(store, actions) {
     put(
       ruled,
       option("", `${role.past[0].toUpperCase()}${role.past.slice(1)} by any rule`),
-      store.state.deciding
-        ? store.state.entries.map(({ number }) => option(String(number), `by rule ${number}`))
-        : null,
+      store.state.entries.map(({ number }) => option(String(number), `by rule ${number}`)),
+      store.state.deciding.includes(0) ? option("0", `by ${role.nobody}`) : null,
     );
     ruled.value = before;
     if (ruled.selectedIndex < 0) ruled.value = "";
@@ -114,13 +121,13 @@ export function casesView(store, actions) {
   function draw() {
     const found = [];
     const { passes } = FILTERS[filter.value];
-    const number = Number(ruled.value);
+    const number = ruled.value === "" ? null : Number(ruled.value);
     for (let i = 0; i < rows.n; i += 1) {
       if (cell && (rows.classes[i] !== cell.truth || store.state.decided[i] !== cell.decided)) continue;
-      if (number && store.state.deciding[i] !== number) continue;
+      if (number !== null && store.state.deciding[i] !== number) continue;
       if (passes(store, i)) found.push(i);
     }
-    back.hidden = !cell && filter.value === "all" && !number;
+    back.hidden = !cell && filter.value === "all" && number === null;
     const { classes } = facts.model;
     put(
       said,

@@ -6,7 +6,8 @@
  * missing one, cost 1. Of equal ones the first attribute is taken, as in Python.
  */
 
-import { explain, predict } from "./evaluator.js";
+import { carrierIn } from "./carrying.js";
+import { degrees, explain, predict, scores } from "./evaluator.js";
 import { inSlices } from "./slices.js";
 import { caseOf, stripOf } from "./strips.js";
 import { widthOf } from "./words.js";
@@ -36,8 +37,9 @@ export async function allStrips(model, values, isStale = () => false) {
 }
 
 /**
- * @typedef {{values: Array, changed: number[], prediction: *, rule: ?number, silent: boolean, cost: number}} Change
- *   with the rule that would decide, from 1, and whether it would only be the nearest
+ * @typedef {{values: Array, changed: number[], prediction: *, rule: ?number, silent: boolean, isCarried: boolean,
+ *   cost: number}} Change
+ *   with the rule that would decide or carry the answer, from 1, and whether it would only be the nearest
  *
  * The nearest change of a single attribute towards every other class.
  *
@@ -69,7 +71,11 @@ export function singleChanges(model, values, strips, locked) {
 
 function changeTo(model, values, changed, cost) {
   const { prediction, rule, fired } = explain(model, values);
-  return { values, changed, prediction, rule, silent: !fired.length, cost };
+  const carrier = carrierIn(model);
+  const decided = model.classes.indexOf(prediction);
+  const carried = carrier ? carrier(degrees(model, values), scores(model, values), decided) : 0;
+  const isCarried = carried > 0;
+  return { values, changed, prediction, rule: rule ?? (carried || null), silent: !fired.length, isCarried, cost };
 }
 
 /** For each other class the value of the nearest piece that is decided so. */

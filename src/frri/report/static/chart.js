@@ -1,7 +1,7 @@
 /** Small drawings: classes and their colours, bars, and a line. */
 
 import { h, named, s } from "./dom.js";
-import { levelOf, predictsNumbers, saidLevel, saidText, shownNumber } from "./numbers.js";
+import { levelOf, predictsNumbers, saidLevel, saidShort, shownNumber } from "./numbers.js";
 import { movesAnswer, shownClass } from "./ordered.js";
 import { percentText, signedText } from "./words.js";
 
@@ -66,7 +66,7 @@ export function ruleLabel(store, rule) {
   const { model } = store.facts;
   const position = ownSeries(store.facts, rule);
   let said = movesAnswer(model) ? signedText(rule.weight * rule.then) : rule.then;
-  if (predictsNumbers(model)) said = saidText(model, rule);
+  if (predictsNumbers(model)) said = saidShort(store.facts, rule);
   const sign = { "at least": "≥ ", "at most": "≤ " }[rule.relation] ?? "";
   return h(
     "span",
@@ -165,74 +165,4 @@ export function classBar(store, support) {
   if (largest.length > 6)
     legend.push(h("li", { class: "muted" }, `and ${largest.length - 6} more classes`));
   return h("div", { class: "classes-legend" }, bar, h("ul", {}, legend));
-}
-
-/**
- * Accuracy and coverage against the number of rules.
- *
- * @param {Array<{n_rules: number, accuracy: number, coverage: number}>} points
- * @returns {{element: SVGElement, mark: function(object): void}} mark shows one more point
- */
-export function curveChart(points) {
-  const [width, height, left, bottom, top, right] = [560, 240, 44, 30, 12, 82];
-  const most = Math.max(...points.map((point) => point.n_rules), 1);
-  const x = (n) => left + ((width - left - right) * n) / most;
-  const y = (share) => top + (height - top - bottom) * (1 - share);
-  const line = (key) =>
-    points
-      .map(
-        (point, i) => `${i ? "L" : "M"}${x(point.n_rules).toFixed(1)} ${y(point[key]).toFixed(1)}`,
-      )
-      .join("");
-  const last = points[points.length - 1];
-  const apart = Math.abs(y(last.accuracy) - y(last.coverage)) < 15 ? 15 : 0;
-  const lower = last.accuracy <= last.coverage ? "accuracy" : "coverage";
-  const label = (key, text) =>
-    s(
-      "text",
-      { class: `label ${key}`, x: x(most) + 8, y: y(last[key]) + 4 + (key === lower ? apart : 0) },
-      text,
-    );
-  const ticks = [...new Set([0, Math.round(most / 2), most])];
-  const pointer = s("g", { class: "pointer" });
-  const element = s(
-    "svg",
-    {
-      class: "curve",
-      viewBox: `0 0 ${width} ${height}`,
-      role: "img",
-      "aria-label":
-        "Accuracy and coverage against the number of rules; the table below has the numbers",
-    },
-    [0, 0.25, 0.5, 0.75, 1]
-      .map((share) => [
-        s("line", { class: "grid", x1: left, x2: width - right, y1: y(share), y2: y(share) }),
-        s(
-          "text",
-          { class: "tick", x: left - 8, y: y(share) + 4, "text-anchor": "end" },
-          `${share * 100} %`,
-        ),
-      ])
-      .flat(),
-    ticks.map((n) =>
-      s(
-        "text",
-        { class: "tick", x: x(n), y: height - 8, "text-anchor": "middle" },
-        n === most ? `${n} rules` : String(n),
-      ),
-    ),
-    s("path", { class: "line coverage", d: line("coverage") }),
-    s("path", { class: "line accuracy", d: line("accuracy") }),
-    s("circle", { class: "dot accuracy", cx: x(last.n_rules), cy: y(last.accuracy), r: 4 }),
-    label("accuracy", "accuracy"),
-    label("coverage", "coverage"),
-    pointer,
-  );
-  const mark = ({ n_rules: n, accuracy, coverage }) =>
-    pointer.replaceChildren(
-      s("line", { x1: x(n), x2: x(n), y1: top, y2: height - bottom }),
-      s("circle", { class: "dot accuracy", cx: x(n), cy: y(accuracy), r: 5 }),
-      s("circle", { class: "dot coverage", cx: x(n), cy: y(coverage), r: 4 }),
-    );
-  return { element, mark };
 }

@@ -2,8 +2,8 @@
 
 import { classLabel } from "./chart.js";
 import { actionButton, h } from "./dom.js";
-import { confusionOf, performanceOf } from "./measures.js";
-import { counted } from "./words.js";
+import { confusionOf, performanceOf, wilson } from "./measures.js";
+import { counted, percentText } from "./words.js";
 
 const MOST_CLASSES = 12;
 const MOST_CONFUSIONS = 15;
@@ -37,6 +37,7 @@ export function confusion(store, actions) {
           {},
           h("th", { scope: "col", class: "muted" }, "is ↓  decided →"),
           classes.map((label) => h("th", { scope: "col" }, classLabel(store, label))),
+          h("th", { scope: "col", class: "muted recall", title: "Of the rows of a class, the share that is decided rightly" }, "recognised"),
         ),
       ),
       h(
@@ -64,10 +65,23 @@ export function confusion(store, actions) {
                   : null,
               ),
             ),
+            recallCell(counts[c][c], totals[c]),
           ),
         ),
       ),
     ),
+  );
+}
+
+/** The share of a class that is decided rightly, with its interval. */
+function recallCell(hits, rows) {
+  if (!rows) return h("td", { class: "recall" }, "–");
+  const [low, high] = wilson(hits, rows);
+  return h(
+    "td",
+    { class: "recall" },
+    percentText(hits / rows),
+    h("span", { class: "muted interval" }, `${Math.round(100 * low)}–${Math.round(100 * high)}`),
   );
 }
 

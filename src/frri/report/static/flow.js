@@ -6,30 +6,29 @@
 import { roleOf } from "./carrying.js";
 import { classColour } from "./chart.js";
 import { h, s } from "./dom.js";
-import { levelNames } from "./numbers.js";
+import { levelNames, predictsNumbers } from "./numbers.js";
+import { isOrdered } from "./ordered.js";
+import { ranking } from "./ranking.js";
 import { counted, percentText } from "./words.js";
 
 /**
- * How large it is drawn: the frame, the room between nodes, left edges of the three columns of nodes and their
- * width, how many rules and attributes are told apart, and how long names may be.
+ * How large it is drawn: the frame, the room that a node with its name takes at least, left edges of the three
+ * columns of nodes and their width, how many rules and attributes are told apart, and how long names may be.
  */
 export const LARGE = {
-  frame: [900, 360, 13],
+  frame: [900, 360, 17],
   columns: [150, 450, 740, 12],
   most: [12, 9, 22],
   extra: "flow",
   name: "Flow",
 };
 export const SMALL = {
-  frame: [620, 120, 4],
+  frame: [620, 128, 11.5],
   columns: [118, 330, 480, 8],
-  most: [8, 7, 16],
+  most: [6, 6, 16],
   extra: "flow small-flow",
   name: "Flow at a glance",
 };
-
-/** The height of a line of names. */
-const LINE = 10;
 
 /**
  * @param {object} store with rows
@@ -41,10 +40,9 @@ export function flowPicture(store, actions, size = LARGE) {
   const flow = flowOf(store, size);
   if (!flow) return null;
   const { rules, attributes, classes, total } = flow;
-  const [width, height, gap] = size.frame;
+  const [width, height] = size.frame;
   const [left, middle, right] = size.columns;
-  const unit = (nodes) => (height - gap * (nodes.length - 1)) / total;
-  const scale = Math.min(unit(rules), unit(attributes), unit(classes));
+  const scale = Math.min(...[rules, attributes, classes].map((nodes) => scaleOf(nodes, total, size)));
   for (const nodes of [rules, attributes, classes]) stack(nodes, scale, size);
   const picture = s(
     "svg",
@@ -106,10 +104,14 @@ export function flowOf({ facts, rows, state }, { most: [mostRules, mostAttribute
   if (byRule.has(0)) nodes.push({ ...byRule.get(0), name: nobody, uses: [], isSilent: true });
   return {
     rules: nodes,
-    attributes: attributeNodes(nodes, mostAttributes),
-    classes: answers
-      .map((label, c) => ({ name: String(label), decided: c, rows: perClass.get(c) ?? 0 }))
-      .filter((node) => node.rows),
+    attributes: attributeNodes(nodes, mostAttributes, facts),
+    classes: classNodes(
+      answers
+        .map((label, c) => ({ name: String(label), decided: c, rows: perClass.get(c) ?? 0 }))
+        .filter((node) => node.rows),
+      nodes,
+      facts.model,
+    ),
     total: rows.n,
   };
 }
@@ -131,8 +133,30 @@ function merged(rest, entries) {
   return { name: `${rest.length} other rules`, rows, wrong, isJudged, to, uses: [...uses.keys()], parts: uses };
 }
 
+/** Answers with an order stand in it; others near the rules that lead to them, so that few strands cross. */
+function classNodes(classes, rules, model) {
+  if (predictsNumbers(model) || isOrdered(model)) return classes;
+  const place = ({ decided, rows }) =>
+    rules.reduce((sum, { to }, k) => sum + k * (to.get(decided)?.rows ?? 0), 0) / rows;
+  return classes.map((node) => [place(node), node]).sort((a, b) => a[0] - b[0]).map(([, node]) => node);
+}
+
+/**
+ * What the order of the attributes means, and their width.
+ *
+ * @param {object} facts
+ * @returns {string}
+ */
+export function orderWords(facts) {
+  const known = facts.attributes.some(({ importance }) => importance !== null);
+  const by = known
+    ? `what ${facts.numbers ? "R2" : "the accuracy"} loses without them`
+    : "how many rules use them";
+  return `Attributes stand in the order of ${by}; each is as wide as the rows of the rules that use it, shared out evenly among the attributes of a rule.`;
+}
+
 /** What a rule decides is shared out evenly among the attributes that it uses. */
-function attributeNodes(nodes, most) {
+function attributeNodes(nodes, most, facts) {
   const found = new Map();
   for (const node of nodes) {
     node.from = new Map();
@@ -150,7 +174,13 @@ function attributeNodes(nodes, most) {
   const order = [...found].sort((a, b) => b[1] - a[1]);
   // One more takes no more room than "1 other".
   const end = order.length === most + 1 ? most + 1 : most;
-  const few = order.slice(0, end).map(([name, rows]) => ({ name, rows, names: [name] }));
+  // The widest are told apart, and stand in the order of the other views.
+  const rank = new Map(ranking(facts).map((j, k) => [facts.attributes[j].name, k]));
+  const place = (name) => rank.get(name) ?? Infinity;
+  const few = order
+    .slice(0, end)
+    .map(([name, rows]) => ({ name, rows, names: [name] }))
+    .sort((a, b) => place(a.name) - place(b.name));
   const others = order.slice(end);
   if (others.length)
     few.push({
@@ -161,14 +191,34 @@ function attributeNodes(nodes, most) {
   return few;
 }
 
+/** The most units of height per row at which every node, with room for its name, finds its place. */
+function scaleOf(nodes, total, { frame: [, height, room] }) {
+  const fits = (scale) => nodes.reduce((sum, { rows }) => sum + slotOf(rows * scale, room), 0) <= height;
+  let [low, high] = [0, height / total];
+  for (let k = 0; k < 24; k += 1) {
+    const middle = (low + high) / 2;
+    if (fits(middle)) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+/** What a node of some height takes, with its name and a gap to the next one. */
+function slotOf(height, room) {
+  return Math.max(height + room / 4, room);
+}
+
+/** Nodes below each other: each in a slot with room for its name, what is left over between the slots. */
 function stack(nodes, scale, { frame: [, height, room] }) {
-  const heights = nodes.map((node) => node.rows * scale);
-  const used = heights.reduce((a, b) => a + b, 0);
+  const slots = nodes.map(({ rows }) => slotOf(rows * scale, room));
+  const used = slots.reduce((a, b) => a + b, 0);
   const gap = nodes.length > 1 ? Math.min((height - used) / (nodes.length - 1), 2 * room) : 0;
-  let top = (height - used - gap * (nodes.length - 1)) / 2;
+  let from = (height - used - gap * (nodes.length - 1)) / 2;
   nodes.forEach((node, k) => {
-    Object.assign(node, { top, height: heights[k], inAt: top, outAt: top });
-    top += heights[k] + gap;
+    const own = node.rows * scale;
+    const top = from + (slots[k] - own) / 2;
+    Object.assign(node, { top, height: own, inAt: top, outAt: top });
+    from += slots[k] + gap;
   });
 }
 
@@ -211,13 +261,10 @@ function strand(x1, y1, x2, y2, height, extra, node) {
   );
 }
 
-/** Nodes of a column with their names; of names that would lie upon each other, that of the most rows is written. */
+/** Nodes of a column with their names. */
 function labelled(nodes, x, anchor, { columns: [, , , width], most: [, , longest] }, extra = () => "") {
   const place = anchor === "end" ? x - 5 : x + width + 6;
   const middleOf = (node) => node.top + node.height / 2 + 4;
-  const written = [];
-  for (const node of [...nodes].sort((a, b) => b.rows - a.rows))
-    if (written.every((other) => Math.abs(middleOf(other) - middleOf(node)) >= LINE)) written.push(node);
   return nodes.map((node) => {
     const text = `${node.name}${extra(node)}`;
     const short = node.name.length > longest ? `${node.name.slice(0, longest - 1)}…` : node.name;
@@ -225,9 +272,7 @@ function labelled(nodes, x, anchor, { columns: [, , , width], most: [, , longest
       "g",
       { "data-number": node.number || null },
       s("rect", { class: "node", x, y: node.top, width, height: Math.max(node.height, 1) }, s("title", {}, text)),
-      written.includes(node)
-        ? s("text", { x: place, y: middleOf(node), "text-anchor": anchor }, `${short}${extra(node)}`, s("title", {}, text))
-        : null,
+      s("text", { x: place, y: middleOf(node), "text-anchor": anchor }, `${short}${extra(node)}`, s("title", {}, text)),
     );
   });
 }

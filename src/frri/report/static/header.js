@@ -5,8 +5,8 @@
 import { roleOf } from "./carrying.js";
 import { byId, put } from "./dom.js";
 import { editsOf } from "./editing.js";
-import { SMALL, flowPicture } from "./flow.js";
-import { metrics } from "./measures.js";
+import { SMALL, flowPicture, orderWords } from "./flow.js";
+import { metrics, performanceOf, recognisedText } from "./measures.js";
 import { shownNumber } from "./numbers.js";
 import { counted, decimal } from "./words.js";
 
@@ -36,6 +36,7 @@ export function headerView(store, actions) {
   const { heading, past } = roleOf(facts.model);
   const hatched = rows && rows.classes && !rows.answers ? "; hatched: wrongly" : "";
   byId("glance-title").textContent = `${heading}: as wide as rows are ${past}${hatched}`;
+  byId("glance-title").title = orderWords(facts);
   let drawn = null;
   draw();
 
@@ -68,7 +69,7 @@ export function headerView(store, actions) {
     opening.textContent = `Edited: ${counted(after.rules, "rule")}, right on ${percent(after)} (was ${percent(before)}) of ${counted(rows.n, embedded)}.`;
     const basis = facts.data.sampled
       ? `of ${counted(rows.n, embedded)}`
-      : figures.get("accuracy").learned[1];
+      : recognisedText(facts.model, performanceOf(store).confusion);
     show("accuracy", percent(after), `was ${percent(before)}, ${basis}`);
   }
 

@@ -92,7 +92,7 @@ export function layeredChart(store, { rule, cover }, k, scale) {
           s("path", { class: "outline", d: outline(layers.all, most) }),
           s("text", { class: "tick", x: 0, y: 10 }, `${most.toLocaleString("en")} rows`),
         ]
-      : s("rect", { class: "empty", y: TOP, width: WIDTH, height: HEIGHT - TOP }),
+      : s("rect", { class: "rail", y: HEIGHT - 1, width: WIDTH, height: 1 }),
     bar,
     labels(condition, attribute, scale, facts.model.semantics.clip),
   );

@@ -11,12 +11,14 @@ import { placesOf, rangeBar } from "./range.js";
 import { ranking } from "./ranking.js";
 import { distribution, scalesOnce } from "./scales.js";
 import { sidesOf } from "./spoken.js";
-import { attributesByName, counted, show } from "./words.js";
+import { attributesByName, boundsOf, counted, show } from "./words.js";
 
-/** Room for a column, and for what stands beside the attributes, in pixels. */
-const COLUMN = 84;
-const BESIDE = 400;
+/** Room for a column, and for what stands beside the attributes whatever rules are, in pixels. */
+const COLUMN = 70;
+const BESIDE = 320;
 const FEWEST = 4;
+/** Characters of a number at the end of an axis. */
+const SHORT = 4;
 /** On a narrow screen conditions stand below each other, and there is room for more. */
 const NARROW = 768;
 const MOST_NARROW = 40;
@@ -25,14 +27,15 @@ const MOST_NARROW = 40;
  * Which attributes are columns.
  *
  * @param {object} store
+ * @param {number} beside pixels that further columns take
  * @param {function(): void} changed
  */
-export function matrixColumns(store, changed) {
+export function matrixColumns(store, beside, changed) {
   const { attributes } = store.facts;
   const ranked = ranking(store.facts).map((j) => attributes[j]);
   const width = document.documentElement.clientWidth;
   const fits =
-    width <= NARROW ? MOST_NARROW : Math.max(FEWEST, Math.floor((width - BESIDE) / COLUMN));
+    width <= NARROW ? MOST_NARROW : Math.max(FEWEST, Math.floor((width - BESIDE - beside) / COLUMN));
   const chosen = new Set(ranked.filter((one) => one.n_rules).slice(0, fits).map(({ name }) => name));
   const summary = h("summary", {});
   const boxes = h("div", { class: "choices" });
@@ -94,14 +97,26 @@ export function matrixColumns(store, changed) {
 export function columnHead(store, name, button) {
   const attribute = attributesByName(store.facts.model).get(name);
   const scale = scalesOnce(store).get(name);
-  const ends = attribute.categories
-    ? [attribute.categories[0] ?? "", attribute.categories.at(-1) ?? ""]
-    : [show(attribute, scale.low), show(attribute, scale.high)];
   return [
     button,
     distribution(scale, "head-chart"),
-    h("span", { class: "axis" }, ends.map((end) => h("span", {}, named(end)))),
+    h("span", { class: "axis" }, endsOf(attribute, scale).map((end) => h("span", { title: end.whole }, named(end.short)))),
   ];
+}
+
+/** The ends of an axis: numbers to as many digits as are short, dates to the month; of categories without an order, how many. */
+function endsOf(attribute, { low, high }) {
+  const { categories } = attribute;
+  if (categories && attribute.kind === "nominal" && categories.length > 2)
+    return [{ whole: categories.join(", ").slice(0, 400), short: counted(categories.length, "value") }];
+  if (categories) return [categories[0] ?? "", categories.at(-1) ?? ""].map((whole) => ({ whole, short: whole }));
+  return [low, high].map((value) => {
+    const whole = show(attribute, value);
+    if (attribute.kind === "date") return { whole, short: whole.slice(0, 7) };
+    const texts = [whole, value.toPrecision(3), value.toPrecision(2)].map(Number).map(String);
+    const short = texts.find((text) => text.length <= SHORT) ?? (Math.abs(value) < 100 ? texts[2] : texts[0]);
+    return { whole, short: short.replace("-", "−") };
+  });
 }
 
 /**
@@ -126,24 +141,33 @@ export function matrixCell(store, rule, name) {
     .slice(0, 400);
   cell.append(
     h("span", { class: "cell-name" }, named(name)),
-    ...conditions.map((condition) => rangeBar(condition, attribute, scale, colour)),
+    ...joined(conditions).map((condition) => rangeBar(condition, attribute, scale, colour)),
     h(
       "span",
       { class: "cell-words" },
-      conditions.map((condition) => words(condition, attribute, model.semantics.clip)),
+      joined(conditions).map((condition) => words(condition, attribute, model.semantics.clip)),
     ),
   );
   return cell;
+}
+
+/** Conditions from both sides as one, so that they are one bar; where they hold fully nowhere, they stay apart. */
+function joined(conditions) {
+  if (conditions.length < 2 || conditions.some(({ trapezoid }) => !trapezoid)) return conditions;
+  const bounds = conditions.map(boundsOf);
+  const [a, b] = [0, 1].map((k) => Math.max(...bounds.map((one) => one[k])));
+  const [c, d] = [2, 3].map((k) => Math.min(...bounds.map((one) => one[k])));
+  const open = (value) => (Number.isFinite(value) ? value : null);
+  return b <= c ? [{ ...conditions[0], trapezoid: [a, b, c, d].map(open) }] : conditions;
 }
 
 /** Both numbers in a few characters: where the condition holds fully, and where not at all. */
 function words(condition, attribute, clip) {
   const short = plain(shortParts(condition, attribute));
   if (condition.values || attribute.categories) return h("span", {}, short);
-  const ends = sidesOf(condition, attribute, clip)
-    .filter((side) => side && side.end !== null)
-    .map((side) => side.end);
-  return [h("span", {}, short), ends.length ? h("span", {}, `0 at ${ends.join(", ")}`) : null];
+  const [low, high] = sidesOf(condition, attribute, clip);
+  const ends = [low && low.end !== null && `< ${low.end}`, high && high.end !== null && `> ${high.end}`].filter(Boolean);
+  return [h("span", {}, short), ends.length ? h("span", {}, `not ${ends.join(", ")}`) : null];
 }
 
 /**

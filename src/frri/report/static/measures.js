@@ -5,10 +5,14 @@
 
 import { shared } from "./rows.js";
 import { inSlices } from "./slices.js";
+import { percentText } from "./words.js";
 
 /** Sizes at which the accuracy is measured, and rows that are enough for it. */
 const CURVE_POINTS = 25;
 const ENOUGH_ROWS = 1000;
+
+/** Of more classes, only the one recognised least and the one recognised most are named. */
+const MOST_CLASSES = 4;
 
 /** Standard deviations to either side that hold 95 % of a normal distribution. */
 const Z = 1.959963984540054;
@@ -78,13 +82,9 @@ export function performanceOf({ facts, rows, state, isEdited }) {
   if (!facts.performance) return null;
   if (!isEdited) return { ...facts.performance, n: facts.data.n_rows };
   const confusion = confusionOf(state, rows, facts.model.classes.length);
-  const members = new Map();
-  const hits = new Map();
-  for (const [truth, decided, count] of confusion) {
-    members.set(truth, (members.get(truth) ?? 0) + count);
-    if (truth === decided) hits.set(truth, count);
-  }
-  const recalls = [...members].map(([truth, count]) => (hits.get(truth) ?? 0) / count);
+  const recalls = recallsOf(confusion, facts.model.classes.length)
+    .filter(({ rows: own }) => own)
+    .map(({ hits, rows: own }) => hits / own);
   return {
     accuracy: metrics(state, rows).accuracy,
     balanced_accuracy: recalls.reduce((a, b) => a + b, 0) / recalls.length,
@@ -111,17 +111,17 @@ export function confusionOf(state, rows, n) {
 }
 
 /**
- * Accuracy and coverage with the first 0, 1, 2, ... rules, in the library's order.
+ * How good the first 0, 1, 2, ... rules are, in the library's order.
  *
- * @param {object} store with rows that have classes
+ * @param {object} store with rows that have classes or numbers
  * @param {function(): boolean} isStale true gives up
- * @returns {Promise<?Array<{n_rules: number, accuracy: number, coverage: number}>>}
+ * @returns {Promise<?Array<{n_rules: number, accuracy?: number, mae?: number, coverage: number}>>}
  */
-export async function accuracyBySize(store, isStale) {
+export async function goodnessBySize(store, isStale) {
   const [order] = orderOf(store);
   const curve = [];
   for (const size of sizes(order.length)) {
-    const point = await accuracyAt(store, size, isStale);
+    const point = await goodnessAt(store, size, isStale);
     if (!point) return null;
     curve.push(point);
   }
@@ -129,31 +129,33 @@ export async function accuracyBySize(store, isStale) {
 }
 
 /**
- * The same with the first so many rules.
+ * The accuracy of the first so many rules, or by how much their numbers are off on average.
  *
  * @param {object} store
  * @param {number} size
  * @param {function(): boolean} isStale
- * @returns {Promise<?{n_rules: number, accuracy: number, coverage: number}>}
+ * @returns {Promise<?{n_rules: number, accuracy?: number, mae?: number, coverage: number}>}
  */
-export async function accuracyAt(store, size, isStale) {
+export async function goodnessAt(store, size, isStale) {
   const { rows, sheet, state } = store;
   const [order, always] = orderOf(store);
   const n = Math.min(rows.n, ENOUGH_ROWS);
   const chosen = Array.from({ length: n }, (_, k) => Math.floor((k * rows.n) / n));
   const kept = [...order.slice(0, size), ...always];
   const judge = sheet.judge({ ...state.model, rules: kept.map((entry) => entry.rule) });
-  let right = 0;
-  let covered = 0;
+  let [right, off, covered] = [0, 0, 0];
   const finished = await inSlices(
     chosen,
     (i) => {
-      if (judge(i).decided === rows.classes[i]) right += 1;
+      const { decided, answer } = judge(i);
+      if (rows.truth) off += Math.abs(answer - rows.truth[i]);
+      else if (decided === rows.classes[i]) right += 1;
       if (kept.some((entry) => entry.cover[i])) covered += 1;
     },
     isStale,
   );
-  return finished ? { n_rules: kept.length, accuracy: right / n, coverage: covered / n } : null;
+  const good = rows.truth ? { mae: off / n } : { accuracy: right / n };
+  return finished ? { n_rules: kept.length, ...good, coverage: covered / n } : null;
 }
 
 /** At most so many numbers from 0 to n, evenly spaced; halves go to the even one, as in Python. */
@@ -168,6 +170,39 @@ function sizes(n) {
 }
 
 const orders = new WeakMap();
+
+/**
+ * Of each class the share that is decided rightly; of many classes the least and the most. As Python has it.
+ *
+ * @param {object} model
+ * @param {number[][]} confusion
+ * @returns {string}
+ */
+export function recognisedText({ classes }, confusion) {
+  const shares = recallsOf(confusion, classes.length)
+    .map(({ hits, rows }, c) => [c, hits / rows, rows])
+    .filter(([, , rows]) => rows);
+  const isMany = shares.length > MOST_CLASSES;
+  const sorted = isMany ? [...shares].sort((a, b) => a[1] - b[1]) : shares;
+  const told = isMany ? [sorted[0], sorted.at(-1)] : sorted;
+  return told.map(([c, share]) => `of ${classes[c]}: ${percentText(share)}`).join(isMany ? " to " : ", ");
+}
+
+/**
+ * For each class how many rows are of it, and how many of them are decided rightly.
+ *
+ * @param {number[][]} confusion
+ * @param {number} n classes
+ * @returns {Array<{rows: number, hits: number}>}
+ */
+export function recallsOf(confusion, n) {
+  const found = Array.from({ length: n }, () => ({ rows: 0, hits: 0 }));
+  for (const [truth, decided, count] of confusion) {
+    found[truth].rows += count;
+    if (truth === decided) found[truth].hits += count;
+  }
+  return found;
+}
 
 /**
  * The rules of the state in the order in which they are added, and those that are always there.

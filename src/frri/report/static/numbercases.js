@@ -23,14 +23,14 @@ const FILTERS = {
 /**
  * @param {object} store
  * @param {object} actions
- * @returns {{refresh: function(): void}} to be called when it is looked at
+ * @returns {{show: function(): void, refresh: function(): void}} to be called when it is looked at
  */
 export function numberCases(store, actions) {
   const { rows, facts } = store;
   const place = byId("cases-view");
   if (!rows) {
     put(place, h("p", { class: "muted" }, "No rows came with this page: give the report data to see them."));
-    return { refresh() {} };
+    return { show() {}, refresh() {} };
   }
   let drawn = CHUNK;
   let seen = null;
@@ -67,7 +67,16 @@ export function numberCases(store, actions) {
   store.subscribe(() => {
     if (!byId("panel-cases").hidden) refresh();
   });
-  return { refresh };
+  return {
+    /** Those that are due to no rule. */
+    show() {
+      filter.value = "uncovered";
+      drawn = CHUNK;
+      refresh();
+      draw();
+    },
+    refresh,
+  };
 
   function refresh() {
     if (seen === store.state) return;

@@ -42,6 +42,18 @@ export function saidText(model, rule) {
 }
 
 /**
+ * The number of a rule as short as predictions are written; contributions with their sign.
+ *
+ * @param {object} facts
+ * @param {object} rule
+ * @returns {string}
+ */
+export function saidShort(facts, rule) {
+  const said = saidNumber(facts.model, rule);
+  return addsNumbers(facts.model) ? shownMove(facts, said) : shownNumber(facts, said);
+}
+
+/**
  * The level of what a rule says, from 0: the number of its colour.
  *
  * @param {object} facts
@@ -87,7 +99,7 @@ function levelIn(edges, value) {
  * @returns {string}
  */
 export function shownNumber({ numbers }, value) {
-  return numberText(value, widthOf(numbers));
+  return numberText(value, widthOf(numbers)).replace("-", "−");
 }
 
 /**

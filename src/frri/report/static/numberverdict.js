@@ -1,6 +1,6 @@
 /**
  * What the rules predict of a row: the number with its interval, how it comes about, what each attribute alone
- * could make of it, and the rules that fire.
+ * could make of it, and the rules that hold.
  */
 
 import { answerLabel, shareBar } from "./chart.js";
@@ -97,17 +97,17 @@ function reasonOf(store, parts, held, { prediction, rule, fired }) {
     };
     const head = fired.length
       ? `The base is ${show(model.base[0])}; ${fired.length === 1 ? "one rule adds" : `${fired.length} rules add`} ${shownMove(facts, prediction - model.base[0])}.`
-      : `No rule fires: the base ${show(model.base[0])} is the answer.`;
+      : `No rule holds: the base ${show(model.base[0])} is the answer.`;
     return [h("p", {}, head), waterfall(store, lead, held, shown)];
   }
   const sharing = parts.flatMap((share, r) => (share > 0 ? [r] : []));
-  if (!sharing.length) return h("p", {}, `No rule fires: the base ${show(prediction)} is the answer.`);
+  if (!sharing.length) return h("p", {}, `No rule holds: the base ${show(prediction)} is the answer.`);
   if (rule !== null)
     return h("p", {}, `No rule covers this row. Rule ${entries[rule - 1].number} is the nearest, and its number is the answer.`);
   sharing.sort((a, b) => parts[b] - parts[a]);
   const rest = sharing.length - MOST_RULES;
   return [
-    h("p", {}, "The mean of the numbers of the rules that fire, each with its share:"),
+    h("p", {}, "The mean of the numbers of the rules that hold, each with its share:"),
     h(
       "ul",
       { class: "scores shares" },

@@ -135,6 +135,6 @@ export function distribution(scale, extra) {
   const [width, height] = [100, 100];
   const content = scale.symbol
     ? s("use", { href: `#${scale.symbol}`, width, height })
-    : s("rect", { class: "empty", width, height });
+    : s("rect", { class: "rail", y: 96, width, height: 4 });
   return s("svg", frame, content);
 }

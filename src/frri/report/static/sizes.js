@@ -17,7 +17,7 @@ export function sizesCard({ facts }) {
   const near = scores[best] - errors[best];
   return h(
     "section",
-    { class: "card" },
+    { class: "card half" },
     h("h2", {}, "What so many rules are worth"),
     h(
       "p",

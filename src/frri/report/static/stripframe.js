@@ -17,7 +17,7 @@ export function stripFrame(store, attribute, { height, extra }) {
   const { low, high } = scalesOnce(store).get(attribute.name);
   const place = (value) => Math.min(Math.max((WIDTH * (value - low)) / (high - low), 0), WIDTH);
   const layer = s("g", {});
-  const needle = s("rect", { class: "needle", width: 6, height, y: 0 });
+  const needle = s("rect", { class: "needle", width: 10, height: height + 6, y: -3 });
   const picture = s(
     "svg",
     {
@@ -42,7 +42,7 @@ export function stripFrame(store, attribute, { height, extra }) {
       const at = attribute.categories ? attribute.categories.indexOf(value) : value;
       const isKnown = value !== null && Number.isFinite(at) && (!attribute.categories || at >= 0);
       needle.classList.toggle("nowhere", !isKnown);
-      if (isKnown) needle.setAttribute("x", place(at) - 3);
+      if (isKnown) needle.setAttribute("x", place(at) - 5);
     },
   };
 }

@@ -2,17 +2,16 @@
  * What would be decided at every value of one attribute, all others being as they are.
  *
  * Between two neighbouring places where some membership bends, what a rule counts (and how near it is where
- * none fires) is a straight line in the attribute. So where one rule decides, or where votes are added up
- * one class, it does so on an interval: its end is found by halving, down to neighbouring numbers, and
- * nothing between can be missed. Where conditions are joined or rules speak in another way, the same is
- * tried and called a search.
+ * none holds) is a straight line in the attribute. So where one rule decides, or where votes are added up
+ * one class, or where the same rules speak for and against each ordered class, this is so on an interval: its
+ * end is found by halving, down to neighbouring numbers, and nothing between can be missed. Where conditions
+ * are joined in another way, the same is tried and called a search.
  */
 
 import { encode, fit, prepare, settle } from "./evaluator.js";
 import { boundsOf, rangeOf } from "./words.js";
 
 const STRAIGHT_NORMS = new Set(["minimum", "product", "lukasiewicz", "drastic", "nilpotent_minimum"]);
-const STRAIGHT_RULES = new Set(["best-rule", "added-votes", "first-match", "softmax-votes"]);
 /** More pieces than this on one attribute nobody can see. */
 const MOST_PIECES = 400;
 
@@ -21,7 +20,7 @@ const MOST_PIECES = 400;
  * @returns {boolean} whether strips are exact
  */
 export function isStraight({ semantics, rules }) {
-  if (!STRAIGHT_RULES.has(semantics.name) || !STRAIGHT_NORMS.has(semantics.t_norm)) return false;
+  if (!STRAIGHT_NORMS.has(semantics.t_norm)) return false;
   // Two slopes on one attribute would cross, or be multiplied to a curve.
   return rules.every((rule) => {
     const sloping = rule.if.filter((condition) => condition.trapezoid).map(({ attribute }) => attribute);
@@ -140,15 +139,16 @@ export function axisOf(one, j) {
 function judgeAlong(one, j) {
   const { ready, base, fits } = one;
   const levels = ready.rules.map((rule, r) => levelsOf(ready, rule, fits[r], j));
-  const isOrdered = !STRAIGHT_RULES.has(ready.name);
-  const canFire = levels.flatMap(({ level }, r) => (level > 0 || isOrdered ? [r] : []));
+  const hasBounds = ready.name === "at-least-class";
+  const canFire = levels.flatMap(({ level }, r) => (level > 0 || hasBounds ? [r] : []));
   const loud = part(canFire);
   const silent = part(nearRules(ready, levels));
-  const bySums = ready.name === "added-votes" || isOrdered || ready.base.length > 0;
+  const bySums = ready.name === "added-votes" || ready.base.length > 0;
   const at = (x) => {
     let found = loud.settle(x);
     const isSilent = found.silent;
     if (isSilent) found = silent.settle(x);
+    if (hasBounds) return { ...found, unit: `${speakersAt(x)} ${found.decided}` };
     const unit = isSilent || !bySums ? `${isSilent} ${found.rule} ${found.decided}` : found.decided;
     return { ...found, unit };
   };
@@ -175,6 +175,23 @@ function judgeAlong(one, j) {
         return { decided, rule: rule === null ? null : chosen[rule - 1] + 1, silent: none };
       },
     };
+  }
+
+  /** Which rules speak loudest for and against each ordered class; where none does, which are nearest. */
+  function speakersAt(x) {
+    const value = Math.min(Math.max(x, ready.attributes[j].clipLow), ready.attributes[j].clipHigh);
+    const counts = ready.rules.map((rule, r) => rule.weight * (levels[r].varies ? degreeAt(rule, fits[r], value) : levels[r].level));
+    const names = speakers(ready, counts, 0);
+    if (ready.fallback !== "nearest" || names.every((name) => name !== "")) return names.join();
+    const near = ready.rules.map((rule, r) => (rule.weight > 0 ? rule.weight * nearAt(rule, levels[r], value) : -Infinity));
+    return `${names.join()} ${speakers(ready, near, -Infinity).join()}`;
+  }
+
+  function nearAt(rule, { near }, x) {
+    return rule.conditions.reduce(
+      (least, condition) => (condition.column === j ? Math.min(least, fit(ready, rule, condition, x)) : least),
+      near,
+    );
   }
 
   function degreeAt(rule, own, x) {
@@ -224,6 +241,19 @@ function levelsOf(ready, rule, own, j) {
     near = Math.min(near, own[k]);
   });
   return { level, near, varies };
+}
+
+/** For each step between ordered classes the loudest rule for it and the loudest against it; empty without both. */
+function speakers(ready, counts, nothing) {
+  return ready.classes.slice(1).map((_, k) => {
+    const [pro, contra] = [-1, -1].map((none, way) =>
+      ready.rules.reduce((best, rule, r) => {
+        const speaks = way ? !rule.rising && rule.class <= k : rule.rising && rule.class > k;
+        return speaks && counts[r] > (best < 0 ? nothing : counts[best]) ? r : best;
+      }, none),
+    );
+    return pro < 0 && contra < 0 ? "" : `${pro}/${contra}`;
+  });
 }
 
 /** Rules that may be the nearest somewhere: a rule that never comes as near as one that stays is not. */

@@ -2,20 +2,19 @@
  * The rules: a matrix with search, filters and sorting; rows are drawn as they come into sight.
  */
 
+import { besideCells, besideKeys, cell, nobodyCells } from "./beside.js";
 import { roleOf } from "./carrying.js";
-import { classColour, decidedBar, ownSeries, ruleLabel } from "./chart.js";
+import { ruleLabel } from "./chart.js";
 import { announce, byId, h, keepingFocus, named, put, sentence } from "./dom.js";
 import { field, filterControls, option } from "./filters.js";
 import { columnHead, matrixCell, matrixColumns, placeOf, restCell } from "./matrix.js";
-import { wilson } from "./measures.js";
-import { addsNumbers, predictsNumbers } from "./numbers.js";
+import { predictsNumbers } from "./numbers.js";
 import { ordersOf, sorted } from "./orders.js";
 import { ruleParts } from "./phrases.js";
 import { openedRule } from "./rule.js";
 import { inSlices } from "./slices.js";
-import { coverageOf } from "./store.js";
 import { addsVotes } from "./votes.js";
-import { counted, percentText, shareText, signedText, weightName } from "./words.js";
+import { counted, signedText } from "./words.js";
 
 /** Rows drawn at a time: about a screen full, so that a keystroke never waits for more. */
 const CHUNK = 20;
@@ -31,8 +30,7 @@ export function rulesView(store, actions) {
   const orders = ordersOf(store);
   const { model } = store.facts;
   const isList = model.semantics.name === "first-match";
-  const usual = predictsNumbers(model) ? "then" : "decides";
-  const first = orders.find(({ key }) => key === (isList ? "number" : usual));
+  const first = orders.find(({ key }) => key === (isList ? "number" : "decides"));
   const view = {
     sort: first ?? orders.find(({ key }) => key === "coverage"),
     descending: !isList,
@@ -53,7 +51,7 @@ export function rulesView(store, actions) {
     { id: "order", onchange: () => sortBy(orders[Number(order.value)]) },
     orders.map(({ name }, k) => option(String(k), `by ${name}`)),
   );
-  const chooser = matrixColumns(store, () => relayout());
+  const chooser = matrixColumns(store, 100 * besideKeys(store).length, () => relayout());
   const controls = filterControls(
     store,
     () => refresh(),
@@ -206,23 +204,13 @@ export function rulesView(store, actions) {
     // Watched anew, the end of the table reports again even if it never left the screen.
     sight.unobserve(end);
     if (view.drawn < view.shown.length) sight.observe(end);
+    else if (view.shown.length === store.state.entries.length) body.append(...nobodyRow(store, view, actions));
   }
 
   function rowOf(entry) {
     if (!drawnRows.has(entry)) drawnRows.set(entry, ruleRow(store, entry, view, actions));
     return drawnRows.get(entry);
   }
-}
-
-/** What stands beside the matrix: what rules decide or carry, otherwise what they cover. */
-function besideKeys(store) {
-  const { model } = store.facts;
-  const known = store.state.decides ? ["decides"] : [];
-  const last = store.facts.stability ? ["returns"] : [];
-  if (predictsNumbers(model))
-    return [...known, "coverage", ...(addsNumbers(model) ? [] : ["confidence"]), ...last];
-  if (known.length) return ["decides", "right", ...last];
-  return ["coverage", "precision", "confidence", ...last];
 }
 
 /** Whether rules have conditions on attributes that are no columns. */
@@ -237,7 +225,7 @@ function headCell(column, sortBy, around = (button) => button) {
   const button = h(
     "button",
     { type: "button", title: column.help, onclick: () => sortBy(column) },
-    named(column.title),
+    breakable(column.title),
     h("span", { class: "arrow", "aria-hidden": "true" }),
   );
   const extra = column.key.startsWith("attribute ") ? "col-attribute" : `col-${column.key}`;
@@ -249,6 +237,12 @@ function headCell(column, sortBy, around = (button) => button) {
     around(button),
     onPaper,
   );
+}
+
+/** A name that may go on in the next line after a sign. */
+function breakable(name) {
+  const parts = String(name).split(/(?<=[_/.:-])/);
+  return h("bdi", { class: "name" }, parts.flatMap((part, k) => (k ? [h("wbr"), part] : [part])));
 }
 
 /** The row of a rule, and the one below it when it is opened; both are made when first needed. */
@@ -322,6 +316,27 @@ function ruleRow(store, entry, view, actions) {
   }
 }
 
+/** The rows that are due to no rule, as the last row of the matrix. */
+function nobodyRow(store, view, actions) {
+  const beside = nobodyCells(store);
+  if (!beside) return [];
+  const { nobody, otherwise } = roleOf(store.facts.model);
+  const open = () => actions.showCases({ rule: 0 });
+  return [
+    h(
+      "tr",
+      { role: "row", class: "nobody" },
+      h(
+        "td",
+        { role: "cell", colspan: 2 + view.columns.length + Number(view.hasRest) },
+        h("button", { type: "button", class: "link", onclick: open }, nobody),
+        h("span", { class: "muted" }, ` ${otherwise}`),
+      ),
+      beside,
+    ),
+  ];
+}
+
 /** Whether a rule has no say: one that carries nothing still has its part in answers. */
 function isIdle(store, { number }) {
   return roleOf(store.facts.model).isAlone && store.state.decides?.get(number)?.rows === 0;
@@ -331,63 +346,6 @@ function saidLabel(store, rule) {
   const label = ruleLabel(store, rule);
   if (!addsVotes(store.facts.model) || rule.votes) return label;
   return [label, h("span", { class: "muted vote" }, signedText(rule.weight))];
-}
-
-function besideCells(store, entry) {
-  const { known, rule, number } = entry;
-  const found = store.state.decides?.get(number);
-  const cells = {
-    decides: () => decidesCell(store, entry, found),
-    right: () => rightCell(found, roleOf(store.facts.model)),
-    coverage: () => cell("coverage", "Covers", percentText(coverageOf(entry, store))),
-    precision: () => cell("precision", "Precision", shareText(known.precision)),
-    confidence: () => cell("confidence", weightName(store.facts.model), shareText(rule.weight)),
-    returns: () => cell("returns", "Returns", percentText(known.returns)),
-  };
-  return besideKeys(store).map((key) => cells[key]());
-}
-
-function decidesCell(store, { rule }, found) {
-  const { title, isAlone } = roleOf(store.facts.model);
-  const colour = classColour(store.facts, ownSeries(store.facts, rule));
-  if (!found.rows) return cell("decides", title, h("span", { class: "muted" }, isAlone ? "nothing" : "0"));
-  const decides = cell(
-    "decides",
-    title,
-    h("span", {}, found.rows.toLocaleString("en")),
-    decidedBar(
-      found.rows / mostDecided(store.state),
-      found.right === null ? 1 : found.right / found.rows,
-      colour,
-    ),
-  );
-  decides.title = `${percentText(found.rows / found.of)} of ${counted(found.of, "row")}`;
-  return decides;
-}
-
-function rightCell(found, { verb }) {
-  if (!found.rows || found.right === null) return cell("right", "Right", "–");
-  const [low, high] = wilson(found.right, found.rows);
-  const right = cell(
-    "right",
-    "Right",
-    h("span", {}, percentText(found.right / found.rows)),
-    h("span", { class: "muted interval" }, `${Math.round(100 * low)}–${Math.round(100 * high)}`),
-  );
-  right.title = `${found.right.toLocaleString("en")} of ${counted(found.rows, "row")} that it ${verb}; 95 % interval ${percentText(low)} to ${percentText(high)}`;
-  return right;
-}
-
-/** The rows decided by the rule that decides most: bars are shares of them. */
-function mostDecided(state) {
-  if (!largest.has(state))
-    largest.set(state, Math.max(...[...state.decides.values()].map(({ rows }) => rows), 1));
-  return largest.get(state);
-}
-const largest = new WeakMap();
-
-function cell(key, label, ...children) {
-  return h("td", { role: "cell", class: `col-${key}`, "data-label": label }, children);
 }
 
 function originBadge(rule) {

@@ -1,12 +1,13 @@
 /** A slider that keeps the first so many rules: what that would cost is shown before it is done. */
 
 import { actionButton, h, put } from "./dom.js";
-import { accuracyAt, orderOf } from "./measures.js";
+import { goodnessAt, orderOf } from "./measures.js";
+import { shownNumber } from "./numbers.js";
 import { counted, percentText } from "./words.js";
 
 /**
- * @param {object} store with rows that have classes
- * @param {function(object): void} mark told {n_rules, accuracy, coverage} to show on the curve
+ * @param {object} store with rows that have classes or numbers
+ * @param {function(object): void} mark told {n_rules, accuracy or mae, coverage} to show on the curve
  * @returns {HTMLElement}
  */
 export function trimmer(store, mark) {
@@ -43,9 +44,13 @@ export function trimmer(store, mark) {
     const mine = turn;
     const size = Number(slider.value);
     keep.disabled = size === order.length;
-    const point = await accuracyAt(store, size, () => mine !== turn);
+    const point = await goodnessAt(store, size, () => mine !== turn);
     if (!point || mine !== turn) return;
-    said.textContent = `${counted(point.n_rules, "rule")}: right on ${percentText(point.accuracy)}, ${percentText(point.coverage)} covered.`;
+    const good =
+      point.mae === undefined
+        ? `right on ${percentText(point.accuracy)}`
+        : `off by ${shownNumber(store.facts, point.mae)} on average`;
+    said.textContent = `${counted(point.n_rules, "rule")}: ${good}, ${percentText(point.coverage)} covered.`;
     mark(point);
   }
 }

@@ -1,12 +1,13 @@
 /**
  * What the model says about a row: the decision with its reason, every class's score, what the other
- * classes would need, and the rules that fire or come near.
+ * classes would need, and the rules that hold or come near.
  */
 
 import { allStrips, severalChanges, singleChanges } from "./changes.js";
 import { classColour, classLabel, shareBar } from "./chart.js";
 import { h, named, put, sentence } from "./dom.js";
 import { degrees, explain, predict, probabilities, scores } from "./evaluator.js";
+import { carrierIn, keepersIn } from "./carrying.js";
 import { membershipsOf, nearList, ruleItem } from "./fired.js";
 import { conditionParts } from "./phrases.js";
 import { isOrdered, movesAnswer } from "./ordered.js";
@@ -48,7 +49,7 @@ export function verdictView(store, actions) {
     put(truth, truthText(store, row, explained.prediction));
     put(reason, sentence(reasonParts(store, model, values, explained, held)));
     put(classes, classItems(store, model, values));
-    frame.firingTitle.textContent = addsVotes(model) ? "From the base to the answer" : "Rules that fire";
+    frame.firingTitle.textContent = addsVotes(model) ? "From the base to the answer" : "Rules that hold";
     put(frame.firing, firingList(store, entries, held, values, explained, actions));
     frame.later(async (isStale) => {
       const strips = await allStrips(model, values, isStale);
@@ -77,7 +78,7 @@ function reasonParts(store, model, values, { prediction, rule, score, fired }, h
   const entry = rule === null ? null : store.state.entries[rule - 1];
   const label = { name: prediction };
   if (addsVotes(model)) return votesParts(model, values, held, label);
-  if (isOrdered(model)) return orderedParts(model, values, label);
+  if (isOrdered(model)) return [...orderedParts(model, values, label), ...keeperParts(store, model, held, prediction)];
   if (!fired.length) return silentParts(model, entry, label);
   const number = `rule ${entry.number}`;
   const reasons = holdingParts(model, entry.rule, values);
@@ -95,7 +96,7 @@ function reasonParts(store, model, values, { prediction, rule, score, fired }, h
       head.push(` With it, ${counted(own, "rule")} for `, label, ` add up to ${shareText(score)}.`);
   }
   const rivals = fired.filter((other) => model.rules[other - 1].then !== prediction);
-  if (!rivals.length) return [...head, " No rule for another class fires."];
+  if (!rivals.length) return [...head, " No rule for another class holds."];
   const best = rivals.reduce((a, b) =>
     model.rules[b - 1].weight * held[b - 1] > model.rules[a - 1].weight * held[a - 1] ? b : a,
   );
@@ -113,7 +114,7 @@ function votesParts(model, values, held, label) {
   const beside = second === undefined ? [] : [" more than those for ", { name: second }];
   const rules = held.some((degree) => degree > 0)
     ? "; the rules below add what is left."
-    : ", and no rule fires.";
+    : ", and no rule holds.";
   return [
     "The votes for ",
     label,
@@ -130,6 +131,16 @@ function orderedParts(model, values, label) {
     .slice(1, MOST_CLASSES)
     .flatMap(([c, share], k) => [k ? ", at least " : "At least ", { name: model.classes[c] }, `: ${percentText(share)}`]);
   return [...steps, ". The last class above one half is the answer: ", label, "."];
+}
+
+/** The rules that keep the answer from being lower or higher. */
+function keeperParts({ state }, model, held, prediction) {
+  if (movesAnswer(model)) return [];
+  const ways = ["from being lower", "from being higher"];
+  const said = keepersIn(model)(held, model.classes.indexOf(prediction)).flatMap((number, k) =>
+    number ? [`rule ${state.entries[number - 1].number} keeps it ${ways[k]}`] : [],
+  );
+  return said.length ? [` Most of all, ${said.join(", and ")}.`] : [];
 }
 
 function silentParts(model, entry, label) {
@@ -172,6 +183,8 @@ function holdingParts(model, rule, values) {
 
 function classItems(store, model, values) {
   const perClass = scores(model, values);
+  // Where no rule holds there is nothing to be scored; of ordered classes the reason has the scores.
+  const isScored = !isOrdered(model) && perClass.some((score) => score !== 0);
   const scoreText = addsVotes(model) ? signedText : shareText;
   const shares = probabilities(model, values);
   const order = shares.map((share, c) => [share, c]).sort((a, b) => b[0] - a[0]);
@@ -186,7 +199,7 @@ function classItems(store, model, values) {
         classLabel(store, model.classes[c]),
         shareBar(share, classColour(store.facts, c)),
         h("span", { class: "number" }, percentText(share)),
-        h("span", { class: "muted number" }, `score ${scoreText(perClass[c])}`),
+        isScored ? h("span", { class: "muted number" }, `score ${scoreText(perClass[c])}`) : null,
       ),
     );
   if (order.length > MOST_CLASSES)
@@ -242,7 +255,8 @@ function changeItems(store, model, values, { found, several, locked }, actions) 
   ];
 }
 
-function deciderText({ number }, { silent }) {
+function deciderText({ number }, { silent, isCarried }) {
+  if (isCarried) return ` (rule ${number} carries it)`;
   return silent ? `; no rule covers it then, and rule ${number} is the nearest` : ` (rule ${number})`;
 }
 
@@ -263,6 +277,8 @@ function firingList(store, entries, held, values, explained, actions) {
   const { model } = store.state;
   const votes = addsVotes(model);
   const fired = explained.fired.map((number) => number - 1);
+  const decided = model.classes.indexOf(explained.prediction);
+  const carrier = carrierIn(model)?.(held, scores(model, values), decided) ?? 0;
   const near = nearList(store, held, values, explained, actions);
   if (votes) {
     const lead = leadOf(model, held, scores(model, values), explained.prediction);
@@ -289,7 +305,7 @@ function firingList(store, entries, held, values, explained, actions) {
           ruleItem(store, entries[r], values, {
             text: text(r),
             share: held[r],
-            isDeciding: r === explained.rule - 1,
+            isDeciding: r === (explained.rule ?? carrier) - 1,
             actions,
           }),
         ),

@@ -9,6 +9,7 @@ import { predictsNumbers } from "./numbers.js";
 import { numberVerdict } from "./numberverdict.js";
 import { parseRow } from "./pasting.js";
 import { pinBoard } from "./pins.js";
+import { ranking } from "./ranking.js";
 import { linkTo } from "./sharing.js";
 import { starters } from "./starters.js";
 import { verdictView } from "./verdict.js";
@@ -21,6 +22,7 @@ import { counted, rangeOf } from "./words.js";
  */
 export function whatIfView(store, actions) {
   const { model } = store.facts;
+  const ranked = ranking(store.facts);
   let values = model.attributes.map(middle);
   let row = null;
   const locked = new Set();
@@ -68,18 +70,20 @@ export function whatIfView(store, actions) {
   else setValues(values);
   return { tryRow, tryValues };
 
-  /** Attributes that no rule uses come last, folded away; edits may change which these are. */
+  /** The most important first; those that no rule uses come last, folded away. Edits may change which these are. */
   function arrange() {
-    const used = new Set(
+    const names = new Set(
       store.state.entries.flatMap(({ rule }) => rule.if.map((condition) => condition.attribute)),
     );
-    const places = model.attributes.map(({ name }) => used.has(name));
+    const places = model.attributes.map(({ name }) => names.has(name));
     if (String(places) === order) return;
     order = String(places);
-    const unused = fields.filter((_, j) => !places[j]);
+    const [used, unused] = [true, false].map((isUsed) =>
+      ranked.filter((j) => places[j] === isUsed).map((j) => fields[j]),
+    );
     put(
       form,
-      h("div", { class: "values" }, fields.filter((_, j) => places[j]).map(elementOf)),
+      h("div", { class: "values" }, used.map(elementOf)),
       unused.length
         ? h(
             "details",
