@@ -89,12 +89,10 @@ def number_shower(known: Mapping[str, Any]) -> Callable[[float], str]:
 def _fewer(known: Mapping[str, Any]) -> list[str]:
     """The fewest rules that are about as right as all of them, if they are no more than half of them."""
     curve = known["curve"] or []
-    is_enough = (
-        (lambda point: point["accuracy"] >= curve[-1]["accuracy"] - LOSS)
-        if known["numbers"] is None
-        else (lambda point: point["mae"] <= curve[-1]["mae"] * (1 + LOSS))
-    )
-    enough = [point for point in curve[:-1] if is_enough(point)]
+    if known["numbers"] is None:
+        enough = [one for one in curve[:-1] if one["accuracy"] >= curve[-1]["accuracy"] - LOSS]
+    else:
+        enough = [one for one in curve[:-1] if one["mae"] <= curve[-1]["mae"] * (1 + LOSS)]
     if not enough or not 0 < 2 * enough[0]["n_rules"] <= known["overview"]["n_rules"]:
         return []
     found = enough[0]
