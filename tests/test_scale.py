@@ -244,7 +244,7 @@ PHASES = {
     "first bound on words": (large, "subgradient_bound"),
     "reduction on words": (core.Core, "__init__"),
     "bound on words": (pieces, "subgradient_bound"),
-    "local search on words": (pieces, "_search_on"),
+    "local search on words": (large, "search_on"),
 }
 
 

@@ -1,9 +1,13 @@
 """A problem too large to be written out: its hard objects stand for all.
 
-The objects that few candidates cover decide how many candidates are needed. A small problem, the hardest
-objects and all candidates that cover any of them, is searched in place of the whole one. Every bound on
-it is a bound on the whole; its cover may leave objects uncovered, and the hardest of these join it until
-none is left. After every round the cover is completed, so that there is always a whole one.
+Few objects decide how many candidates are needed, and few candidates are promising. So rounds take turns: a
+bound from the hard objects and all candidates, which says by its reduced costs which candidates promise
+anything; and local search for all objects among these, which says by the weights that objects have grown to
+which of them are hard. Every bound on some objects is a bound on the whole.
+
+For a proof, the hardest objects and all candidates that cover any of them are a small problem in place of
+the whole one. Its cover may leave objects uncovered, and the hardest of these join it until none is left;
+the cover is completed after every round, so that there is always a whole one.
 """
 
 import math
@@ -15,7 +19,9 @@ from numpy.typing import NDArray
 from frri.cover._bound.lagrangian import subgradient_bound
 from frri.cover._reduce import core, word_sets
 from frri.cover._reduce.dominance import components
-from frri.cover._search.pieces import Piece
+from frri.cover._search import local_search
+from frri.cover._search.greedy import Lists
+from frri.cover._search.pieces import PROMISING, STEPS, Piece, search_on
 from frri.cover.budget import CELLS, Exhausted, Work
 from frri.cover.matrix import CoverMatrix
 from frri.cover.small import Outcome, Problem
@@ -43,6 +49,9 @@ QUICK_ITERATIONS = 100
 
 LONGEST_PROOF, SMALLER_SHARE = 10_000, 0.5
 """Units of effort that branch and bound may take, and which part of what is left of them a piece."""
+
+ITERATIONS, WARM_STEP = 300, 0.1
+"""Iterations of the bound in a round of the search, and the length of their steps from known multipliers."""
 
 PATIENCE = 5
 """Rounds without success, each of twice as many steps, after which the search ends."""
@@ -124,35 +133,83 @@ class LargeProblem:
         """First objective; the objects that have stood for all in the end."""
         room = min(FIRST_PAIRS * self.covers.n_objects, LARGEST_CORE // 4)
         objects = self._hardest(np.flatnonzero(self.degree), room)
+        weights = np.ones(self.covers.n_objects, dtype=np.int64)
         patience = 0
-        while patience < PATIENCE and not self._near_enough(work):
-            work.allow(SEARCH_SHARE)
-            before = len(self.cover), len(objects)
-            try:
-                objects = self._round(objects, work, 2**patience)
-            except Exhausted:
-                if work.stopped_by != "effort":
-                    raise
-                work.stopped_by = None
-                break
-            if len(self.cover) < before[0]:
-                patience = 0
-            elif len(objects) <= before[1]:
-                patience += 1
+        work.allow(SEARCH_SHARE)
+        try:
+            while patience < PATIENCE and not self._near_enough(work):
+                before = len(self.cover)
+                reduced = self._bound_by(objects, work)
+                self._search_among(self._promising(reduced), weights, work, 2**patience)
+                objects = self._resisting(objects, weights, room)
+                patience = 0 if len(self.cover) < before else patience + 1
+        except Exhausted:
+            if work.stopped_by != "effort":
+                raise
+            work.stopped_by = None
         work.allow(1.0)
         end = work.spent + LONGEST_PROOF * CELLS
         while not self._near_enough(work) and work.spent < end:
             before = len(self.cover), len(objects)
-            objects = self._round(objects, work, 1, end - work.spent)
+            objects = self._round(objects, work, end - work.spent)
             if before == (len(self.cover), len(objects)):
                 break
         return objects
 
+    def _bound_by(self, objects: Ints, work: Work) -> Floats:
+        """A bound from some objects; the reduced costs of all candidates."""
+        matrix = core.restricted(self.covers, objects, work)
+        touching = np.flatnonzero(np.diff(matrix.indptr))
+        matrix = matrix[touching]
+        known = self.multipliers[objects]
+        warm = (known > 0.0).any()
+        start = np.maximum(known, 0.0) if warm else None
+        step = WARM_STEP if warm else 1.0
+        relaxed = subgradient_bound(matrix, len(self.cover), work, ITERATIONS, start, step)
+        self.multipliers[:] = -1.0
+        self.multipliers[objects] = relaxed.multipliers
+        parts = (
+            relaxed.multipliers[columns].sum() + np.minimum(relaxed.reduced[rows], 0.0).sum()
+            for rows, columns in components(matrix)
+        )
+        bound = sum(math.ceil(part) for part in parts)  # no candidate is of two parts
+        self.lower_bound = max(self.lower_bound, min(bound, len(self.cover)))
+        reduced = np.ones(len(self.covers))
+        reduced[touching] = relaxed.reduced
+        return reduced
+
+    def _promising(self, reduced: Floats) -> Ints:
+        """The candidates of low reduced cost that there is room for, and those of the best cover."""
+        order = np.argsort(reduced, kind="stable")
+        order = order[reduced[order] < PROMISING]
+        order = order[np.cumsum(self.sizes[order]) <= LARGEST_CORE]
+        return np.union1d(order, self.cover)
+
+    def _search_among(self, candidates: Ints, weights: Ints, work: Work, effort: int) -> None:
+        """Local search of the whole among some candidates; the weights of objects grow."""
+        everyone = np.flatnonzero(self.degree)
+        matrix = core.restricted(self.covers.take(candidates), everyone, work)
+        start = np.searchsorted(candidates, self.cover)
+        state = local_search.State(
+            Lists.of(matrix), np.zeros_like(candidates), start, weights=weights[everyone]
+        )
+        steps = STEPS * effort * sum(matrix.shape)
+        search_on(state, start, self.lower_bound, work, steps)
+        weights[everyone] = state.weights
+        self._improve(candidates[state.cover()])
+
+    def _resisting(self, objects: Ints, weights: Ints, room: int) -> Ints:
+        """The objects that were hardest to cover, and those that the bound is made of."""
+        order = np.argsort(-weights, kind="stable")
+        order = order[(weights[order] > 1) & (self.degree[order] > 0)]
+        heavy = order[np.cumsum(self.degree[order]) <= room]
+        return np.union1d(heavy, objects[self.multipliers[objects] > 0.0])
+
     def _near_enough(self, work: Work) -> bool:
         return work.near_enough(len(self.cover), self.lower_bound)
 
-    def _round(self, objects: Ints, work: Work, effort: int, proof: int = 0) -> Ints:
-        """Search and bound with some objects, spend something on a proof; the objects to go on with."""
+    def _round(self, objects: Ints, work: Work, proof: int) -> Ints:
+        """Search and bound with some objects, spend so much on a proof; the objects to go on with."""
         matrix = core.restricted(self.covers, objects, work)
         touching = np.flatnonzero(np.diff(matrix.indptr))
         small = core.Core(matrix[touching], self.sizes[touching], work)
@@ -169,10 +226,10 @@ class LargeProblem:
             start = np.flatnonzero(known[candidates])
             pieces.append(Piece(part, own, names, self.costs[own], self.sizes[own], start))
         for piece in pieces:
-            piece.search(self.multipliers, work, effort)
+            piece.search(self.multipliers, work)
         self._raise_bound(len(alone), pieces)
         end = work.spent + proof
-        for piece in pieces if proof else []:
+        for piece in pieces:
             share = 1.0 if piece is pieces[-1] else SMALLER_SHARE
             try:
                 piece.prove(self.multipliers, work, int(share * (end - work.spent)))

@@ -34,6 +34,7 @@ def subgradient_bound(
     work: Work,
     iterations: int = 1200,
     start: Floats | None = None,
+    step: float = 1.0,
 ) -> Relaxed:
     """Bound the number of candidates a cover needs.
 
@@ -46,24 +47,29 @@ def subgradient_bound(
     iterations : int
     start : ndarray of float64, optional
         Multipliers to begin with, from a similar problem.
+    step : float
+        How long steps are at first, of the way that the known cover suggests.
     """
     by_candidate = matrix.astype(np.float64)
-    by_object = sparse.csr_array(by_candidate.T)
+    starts, objects = by_candidate.indptr[:-1], by_candidate.indices
+    sizes = np.diff(by_candidate.indptr)
     n, m = by_candidate.shape
     if start is None:
-        sizes = np.diff(by_candidate.indptr)
         largest = np.zeros(m)
         np.maximum.at(largest, by_candidate.indices, np.repeat(sizes, sizes).astype(np.float64))
         start = 1.0 / np.maximum(largest, 1.0)
     y = rounded(start, n, 1.0, 0)
     best, best_y, best_reduced, best_slope = -1.0, y, np.ones(n), np.ones(m)
     direction = np.zeros(m)
-    step, stalls = 1.0, 0
+    stalls = 0
     for _ in range(iterations):
         reduced = 1.0 - by_candidate @ y
-        chosen = reduced < 0.0
+        chosen = np.flatnonzero(reduced < 0.0)
         value = float(y.sum() + reduced[chosen].sum())
-        slope = 1.0 - by_object @ chosen.astype(np.float64)
+        ends = np.cumsum(sizes[chosen])
+        places = np.repeat(starts[chosen] - ends + sizes[chosen], sizes[chosen])
+        places += np.arange(len(places))
+        slope = 1.0 - np.bincount(objects[places], minlength=m)
         slope[(y <= 0.0) & (slope < 0.0)] = 0.0  # multipliers stay nonnegative anyway
         stalls = 0 if value > best + 1e-4 * abs(best) else stalls + 1
         if value > best:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 Ints = NDArray[np.int64]
 
@@ -24,7 +25,11 @@ class Lists:
 
     @classmethod
     def of(cls, matrix: Any) -> "Lists":
-        """From a boolean or sparse matrix, candidates x objects."""
+        """From a boolean or sparse matrix, candidates x objects (indices ascending)."""
+        if sparse.issparse(matrix):
+            turned = sparse.csr_array(matrix.T)
+            parts = (matrix.indptr, matrix.indices, turned.indptr, turned.indices)
+            return cls(*(part.astype(np.int64) for part in parts))
         candidates, objects = matrix.nonzero()
         order = np.argsort(objects, kind="stable")
         return cls(

@@ -20,7 +20,9 @@ from frri.cover._search.greedy import Lists
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-N_CHOSEN, N_UNCOVERED, PERMITTED, CLOCK, SEED, RECENT, BEST_COUNT, BEST_COST, COST, HELD = range(10)
+N_CHOSEN, N_UNCOVERED, PERMITTED, CLOCK, SEED, RECENT, BEST_COUNT, BEST_COST, COST, HELD, MOVES = (
+    range(11)
+)
 """Where a search keeps its numbers between two slices."""
 
 SAMPLED, SAMPLE = 250, 60
@@ -38,23 +40,35 @@ class State:
         The complete cover to start from.
     hold : bool
         Look for cheaper covers of that size instead of smaller ones.
+    weights : ndarray of int64, optional
+        Of the objects, from an earlier search; 1 each if left out. They go on growing.
     """
 
-    def __init__(self, lists: Lists, costs: Ints, cover: Ints, *, hold: bool = False) -> None:
+    def __init__(
+        self,
+        lists: Lists,
+        costs: Ints,
+        cover: Ints,
+        *,
+        hold: bool = False,
+        weights: Ints | None = None,
+    ) -> None:
         n, m = len(lists.objects_from) - 1, len(lists.coverers_from) - 1
         self.lists = lists
         self.costs = costs
-        self.weights = np.ones(m, dtype=np.int64)
+        self.weights = np.ones(m, dtype=np.int64) if weights is None else weights
         self.count = np.zeros(m, dtype=np.int64)
         self.who = np.zeros(m, dtype=np.int64)  # sum of the chosen coverers: the coverer if single
-        self.score = np.diff(lists.objects_from).astype(np.int64)
+        sums = np.concatenate(([0], np.cumsum(self.weights[lists.objects])))
+        self.score = sums[lists.objects_from[1:]] - sums[lists.objects_from[:-1]]
         self.stamp = np.zeros(n, dtype=np.int64)
-        self.allowed = np.ones(n, dtype=np.bool_)
+        self.left = np.full(n, -1, dtype=np.int64)  # the move by which a candidate left
+        self.touched = np.zeros(m, dtype=np.int64)  # the last move of a coverer of each object
         self.chosen = np.zeros(n, dtype=np.int64)  # a list, with the place of every candidate in it
         self.place = np.full(n, -1, dtype=np.int64)
         self.uncovered = np.arange(m, dtype=np.int64)
         self.where = np.arange(m, dtype=np.int64)
-        self.numbers = np.zeros(10, dtype=np.int64)
+        self.numbers = np.zeros(11, dtype=np.int64)
         self.numbers[[N_UNCOVERED, SEED, RECENT]] = m, 20_160_531, -1
         self.numbers[BEST_COUNT] = len(cover)
         self.numbers[BEST_COST] = costs[cover].sum()
@@ -76,7 +90,8 @@ class State:
             self.who,
             self.score,
             self.stamp,
-            self.allowed,
+            self.left,
+            self.touched,
             self.chosen,
             self.place,
             self.uncovered,
@@ -107,16 +122,17 @@ def _shift_loops(values: Ints, members: Ints, amount: int) -> None:
 _shift = either(interpreted=_shift_interpreted, loops=_shift_loops)
 
 
-def _allow_interpreted(allowed: Flags, members: Ints) -> None:
-    allowed[members] = True
-
-
-def _allow_loops(allowed: Flags, members: Ints) -> None:
-    for k in members:
-        allowed[k] = True
-
-
-_allow = either(interpreted=_allow_interpreted, loops=_allow_loops)
+@kernel
+def _may_return(
+    candidate: int, objects_from: Ints, objects: Ints, left: Ints, touched: Ints
+) -> bool:
+    """Whether something has changed around a candidate since it left (configuration checking)."""
+    if left[candidate] < 0:
+        return True
+    for k in range(objects_from[candidate], objects_from[candidate + 1]):
+        if touched[objects[k]] > left[candidate]:
+            return True
+    return False
 
 
 def _pick_interpreted(
@@ -170,7 +186,8 @@ def _toggle(
     who: Ints,
     score: Ints,
     stamp: Ints,
-    allowed: Flags,
+    left: Ints,
+    touched: Ints,
     chosen: Ints,
     place: Ints,
     uncovered: Ints,
@@ -178,13 +195,14 @@ def _toggle(
     numbers: Ints,
 ) -> None:
     """Take a candidate in or out; scores are gains outside the cover and minus losses inside."""
+    numbers[MOVES] += 1
     enters = place[candidate] < 0
     score[candidate] = -score[candidate]
     kept = score[candidate]
     for k in range(objects_from[candidate], objects_from[candidate + 1]):
         i = objects[k]
         members = coverers[coverers_from[i] : coverers_from[i + 1]]
-        _allow(allowed, members)
+        touched[i] = numbers[MOVES]
         if enters:
             if count[i] == 0:
                 _shift(score, members, -weights[i])
@@ -214,7 +232,7 @@ def _toggle(
         numbers[N_CHOSEN] += 1
         numbers[COST] += costs[candidate]
     else:
-        allowed[candidate] = False
+        left[candidate] = numbers[MOVES]
         numbers[N_CHOSEN] -= 1
         last = chosen[numbers[N_CHOSEN]]
         chosen[place[candidate]] = last
@@ -235,7 +253,8 @@ def search(  # noqa: C901, PLR0912 - one loop, all in one kernel
     who: Ints,
     score: Ints,
     stamp: Ints,
-    allowed: Flags,
+    left: Ints,
+    touched: Ints,
     chosen: Ints,
     place: Ints,
     uncovered: Ints,
@@ -246,15 +265,14 @@ def search(  # noqa: C901, PLR0912 - one loop, all in one kernel
     enough: int,
 ) -> None:
     """One slice of the search: `steps` steps, or fewer once the size (held: cost) is `enough`."""
-    everyone = np.ones(len(allowed), dtype=np.bool_)
+    usable = np.ones(len(left), dtype=np.bool_)
     sample = np.empty(SAMPLE, dtype=np.int64)
     if numbers[CLOCK] == 0:
         for k in range(numbers[BEST_COUNT]):
             _toggle(
                 noted[k], objects_from, objects, coverers_from, coverers, costs, weights, count, who,
-                score, stamp, allowed, chosen, place, uncovered, where, numbers,
+                score, stamp, left, touched, chosen, place, uncovered, where, numbers,
             )  # fmt: skip
-        allowed[:] = True
     end = numbers[CLOCK] + steps
     while numbers[CLOCK] < end:
         numbers[CLOCK] += 1
@@ -278,22 +296,29 @@ def search(  # noqa: C901, PLR0912 - one loop, all in one kernel
                     numbers[SEED] = numbers[SEED] * 48271 % 2147483647
                     sample[k] = members[numbers[SEED] % len(members)]
                 members = sample
-            leaves = _pick(members, everyone, numbers[RECENT], score, costs, 1, stamp)
+            leaves = _pick(members, usable, numbers[RECENT], score, costs, 1, stamp)
             if leaves >= 0:
                 _toggle(
                     leaves, objects_from, objects, coverers_from, coverers, costs, weights, count, who,
-                    score, stamp, allowed, chosen, place, uncovered, where, numbers,
+                    score, stamp, left, touched, chosen, place, uncovered, where, numbers,
                 )  # fmt: skip
         while numbers[N_CHOSEN] < numbers[PERMITTED] and numbers[N_UNCOVERED] > 0:
             numbers[SEED] = numbers[SEED] * 48271 % 2147483647
             i = uncovered[numbers[SEED] % numbers[N_UNCOVERED]]
             members = coverers[coverers_from[i] : coverers_from[i + 1]]
-            enters = _pick(members, allowed, -1, score, costs, -1, stamp)
+            enters = _pick(members, usable, -1, score, costs, -1, stamp)
+            best, ruled_out = enters, 0
+            while enters >= 0 and not _may_return(enters, objects_from, objects, left, touched):
+                usable[enters] = False
+                ruled_out += 1
+                enters = _pick(members, usable, -1, score, costs, -1, stamp)
+            if ruled_out:
+                usable[members] = True
             if enters < 0:
-                enters = _pick(members, everyone, -1, score, costs, -1, stamp)
+                enters = best
             _toggle(
                 enters, objects_from, objects, coverers_from, coverers, costs, weights, count, who,
-                score, stamp, allowed, chosen, place, uncovered, where, numbers,
+                score, stamp, left, touched, chosen, place, uncovered, where, numbers,
             )  # fmt: skip
             numbers[RECENT] = enters
         for k in range(numbers[N_UNCOVERED]):

@@ -54,14 +54,14 @@ class Piece:
         self.cover = greedy if len(greedy) < len(cover) else cover
         self.lower_bound = 1
 
-    def search(self, multipliers: Floats, work: Work, effort: int) -> None:
+    def search(self, multipliers: Floats, work: Work) -> None:
         """Local search among promising candidates, and a bound; the multipliers are brought up to date."""
         warm = multipliers[self.names]
         relaxed = subgradient_bound(
             self.matrix,
             len(self.cover),
             work,
-            ITERATIONS if effort == 1 else 1,
+            ITERATIONS,
             np.maximum(warm, 0.0) if (warm > 0.0).any() else None,
         )
         multipliers[self.names] = relaxed.multipliers
@@ -71,8 +71,8 @@ class Piece:
         keep = np.flatnonzero(promising)
         lists, start = Lists.of(self.matrix[keep]), np.searchsorted(keep, self.cover)
         state = local_search.State(lists, self.costs[keep], start)
-        steps = STEPS * effort * sum(self.matrix.shape)
-        _search_on(state, start, self.lower_bound, work, steps)
+        steps = STEPS * sum(self.matrix.shape)
+        search_on(state, start, self.lower_bound, work, steps)
         self.cover = keep[state.cover()]
 
     def prove(self, multipliers: Floats, work: Work, cells: int) -> None:
@@ -130,13 +130,11 @@ class Piece:
         return np.union1d(objects, missed[: max(JOINING, len(objects) // 10)])
 
 
-def _search_on(state: local_search.State, cover: Ints, enough: int, work: Work, steps: int) -> None:
+def search_on(state: local_search.State, cover: Ints, enough: int, work: Work, steps: int) -> None:
     """Go on with a local search until the cover's size is `enough` or so many steps are done."""
     lists = state.lists
-    degree = np.diff(lists.coverers_from)
-    sums = np.concatenate(([0], np.cumsum(degree[lists.objects])))
-    touched = sums[lists.objects_from[cover + 1]] - sums[lists.objects_from[cover]]
-    price = 3000 + 6 * int(touched.sum()) // max(1, len(cover))
+    sizes, degree = np.diff(lists.objects_from), np.diff(lists.coverers_from)
+    price = 3000 + 20 * int(sizes[cover].mean()) + 60 * int(degree.mean())
     stride = max(10, 400_000_000 // price)
     try:
         while steps > 0 and state.reached > enough:
