@@ -138,11 +138,11 @@ class LargeProblem:
         work.allow(SEARCH_SHARE)
         try:
             while patience < PATIENCE and not self._near_enough(work):
-                before = len(self.cover)
+                size = len(self.cover)
                 reduced = self._bound_by(objects, work)
                 self._search_among(self._promising(reduced), weights, work, 2**patience)
                 objects = self._resisting(objects, weights, room)
-                patience = 0 if len(self.cover) < before else patience + 1
+                patience = 0 if len(self.cover) < size else patience + 1
         except Exhausted:
             if work.stopped_by != "effort":
                 raise

@@ -321,11 +321,12 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
 
     def _made(self, table: TrainingTable, rules: Iterable[Rule], **meaning: Any) -> RuleSet:
         """A ruleset of rules learned from a table, in its names and units."""
-        known = {
+        known: dict[str, Any] = {
             "missing": self._missing_in_rules,
             "class_counts": table.class_counts,
-            "about": self._about(table),
         }
+        if "about" not in meaning:
+            known["about"] = self._about(table)
         return RuleSet(
             rules=tuple(rules),
             attributes=table.attributes,
