@@ -188,19 +188,24 @@ def main(directory, chosen, n_folds):
     for (name, size), (package, make) in LEARNERS.items():
         if name not in chosen:
             continue
-        rows = []
         for path in sorted(Path(directory).glob("*.npz")):
             data = np.load(path)
             if name in TWO_CLASSES and len(np.unique(data["y"])) > 2:
                 continue
             row = means(make, data, n_folds)
             known = f"{package} {version(package)}"
-            rows.append([name, size, path.stem, *(f"{value:.4f}" for value in row), known, n_folds])
-            print(*rows[-1], flush=True)
-        with FILE.open(encoding="utf-8") as file:
-            old = [row for row in list(csv.reader(file))[1:] if row[:2] != [name, size]]
-        with FILE.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([FIELDS, *old, *rows])
+            keep([name, size, path.stem, *(f"{value:.4f}" for value in row), known, n_folds])
+
+
+def keep(row):
+    """Put a row into others.csv, in the place of the old one of that learner, size and set."""
+    print(*row, flush=True)
+    with FILE.open(encoding="utf-8") as file:
+        rows = list(csv.reader(file))[1:]
+    here = next((i for i, old in enumerate(rows) if old[:3] == row[:3]), len(rows))
+    rows[here : here + 1] = [row]
+    with FILE.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([FIELDS, *rows])
 
 
 def means(make, data, n_folds):

@@ -1,20 +1,24 @@
 """How right rulesets of which size are: all learners on the same folds of the 18 sets, and a picture.
 
     python -m benchmarks.sizes [LEARNER ...]            the table, and sizes.csv beside it with every set
+    python -m benchmarks.sizes --folds 3 [--two]        on the first folds (and sets of two classes) only, beside
+                                                        what others.csv has of the same; nothing is written
     python -m benchmarks.sizes --draw docs/images/sizes.svg    the picture, from sizes.csv and others.csv
 
-K stands for the number of classes. A tree has a rule per leaf. The settings of the compact and the
+K stands for the number of classes. A tree has a rule per leaf; a tuned tree has as many as five-fold
+cross-validation of its training rows says, 2K + 6 at most. The settings of the compact and the
 additive learners were chosen on nine of the sets (see `benchmarks/small_rulesets.py`).
 """
 
 import csv
-import sys
 import warnings
+from argparse import ArgumentParser
 from pathlib import Path
 from time import process_time
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 from frri import (
@@ -60,10 +64,25 @@ LEARNERS = {
         )
         for n in (8, 14, 28)
     },
+    ("tuned tree", "2K + 6"): lambda k: TunedTree(2 * k + 6),
     ("forest", "100 trees"): lambda _: RandomForestClassifier(random_state=0, n_jobs=1),
     ("bagged", "20 bags"): lambda _: BaggedRulesClassifier(random_state=0, n_jobs=1),
 }
+HEADER = f"{'':<40}{'balanced':>9}{'plain':>8}{'rules':>9}{'conditions':>12}{'seconds':>9}"
 FIELDS = ("learner", "size", "set", "balanced", "plain", "rules", "conditions", "seconds")
+
+
+class TunedTree:
+    """A tree of so many leaves at most, as many as are best on rows that it was not grown from."""
+
+    def __init__(self, most):
+        self.most = most
+
+    def fit(self, X, y):
+        """The tree."""
+        tree = DecisionTreeClassifier(class_weight="balanced", random_state=0)
+        sizes = {"max_leaf_nodes": range(2, self.most + 1)}
+        return GridSearchCV(tree, sizes, scoring="balanced_accuracy").fit(X, y).best_estimator_
 
 
 def main(learners=()):
@@ -73,15 +92,39 @@ def main(learners=()):
     if FILE.exists():
         with FILE.open(encoding="utf-8") as file:
             old = [row for row in csv.reader(file) if (row[0], row[1]) not in chosen][1:]
-    print(f"{'':<40}{'balanced':>9}{'plain':>8}{'rules':>9}{'conditions':>12}{'seconds':>9}")
+    print(HEADER)
     for (learner, size), make in chosen.items():
         rows = [means(make, load(name)) for name in NAMES]
         for name, row in zip(NAMES, rows, strict=True):
             old.append([learner, size, name, *(f"{value:.4f}" for value in row)])
         with FILE.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([FIELDS, *old])
-        cells = "{:>9.3f}{:>8.3f}{:>9.1f}{:>12.2f}{:>9.3f}".format(*np.mean(rows, axis=0))
-        print(f"{learner:<28}{size:<12}{cells}", flush=True)
+        print(line(learner, size, rows), flush=True)
+
+
+def first_folds(n_folds, *, two, learners=()):
+    """The same for the first folds, without a file, beside other packages on these folds and sets."""
+    sets = [name for name in NAMES if not two or len(np.unique(load(name).y)) == 2]
+    print(HEADER)
+    for (learner, size), make in LEARNERS.items():
+        if not learners or learner in learners:
+            rows = [means(make, load(name), n_folds) for name in sets]
+            print(line(learner, size, rows), flush=True)
+    others = {}
+    with OTHERS.open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if int(row["folds"]) == n_folds and row["set"] in sets:
+                values = [float(row[field]) for field in FIELDS[3:]]
+                others.setdefault((row["learner"], row["size"]), []).append(values)
+    for (learner, size), rows in others.items():
+        told = "" if len(rows) == len(sets) else f"  ({len(rows)} of {len(sets)} sets)"
+        print(line(learner, size, rows) + told)
+
+
+def line(learner, size, rows):
+    """The means of sets."""
+    cells = "{:>9.3f}{:>8.3f}{:>9.1f}{:>12.2f}{:>9.3f}".format(*np.mean(rows, axis=0))
+    return f"{learner:<28}{size:<12}{cells}"
 
 
 def means(make, data, n_folds=10):
@@ -112,7 +155,8 @@ def means(make, data, n_folds=10):
 def draw(path):
     """Balanced accuracy against the number of rules; learners with several sizes are lines.
 
-    Models of other packages are grey; those without rules are broken lines from side to side.
+    Models of other packages are grey; those without rules are broken lines from side to side. What was not
+    run on all sets is left out.
     """
     import matplotlib as mpl
 
@@ -126,11 +170,15 @@ def draw(path):
     for source in (FILE, OTHERS):
         with source.open(encoding="utf-8") as file:
             for row in csv.DictReader(file):
-                point = points.setdefault(row["learner"], {}).setdefault(row["size"], [])
+                few = int(row.get("folds", 10)) < 10
+                name = f"{row['learner']} ({row['folds']} folds)" if few else row["learner"]
+                point = points.setdefault(name, {}).setdefault(row["size"], [])
                 point.append((float(row["rules"]), float(row["balanced"])))
     figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
     own = sorted({name for name, _ in LEARNERS if "tree" not in name and "forest" not in name})
     for name, sizes in points.items():
+        if any(len(rows) < len(NAMES) for rows in sizes.values()):
+            continue
         x, y = np.array([np.mean(rows, axis=0) for rows in sizes.values()]).T
         if np.isnan(x).any():
             axes.axhline(y[0], color=GREY, linestyle="--", linewidth=0.8)
@@ -155,7 +203,15 @@ def draw(path):
 
 
 if __name__ == "__main__":
-    if "--draw" in sys.argv:
-        draw(sys.argv[-1])
+    parser = ArgumentParser()
+    parser.add_argument("learners", nargs="*")
+    parser.add_argument("--folds", type=int, default=10)
+    parser.add_argument("--two", action="store_true")
+    parser.add_argument("--draw", metavar="FILE")
+    told = parser.parse_args()
+    if told.draw:
+        draw(told.draw)
+    elif told.folds < 10 or told.two:
+        first_folds(told.folds, two=told.two, learners=told.learners)
     else:
-        main(sys.argv[1:])
+        main(told.learners)

@@ -173,9 +173,10 @@ def _bounded(
             continue
         deadline = None
         if time_limit is not None:
-            # Half of the time for all sizes, shared evenly.
+            # Half of the time for all sizes, and half of what is left of it for each: the next one begins
+            # with the cuts of this one.
             now = time.perf_counter()
-            deadline = now + max(0.0, start + time_limit / 2.0 - now) / (place + 1)
+            deadline = now + max(0.0, start + time_limit / 2.0 - now) / 2.0
         cut, x = ascent.bounded(found[place][1], found[place][0], most, deadline)
         if cut is None:
             continue
