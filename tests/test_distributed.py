@@ -12,12 +12,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import make_classification
 
 import frri.distributed
 from frri import induction
 from frri.cover import CoverMatrix, minimum_cover
-from frri.distributed import AdditiveRulesClassifier, FRRIClassifier, _cluster, _covers, classifier
+from frri.distributed import (
+    AdditiveRulesClassifier,
+    FRRIClassifier,
+    _cluster,
+    _covers,
+    _learner,
+    classifier,
+)
 from frri.induction import _paths as paths
 from frri.induction import blocks
 from frri.learners.additive import _columns
@@ -36,6 +42,14 @@ pytestmark = pytest.mark.filterwarnings("ignore:::(distributed|dask)", "ignore:R
 # Workers do not find this file.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 PHASES = ("confidences", "shortening", "covers", "selection")
+
+
+def until_told(name):
+    """A search that is not over before its end is told, but goes on as usual then."""
+    while name not in _cluster._ended:
+        time.sleep(0.01)
+    _covers.ended_with = _cluster.ended_with
+    return _cluster.ended_with(name)
 
 
 class Trouble(distributed.WorkerPlugin):
@@ -62,6 +76,8 @@ class Trouble(distributed.WorkerPlugin):
         if what == "death":
             os.kill(os.getpid(), signal.SIGKILL)
         elif what == "interrupt":
+            if order.name == "selection":
+                _covers.ended_with = until_told
             os.kill(self.client, signal.SIGINT)
         else:
             time.sleep(0.5)
@@ -217,7 +233,8 @@ def _interrupts():
 @pytest.fixture(scope="module")
 def noisy():
     """A table whose fewest rules are not proved in a moment."""
-    return make_classification(150, 8, flip_y=0.3, random_state=0)
+    rng = np.random.default_rng(0)
+    return rng.integers(0, 5, (200, 8)).astype(float), rng.integers(0, 2, 200)
 
 
 def assert_idle(client):
@@ -242,30 +259,55 @@ def test_an_interrupt_before_there_are_rules_ends_the_fit(client, trouble, noisy
     assert_idle(client)
 
 
+def assert_found(clf, X, reason):
+    assert clf.selection_.stopped_by == reason
+    assert 0 < clf.selection_.lower_bound <= clf.selection_.n_rules
+    assert clf.ruleset_.covers(X).any(axis=1).all()
+
+
 @pytest.mark.usefixtures("_interrupts")
-@pytest.mark.parametrize(
-    ("phase", "what"), [("selection", "interrupt"), *(((p, "delay")) for p in some(PHASES, 1, 3))]
-)
-def test_the_best_rules_found_are_returned(client, trouble, noisy, phase, what):
-    trouble(phase, what)
-    said = {"interrupt": "stopped by an interrupt", "delay": "stopped by `time_limit`"}[what]
-    clf = FRRIClassifier(client=client, effort=10**9, time_limit=0.4 if what == "delay" else None)
-    with pytest.warns(UserWarning, match=said):
+def test_an_interrupt_of_the_search_returns_the_best_rules_found(client, trouble, noisy):
+    trouble("selection", "interrupt")
+    clf = FRRIClassifier(client=client, effort=100)
+    with pytest.warns(UserWarning, match="stopped by an interrupt"):
         clf.fit(*noisy)
-    chosen = clf.selection_
-    assert chosen.stopped_by == {"interrupt": "interrupt", "delay": "time"}[what]
-    assert 0 < chosen.lower_bound < chosen.n_rules
-    assert clf.ruleset_.covers(noisy[0]).any(axis=1).all()
+    assert_found(clf, noisy[0], "interrupt")
     assert_idle(client)
 
 
 @pytest.mark.usefixtures("_interrupts")
 def test_a_second_interrupt_is_not_held_back(client, trouble, noisy, monkeypatch):
+    gather = _cluster.Cluster.gather
+
+    def interrupted(cluster, futures):
+        if cluster.ending:
+            client.run(_cluster._end, cluster.name)
+            signal.raise_signal(signal.SIGINT)
+        return gather(cluster, futures)
+
+    monkeypatch.setattr(_cluster.Cluster, "gather", interrupted)
     trouble("selection", "interrupt")
-    monkeypatch.setattr(_cluster.Cluster, "end", lambda _: signal.raise_signal(signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
-        FRRIClassifier(client=client, effort=300).fit(*noisy)
+        FRRIClassifier(client=client, effort=100).fit(*noisy)
     assert_idle(client)
+
+
+@pytest.mark.parametrize("phase", some(PHASES[:3], 1))
+def test_time_that_is_over_before_the_search(client, trouble, noisy, phase):
+    trouble(phase, "delay")
+    clf = FRRIClassifier(client=client, time_limit=0.4)
+    with pytest.warns(UserWarning, match="stopped by `time_limit`"):
+        clf.fit(*noisy)
+    assert_found(clf, noisy[0], "time")
+    assert_idle(client)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_time_that_is_over_in_the_search(client, noisy, monkeypatch):
+    for module in (frri.FRRIClassifier._learn.__globals__, _learner.__dict__):
+        monkeypatch.setitem(module, "perf_counter", lambda: 0.0)  # whatever comes before takes none
+    clf = FRRIClassifier(client=client, time_limit=0.05).fit(*noisy)
+    assert_found(clf, noisy[0], "time")
 
 
 # --- covers that no worker can hold
