@@ -104,11 +104,13 @@ class Cluster:
             if self.client.status == "running":
                 self.client.run(_listening, True, *here, on_error="ignore")
 
-    def submit(self, phase: str, number: int, work: Callable[..., Any], *known: Any) -> Future:
-        """One task of a phase."""
-        return self.known(
-            self.client.submit(work, *known, key=f"frri-{phase}-{self.name}-{number}")
-        )
+    def submit(
+        self, phase: str, number: int, work: Callable[..., Any], *known: Any, at: str | None = None
+    ) -> Future:
+        """One task of a phase, wherever there is a worker for it or at the address of one."""
+        where = {} if at is None else {"workers": [at]}
+        key = f"frri-{phase}-{self.name}-{number}"
+        return self.known(self.client.submit(work, *known, key=key, **where))
 
     def known(self, task: Future) -> Future:
         """A task that is cancelled with the others."""
@@ -141,17 +143,20 @@ class Cluster:
 
     def room(self) -> int:
         """The memory of the smallest worker, in bytes."""
-        return min(
-            (int(worker["memory_limit"] or UNLIMITED) for worker in self._workers()),
-            default=UNLIMITED,
-        )
+        limits = [worker["memory_limit"] for worker in self._workers().values()]
+        return min((int(limit or UNLIMITED) for limit in limits), default=UNLIMITED)
 
-    def slots(self) -> int:
-        """How many tasks can run at the same time."""
-        return max(1, sum(int(worker["nthreads"]) for worker in self._workers()))
+    def threads(self) -> dict[str, int]:
+        """How many tasks each worker does at the same time, by its address; there is one at least."""
+        try:
+            self.client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise _no_workers(self.client) from None
+        return {address: int(worker["nthreads"]) for address, worker in self._workers().items()}
 
-    def _workers(self) -> list[dict[str, Any]]:
-        return list(self.client.scheduler_info(n_workers=-1)["workers"].values())
+    def _workers(self) -> dict[str, dict[str, Any]]:
+        workers: dict[str, dict[str, Any]] = self.client.scheduler_info(n_workers=-1)["workers"]
+        return workers
 
     def _check_scheduler(self) -> None:
         if self.client.status != "running":

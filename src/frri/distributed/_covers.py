@@ -222,7 +222,7 @@ class RemoteCovers:
         data: tuple[Any, ...]
         codes = np.unique(own)
         if time_limit is not None:  # some may have to wait for others
-            time_limit /= -(-len(codes) // self.cluster.slots())
+            time_limit /= -(-len(codes) // sum(self.cluster.threads().values()))
         for code in codes:
             places = np.flatnonzero(own == code).tolist()
             blocks = [self.blocks[i] for i in places]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from frri.distributed._learner import OnCluster
 from frri.learners.additive.blocks import Blocks
 from frri.learners.additive.classifier import AdditiveRulesClassifier as LocalClassifier
@@ -11,10 +13,9 @@ from frri.learners.additive.classifier import AdditiveRulesClassifier as LocalCl
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
-    from frri.distributed._cluster import Cluster
+    from frri.distributed._cluster import Cluster, Future
     from frri.learners.additive.blocks import Block
 
 
@@ -65,7 +66,7 @@ class AdditiveRulesClassifier(OnCluster, LocalClassifier):
 
 
 class RemoteBlocks(Blocks):
-    """Blocks on the workers of a cluster.
+    """Blocks on the workers of a cluster, asked worker by worker.
 
     Parameters
     ----------
@@ -74,19 +75,29 @@ class RemoteBlocks(Blocks):
     """
 
     def __init__(self, cluster: Cluster, blocks: Sequence[Block]) -> None:
-        sent = cluster.client.scatter(list(blocks), hash=False)
-        super().__init__([cluster.known(block) for block in sent])
+        super().__init__(())
         self.cluster, self.asked = cluster, 0
+        slots = cluster.threads()
+        ends = np.cumsum([0, *slots.values()]) * len(blocks) // sum(slots.values())
+        # Answers come by worker, a few blocks each: a message for every block would take longer than it.
+        self.homes: list[tuple[str, Future]] = []
+        for (address, n_threads), low, high in zip(slots.items(), ends, ends[1:], strict=False):
+            if low < high:
+                part = Blocks(blocks[low:high], n_threads)
+                sent = cluster.client.scatter(part, workers=[address], hash=False)
+                self.homes.append((address, cluster.known(sent)))
 
     def _answers(self, question: str, arguments: tuple[Any, ...]) -> list[NDArray[np.float64]]:
         self.asked += 1
-        each = [[known] * len(self.blocks) for known in (question, arguments)]
-        tasks = self.cluster.map(f"{question}{self.asked}", _answer, self.blocks, *each)
-        answers: list[NDArray[np.float64]] = self.cluster.gather(tasks)
-        return answers
+        tasks = [
+            self.cluster.submit(
+                f"{question}{self.asked}", k, _answers, part, question, arguments, at=at
+            )
+            for k, (at, part) in enumerate(self.homes)
+        ]
+        return [answer for some in self.cluster.gather(tasks) for answer in some]
 
 
-def _answer(block: Block, question: str, arguments: tuple[Any, ...]) -> NDArray[np.float64]:
-    """What a block answers, on its worker."""
-    found: NDArray[np.float64] = getattr(block, question)(*arguments)
-    return found
+def _answers(part: Blocks, question: str, arguments: tuple[Any, ...]) -> NDArray[np.float64]:
+    """What blocks answer, on their worker: all in one array, which is sent as it is."""
+    return np.stack(part._answers(question, arguments))  # noqa: SLF001 - the two are one thing
