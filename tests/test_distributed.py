@@ -18,10 +18,12 @@ from frri import induction
 from frri.cover import CoverMatrix, minimum_cover
 from frri.distributed import (
     AdditiveRulesClassifier,
+    FRRIBaggingClassifier,
     FRRIClassifier,
     _cluster,
     _covers,
     _learner,
+    bagging,
     classifier,
 )
 from frri.induction import _paths as paths
@@ -146,12 +148,12 @@ def made(n, seed=0):
 
 @pytest.fixture(scope="module")
 def table():
-    return made(400)
+    return made(200)
 
 
 @pytest.fixture(scope="module")
 def here(table):
-    return frri.FRRIClassifier(effort=2000).fit(*table)
+    return frri.FRRIClassifier(effort=500).fit(*table)
 
 
 def assert_same(one, other):
@@ -165,11 +167,11 @@ def assert_same(one, other):
 
 
 def test_rules_are_those_of_one_machine(client, table, here):
-    there = FRRIClassifier(client=client, effort=2000).fit(*table)
+    there = FRRIClassifier(client=client, effort=500).fit(*table)
     assert_same(there, here)
     assert there.selection_.status == "optimal"
     assert there.traffic_.covers > 0
-    assert there.traffic_.answers == 400 * 8 + 400 * 3
+    assert there.traffic_.answers == 200 * 8 + 200 * 3
 
 
 @pytest.mark.parametrize(
@@ -186,7 +188,7 @@ def test_rules_are_those_of_one_machine(client, table, here):
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_settings_mean_the_same(client, settings):
-    X, y = made(150, seed=3)
+    X, y = made(100, seed=3)
     X.loc[:3], y.loc[:3] = X.loc[[0, 0, 2, 2]].to_numpy(), ["low", "high", "low", "middle"]
     settings = {"effort": 1000, **settings}
     there = FRRIClassifier(client=client, **settings).fit(X, y)
@@ -209,13 +211,13 @@ def test_a_worker_that_dies_costs_time_only(client, cluster, trouble, table, her
     # With the only worker the table itself is lost: it is sent again.
     scaled(cluster, client, 1 if phase == "selection" else 2)
     trouble(phase, "death")
-    assert_same(FRRIClassifier(client=client, effort=2000).fit(*table), here)
+    assert_same(FRRIClassifier(client=client, effort=500).fit(*table), here)
 
 
 @pytest.mark.parametrize("n_workers", [1, *([4] if os.environ.get("FRRI_THOROUGH") else [])])
 def test_the_number_of_workers_does_not_matter(client, cluster, table, here, n_workers):
     scaled(cluster, client, n_workers)
-    there = FRRIClassifier(client=cluster.scheduler_address, effort=2000).fit(*table)
+    there = FRRIClassifier(client=cluster.scheduler_address, effort=500).fit(*table)
     assert_same(there, here)
 
 
@@ -314,11 +316,11 @@ def test_time_that_is_over_in_the_search(client, noisy, monkeypatch):
 
 
 def test_classes_are_searched_one_by_one_where_all_do_not_fit(client, table, here, monkeypatch):
-    whole = FRRIClassifier(client=client, effort=2000).fit(*table).traffic_.covers
+    whole = FRRIClassifier(client=client, effort=500).fit(*table).traffic_.covers
     monkeypatch.setattr(_memory, "BESIDES", -(10**6))  # so little is never planned with
     monkeypatch.setattr(_cluster.Cluster, "room", lambda _: _covers.COPIES * (whole - 1))
     monkeypatch.setattr(_covers, "_whole", None)  # never asked for
-    assert_same(FRRIClassifier(client=client, effort=2000).fit(*table), here)
+    assert_same(FRRIClassifier(client=client, effort=500).fit(*table), here)
 
 
 @pytest.fixture
@@ -388,17 +390,17 @@ def test_dask_tables(client, table, here, kind):
     X, y = table
     if kind == "array":
         X, y = X.to_numpy(), y.to_numpy()
-        here = frri.FRRIClassifier(effort=2000).fit(X, y)
+        here = frri.FRRIClassifier(effort=500).fit(X, y)
         there_X, there_y = da.from_array(X, chunks=(90, 1)), da.from_array(y, chunks=90)
     else:
         # One partition is empty, and the last lacks classes.
         last = y[y == "low"].index[-5:]
         rest = X.index.difference(last)
-        parts = [rest[:100], rest[:0], rest[100:], last]
+        parts = [rest[:50], rest[:0], rest[50:], last]
         X, y = (pd.concat([t.loc[p] for p in parts]) for t in (X, y))
-        here = frri.FRRIClassifier(effort=2000).fit(X, y)
+        here = frri.FRRIClassifier(effort=500).fit(X, y)
         there_X, there_y = (dd.from_map(t.loc.__getitem__, parts, meta=t.iloc[:0]) for t in (X, y))
-    clf = FRRIClassifier(client=client, effort=2000).fit(there_X, there_y)
+    clf = FRRIClassifier(client=client, effort=500).fit(there_X, there_y)
     assert_same(clf, here)
     answers, shares = clf.predict(there_X), clf.predict_proba(there_X)
     assert dask.is_dask_collection(answers)
@@ -500,6 +502,99 @@ def test_joblib_hands_bags_to_the_cluster(table):
     with parallel_config(backend="dask"):
         there = frri.FRRIBaggingClassifier(**settings).fit(*table)
     assert there.ruleset_ == frri.FRRIBaggingClassifier(**settings).fit(*table).ruleset_
+
+
+# --- bags of partitions
+
+BAGS = {"n_bags": 2, "max_samples": 30, "random_state": 0, "effort": 100}
+
+
+@pytest.fixture(scope="module")
+def parted(table):
+    """A table in partitions, one of them empty and one of a single class."""
+    X, y = table
+    last = y[y == "low"].index[-5:]
+    rest = X.index.difference(last)
+    places = [rest[:50], rest[:0], rest[50:120], rest[120:], last]
+    whole = [pd.concat([t.loc[p] for p in places]) for t in (X, y)]
+    return (*whole, *(dd.from_map(t.loc.__getitem__, places, meta=t.iloc[:0]) for t in (X, y)))
+
+
+@pytest.fixture(scope="module")
+def pooled(client, parted):
+    with pytest.warns(UserWarning, match="objects are covered by no rule of any bag"):
+        return FRRIBaggingClassifier(client=client, **BAGS).fit(*parted[2:])
+
+
+def test_rules_of_partitions_are_right_about_all_of_them(parted, pooled):
+    X, y, *_ = parted
+    rules, chosen = pooled.ruleset_, pooled.selection_
+    covers = rules.covers(X)
+    said = np.array([rule.consequent for rule in rules])
+    assert not (covers & (y.to_numpy()[:, None] != said)).any()
+    assert [rule.statistics for rule in rules] == list(rules.statistics(X, y))
+    assert rules.class_counts == tuple((y == label).sum() for label in rules.classes)
+    assert chosen.n_further == len(X)
+    assert chosen.n_uncovered == (~covers.any(axis=1)).sum()
+    assert not covers[pooled.uncovered_].any()
+    assert [rule.source for rule in rules] == pooled.selected_.tolist()
+    assert covers[pooled.selected_, np.arange(len(rules))].all()
+    assert pooled.oob_score_ > 0.5
+    np.testing.assert_array_equal(pooled.predict(parted[2]).compute(), pooled.local().predict(X))
+
+
+@pytest.mark.parametrize("phase", some(("looks", "draws", "bags", "nearest", "counts"), 3))
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_bags_outlive_a_worker(client, trouble, parted, pooled, phase):
+    trouble(phase, "death")
+    again = FRRIBaggingClassifier(client=client, **BAGS).fit(*parted[2:])
+    assert again.ruleset_.to_json() == pooled.ruleset_.to_json()
+
+
+@pytest.mark.usefixtures("_interrupts")
+@pytest.mark.parametrize("phase", some(("draws", "bags", "nearest", "counts"), 1))
+def test_bags_can_be_interrupted(client, trouble, parted, phase):
+    trouble(phase, "interrupt")
+    clf = FRRIBaggingClassifier(client=client, **BAGS)
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(*parted[2:])
+    assert not hasattr(clf, "ruleset_")
+    assert_idle(client)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("form", ["pooled", "ensemble"])
+def test_bags_of_one_partition_or_of_none_are_those_of_one_machine(client, table, form):
+    X, y = table
+    settings = {**BAGS, "form": form, "max_samples": 1.0}
+    here = frri.FRRIBaggingClassifier(**settings).fit(X, y)
+    parts = dd.from_pandas(X, npartitions=1), dd.from_pandas(y, npartitions=1)
+    for given in ((X, y), parts):
+        there = FRRIBaggingClassifier(client=client, **settings).fit(*given)
+        assert there.ruleset_ == here.ruleset_
+        assert there.selected_.tolist() == here.selected_.tolist()
+        assert there.oob_score_ == here.oob_score_ or np.isnan(here.oob_score_)
+
+
+def test_partitions_that_bags_cannot_use(client, table, monkeypatch):
+    X, y = table
+    clf = FRRIBaggingClassifier(client=client, **BAGS)
+    split = dd.from_pandas(X, npartitions=2)
+    with pytest.raises(ValueError, match="The table is one of Dask and the labels are not"):
+        clf.fit(split, y)
+    with pytest.raises(ValueError, match="has 2 partitions and the labels have 1"):
+        clf.fit(split, dd.from_pandas(y, npartitions=1))
+    other = of_parts(y.iloc[:90], y.iloc[90:])
+    with pytest.raises(ValueError, match="Partition 0 of the table has 100 rows and 90 labels"):
+        clf.fit(split, other)
+    with pytest.raises(ValueError, match="sample_weight is not taken with a table of Dask"):
+        clf.fit(split, dd.from_pandas(y, npartitions=2), np.ones(200))
+    kinds = [y.index[y == kind] for kind in ("low", "high")]
+    with pytest.raises(ValueError, match="hold objects of one class only"):
+        clf.fit(*(of_parts(*(t.loc[kind] for kind in kinds)) for t in (X, y)))
+    monkeypatch.setattr(bagging, "MOST_DRAWN", 50)
+    with pytest.raises(ValueError, match="bags draw 60 of 200 objects, and no more than 50"):
+        clf.fit(split, dd.from_pandas(y, npartitions=2))
 
 
 # --- additive rules

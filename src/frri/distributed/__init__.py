@@ -4,6 +4,7 @@ Needs ``pip install 'frri[dask]'``; nothing of Dask is imported before a learner
 """
 
 from frri.distributed.additive import AdditiveRulesClassifier
+from frri.distributed.bagging import FRRIBaggingClassifier
 from frri.distributed.classifier import FRRIClassifier
 
-__all__ = ["AdditiveRulesClassifier", "FRRIClassifier"]
+__all__ = ["AdditiveRulesClassifier", "FRRIBaggingClassifier", "FRRIClassifier"]

@@ -58,6 +58,7 @@ class Cluster:
                 return work()
             except (CancelledError, distributed.comm.CommClosedError):
                 self._check_scheduler()
+                self.cancel()
             except distributed.KilledWorker as error:
                 phase = str(error.task).removeprefix("frri-").partition("-")[0]
                 break
@@ -86,7 +87,8 @@ class Cluster:
     def send(self, data: Any) -> Future:
         """Data for all workers."""
         try:
-            return self.known(self.client.scatter(data, broadcast=True, hash=False))
+            (sent,) = self.client.scatter([data], broadcast=True, hash=False)
+            return self.known(sent)
         except TimeoutError:
             raise _no_workers(self.client) from None
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from time import perf_counter
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -11,6 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from frri.distributed._cluster import Cluster, connected
 from frri.distributed._tables import brought_here, is_collection, mapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # What a fitted model needs to predict.
 FITTED = ("ruleset_", "classes_", "path_", "n_features_in_", "feature_names_in_")
@@ -48,15 +52,20 @@ class OnCluster:
         -------
         self
         """
+        with self._on_cluster() as cluster:
+            given = [X, y] if sample_weight is None else [X, y, sample_weight]
+            here = cluster.attempt(lambda: brought_here(cluster, given))
+            super().fit(*here)  # type: ignore[misc]
+        return self
+
+    @contextmanager
+    def _on_cluster(self) -> Iterator[Cluster]:
+        """While it learns."""
         self._began = perf_counter()
-        with connected(self.client) as cluster:
+        with connected(self.client) as cluster, cluster.undisturbed():
             self._cluster = cluster
             try:
-                given = [X, y] if sample_weight is None else [X, y, sample_weight]
-                with cluster.undisturbed():
-                    here = cluster.attempt(lambda: brought_here(cluster, given))
-                    super().fit(*here)  # type: ignore[misc]
-                return self
+                yield cluster
             finally:
                 self._cluster = None
 

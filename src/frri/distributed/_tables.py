@@ -1,13 +1,15 @@
-"""Dask collections: brought here in one piece to learn from, asked partition by partition to predict."""
+"""Dask collections: brought here in one piece to learn from, or asked partition by partition."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from frri._util.names import shown
 from frri._util.optional import optional
+from frri.learners.frri.partitions import Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,7 +33,7 @@ def brought_here(cluster: Cluster, tables: Sequence[Any]) -> list[Any]:
         looks = cluster.gather(cluster.map(f"looks{i}", _look, own))
         check_alike(looks)
         filled = [piece for piece, look in zip(own, looks, strict=True) if look[0]] or own[:1]
-        found[i] = _in_one(cluster.gather(filled))
+        found[i] = in_one(cluster.gather(filled))
     return found
 
 
@@ -60,6 +62,58 @@ def check_alike(looks: Sequence[tuple[int, dict[Any, str]]]) -> None:
                     f"{what} is {expected[name]} in partition {first} and {kind} in partition {i}: "
                     "read it with one dtype."
                 )
+
+
+class Partitions:
+    """A table of Dask and its labels, asked partition by partition: none of them is kept.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    X : dask DataFrame or Array
+    y : dask Series or Array
+    """
+
+    def __init__(self, cluster: Cluster, X: Any, y: Any) -> None:
+        if not is_collection(y):
+            raise ValueError(
+                "The table is one of Dask and the labels are not: give both so, in the same partitions."
+            )
+        self.cluster = cluster
+        self.rows, self.labels = _partitions(X), _partitions(y)
+        if len(self.rows) != len(self.labels):
+            raise ValueError(
+                f"The table has {len(self.rows)} partitions and the labels have {len(self.labels)}: give both "
+                "in the same ones."
+            )
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def lengths(self) -> list[int]:
+        """How many rows each partition has; what does not fit together is complained about."""
+        looks = self.asked("looks", _looks)
+        for k in (0, 1):
+            check_alike([look[k] for look in looks])
+        for i, ((n_rows, _), (n_labels, _)) in enumerate(looks):
+            if n_rows != n_labels:
+                raise ValueError(
+                    f"Partition {i} of the table has {n_rows} rows and {n_labels} labels: "
+                    "inconsistent numbers of samples."
+                )
+        return [n_rows for (n_rows, _), _ in looks]
+
+    def asked(self, phase: str, question: Callable[..., Any], *known: Sequence[Any]) -> list[Any]:
+        """What every partition, a `frri.learners.frri.partitions.Part`, answers to a question."""
+        ask = optional("dask", "Learning on a cluster", "dask").delayed(_asked, pure=False)
+        tasks = [
+            ask(question, *each, dask_key_name=f"frri-{phase}-{self.cluster.name}-{i}")
+            for i, each in enumerate(zip(self.rows, self.labels, *known, strict=True))
+        ]
+        futures = [self.cluster.known(task) for task in self.cluster.client.compute(tasks)]
+        answers: list[Any] = self.cluster.gather(futures)
+        return answers
 
 
 def mapped(table: Any, work: Callable[[Any], Any], dtype: Any, n_columns: int | None) -> Any:
@@ -99,7 +153,8 @@ def _partitions(table: Any) -> list[Any]:
     return list(parts.ravel() if isinstance(parts, np.ndarray) else parts)
 
 
-def _in_one(pieces: Sequence[Any]) -> Any:
+def in_one(pieces: Sequence[Any]) -> Any:
+    """Pieces of a table or a column as one."""
     if isinstance(pieces[0], np.ndarray):
         return np.concatenate(pieces)
     return optional("pandas", "Learning from data frames", "tables").concat(pieces)
@@ -119,6 +174,14 @@ def _look(part: Any) -> tuple[int, dict[Any, str]]:
     if part.ndim == 2:
         return len(part), dict.fromkeys(map(str, range(part.shape[1])), str(part.dtype))
     return len(part), {None: str(part.dtype)}
+
+
+def _looks(part: Part) -> tuple[Any, Any]:
+    return _look(part.rows), _look(part.labels)
+
+
+def _asked(question: Callable[..., Any], rows: Any, labels: Any, *known: Any) -> Any:
+    return question(Part(rows, labels), *known)
 
 
 def _rows_of(part: Any, work: Callable[[Any], Any], dtype: Any, tail: tuple[int, ...]) -> Any:

@@ -17,6 +17,8 @@ from frri.learners.frri._orders import class_orders
 from frri.learners.frri._pool import Pool
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from frri.learners._base import TrainingTable
@@ -58,6 +60,15 @@ def drawn_objects(table: TrainingTable, share: Any, seeds: list[int]) -> Draws:
         order = np.lexsort((mixed(keys, seed), own))
         rank = np.arange(len(first)) - np.repeat(starts, sizes)
         drawn[bag, order] = rank < count[own[order]]
+    return Draws(first, copy_of, drawn)
+
+
+def draws_of_rows(table: TrainingTable, bags: Sequence[NDArray[np.intp]]) -> Draws:
+    """The rows of a table that each bag has drawn already; whoever equals one of them is drawn with it."""
+    first, copy_of, _ = equal_rows(table)
+    drawn = np.zeros((len(bags), len(first)), dtype=np.bool_)
+    for own, rows in zip(drawn, bags, strict=True):
+        own[copy_of[rows]] = True
     return Draws(first, copy_of, drawn)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from numbers import Integral
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self
@@ -36,12 +37,12 @@ from frri.rules.rule import label_array
 from frri.table.checks import check_resolution, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection, Iterable
 
     from numpy.typing import NDArray
 
     from frri.learners._base import TrainingTable
-    from frri.rules import Label
+    from frri.rules import Label, RuleSet
 
 FORMS = ("pooled", "ensemble")
 
@@ -237,16 +238,14 @@ class FRRIBaggingClassifier(RuleClassifier):
         values, rigid = scaled_values(table)
         objects = Objects(values, table.classes, rigid)
         seeds = random_numbers(self.random_state).randint(SEEDS, size=int(self.n_bags)).tolist()
-        draws = drawn_objects(table, self.max_samples, seeds)
+        draws = self._draws(table, seeds)
         with self._step(f"{len(seeds)} bags"):
             pool = self._pool(table, draws, seeds)
         nearest = None
         if self.form == "pooled":
             with self._step(f"{len(pool)} rules against {len(values)} objects"):
                 nearest = nearest_enemies(pool, objects, self.n_jobs)
-                least, n_further = nearest_of_further(
-                    pool, table, further, self.missing, self.n_jobs
-                )
+                least, n_further = self._nearest_of_further(pool, table, further)
             narrow = pool.narrowed(np.minimum(nearest.least, least))
             self._choose(table, objects, pool, narrow, n_further, start)
         else:
@@ -256,22 +255,41 @@ class FRRIBaggingClassifier(RuleClassifier):
         with self._step("what bags say of objects they have not seen"):
             self._estimate(table, objects, pool, draws, nearest)
 
+    def _draws(self, table: TrainingTable, seeds: list[int]) -> Draws:
+        """Whom bags draw from a table."""
+        return drawn_objects(table, self.max_samples, seeds)
+
     def _pool(self, table: TrainingTable, draws: Draws, seeds: list[int]) -> Pool:
-        """The rules of all bags, each made wherever joblib says."""
+        """The rules of all bags."""
         initial = initial_types(self.conditions or {}, table.attributes)
-        settings = {"order": self.attribute_order, "initial": initial, "limits": self._limits()}
-        bags = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(rules_of_bag)(
+        work: Callable[..., Pool] = partial(
+            rules_of_bag, order=self.attribute_order, initial=initial, limits=self._limits()
+        )
+        n_attributes = table.values.shape[1]
+        bags = (
+            (
                 table.take(draws.rows(bag)),
                 draws.rows(bag),
-                drawn_attributes(table.values.shape[1], self.max_attributes, seed),
+                drawn_attributes(n_attributes, self.max_attributes, seed),
                 bag,
                 seed,
-                **settings,
             )
             for bag, seed in enumerate(seeds)
         )
-        return Pool.joined(bags)
+        return Pool.joined(self._each(work, bags))
+
+    def _each(self, work: Callable[..., Pool], bags: Iterable[tuple[Any, ...]]) -> list[Pool]:
+        """The work on every bag, wherever joblib says."""
+        made: list[Pool] = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(work)(*bag) for bag in bags
+        )
+        return made
+
+    def _nearest_of_further(
+        self, pool: Pool, table: TrainingTable, further: Any
+    ) -> tuple[NDArray[np.float64], int]:
+        """How far the nearest enemy of every rule is among further objects, and how many there are."""
+        return nearest_of_further(pool, table, further, self.missing, self.n_jobs)
 
     def _choose(
         self,
@@ -343,8 +361,12 @@ class FRRIBaggingClassifier(RuleClassifier):
             missing="typical" if self.missing == "typical" else "similar",
             about=self._about(table) | ({"selection": dict(self.selection_)} if pooled else {}),
         )
+        self.ruleset_ = self._with_statistics(ruleset, table)
+
+    def _with_statistics(self, ruleset: RuleSet, table: TrainingTable) -> RuleSet:
+        """The rules with what they cover."""
         labels = label_array(table.labels)[table.classes]
-        self.ruleset_ = ruleset.with_statistics(table.encoded, labels, table.weights)
+        return ruleset.with_statistics(table.encoded, labels, table.weights)
 
     def _estimate(
         self,
