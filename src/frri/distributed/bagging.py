@@ -11,8 +11,6 @@ import numpy as np
 
 from frri.distributed._learner import OnCluster
 from frri.distributed._tables import Partitions, in_one, is_collection
-from frri.learners._parameters import random_numbers
-from frri.learners.frri.bagging import SEEDS
 from frri.learners.frri.bagging import FRRIBaggingClassifier as LocalClassifier
 from frri.learners.frri.partitions import Counts, Part, draws_of_rows
 
@@ -119,8 +117,8 @@ class FRRIBaggingClassifier(OnCluster, LocalClassifier):
                 np.ceil(self.max_samples * lengths / np.maximum(in_group, 1)).astype(int).tolist()
             )
         _check_amount(self.max_samples, lengths, shares, bags_of)
-        seeds = random_numbers(self.random_state).randint(SEEDS, size=int(self.n_bags))
-        own = [seeds[bags].tolist() for bags in bags_of]
+        seeds = self._seeds()
+        own = [[seeds[bag] for bag in bags] for bags in bags_of]
         learner = LocalClassifier(**self._settings())
         drawn = parts.asked("draws", Part.draw, [learner] * len(own), shares, own)
         begins = np.cumsum([0, *(len(places) for _, places, _ in drawn)])

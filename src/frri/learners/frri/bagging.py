@@ -237,7 +237,7 @@ class FRRIBaggingClassifier(RuleClassifier):
         start = perf_counter() if start is None else start
         values, rigid = scaled_values(table)
         objects = Objects(values, table.classes, rigid)
-        seeds = random_numbers(self.random_state).randint(SEEDS, size=int(self.n_bags)).tolist()
+        seeds = self._seeds()
         draws = self._draws(table, seeds)
         with self._step(f"{len(seeds)} bags"):
             pool = self._pool(table, draws, seeds)
@@ -254,6 +254,13 @@ class FRRIBaggingClassifier(RuleClassifier):
             self._package(table, pool)
         with self._step("what bags say of objects they have not seen"):
             self._estimate(table, objects, pool, draws, nearest)
+
+    def _seeds(self) -> list[int]:
+        """One for each bag."""
+        seeds: list[int] = (
+            random_numbers(self.random_state).randint(SEEDS, size=int(self.n_bags)).tolist()
+        )
+        return seeds
 
     def _draws(self, table: TrainingTable, seeds: list[int]) -> Draws:
         """Whom bags draw from a table."""
