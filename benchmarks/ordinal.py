@@ -2,6 +2,7 @@
 
     python -m benchmarks ordinal                        nine sets from packages, all learners
     python -m benchmarks.ordinal --folds 3 --sets tae   fewer of either
+    python -m benchmarks.ordinal --only additive        the learners whose names contain this
 
 Five sets have ordered classes of their own; mpg, boston and cpu are numbers in five bins of equal size, and
 car is a set that hardly any learner gets wrong. Every table is numbers only. FRRI's search for the fewest
@@ -86,6 +87,7 @@ LEARNERS = {
     "FRRI, no order": FRRIClassifier(effort=500),
     "FRRI, ordered": FRRIOrdinalClassifier(effort=500),
     "the same, min_support=0": FRRIOrdinalClassifier(min_support=0, effort=500),
+    "the same, min_new=0.005": FRRIOrdinalClassifier(min_new=0.005, effort=0),
     "the same, min_new=0.02": FRRIOrdinalClassifier(min_new=0.02, effort=0),
     "additive, no order": AdditiveRulesClassifier(),
     "additive, ordered": AdditiveRulesOrdinalClassifier(),
@@ -167,14 +169,16 @@ def main(arguments=()):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folds", type=int, default=10, help="how many of the ten folds")
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--only", default="")
     options = parser.parse_args(arguments)
-    figures = {label: [] for label in LEARNERS}
+    learners = {label: one for label, one in LEARNERS.items() if options.only in label}
+    figures = {label: [] for label in learners}
     print(f"{'':<26}{'error':>7}{'kappa':>7}{'rules':>8}{'conditions':>12}")
     for name in options.sets:
         X, y = SETS[name]()
         y = np.unique(y, return_inverse=True)[1]
         print(f"{name}: {len(y)} x {X.shape[1]}, {y.max() + 1} classes", flush=True)
-        for label, learner in LEARNERS.items():
+        for label, learner in learners.items():
             figures[label].append(measured(learner, X, y, options.folds))
             show(label, figures[label][-1])
     print("mean of the sets")

@@ -36,7 +36,7 @@ FIELDS = ("learner", "table", "r2", "rules", "conditions", "proved", "seconds")
 
 LEARNERS = {
     "FRRI": FRRIRegressor(effort=500),
-    "FRRI, tau 2.25, covered three times": FRRIRegressor(tau=2.25, times_covered=3, effort=500),
+    "FRRI, tau 2.3, covered three times": FRRIRegressor(tau=2.3, times_covered=3, effort=0),
     "FRRI, tau 2.25, covered four times": FRRIRegressor(tau=2.25, times_covered=4, effort=0),
     "FRRI, covered three times": FRRIRegressor(times_covered=3, effort=0),
     "FRRI, tau 1.75, covered four times": FRRIRegressor(tau=1.75, times_covered=4, effort=0),

@@ -100,6 +100,26 @@ def planned_room(
     return room if limit is not None else min(room, USUAL_ROOM)
 
 
+def check_pairs(n_objects: int) -> None:
+    """Complain if a bit for every pair of objects, and once more while they are put in order, is too much.
+
+    Examples
+    --------
+    >>> check_pairs(1000)
+    >>> check_pairs(100_000_000)
+    Traceback (most recent call last):
+        ...
+    frri.learners.frri._memory.NotEnoughMemoryError: FRRI for numbers looks at all pairs of objects, which takes about 2500000.0 GB for 100,000,000 of them, but there are only ... free: fit a sample of the rows, or take AdditiveRulesRegressor.
+    """
+    needed, there_is = n_objects * n_objects // 4, _free()
+    if there_is is not None and needed > there_is:
+        raise NotEnoughMemoryError(
+            f"FRRI for numbers looks at all pairs of objects, which takes about {_said(needed)} for "
+            f"{n_objects:,} of them, but there are only {_said(there_is)} free: fit a sample of the rows, "
+            "or take AdditiveRulesRegressor."
+        )
+
+
 def _free() -> int | None:
     """What the machine has free, in bytes; None where it does not say."""
     try:

@@ -20,6 +20,7 @@ from frri.learners._parameters import check_choice, check_count, random_numbers
 from frri.learners._regressor import RuleRegressor, standardised
 from frri.learners.frri._checks import check_conditions, check_search
 from frri.learners.frri._limits import Limits, unproved
+from frri.learners.frri._memory import check_pairs
 from frri.learners.frri._orders import attribute_orders, initial_types
 from frri.rules import Rule, RuleSet
 from frri.rules.mean_shares import mean_shares
@@ -48,7 +49,8 @@ class FRRIRegressor(RuleRegressor):
     do; where none does, it is the number of the nearest one. The numbers are fitted to all objects by ridge
     regression on these shares, or are those of the objects that the rules come from.
 
-    Numbers, categories and missing values of attributes are treated as by `FRRIClassifier`.
+    Numbers, categories and missing values of attributes are treated as by `FRRIClassifier`. All pairs of
+    objects are looked at, so that twice the rows take four times as long: this is for thousands of rows.
 
     Parameters
     ----------
@@ -188,6 +190,7 @@ class FRRIRegressor(RuleRegressor):
     def _learn_numbers(self, table: NumberTable) -> None:
         start = perf_counter()
         check_resolution(table.attributes)
+        check_pairs(len(table.values))
         order = attribute_orders(self.attribute_order, table.values.shape, self.random_state)
         initial = initial_types(self.conditions or {}, table.attributes)
         values, nominal = scaled_values(table)
