@@ -44,6 +44,8 @@ def main(models=tuple(MODELS)):
         {key: np.mean([row[k][key] for row in rows]) for key in rows[0][k]} for k in (0, 1)
     )
     _line("mean", losses, scores, models)
+    if "forest" not in models:
+        return
     below = [sum(row[0][one] < row[0]["forest"] for row in rows) for one in models]
     print(f"{'below the forest':30}", *(f"{count:>6} of {len(rows)}" for count in below))
 

@@ -27,7 +27,7 @@ from frri.learners.additive import _columns as columns_module
 from frri.learners.additive._columns import AT_LEAST, AT_MOST, ONE_OF, SoftColumns, midpoints
 from frri.learners.additive._growing import Pull, Search
 from frri.learners.additive._induction import Induction
-from frri.learners.additive._losses import SoftmaxLoss, SquaredLoss
+from frri.learners.additive._losses import SoftmaxLoss, SquaredLoss, Start
 from frri.learners.additive.classifier import AdditiveRulesClassifier
 from frri.learners.additive.regressor import AdditiveRulesRegressor
 from frri.rules import NominalCondition, RuleSet
@@ -202,6 +202,22 @@ def test_rules_that_cover_too_little_are_refused(seed, refine):
         assert listed == rules
         lengths.append([s.rule.tests for s in found.rules])
     assert lengths[0] != lengths[1]
+
+
+def test_votes_are_fitted_to_rounding():
+    """Where the loss sees no difference any more a vote of 0 may still be 1e-6, and count as a rule."""
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        n, n_rules = rng.integers(3, 17), rng.integers(1, 6)
+        degrees = rng.random((n_rules, n)) * (rng.random((n_rules, n)) < 0.6)
+        degrees[-1] = degrees[0]
+        voices, classes, weights = (rng.integers(0, 3, k) for k in (n_rules, n, n))
+        loss = SoftmaxLoss(classes, (0, 1, 2), weights + 1.0, 2.0, 1.0)
+        start = Start(np.zeros(n_rules), np.zeros(3))
+        fit = loss.fitted(voices, degrees, [1] * n_rules, start)
+        pulls = [loss.pull(fit, voice).gradient for voice in voices]
+        slope = 2.0 * fit.weights - [g @ degree for g, degree in zip(pulls, degrees, strict=True)]
+        assert np.abs(fit.weights - np.maximum(fit.weights - slope, 0.0)).max() < 1e-10
 
 
 @settings(max_examples=20, deadline=None)
