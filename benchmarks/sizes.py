@@ -179,7 +179,7 @@ def draw(path):
     for name, sizes in points.items():
         if any(len(rows) < len(NAMES) for rows in sizes.values()):
             continue
-        x, y = np.array([np.mean(rows, axis=0) for rows in sizes.values()]).T
+        x, y = np.array(sorted(np.mean(rows, axis=0).tolist() for rows in sizes.values())).T
         if np.isnan(x).any():
             axes.axhline(y[0], color=GREY, linestyle="--", linewidth=0.8)
             place = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "bottom"}
