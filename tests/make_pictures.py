@@ -1,7 +1,7 @@
 """Draws the pictures of the page in the documentation: `PYTHONPATH=tests python tests/make_pictures.py`.
 
-Four models as a reader would make them: wines and FRRI, made-up patients and RIPPER, diabetes (pima) and
-compact FRRI, the progression of diabetes and additive rules. Playwright and Chromium are needed.
+Five models as a reader would make them: wines and FRRI, made-up patients and RIPPER, diabetes (pima) and
+compact FRRI, the progression of diabetes and additive rules, and the same in four grades. Playwright and Chromium are needed.
 """
 
 from pathlib import Path
@@ -17,6 +17,7 @@ from frri import (
     AdditiveRulesRegressor,
     CompactFRRIClassifier,
     FRRIClassifier,
+    FRRIOrdinalClassifier,
     RIPPERClassifier,
     read_table,
 )
@@ -43,6 +44,9 @@ def models():
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     additive = AdditiveRulesRegressor(calibration=0.25).fit(X[::2], y[::2].rename("progression"))
     yield "numbers", additive, X[1::2], y[1::2]
+    grades = pd.qcut(y, 4, labels=["mild", "moderate", "serious", "severe"]).rename("grade")
+    ordered = FRRIOrdinalClassifier().fit(X[::2], grades[::2])
+    yield "ordered", ordered, X[1::2], grades[1::2]
 
 
 def main():
@@ -70,10 +74,10 @@ def main():
                 page.click("text=Loosen all")
                 page.wait_for_selector("#edit-bar:visible")
                 shoot("page-edit")
-            elif name in {"patients", "numbers"}:
+            elif name in {"patients", "numbers", "ordered"}:
                 page.click("#tab-what-if")
                 page.wait_for_selector(".change:not([aria-busy])")
-                shoot("page-what-if" if name == "patients" else "page-numbers")
+                shoot("page-what-if" if name == "patients" else f"page-{name}")
             else:
                 shoot("page-rules")
                 page.click("#tab-overview")

@@ -150,8 +150,8 @@ function classNodes(classes, rules, model) {
 export function orderWords(facts) {
   const known = facts.attributes.some(({ importance }) => importance !== null);
   const by = known
-    ? `what ${facts.numbers ? "R2" : "the accuracy"} loses without them`
-    : "how many rules use them";
+    ? `what ${facts.numbers ? "R2" : "the accuracy"} loses without them, as learned`
+    : "how many rules use them, as learned";
   return `Attributes stand in the order of ${by}; each is as wide as the rows of the rules that use it, shared out evenly among the attributes of a rule.`;
 }
 
