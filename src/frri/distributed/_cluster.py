@@ -82,7 +82,8 @@ class Cluster:
         """Forget all tasks; one that runs is not waited for."""
         tasks = [task for task in self._tasks if not task.cancelled()]
         if tasks and self.client.status == "running":
-            self.client.cancel(tasks, reason="the fit has ended")
+            with suppress(OSError):
+                self.client.cancel(tasks, reason="the fit has ended")
 
     def send(self, data: Any) -> Future:
         """Data for all workers."""
@@ -99,12 +100,16 @@ class Cluster:
             yield
             return
         here = platform.node(), os.getpgid(0), os.getpid()
-        self.client.run(_listening, False, *here, on_error="ignore")
+        try:
+            self.client.run(_listening, False, *here, on_error="ignore")
+        except OSError:
+            raise _lost(self.client) from None
         try:
             yield
         finally:
             if self.client.status == "running":
-                self.client.run(_listening, True, *here, on_error="ignore")
+                with suppress(OSError):  # nobody is there any more
+                    self.client.run(_listening, True, *here, on_error="ignore")
 
     def submit(
         self, phase: str, number: int, work: Callable[..., Any], *known: Any, at: str | None = None
@@ -161,11 +166,11 @@ class Cluster:
         return workers
 
     def _check_scheduler(self) -> None:
-        if self.client.status != "running":
-            raise ConnectionError(
-                f"The scheduler at {_address(self.client)} no longer answers: start it again, and a new "
-                "client for it."
-            ) from None
+        with suppress(OSError):
+            if self.client.status == "running":
+                self.client.ncores()  # it may be gone without being missed yet
+                return
+        raise _lost(self.client) from None
 
 
 # --- On the workers
@@ -252,7 +257,15 @@ def _answering(client: Any) -> Cluster:
         client.submit(int, pure=False).result(timeout=PATIENCE)
     except TimeoutError:
         raise _no_workers(client) from None
+    except (CancelledError, OSError):
+        raise _lost(client) from None
     return Cluster(client)
+
+
+def _lost(client: Any) -> ConnectionError:
+    return ConnectionError(
+        f"The scheduler at {_address(client)} no longer answers: start it again, and a new client for it."
+    )
 
 
 def _no_workers(client: Any) -> ConnectionError:

@@ -64,9 +64,9 @@ class FRRIBaggingClassifier(OnCluster, LocalClassifier):
     >>> with Client(processes=False, dashboard_address=None) as client:
     ...     parts = dd.from_pandas(table, npartitions=3, sort=False)
     ...     X, y = parts.drop(columns="target"), parts["target"]
-    ...     clf = FRRIBaggingClassifier(client=client, n_bags=3, random_state=0).fit(X, y)
-    >>> clf.selection_.status, clf.selection_.n_further
-    ('optimal', 150)
+    ...     clf = FRRIBaggingClassifier(client=client, form="ensemble", random_state=0).fit(X, y)
+    >>> clf.ruleset_.class_counts, clf.oob_score_ > 0.9
+    ((50.0, 50.0, 50.0), True)
     """
 
     _local = LocalClassifier
