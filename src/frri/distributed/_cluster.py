@@ -92,6 +92,11 @@ class Cluster:
             return self.known(sent)
         except TimeoutError:
             raise _no_workers(self.client) from None
+        except ValueError as error:
+            if "replicate" not in str(error):
+                raise
+            # The last worker has died since it got the data, before the copies of others were made.
+            raise CancelledError from error
 
     @contextmanager
     def undisturbed(self) -> Iterator[None]:
