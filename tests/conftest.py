@@ -47,11 +47,13 @@ def pytest_collection_modifyitems(items):
     items[:] = [item for path in turns if path for item in tests[path]]
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _patient_searches():
-    """Searches for covers wait for compiled kernels as on a new machine, not as soon as other tests have begun them."""
+@pytest.fixture(scope="module", autouse=True)
+def _small_searches(request):
+    """Many small searches for covers are no reason to compile their kernels, which takes half a minute a process."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(budget, "CACHED_SECONDS", budget.COLD_SECONDS)
+        if request.path.stem != "test_cover":
+            patch.setattr(budget, "COLD_SECONDS", 60.0)
+            patch.setattr(budget, "CACHED_SECONDS", 5.0)
         yield
 
 
