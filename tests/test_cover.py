@@ -609,7 +609,7 @@ def overlapping_intervals(n):
     return CoverMatrix(indptr, words.astype(np.int32), bits, n), first, last
 
 
-@pytest.mark.parametrize("limit", [0, 3000])
+@pytest.mark.parametrize("limit", [0, 1000])
 def test_memory_stays_linear(limit):
     if not numba_installed():
         pytest.skip("numba is not installed")
