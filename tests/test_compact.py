@@ -1,6 +1,7 @@
 """Compact FRRI: the fast paths against the definition, and the learner as people use it."""
 
 from itertools import combinations
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -12,8 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_compact
 from frri import CompactFRRIClassifier, RuleSet
-from frri._twins import compiled
-from frri.learners.compact import _pool_kernels, _winner_kernels, compact
+from frri.learners.compact import _sides, compact
 from frri.learners.compact._moving import Boxes
 from frri.learners.compact._pool import Pool
 from frri.learners.compact._winner import Choice, share_wrong
@@ -43,19 +43,17 @@ def tables(draw):
     return np.array(values), codes, np.array(weights, dtype=float), np.array(rigid)
 
 
-def chosen(table, share, most, twin):
+def chosen(table, share, most):
     values, classes, weights, rigid = table
-    pools = compiled(_pool_kernels) if twin else _pool_kernels
-    winners = compiled(_winner_kernels) if twin else _winner_kernels
     anchors = np.arange(len(values))
-    reach = 0.5 * pools.radii(values, classes, rigid, anchors, 2)
-    apart = reach > _pool_kernels.TOLERANCE
+    reach = 0.5 * _sides.radii(values, classes, rigid, anchors, 2)
+    apart = reach > _sides.TOLERANCE
     anchors, reach = anchors[apart], reach[apart]
-    types = np.zeros((len(anchors), values.shape[1]), dtype=np.int8)
-    pools.grow(values, classes, weights, rigid, anchors, reach, share, 4, types)
-    pool = Pool(values, classes, int(classes.max()) + 1, weights, rigid, len(values), winners)
+    with patch.object(_sides, "MOST_PLANES", 24 if share else 2):  # weights as they are, as digits
+        types = _sides.grown(values, classes, weights, rigid, anchors, reach, share, 4)
+    pool = Pool(values, classes, int(classes.max()) + 1, weights, rigid, len(values))
     pool.add(anchors, reach, types, smallest=0.1)
-    choice = Choice(pool, 0.002, winners)
+    choice = Choice(pool, 0.002)
     choice.search(most)
     found = [(int(pool.anchors[r]), pool.reach[r], tuple(pool.types[r])) for r in choice.rules]
     boxes = Boxes.of(pool, choice.rules)
@@ -63,11 +61,10 @@ def chosen(table, share, most, twin):
     return reach.tolist(), types.tolist(), found, boxes
 
 
-@pytest.mark.parametrize("twin", [False, True], ids=["interpreted", "compiled"])
 @settings(max_examples=often(120), deadline=None)
 @given(tables(), st.sampled_from([0.0, 0.3]), st.integers(3, 6))
-def test_boxes_and_choice_are_those_of_the_definition(twin, table, share, most):
-    reach, types, found, boxes = chosen(table, share, most, twin)
+def test_boxes_and_choice_are_those_of_the_definition(table, share, most):
+    reach, types, found, boxes = chosen(table, share, most)
     values, classes, weights, rigid = table
     rows = [[None if np.isnan(x) else float(x) for x in row] for row in values]
     columns = {int(a) for a in np.flatnonzero(rigid)}
@@ -211,7 +208,7 @@ def test_classes_weigh_in_a_selection_what_they_do_in_the_table(monkeypatch):
     clf = CompactFRRIClassifier(class_weight=None)
     table = clf._training_table(X, y)
     part = table.take(compact._judges(table.classes, 3))
-    weights = clf._empty_pool(part, table, _winner_kernels).weights
+    weights = clf._empty_pool(part, table).weights
     shares = np.bincount(part.classes, weights) / weights.sum()
     np.testing.assert_allclose(shares, np.bincount(table.classes) / len(y), rtol=1e-6)
     assert len(part.classes) < 70
@@ -239,15 +236,14 @@ def test_the_fewest_errors_are_those_of_the_definition():
         values = random.integers(0, 5, (12, 2)) / 4.0
         classes = random.permutation([0, 1] * 6)
         weights, rigid = random.integers(1, 9, 12).astype(float), np.zeros(2, dtype=bool)
-        reach = 0.5 * _pool_kernels.radii(values, classes, rigid, np.arange(12), 2)
-        anchors = np.flatnonzero(reach > _pool_kernels.TOLERANCE)
+        reach = 0.5 * _sides.radii(values, classes, rigid, np.arange(12), 2)
+        anchors = np.flatnonzero(reach > _sides.TOLERANCE)
         if len(anchors) < 2:
             continue
-        types = np.zeros((len(anchors), 2), dtype=np.int8)
-        _pool_kernels.grow(values, classes, weights, rigid, anchors, reach[anchors], 0.3, 4, types)
-        pool = Pool(values, classes, 2, weights, rigid, 12, _winner_kernels)
+        types = _sides.grown(values, classes, weights, rigid, anchors, reach[anchors], 0.3, 4)
+        pool = Pool(values, classes, 2, weights, rigid, 12)
         pool.add(anchors, reach[anchors], types)
-        choice = Choice(pool, 0.002, _winner_kernels)
+        choice = Choice(pool, 0.002)
         count = len(pool)
         rules = [
             share_wrong(pool, pool.classes[list(some)], pool.scores[list(some)])

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frri.learners.compact._pool_kernels import TOLERANCE
-from frri.learners.compact._winner_kernels import NONE
+from frri.learners.compact._sides import TOLERANCE
+from frri.learners.compact._winner import NONE
 from frri.rules import Condition, NominalCondition, NumericCondition
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class Boxes:
         uncut, worst = np.ones(lost.shape), np.full(lost.shape, -1)
         for k, looked_at in enumerate(seen):
             degree = 1.0 - (looked_at - self.cores[k][:, None]) / self.widths[k][:, None]
-            worst[degree < uncut] = k
+            np.copyto(worst, k, where=degree < uncut)
             np.minimum(uncut, degree, out=uncut)
         found = self.weights[:, None] * uncut
         if lost.any():  # as far as can be, as in prediction
@@ -183,7 +183,7 @@ class Boxes:
         places = self.cores, starts[1].copy()
         mean, size = np.zeros((2, *self.cores.shape)), np.zeros((2, *self.cores.shape))
         pairs, laid_out = self._pairs(), self.laid_out(pool.values)
-        for step in range(1, STEPS + 1):
+        for step in range(1, STEPS + 1) if self.cores.size else ():
             length = LENGTH * (1.0 - (step - 1) / STEPS)
             for i, pull in enumerate(self._pulls(pool, *laid_out)):
                 slope = pull + (places[i] - starts[i]) / ((i + 1) * SPREAD) ** 2 / pool.count
@@ -227,14 +227,15 @@ class Boxes:
         slopes /= slopes.sum(axis=0)
         slopes[pool.objects, objects] -= 1.0
         # What moves: the worst sides of the best rules.
-        c, v = np.nonzero((best >= FLOOR) & (worst[rules, objects] >= 0))
-        r, k = rules[c, v], worst[rules[c, v], v]
-        pull = slopes[c, v] / TEMPERATURE * self.weights[r]
-        fails = 1.0 - best[c, v] / self.weights[r]
+        worst = worst[rules, objects]
+        moves = pool.weights * ((best >= FLOOR) & (worst >= 0))
+        sides = np.maximum(worst, 0) * len(self.classes) + rules
+        weights = self.weights[rules]
+        slopes *= weights / TEMPERATURE
         found = []
-        for part in (pull / self.widths[k, r], pull * fails):
-            steps = np.rint(part * PULL_STEPS) * pool.weights[v]
-            total = np.bincount(k * len(self.classes) + r, steps, self.cores.size)
+        for part in (slopes / self.widths.ravel()[sides], slopes * (1.0 - best / weights)):
+            steps = np.rint(part * PULL_STEPS) * moves
+            total = np.bincount(sides.ravel(), steps.ravel(), self.cores.size)
             found.append(total.reshape(self.cores.shape) / (PULL_STEPS * pool.total))
         return found[0], found[1]
 

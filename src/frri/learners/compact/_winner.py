@@ -3,6 +3,10 @@
 Rules are added, swapped, dropped and trimmed one at a time, each time the change that is worth most. What a
 choice is worth: every object counts its weight times (1 for a hit + half its margin, cut to -1 and 1), and
 every attribute used costs a little.
+
+The score of a rule for an object is its precision times the uncut degree, above 0 inside the box and
+below it outside; an object goes to the class of its best score. What an object is worth is a whole number
+(`STEPS` for a hit, and up to half of that for the margin), and so are weights: sums are exact.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri.learners.compact._winner_kernels import NONE, STEPS
+from frri.learners.compact._sides import BLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,6 +27,11 @@ if TYPE_CHECKING:
     from frri.learners.compact._pool import Pool
 
     Floats = NDArray[np.float64]
+
+# How finely what an object is worth is counted.
+STEPS = 1 << 20
+# The score of a class without rules.
+NONE = -1e9
 
 
 @dataclass(eq=False)
@@ -35,13 +44,10 @@ class Choice:
         Trimmed rules are added to it at the end.
     price : float
         What an attribute used costs, as a share of all weights.
-    kernels : module
-        Interpreted or compiled.
     """
 
     pool: Pool
     price: float
-    kernels: Any
 
     def __post_init__(self) -> None:
         self.rules: list[int] = []
@@ -127,7 +133,7 @@ class Choice:
 
     def _now(self, ahead: tuple[Floats, Floats]) -> float:
         """What the choice is worth, in steps."""
-        return float(self.kernels.worth(ahead[0] - ahead[1]) @ self.pool.weights)
+        return float(_worth(ahead[0] - ahead[1], self.pool.weights))
 
     def _ahead(self, without: int = -1) -> tuple[Floats, Floats]:
         """The best score of each object's own class, and of the others."""
@@ -142,7 +148,19 @@ class Choice:
         if rules is not None:
             scores, classes, used = scores[rules], classes[rules], used[rules]
         found = np.empty(len(scores))
-        self.kernels.worths(scores, classes, pool.objects, pool.weights, own, other, found)
+        step = max(1, BLOCK // max(1, scores.shape[1]))
+        for c in np.unique(classes):
+            # A rule raises the own scores of the objects of its class, and the others' of the others.
+            mine = pool.objects == c
+            raised, rest = np.where(mine, own, other), np.where(mine, other, own)
+            ahead = np.where(mine, STEPS / 2, -STEPS / 2)
+            some = np.flatnonzero(classes == c)
+            for places in np.split(some, range(step, len(some), step)):
+                margins = scores[places]
+                np.maximum(margins, raised, out=margins)
+                margins -= rest
+                margins *= ahead
+                found[places] = _worth_of_steps(margins, pool.weights)
         return found - self._price * used
 
     def _last_of_class(self, rule: int) -> bool:
@@ -153,7 +171,7 @@ class Choice:
 def share_worth(pool: Pool, classes: NDArray[np.intp], scores: Floats) -> float:
     """What rules of these scores are worth, as a share of the weights, without what attributes cost."""
     own, other = _ahead(pool, classes, scores)
-    return float(pool.kernels.worth(own - other) @ pool.weights) / (STEPS * pool.total)
+    return float(_worth(own - other, pool.weights)) / (STEPS * pool.total)
 
 
 def share_wrong(pool: Pool, classes: NDArray[np.intp], scores: Floats) -> float:
@@ -163,6 +181,19 @@ def share_wrong(pool: Pool, classes: NDArray[np.intp], scores: Floats) -> float:
         np.maximum(best[own], row, out=best[own])
     missed = best.argmax(axis=0) != pool.objects
     return float(pool.weights[missed].sum() / pool.total)
+
+
+def _worth(margins: Floats, weights: Floats) -> Any:
+    """What objects are worth together whose own class is ahead by so much."""
+    return _worth_of_steps(margins * (STEPS / 2), weights)
+
+
+def _worth_of_steps(margins: Floats, weights: Floats) -> Any:
+    """The same of margins in steps, which are used up."""
+    hits = (margins > 0.0) @ weights
+    np.clip(margins, -STEPS / 2, STEPS / 2, out=margins)
+    np.rint(margins, out=margins)
+    return STEPS * hits + margins @ weights
 
 
 def _ahead(

@@ -8,23 +8,21 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import Bunch
 
-from frri._twins import compiled, pays
 from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
 from frri.learners._boxes import scaled_values
 from frri.learners._parameters import check_amount, check_choice, check_count
 from frri.learners._path import class_path
 from frri.learners._weights import check_class_weight, class_factors
-from frri.learners.compact import _pool_kernels, _winner_kernels
 from frri.learners.compact._moving import Boxes
 from frri.learners.compact._pool import Pool
+from frri.learners.compact._sides import TOLERANCE, grown, radii
 from frri.learners.compact._winner import Choice, share_worth, share_wrong
 from frri.rules import Label, Rule, RuleSet
 from frri.rules.measures import statistics_of_covers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
-    from types import ModuleType
 
     from numpy.typing import NDArray
 
@@ -32,9 +30,6 @@ if TYPE_CHECKING:
 
 # All weights together: sums of weights times `STEPS` stay whole numbers that a float holds exactly.
 TOTAL_WEIGHT = 2.0**30
-# Pairs of objects x attributes from which compiling the kernels pays, or loading compiled ones.
-COMPILED_FROM = 400_000_000
-LOADED_FROM = 2_000_000
 # Objects that rules are made around; of more, evenly many of each class.
 MOST_ANCHORS = 2_000
 # Objects that boxes and choices are judged by; of more, about so many. A class has at least so many parts of
@@ -180,7 +175,7 @@ class CompactFRRIClassifier(RuleClassifier):
         with self._step("candidate rules"):
             pool, n_candidates = self._pool(part, table)
         for most in sizes:
-            choice = Choice(pool, PRICE, pool.kernels)
+            choice = Choice(pool, PRICE)
             with self._step("the best of them"):
                 choice.search(most)
             order = sorted(choice.rules, key=lambda r: (pool.classes[r], -pool.balance[r], r))
@@ -204,7 +199,7 @@ class CompactFRRIClassifier(RuleClassifier):
                 )
             anchors = pool.anchors[order]
             if judges is not None:
-                anchors, objects = judges[anchors], self._empty_pool(table, table, pool.kernels)
+                anchors, objects = judges[anchors], self._empty_pool(table, table)
             yield self._package(table, boxes, anchors, pool if judges is None else objects)
             pool.keep_only(n_candidates, None)
 
@@ -216,31 +211,25 @@ class CompactFRRIClassifier(RuleClassifier):
     def _pool(self, part: TrainingTable, table: TrainingTable) -> tuple[Pool, int]:
         """Boxes around objects of a part of the table, with the sides that keep enemies out."""
         anchors = _anchors(part.classes, len(part.labels))
-        work = len(anchors) * part.values.size
-        pool = self._empty_pool(part, table, _kernels(_winner_kernels, work))
+        pool = self._empty_pool(part, table)
         values, classes, rigid = pool.values, pool.objects, pool.rigid
-        kernels = _kernels(_pool_kernels, work)
-        nearest = (values, classes, rigid, anchors, self.noise_neighbours)
-        if part.weights is not None:
-            reach = self.radius * kernels.weighted_radii(*nearest, part.weights)
-        else:
-            reach = self.radius * kernels.radii(*nearest)
-        apart = reach > _pool_kernels.TOLERANCE
+        nearest = radii(values, classes, rigid, anchors, self.noise_neighbours, part.weights)
+        reach = self.radius * nearest
+        apart = reach > TOLERANCE
         anchors, reach = anchors[apart], reach[apart]
-        types = np.zeros((len(anchors), values.shape[1]), dtype=np.int8)
         most = 2 * values.shape[1] if self.max_conditions is None else self.max_conditions
-        sides = (anchors, reach, self.noise_share, most, types)
-        kernels.grow(values, classes, pool.weights, rigid, *sides)
+        sides = (anchors, reach, self.noise_share, most)
+        types = grown(values, classes, pool.weights, rigid, *sides)
         pool.add(anchors, reach, types, smallest=self.min_support)
         return pool, len(pool)
 
-    def _empty_pool(self, part: TrainingTable, table: TrainingTable, kernels: Any) -> Pool:
+    def _empty_pool(self, part: TrainingTable, table: TrainingTable) -> Pool:
         """The objects of a part of the table, before there are rules."""
         values, nominal = scaled_values(part)
         rigid = np.zeros(values.shape[1], dtype=np.bool_) if nominal is None else nominal
         counts = np.ones(len(part.classes)) if part.weights is None else part.weights
         weights = self._weights(part, counts, np.array(table.class_counts))
-        shared = (len(part.labels), weights, rigid, float(counts.sum()), kernels)
+        shared = (len(part.labels), weights, rigid, float(counts.sum()))
         return Pool(values, part.classes, *shared)
 
     def _weights(
@@ -339,9 +328,3 @@ def _anchors(classes: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:
             mine = _evenly(mine, each)
         found.append(mine)
     return np.sort(np.concatenate(found))
-
-
-def _kernels(module: ModuleType, work: int) -> Any:
-    """Interpreted kernels for a small table, which must not wait for a compiler; else compiled ones."""
-    worth_it = pays(module, work, compiled_from=COMPILED_FROM, loaded_from=LOADED_FROM)
-    return compiled(module) if worth_it else module

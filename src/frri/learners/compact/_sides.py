@@ -1,0 +1,184 @@
+"""Boxes around objects: how far they reach, and the sides that keep enemies out.
+
+Values are scaled to [0, 1]; columns of categories hold codes and are *rigid*: equal or not. Weights are
+whole numbers kept as floats, small enough that their sums are exact in any order. A missing value (NaN)
+differs from nothing where distances are measured, and satisfies no side.
+
+Objects on a side are the bits of a set. A few sets have a number each so that an object weighs the sum of the
+numbers of its sets: counted bits times these numbers are what the objects on a side weigh.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
+    Places = NDArray[np.intp]
+    Sets = NDArray[np.uint64]
+
+# A side holds where it fails by less than the radius, less this: as in the induction of FRRI.
+TOLERANCE = 1e-6
+# Anchors x objects that are looked at together: few enough to stay in the cache.
+BLOCK = 1 << 16
+# More different weights than this are taken digit by digit.
+MOST_PLANES = 24
+
+
+def radii(
+    values: Floats,
+    classes: Places,
+    rigid: Flags,
+    anchors: Places,
+    k: int,
+    counts: Floats | None = None,
+) -> Floats:
+    """The distance from each anchor to its k-th nearest enemy, or the farthest if there are fewer.
+
+    With `counts`, the smallest distance within which enemies count at least k. 1 without any enemy.
+
+    Examples
+    --------
+    >>> values, classes = np.array([[0.0], [0.25], [1.0]]), np.array([0, 1, 1])
+    >>> radii(values, classes, np.array([False]), np.arange(3), 2)
+    array([1.  , 0.25, 1.  ])
+    """
+    found = np.ones(len(anchors))
+    for places, enemies, distance in _enemies(values, classes, rigid, anchors):
+        if counts is None:
+            last = min(k, len(enemies)) - 1
+            distance.partition(last, axis=1)
+            found[places] = distance[:, last]
+        else:
+            order = distance.argsort(axis=1, kind="stable")
+            enough = counts[enemies][order].cumsum(axis=1) >= k
+            enough[:, -1] = True
+            rows = np.arange(len(order))
+            found[places] = distance[rows, order[rows, enough.argmax(axis=1)]]
+    return found
+
+
+def _enemies(
+    values: Floats, classes: Places, rigid: Flags, anchors: Places
+) -> Iterator[tuple[Places, Places, Floats]]:
+    """Places of some anchors of one class, its enemies, and the distances, for all that have any."""
+    for c in np.unique(classes[anchors]):
+        own, enemies = np.flatnonzero(classes[anchors] == c), np.flatnonzero(classes != c)
+        columns = np.ascontiguousarray(values[enemies].T)
+        step = max(1, BLOCK // max(1, len(enemies)))
+        for start in range(0, len(own) if len(enemies) else 0, step):
+            places = own[start : start + step]
+            distance, apart = np.zeros((2, len(places), len(enemies)))
+            for a, x in enumerate(columns):
+                np.subtract.outer(values[anchors[places], a], x, out=apart)
+                np.abs(apart, out=apart)
+                if rigid[a]:
+                    apart[apart > 0.0] = 1.0
+                np.fmax(distance, apart, out=distance)  # a gap differs from nothing
+            yield places, enemies, distance
+
+
+def grown(
+    values: Floats,
+    classes: Places,
+    weights: Floats,
+    rigid: Flags,
+    anchors: Places,
+    reach: Floats,
+    share: float,
+    most: int,
+) -> NDArray[np.int8]:
+    """The sides of boxes: that of best gain is added until few enemies are inside.
+
+    Returns
+    -------
+    ndarray of int, shape (n_anchors, n_attributes)
+        1 for "at most", 2 for "at least", 3 for both or for a category.
+    """
+    n, m = values.shape
+    types = np.zeros((len(anchors), m), dtype=np.int8)
+    columns = np.ascontiguousarray(values.T)
+    own_sets, parts = packed(classes == np.arange(classes.max() + 1)[:, None]), planes(weights)
+    step = max(1, BLOCK // max(1, n))
+    for start in range(0, len(anchors), step):
+        some, limits = anchors[start : start + step], reach[start : start + step, None] - TOLERANCE
+        block, own = types[start : start + step], own_sets[classes[some], None]
+        sides = np.empty((len(some), 2 * m, own_sets.shape[1]), dtype=np.uint64)
+        for a, x in enumerate(columns):
+            apart = x - values[some, a, None]
+            sides[:, 2 * a] = packed(apart == 0.0 if rigid[a] else apart < limits)
+            sides[:, 2 * a + 1] = packed(apart > -limits)
+        objects = np.repeat(packed(np.ones((1, n), dtype=np.bool_)), len(some), axis=0)
+        inside = weights_of(objects[:, None], own, *parts)[:, 0]
+        unused = np.ones((len(some), 2 * m), dtype=np.bool_)
+        unused[:, 1::2] = ~rigid
+        left = np.arange(len(some))
+        for _ in range(most):
+            left = left[inside[left, 1] > share * inside[left, 0]]
+            if not len(left):
+                break
+            cut = sides[left] & objects[left, None]
+            now = weights_of(cut, own[left], *parts)
+            gain = np.where(unused[left], _gain(now, inside[left]), 0.0)
+            best, rows = gain.argmax(axis=1), np.arange(len(left))
+            better = gain[rows, best] > 0.0
+            left, best, rows = left[better], best[better], rows[better]
+            objects[left], inside[left] = cut[rows, best], now[rows, best]
+            kinds = np.where(rigid[best // 2], 3, 1 + best % 2)
+            block[left, best // 2] |= kinds.astype(np.int8)
+            unused[left, best] = False
+    return types
+
+
+def planes(weights: Floats) -> tuple[Sets, Floats]:
+    """Sets of objects and a number each: an object weighs the sum of the numbers of its sets."""
+    units = np.unique(weights)
+    if len(units) <= MOST_PLANES:
+        return packed(units[:, None] == weights), units
+    digits = np.arange(int(weights.max()).bit_length())
+    return packed((weights.astype(np.int64) >> digits[:, None]) & 1), np.exp2(digits)
+
+
+def packed(flags: NDArray[Any]) -> Sets:
+    """Rows of flags as bits of whole words."""
+    n_objects = flags.shape[1]
+    bits = np.zeros((len(flags), -(-n_objects // 64) * 8), dtype=np.uint8)
+    bits[:, : -(-n_objects // 8)] = np.packbits(flags, axis=1)
+    return bits.view(np.uint64)
+
+
+def weights_of(sets: Sets, own: Sets, masks: Sets, units: Floats) -> Floats:
+    """What sets of objects weigh: those of the anchor's class, and the others.
+
+    Parameters
+    ----------
+    sets : ndarray of shape (n_anchors, n_sets, n_words)
+    own : ndarray of shape (n_anchors, 1, n_words)
+    masks, units : ndarray
+        As of `planes`.
+
+    Returns
+    -------
+    ndarray of float, shape (n_anchors, n_sets, 2)
+    """
+    found = np.zeros((*sets.shape[:2], 2))
+    for mask, unit in zip(masks, units, strict=True):
+        here = sets & mask
+        for k, part in enumerate((here & own, here & ~own)):
+            found[..., k] += unit * np.bitwise_count(part).sum(axis=2)
+    return found
+
+
+def _gain(now: Floats, before: Floats) -> Floats:
+    """FOIL's gain: own weight times what the logarithm of its share gains."""
+    own, other = now[..., 0], now[..., 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        base = np.log(before[:, 0] / (before[:, 0] + before[:, 1]))[:, None]
+        return np.where(own > 0.0, own * (np.log(own / (own + other)) - base), 0.0)
