@@ -242,14 +242,12 @@ def assert_compiled_is_plain(ruleset, matrix):
     with patch.object(bulk, "pays", lambda *_: False):
         plain = Decision(ruleset, matrix)
         expected = plain.scores, plain.index
-    decided, scores = bulk.decide(
-        ruleset._matcher,
-        plain._filled,
-        ruleset._rule_classes,
-        len(ruleset.classes),
-        with_scores=True,
-    )
+    task = ruleset._matcher, plain._filled, ruleset._rule_classes, len(ruleset.classes)
+    decided, scores = bulk.decide(*task, with_scores=True)
     assert np.array_equal(scores, expected[0])
+    assert np.array_equal(decided, expected[1])
+    with patch.multiple(bulk, MANY=0, _crowded=lambda *_: True):  # sure classes without degrees
+        decided, _ = bulk.decide(*task, with_scores=False)
     assert np.array_equal(decided, expected[1])
 
 
@@ -270,6 +268,19 @@ def test_compiled_prediction_takes_more_categories_than_a_byte_holds(missing):
     ruleset = RuleSet(tuple(rules), (town, SIZE), ("a", "b", "c"), missing=missing)
     codes = rng.choice([-1, 3, 257, 511, np.nan, *range(700)], 5000)
     matrix = np.column_stack([codes, rng.integers(-2, 6, 5000) / 4])
+    assert_compiled_is_plain(ruleset, matrix)
+
+
+def test_compiled_prediction_of_more_rules_than_a_word_holds():
+    """Strips of the plane side by side, whose classes most objects are sure of, and a few across them."""
+    rules = []
+    for i in range(150):
+        strip = NumericCondition("age", i / 10 - 0.05, i / 10, i / 10 + 0.08, i / 10 + 0.1)
+        rules.append(Rule((strip,), "abc"[i // 50], 0.5 + i % 7 / 20))
+    rules += [Rule((NumericCondition.below("size", 0.1 * i),), "abc"[i], 0.6) for i in range(3)]
+    ruleset = RuleSet(tuple(rules), (AGE, SIZE), ("a", "b", "c"))
+    rng = np.random.default_rng(4)
+    matrix = np.column_stack([rng.uniform(-1, 16, 9000), rng.uniform(0, 2, 9000)])
     assert_compiled_is_plain(ruleset, matrix)
 
 

@@ -289,14 +289,16 @@ def spoil_vectors(monkeypatch):
 
 @pytest.mark.parametrize("change", [hide_llvm, break_vectors, spoil_vectors])
 def test_without_vector_instructions_there_are_loops(monkeypatch, change):
+    from frri.rules import _cell_kernels as cells_
     from frri.rules import _prediction_kernels as prediction
+    from frri.rules import _sure_kernels as sure
 
     def nowhere(*_):
         raise RuntimeError
 
     monkeypatch.setattr(_twins, "_twins", {})
     monkeypatch.setattr(_twins, "_keep_on_disk", nowhere)
-    for module in (vectors, prediction):
+    for module in (vectors, cells_, sure, prediction):
         name = module.__name__ + _twins.TWIN
         monkeypatch.setitem(sys.modules, name, sys.modules.get(name))
     with monkeypatch.context() as changed:

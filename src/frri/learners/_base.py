@@ -220,8 +220,14 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         if names is None and numeric and not isinstance(X, EncodedTable):
             X = _without_marks(X)
             check_numbers(X, allow_missing=self._allows_missing())
+            # What has been looked at is not looked at again.
+            known = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
             values: NDArray[np.float64] = validate_data(
-                self, X, reset=False, dtype=np.float64, ensure_all_finite=self._finite()
+                self,
+                X,
+                reset=False,
+                dtype=np.float64,
+                ensure_all_finite=self._finite() if not known else False,
             )
             return values
         if isinstance(X, EncodedTable):

@@ -13,6 +13,10 @@ from frri.rules.semantics import Semantics, Support
 COLD = 50_000_000
 WARM = 500_000
 
+# Objects from which a table of who is under which rules pays, and its size: 64 rules x columns.
+MANY = 2_000
+LARGEST = 1_000
+
 
 SUPPORTED = Support(
     "Compiled prediction",
@@ -24,7 +28,7 @@ SUPPORTED = Support(
 
 
 def pays(semantics: Semantics, matcher: Matcher, matrix: NDArray[np.float64]) -> bool:
-    """Whether the kernels can do it (the best or nearest rule) and are worth it."""
+    """Whether the kernels can do it (the best or nearest rule) for finite values and are worth it."""
     work = len(matrix) * len(matcher.columns)
     if work < WARM or not matrix.shape[1] or not numba_installed():
         return False
@@ -32,8 +36,7 @@ def pays(semantics: Semantics, matcher: Matcher, matrix: NDArray[np.float64]) ->
         return False
     from frri.rules import _prediction_kernels as prediction  # noqa: PLC0415 - not needed for small tables
 
-    worth = _twins.pays(prediction, work, compiled_from=COLD, loaded_from=COLD, used_from=WARM)
-    return worth and bool(np.isfinite(matrix.sum()) or not np.isinf(matrix).any())
+    return _twins.pays(prediction, work, compiled_from=COLD, loaded_from=COLD, used_from=WARM)
 
 
 def decide(
@@ -65,9 +68,14 @@ def decide(
     gaps = (matcher.missing_holds, matcher.outside, matcher.always)
     rules = (conditions, sets, gaps, matcher.indptr, matcher.columns, matcher.weights, rule_classes)
 
+    n_columns = values.shape[1]
+    sure = np.empty((0, 0), np.uint64), np.empty((0, n_classes), np.uint64)
+    if not with_scores and len(values) >= MANY and _crowded(matcher, n_columns):
+        sure = kernels.sure_tables(n_columns, n_classes, rules)
+
     def work(start: int, end: int) -> None:
         kernels.best_values(
-            values, start, end, matcher.lows, matcher.highs, rules, n_classes, decided, scores
+            values, start, end, matcher.lows, matcher.highs, rules, sure, n_classes, decided, scores
         )
 
     step = max(prediction.BLOCK, -(-len(values) // (4 * n_threads(n_jobs))))
@@ -75,3 +83,9 @@ def decide(
     work(0, 0)  # compiles what is not yet compiled in this thread, where Ctrl-C ends it
     in_threads(work, parts, n_jobs)
     return decided, scores
+
+
+def _crowded(matcher: Matcher, n_columns: int) -> bool:
+    """Whether rules look at a tenth of the columns and more, and are not too many for a table of cells."""
+    words = -(-matcher.n_rules // 64)
+    return words * n_columns <= LARGEST and 10 * len(matcher.columns) >= n_columns * matcher.n_rules

@@ -1,12 +1,10 @@
 """Many objects against many rules: the minimum as t-norm, the best rule wins.
 
-Objects go through in blocks that stay in the cache, column by column, rule by rule. Which objects of a
-block can be inside a rule's support at all is asked of values rounded to one byte, their *cells*:
-rounding down onto a grid keeps the order, so nobody is lost, and 64 bytes are compared at a time. Degrees
-are then computed, in the arithmetic of `frri.rules.matching`, for the few objects that are left.
-
-The cell of a category is its code, wrapped around where there are very many; a missing value has a cell
-of its own, which is in no support.
+Where only classes are wanted, most objects are settled by `frri.rules._sure_kernels`. The others, or all if
+scores are wanted, go through in blocks that stay in the cache, column by column, rule by rule. Which objects
+of a block can be inside a rule's support at all is asked of their *cells* (`frri.rules._cell_kernels`), of
+which 64 are compared at a time. Degrees are then computed, in the arithmetic of `frri.rules.matching`, for
+the few objects that are left.
 """
 
 from typing import Any
@@ -15,60 +13,24 @@ import numpy as np
 
 from frri._twins import companion, kernel
 from frri._twins import vectors as _vectors
+from frri.rules import _cell_kernels as _cells
+from frri.rules import _sure_kernels as _sure
 
+cell_kernels: Any = companion(_cells, of=__name__)
+sure_kernels: Any = companion(_sure, of=__name__)
 vectors: Any = companion(_vectors, of=__name__)
 lowest, within = vectors.lowest, vectors.within
+on_grid, of_code, supports = cell_kernels.on_grid, cell_kernels.of_code, cell_kernels.supports
+tables, fill_rows = sure_kernels.tables, sure_kernels.fill_rows
+classes_of_rows = sure_kernels.classes_of_rows
 
 WORD = _vectors.WORD
 NONE, ONE, ALL = _vectors.NONE, _vectors.ONE, _vectors.ALL
+MISSING, NOBODY = _cells.MISSING, _sure.NOBODY
 
 BLOCK = 4096
 # Rows that are turned into columns together.
 TILE = 64
-
-
-# Cells: numbers lie from 0 to the last one of the grid, codes before a category never seen.
-LAST = 254
-NEVER_SEEN = 254
-MISSING = 255
-
-
-@kernel
-def on_grid(x, origin, cells_per_unit):
-    """A number as a cell of a column's grid; never out of order."""
-    cell = (x - origin) * cells_per_unit
-    if cell >= LAST:
-        return np.uint8(LAST)
-    if cell > 0.0:
-        return np.uint8(cell)
-    return np.uint8(0)
-
-
-@kernel
-def of_code(code):
-    """The cell of a category."""
-    return np.uint8(code % NEVER_SEEN) if code >= 0 else np.uint8(NEVER_SEEN)
-
-
-@kernel
-def grids(n_columns, columns, support_low, support_high):
-    """Origin and fineness of a grid over the bounds in each column."""
-    lowest = np.full(n_columns, np.inf)
-    highest = np.full(n_columns, -np.inf)
-    for k in range(len(columns)):
-        j = columns[k]
-        for bound in (support_low[k], support_high[k]):
-            if np.isfinite(bound):
-                lowest[j] = min(lowest[j], bound)
-                highest[j] = max(highest[j], bound)
-    fineness = np.zeros(n_columns)
-    for j in range(n_columns):
-        width = highest[j] - lowest[j]
-        if 0.0 < width and np.isfinite((LAST - 1.0) / width):
-            fineness[j] = (LAST - 1.0) / width
-        if not np.isfinite(lowest[j]):
-            lowest[j] = 0.0
-    return lowest, fineness
 
 
 @kernel
@@ -78,7 +40,7 @@ def lower(degree, inside, n_left, support, core, slope, sign):
         x = sign * inside[s]
         value = (support - x) / slope
         value = value if x > core else 1.0
-        degree[s] = value if value < degree[s] else degree[s]
+        degree[s] = np.minimum(degree[s], value)
 
 
 @kernel
@@ -187,45 +149,6 @@ def raise_best(block, rules, r, left, n_left, inside, degree, best):
 
 
 @kernel
-def supports(n_columns, rules):
-    """The grids of the columns, and the bounds of the conditions in cells."""
-    conditions, sets, gaps, _, columns, _, _ = rules
-    support_low, support_high = conditions[0], conditions[3]
-    allowed, code_0 = sets
-    always = gaps[2]
-    origin, fineness = grids(n_columns, columns, support_low, support_high)
-    nominal = np.zeros(n_columns, dtype=np.bool_)
-    low = np.zeros(len(columns), dtype=np.uint8)
-    high = np.full(len(columns), LAST, dtype=np.uint8)
-    end = len(allowed) + 1
-    for k in range(len(columns) - 1, -1, -1):
-        j = columns[k]
-        if always[k]:
-            high[k] = MISSING
-        elif code_0[k] >= 0:
-            nominal[j] = True
-            low[k], high[k] = cells_of_codes(allowed, code_0[k], end - 1)
-            end = code_0[k]
-        else:
-            if support_low[k] > -np.inf:
-                low[k] = on_grid(support_low[k], origin[j], fineness[j])
-            if support_high[k] < np.inf:
-                high[k] = on_grid(support_high[k], origin[j], fineness[j])
-    return (origin, fineness, nominal), low, high
-
-
-@kernel
-def cells_of_codes(allowed, begin, end):
-    """The least and the greatest cell of the codes that a condition allows, from begin to end."""
-    low, high = np.uint8(NEVER_SEEN), np.uint8(0)
-    for place in range(begin, end):
-        if allowed[place]:
-            cell = of_code(place - begin)
-            low, high = min(low, cell), max(high, cell)
-    return low, max(low, high)
-
-
-@kernel
 def decide_silent(values, rows, n_silent, lows, highs, rules, block, degree, nearest, decided):
     """Give the objects that no rule covers the class of the nearest rule."""
     conditions, sets, gaps, indptr, columns, weights, rule_classes = rules
@@ -260,54 +183,109 @@ def decide_silent(values, rows, n_silent, lows, highs, rules, block, degree, nea
 
 
 @kernel
-def best_values(values, start, stop, lows, highs, rules, n_classes, decided, scores):
-    """Scores of the rows from start to stop, and the class that each is decided for.
+def sure_tables(n_columns, n_classes, rules):
+    """What `frri.rules._sure_kernels` reads the classes of objects off."""
+    grid, low, high = supports(n_columns, rules)
+    return tables(n_columns, n_classes, rules, grid, (low, high))
 
-    Where no rule fires, the class of the nearest rule. `scores` is filled only if it has rows at all.
+
+@kernel
+def weigh(values, rows, size, lows, highs, rules, room, decided, scores, silent, n_silent):
+    """Decide about some rows by the degrees of rules.
+
+    Those that no rule covers are added to the `n_silent` ones in `silent`; returns how many there are then.
     """
     _, _, gaps, indptr, columns, weights, _ = rules
+    grid, low, high, block, cells, left, inside, degree, best = room
+    n_classes = best.shape[1]
+    load(values, rows, size, lows, highs, block)
+    fill_cells(block, size, grid, cells)
+    best[:] = 0.0
+    for r in range(len(weights)):
+        begin, end = indptr[r], indptr[r + 1]
+        if gaps[0]:
+            n_left = inside_or_missing(cells, begin, end, columns, low, high, left)
+        else:
+            n_left = inside_supports(cells, begin, end, columns, low, high, left)
+        raise_best(block, rules, r, left, n_left, inside, degree, best)
+    if len(scores):
+        for i in range(size):
+            scores[rows[i]] = best[i]
+    for i in range(size):
+        c = 0
+        for other in range(1, n_classes):
+            c = other if best[i, other] > best[i, c] else c
+        decided[rows[i]] = c
+        silent[n_silent] = rows[i]
+        n_silent += not best[i, c] > 0.0
+    return n_silent
+
+
+@kernel
+def take_first(queue, n):
+    """Leave away the first block of a queue of n rows; returns how many are left."""
+    for s in range(BLOCK, n):
+        queue[s - BLOCK] = queue[s]
+    return n - BLOCK
+
+
+@kernel
+def best_values(values, start, stop, lows, highs, rules, sure, n_classes, decided, scores):
+    """Scores of the rows from start to stop, and the class that each is decided for.
+
+    Where no rule fires, the class of the nearest rule. `scores` is filled only if it has rows at all;
+    `sure` is empty where it does not pay, or scores are wanted.
+    """
     n_columns = values.shape[1]
     grid, low, high = supports(n_columns, rules)
     # Places after the last object are looked at too: they hold a code that there is.
     block = np.zeros((n_columns, BLOCK))
     cells = np.zeros((n_columns, BLOCK), dtype=np.uint8)
     left = np.empty(BLOCK + 1, dtype=np.int64)
-    rows = np.empty(BLOCK, dtype=np.int64)
-    silent = np.empty(2 * BLOCK, dtype=np.int64)
-    n_silent = 0
     inside = np.empty(BLOCK)
     degree = np.empty(BLOCK)
     best = np.empty((BLOCK, n_classes))
+    room = grid, low, high, block, cells, left, inside, degree, best
     nearest = np.empty((n_classes, BLOCK))
+    by_row = np.empty((BLOCK, n_columns), dtype=np.uint8)
+    found = np.empty(BLOCK, dtype=np.int64)
+    fires = np.empty(BLOCK, dtype=np.bool_)
+    unsure = np.empty(2 * BLOCK, dtype=np.int64)
+    silent = np.empty(3 * BLOCK, dtype=np.int64)
+    n_unsure = n_silent = 0
+    pays = len(sure[0]) > 0
     for first in range(start, stop, BLOCK):
         size = min(BLOCK, stop - first)
-        for i in range(size):
-            rows[i] = first + i
-        load(values, rows, size, lows, highs, block)
-        fill_cells(block, size, grid, cells)
-        best[:] = 0.0
-        for r in range(len(weights)):
-            begin, end = indptr[r], indptr[r + 1]
-            if gaps[0]:
-                n_left = inside_or_missing(cells, begin, end, columns, low, high, left)
-            else:
-                n_left = inside_supports(cells, begin, end, columns, low, high, left)
-            raise_best(block, rules, r, left, n_left, inside, degree, best)
-        if len(scores):
+        if pays:
+            fill_rows(values, first, size, lows, highs, grid, by_row)
+            classes_of_rows(by_row, size, sure, rules[6], found, fires)
+            before = n_unsure
             for i in range(size):
-                scores[first + i] = best[i]
-        for i in range(size):
-            c = 0
-            for other in range(1, n_classes):
-                c = other if best[i, other] > best[i, c] else c
-            decided[first + i] = c
-            silent[n_silent] = first + i
-            n_silent += not best[i, c] > 0.0
+                settled = fires[i] and found[i] >= 0
+                nobody = found[i] == NOBODY
+                decided[first + i] = found[i]
+                silent[n_silent] = unsure[n_unsure] = first + i
+                n_silent += nobody
+                n_unsure += not (settled or nobody)
+            pays = n_unsure - before < size // 2
+        else:
+            for i in range(size):
+                unsure[n_unsure + i] = first + i
+            n_unsure += size
+        if n_unsure >= BLOCK:
+            n_silent = weigh(
+                values, unsure, BLOCK, lows, highs, rules, room, decided, scores, silent, n_silent
+            )
+            n_unsure = take_first(unsure, n_unsure)
         if n_silent >= BLOCK:
             decide_silent(
                 values, silent, BLOCK, lows, highs, rules, block, degree, nearest, decided
             )
-            for s in range(BLOCK, n_silent):
-                silent[s - BLOCK] = silent[s]
-            n_silent -= BLOCK
-    decide_silent(values, silent, n_silent, lows, highs, rules, block, degree, nearest, decided)
+            n_silent = take_first(silent, n_silent)
+    n_silent = weigh(
+        values, unsure, n_unsure, lows, highs, rules, room, decided, scores, silent, n_silent
+    )
+    while n_silent > 0:
+        size = min(n_silent, BLOCK)
+        decide_silent(values, silent, size, lows, highs, rules, block, degree, nearest, decided)
+        n_silent = take_first(silent, n_silent)

@@ -204,11 +204,18 @@ class Decision:
 
     @cached_property
     def _filled(self) -> NDArray[np.float64]:
-        return self._matcher.filled(self.matrix)
+        return self.matrix if self._finite else self._matcher.filled(self.matrix)
+
+    @cached_property
+    def _finite(self) -> bool:
+        """False where a value is missing or infinite, or the sum is too large to tell."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.isfinite(self.matrix.sum()))
 
     @cached_property
     def _in_bulk(self) -> bool:
-        return bulk.pays(self.ruleset.semantics, self._matcher, self._filled)
+        worth = bulk.pays(self.ruleset.semantics, self._matcher, self._filled)
+        return worth and (self._finite or not np.isinf(self._filled).any())
 
     def _bulk(self, *, with_scores: bool) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         classes, n_classes = self.ruleset._rule_classes, len(self.ruleset.classes)  # noqa: SLF001
