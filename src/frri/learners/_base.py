@@ -46,8 +46,27 @@ from frri.table.targets import warn_about_numbers
 from frri.table.typical import with_typical
 
 
+class CheckedTable:
+    """What tables to learn from have in common."""
+
+    values: NDArray[np.float64]
+    attributes: tuple[Attribute, ...]
+    # What every object weighs; None if all weigh the same.
+    weights: NDArray[np.float64] | None
+
+    @property
+    def encoded(self) -> EncodedTable:
+        """The rows, for whoever takes a table."""
+        return EncodedTable(self.values, self.attributes)
+
+    @property
+    def all_weights(self) -> NDArray[np.float64]:
+        """What every object weighs: 1, if nothing was said."""
+        return np.ones(len(self.values)) if self.weights is None else self.weights
+
+
 @dataclass(frozen=True, eq=False)
-class TrainingTable:
+class TrainingTable(CheckedTable):
     """A checked training table: what every learner starts from."""
 
     values: NDArray[np.float64]
@@ -55,13 +74,7 @@ class TrainingTable:
     labels: tuple[Label, ...]
     attributes: tuple[Attribute, ...]
     target: str
-    # What every object weighs; None if all weigh the same.
     weights: NDArray[np.float64] | None = None
-
-    @property
-    def encoded(self) -> EncodedTable:
-        """The rows, for whoever takes a table."""
-        return EncodedTable(self.values, self.attributes)
 
     def take(self, rows: NDArray[np.intp]) -> "TrainingTable":
         """Some of the objects, with the classes that are present among them."""
@@ -82,25 +95,19 @@ class TrainingTable:
 
 
 @dataclass(frozen=True, eq=False)
-class NumberTable:
+class NumberTable(CheckedTable):
     """A checked training table with a number for every object."""
 
     values: NDArray[np.float64]
     numbers: NDArray[np.float64]
     attributes: tuple[Attribute, ...]
     target: str
-    # What every object weighs; None if all weigh the same.
     weights: NDArray[np.float64] | None = None
 
     def take(self, rows: NDArray[np.intp]) -> "NumberTable":
         """Some of the objects."""
         weights = None if self.weights is None else self.weights[rows]
         return replace(self, values=self.values[rows], numbers=self.numbers[rows], weights=weights)
-
-    @property
-    def encoded(self) -> EncodedTable:
-        """The rows, for whoever takes a table."""
-        return EncodedTable(self.values, self.attributes)
 
 
 Table = TypeVar("Table", TrainingTable, NumberTable)
@@ -319,7 +326,7 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         check_class_weight(class_weight)
         table, weights = with_weights(self._checked_table, X, y, sample_weight)
         if class_weight is not None:
-            weights = np.ones(len(table.values)) if weights is None else weights
+            weights = table.all_weights if weights is None else weights
             sizes = np.bincount(table.classes, weights, len(table.labels)).astype(np.float64)
             factors = class_factors(class_weight, table.labels, sizes, table.target)
             weights = weights * factors[table.classes]
@@ -340,6 +347,11 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
             target=table.target,
             **known | meaning,
         )
+
+    def _with_statistics(self, ruleset: RuleSet, table: TrainingTable) -> RuleSet:
+        """The rules with what they cover."""
+        labels = label_array(table.labels)[table.classes]
+        return ruleset.with_statistics(table.encoded, labels, table.weights)
 
     def _learn(self, table: TrainingTable) -> None:
         """Everything between a checked table and `ruleset_`."""

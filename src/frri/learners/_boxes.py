@@ -1,12 +1,32 @@
 """Boxes around objects: a table scaled for them, and their sides as conditions in the table's units."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from frri.fuzzy import Scaling
 from frri.induction import ConditionType
 from frri.learners._base import NumberTable, TrainingTable
-from frri.rules import Condition, NominalCondition, NumericCondition
+from frri.rules import Condition, Label, NominalCondition, NumericCondition, Rule
+
+
+def box_rule(
+    table: TrainingTable | NumberTable,
+    u: int,
+    types: NDArray[np.int8],
+    radius: float,
+    consequent: Label | float,
+    **known: Any,
+) -> Rule:
+    """The rule of a box around an object: it covers the less, the farther away."""
+    return Rule(
+        conditions=box_conditions(table, int(u), types, radius),
+        consequent=consequent,
+        weight=float(radius),
+        source=int(u),
+        **known,
+    )
 
 
 def box_conditions(

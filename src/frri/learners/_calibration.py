@@ -83,7 +83,7 @@ def calibration_of(learner: RuleClassifier, table: TrainingTable) -> Calibration
         shares[np.ix_(asked, present)] = decision.probabilities
         decided[asked] = present[decision.index]
     sizes = np.array(table.class_counts)
-    weights = np.ones(len(rows)) if table.weights is None else table.weights[rows]
+    weights = table.all_weights[rows]
     surprise = float(weights.sum()) / n_distinct
     added_up = learner.ruleset_.semantics.meaning.link == "softmax"
     stretches = STRETCHES if added_up else STRETCHES[:1]

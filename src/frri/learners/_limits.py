@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from frri.learners._parameters import check_count, check_share
+from frri._util.threads import check_n_jobs
+from frri.learners._base import RuleClassifier
+from frri.learners._parameters import check_choice, check_count, check_share
 from frri.learners._weights import Weights
 from frri.rules.ruleset import COVERS
 
@@ -26,6 +28,65 @@ Part = TypeVar("Part")
 STEPS = 2.0**40
 
 
+class LimitedRuleClassifier(RuleClassifier):
+    """Base of the learners that find all their rules first and keep those within limits."""
+
+    _takes_missing = True
+    # What can be said of missing values.
+    _missing_choices: tuple[str, ...] = ("typical", "fails", "error")
+
+    # Parameters of all of them.
+    max_rules: int | None
+    max_conditions: int | None
+    min_support: float
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn rules from a table and its class labels.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class labels of any type; the name of a series becomes the name of the target.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each object counts; one of weight 0 is not there.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        table = self._training_table(X, y, sample_weight, self.class_weight)
+        self._learn(table)
+        return self._calibrate(table)
+
+    def _check_parameters(self) -> None:
+        check_n_jobs(self.n_jobs)
+        check_limits(self.max_rules, self.max_conditions, self.min_support)
+        check_choice("missing", self.missing, self._missing_choices)
+
+    def _within_limits(
+        self,
+        parts: Sequence[Part],
+        made: Callable[[Sequence[Part]], RuleSet],
+        table: TrainingTable,
+    ) -> RuleSet:
+        """A ruleset within its limits.
+
+        Parameters
+        ----------
+        parts : sequence
+            What rules are made of, one part for each.
+        made : callable
+            From parts to rules: what is said about a rule may depend on the others.
+        table : TrainingTable
+            What they were learned from.
+        """
+        whole = made(parts)
+        kept = kept_rules(whole, table, self.max_rules, self.min_support)
+        return whole if len(kept) == len(parts) else made([parts[r] for r in kept])
+
+
 def check_limits(max_rules: Any, max_conditions: Any, min_support: Any) -> None:
     """Complain about limits that make no sense.
 
@@ -40,33 +101,6 @@ def check_limits(max_rules: Any, max_conditions: Any, min_support: Any) -> None:
         if value is not None:
             check_count(name, value, 1)
     check_share("min_support", min_support)
-
-
-def limited(
-    parts: Sequence[Part],
-    made: Callable[[Sequence[Part]], RuleSet],
-    table: TrainingTable,
-    max_rules: int | None,
-    min_support: float,
-) -> RuleSet:
-    """A ruleset within its limits.
-
-    Parameters
-    ----------
-    parts : sequence
-        What rules are made of, one part for each.
-    made : callable
-        From parts to rules: what is said about a rule may depend on the others.
-    table, max_rules, min_support
-        See `kept_rules`.
-
-    Returns
-    -------
-    RuleSet
-    """
-    whole = made(parts)
-    kept = kept_rules(whole, table, max_rules, min_support)
-    return whole if len(kept) == len(parts) else made([parts[r] for r in kept])
 
 
 def kept_rules(
@@ -98,7 +132,7 @@ def kept_rules(
     is_list = ruleset.semantics.meaning.is_list
     fixed = {everything[-1]} if is_list and not ruleset[-1].conditions else set()
     degrees = ruleset.decide(table.encoded).degrees
-    units = Weights.of(np.ones(len(degrees)) if table.weights is None else table.weights).units
+    units = Weights.of(table.all_weights).units
     own = np.array([table.labels.index(rule.consequent) for rule in ruleset], dtype=np.intp)
     counts = degrees * np.array([rule.weight for rule in ruleset])
     covers = (counts > COVERS) & (table.classes[:, None] == own)

@@ -148,7 +148,7 @@ def class_path(learner: RuleClassifier, table: TrainingTable) -> SizePath:
     _check_folds(n_folds, "a class with 2 objects")
     sizes = sizes_between(n_classes, 8 * n_classes + 10)
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=SEED)
-    weights = np.ones(len(table.classes)) if table.weights is None else table.weights
+    weights = table.all_weights
     scores = []
     with learner._step("sizes"), warnings.catch_warnings():  # noqa: SLF001
         warnings.simplefilter("ignore")  # what is wrong has been said about the whole table
@@ -172,7 +172,7 @@ def number_path(learner: RuleLearner, table: NumberTable, fewest: int, most: int
     n_folds = min(FOLDS, len(table.numbers) // 2)
     _check_folds(n_folds, "4 objects")
     sizes = sizes_between(fewest, most)
-    weights = np.ones(len(table.numbers)) if table.weights is None else table.weights
+    weights = table.all_weights
     one = clone(learner).set_params(verbose=0)
     scores = []
     folds = KFold(n_folds, shuffle=True, random_state=SEED)

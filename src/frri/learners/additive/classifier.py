@@ -178,7 +178,7 @@ class AdditiveRulesClassifier(RuleClassifier):
 
     def _rulesets(self, table: TrainingTable, sizes: Sequence[int]) -> Iterator[RuleSet]:
         """At most so many rules, for each of the ascending sizes: the same, and further ones."""
-        weights = np.ones(len(table.values)) if table.weights is None else table.weights
+        weights = table.all_weights
         for rules, base in self._induced(table, weights, sizes):
             yield self._made(table, rules, base=tuple(base.tolist()), **VOTES)
 

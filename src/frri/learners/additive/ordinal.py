@@ -154,7 +154,7 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
 
     def _cut(self, summed: RuleSet, table: TrainingTable) -> RuleSet:
         """Rules for numbers as rules for classes."""
-        weights = np.ones(len(table.values)) if table.weights is None else table.weights
+        weights = table.all_weights
         scores = summed.predict(table.encoded, n_jobs=self.n_jobs)
         cuts = fitted_cuts(scores, table.classes, weights, len(table.labels))
         slope = fitted_slope(scores, table.classes, weights, cuts)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from frri._util.threads import check_n_jobs
 from frri.learners._limits import check_limits
 from frri.learners._parameters import check_choice, check_count
@@ -173,7 +171,7 @@ class AdditiveRulesRegressor(RuleRegressor):
 
     def _rulesets(self, table: NumberTable, sizes: Sequence[int]) -> Iterator[RuleSet]:
         """At most so many rules, for each of the ascending sizes: the same, and further ones."""
-        weights = np.ones(len(table.values)) if table.weights is None else table.weights
+        weights = table.all_weights
         middle, unit, scaled = standardised(table.numbers, weights)
         columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH, self.n_jobs)
         objects: dict[str, Any] = {"weights": weights, "target": scaled}

@@ -12,16 +12,15 @@ import numpy as np
 from sklearn.utils import Bunch
 from sklearn.utils.parallel import Parallel, delayed
 
-from frri._util.threads import check_n_jobs
 from frri.cover import DEFAULT_EFFORT
 from frri.learners._base import RuleClassifier
-from frri.learners._boxes import box_conditions, scaled_values
+from frri.learners._boxes import box_rule, scaled_values
 from frri.learners._calibration import FEWEST_OBJECTS, least_loss
 from frri.learners._parameters import check_choice, check_count, check_part, random_numbers
 from frri.learners.frri._bags import Draws, drawn_attributes, drawn_objects, rules_of_bag
-from frri.learners.frri._checks import check_conditions, check_search
 from frri.learners.frri._further import nearest_of_further
-from frri.learners.frri._limits import Limits, unproved
+from frri.learners.frri._learner import FRRILearner
+from frri.learners.frri._limits import Limits
 from frri.learners.frri._messages import warn_if_many, warn_if_one_class
 from frri.learners.frri._orders import NAMED_ORDERS, initial_types
 from frri.learners.frri._pool import (
@@ -32,8 +31,6 @@ from frri.learners.frri._pool import (
     nearest_enemies,
     unseen_votes,
 )
-from frri.rules import Rule
-from frri.rules.rule import label_array
 from frri.table.checks import check_resolution, listing
 
 if TYPE_CHECKING:
@@ -42,7 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri.learners._base import TrainingTable
-    from frri.rules import Label, RuleSet
+    from frri.rules import Label
 
 FORMS = ("pooled", "ensemble")
 
@@ -50,7 +47,7 @@ FORMS = ("pooled", "ensemble")
 SEEDS = 2**31 - 1
 
 
-class FRRIBaggingClassifier(RuleClassifier):
+class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     """FRRI on bags of the table: one ruleset pooled from all of them, or all of them voting.
 
     Every bag draws some of the objects, the same share of each class, and some of the attributes, and
@@ -150,12 +147,9 @@ class FRRIBaggingClassifier(RuleClassifier):
     [0, 0, 0]
     """
 
-    _takes_missing = True
-
     bags_: NDArray[np.int64]
     selected_: NDArray[np.int64]
     uncovered_: NDArray[np.int64]
-    selection_: Bunch
     oob_score_: float
     oob_balanced_score_: float
 
@@ -312,9 +306,6 @@ class FRRIBaggingClassifier(RuleClassifier):
         covers = covered(narrow, objects, self.n_jobs)
         sizes = np.bincount(table.classes)
         allowed = limits.allowed(covers, lengths, sizes[own])
-        left = self.time_limit
-        if left is not None:
-            left = max(0.0, left - (perf_counter() - start))
         with self._step("the fewest of them"):
             cover = limits.select(
                 allowed,
@@ -323,7 +314,7 @@ class FRRIBaggingClassifier(RuleClassifier):
                 sizes,
                 coverable=np.bincount(table.classes[allowed.union()], minlength=len(sizes)),
                 effort=self.effort,
-                time_limit=left,
+                time_limit=self._time_left(start),
             )
         counts = covers.sizes()
         self.selection_ = Bunch(
@@ -345,18 +336,9 @@ class FRRIBaggingClassifier(RuleClassifier):
         """Rules in the table's names and units, with what they cover."""
         self.bags_, self.selected_ = pool.bags, pool.sources
         rules = (
-            Rule(
-                conditions=box_conditions(table, u, types, radius),
-                consequent=table.labels[c],
-                weight=radius,
-                source=u,
-            )
+            box_rule(table, u, types, radius, table.labels[c])
             for u, types, radius, c in zip(
-                pool.sources.tolist(),
-                pool.types,
-                pool.radii.tolist(),
-                pool.classes.tolist(),
-                strict=True,
+                pool.sources, pool.types, pool.radii, pool.classes, strict=True
             )
         )
         pooled = self.form == "pooled"
@@ -364,16 +346,10 @@ class FRRIBaggingClassifier(RuleClassifier):
             table,
             rules,
             semantics="best-rule" if pooled else "added-votes",
-            clip=True,
-            missing="typical" if self.missing == "typical" else "similar",
             about=self._about(table) | ({"selection": dict(self.selection_)} if pooled else {}),
+            **self._meaning(),
         )
         self.ruleset_ = self._with_statistics(ruleset, table)
-
-    def _with_statistics(self, ruleset: RuleSet, table: TrainingTable) -> RuleSet:
-        """The rules with what they cover."""
-        labels = label_array(table.labels)[table.classes]
-        return ruleset.with_statistics(table.encoded, labels, table.weights)
 
     def _estimate(
         self,
@@ -391,7 +367,7 @@ class FRRIBaggingClassifier(RuleClassifier):
         silent = ~(scores.max(axis=1, initial=0.0) > 0.0)
         votes = np.where(silent[:, None], uncut, scores)
         decided = votes.argmax(axis=1)
-        weights = np.ones(len(classes)) if table.weights is None else table.weights[asked]
+        weights = table.all_weights[asked]
         right = weights * (decided == classes)
         sizes = np.bincount(classes, weights, n_classes)
         recalls = np.bincount(classes, right, n_classes)[sizes > 0] / sizes[sizes > 0]
@@ -420,8 +396,7 @@ class FRRIBaggingClassifier(RuleClassifier):
                 UserWarning,
                 stacklevel=3,
             )
-        if self.selection_.status != "optimal":
-            warnings.warn(unproved(self.selection_), UserWarning, stacklevel=3)
+        self._warn_if_unproved()
 
     def _for_part(self, rows: NDArray[np.intp], labels: Collection[Label]) -> Self:
         """With the first cover that is found: fewer rules or a proof say nothing about new objects."""
@@ -431,16 +406,8 @@ class FRRIBaggingClassifier(RuleClassifier):
     def _name(self) -> str:
         return "FRRI on bags"
 
-    def _limits(self) -> Limits:
-        return Limits(
-            min_new=self.min_new,
-            coverage=self.coverage,
-            max_rules=self.max_rules,
-            max_conditions=self.max_conditions,
-            min_support=self.min_support,
-        )
-
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_count("n_bags", self.n_bags, 1)
         if isinstance(self.max_samples, Integral):
             check_count("max_samples", self.max_samples, 1)
@@ -449,14 +416,7 @@ class FRRIBaggingClassifier(RuleClassifier):
         check_part("max_attributes", self.max_attributes)
         check_choice("form", self.form, FORMS)
         check_choice("attribute_order", self.attribute_order, NAMED_ORDERS)
-        check_choice("missing", self.missing, ("typical", "similar", "error"))
-        check_search(self.effort, self.time_limit)
-        check_conditions(self.conditions)
-        random_numbers(self.random_state)
-        check_n_jobs(self.n_jobs)
-        limits = self._limits()
-        limits.check()
-        if self.form == "ensemble" and not limits.is_complete:
+        if self.form == "ensemble" and not self._limits().is_complete:
             raise ValueError(
                 "max_rules, min_new and coverage choose from pooled rules, and the rules of an ensemble all "
                 'vote: take form="pooled", or leave them out.'

@@ -1,5 +1,6 @@
 """FRRI: every object becomes a rule, rules are opened as far as they may, the fewest are kept."""
 
+import warnings
 from collections.abc import Collection
 from itertools import pairwise
 from time import perf_counter
@@ -12,26 +13,24 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from frri import induction
-from frri._util.threads import check_n_jobs
 from frri.cover import DEFAULT_EFFORT, Cover, CoverMatrix, PartialCover
 from frri.cover.peel import together
 from frri.induction import ConditionType
 from frri.learners._base import RuleClassifier, TrainingTable
-from frri.learners._boxes import box_conditions, scaled_values
-from frri.learners._parameters import check_choice, check_count, check_share, random_numbers
+from frri.learners._boxes import box_rule, scaled_values
+from frri.learners._parameters import check_choice, check_count, check_share
 from frri.learners.frri._candidates import CANDIDATES, candidate_rules
-from frri.learners.frri._checks import check_conditions, check_search
+from frri.learners.frri._learner import FRRILearner, first_rows
 from frri.learners.frri._limits import Limits
 from frri.learners.frri._memory import memory_bytes, planned_room
-from frri.learners.frri._messages import warn_about_results, warn_if_one_class
+from frri.learners.frri._messages import warn_if_many, warn_if_one_class
 from frri.learners.frri._orders import class_orders, initial_types
-from frri.rules import Label, Rule, RuleSet, RuleStatistics
+from frri.rules import Label, Rule, RuleSet
 from frri.rules.measures import statistics_of_counts
-from frri.rules.rule import label_array
 from frri.table.checks import check_resolution
 
 
-class FRRIClassifier(RuleClassifier):
+class FRRIClassifier(FRRILearner, RuleClassifier):
     """Fuzzy-rough rule induction, with a provably minimal number of rules.
 
     Every training object starts as a rule "similar to this object in every attribute". Its confidence
@@ -176,12 +175,9 @@ class FRRIClassifier(RuleClassifier):
     IF colour = blue THEN class = yes   [confidence 1.00, covers 2 of 4, precision 1.00]
     """
 
-    _takes_missing = True
-
     confidence_: NDArray[np.float64]
     selected_: NDArray[np.int64]
     uncovered_: NDArray[np.int64]
-    selection_: Bunch
 
     def __init__(
         self,
@@ -246,12 +242,7 @@ class FRRIClassifier(RuleClassifier):
         check_resolution(table.attributes)
         warn_if_one_class(table)
         self._learn(table, start)
-        warn_about_results(
-            table,
-            self.selection_,
-            self._hopeless,
-            restricted=bool(self.conditions),
-        )
+        self._warn_about_results(table)
         return self._calibrate(table)
 
     def _learn(self, table: TrainingTable, start: float | None = None) -> None:
@@ -271,9 +262,7 @@ class FRRIClassifier(RuleClassifier):
                 induce=self._induce,
             )
         lengths = (found.types != ConditionType.UNUSED).sum(axis=1)
-        left = self.time_limit
-        if left is not None:
-            left = max(0.0, left - (perf_counter() - start))
+        left = self._time_left(start)
         own = table.classes[found.anchors]
         sizes = np.bincount(table.classes)
         covers = limits.allowed(found.covers, lengths, sizes[own])
@@ -376,27 +365,41 @@ class FRRIClassifier(RuleClassifier):
         rules = (self._rule(table, u, self._types[u]) for u in covering.tolist())
         return self._made(table, rules, **self._meaning())
 
+    def _warn_about_results(self, table: TrainingTable) -> None:
+        """Too many rules, objects that no candidate covers, limits that were reached."""
+        values, selection, hopeless = table.values, self.selection_, self._hopeless
+        warn_if_many("FRRI", selection.n_rules, len(values))
+        if len(hopeless):
+            reason = "the same or nearly the same values"
+            reason += ", missing ones left aside" if np.isnan(values).any() else ""
+            reason += ", as far as conditions on them are allowed" if self.conditions else ""
+            empty = "".join(
+                f" Row {row + 1} is empty and so like all others: drop it."
+                for row in np.flatnonzero(np.isnan(values).all(axis=1))[:1]
+            )
+            warnings.warn(
+                f"{len(hopeless)} of {len(values)} objects are covered by no rule, because an "
+                f"object of another class has {reason}: rows {first_rows(hopeless)}.{empty}",
+                UserWarning,
+                stacklevel=3,
+            )
+        if selection.get("n_incomplete"):
+            warnings.warn(
+                f"{selection.n_incomplete} of {len(values)} objects have more than "
+                f"{selection.max_candidates} minimal rules, of which only so many were looked at; a larger "
+                "max_candidates may need fewer rules.",
+                UserWarning,
+                stacklevel=3,
+            )
+        self._warn_if_unproved()
+
     def _check_parameters(self) -> None:
-        check_search(self.effort, self.time_limit)
+        super()._check_parameters()
         check_share("gap", self.gap)
         if self.memory_limit is not None:
             memory_bytes(self.memory_limit)
-        random_numbers(self.random_state)
-        check_n_jobs(self.n_jobs)
-        check_choice("missing", self.missing, ("typical", "similar", "error"))
         check_choice("candidates", self.candidates, CANDIDATES)
         check_count("max_candidates", self.max_candidates, 1)
-        self._limits().check()
-        check_conditions(self.conditions)
-
-    def _limits(self) -> Limits:
-        return Limits(
-            min_new=self.min_new,
-            coverage=self.coverage,
-            max_rules=self.max_rules,
-            max_conditions=self.max_conditions,
-            min_support=self.min_support,
-        )
 
     def _package(
         self, table: TrainingTable, types: NDArray[np.int8], covers: CoverMatrix
@@ -409,35 +412,18 @@ class FRRIClassifier(RuleClassifier):
         sizes = np.bincount(table.classes, minlength=len(table.labels))
         statistics = statistics_of_counts(own, support, _alone(covers), sizes)
         rules = (
-            self._rule(table, u, kinds, known)
+            self._rule(table, u, kinds, statistics=known)
             for u, kinds, known in zip(self.selected_, types, statistics, strict=True)
         )
-        selection = {key: value for key, value in self.selection_.items() if key != "seconds"}
-        about = self._about(table) | {"selection": selection}
+        about = self._about(table) | {"selection": self._certificate()}
         ruleset = self._made(table, rules, about=about, **self._meaning())
-        if table.weights is None:
-            return ruleset
-        labels = label_array(table.labels)[table.classes]
-        return ruleset.with_statistics(table.encoded, labels, table.weights)
+        return ruleset if table.weights is None else self._with_statistics(ruleset, table)
 
-    def _rule(
-        self,
-        table: TrainingTable,
-        u: int,
-        types: NDArray[np.int8],
-        statistics: RuleStatistics | None = None,
-    ) -> Rule:
+    def _rule(self, table: TrainingTable, u: int, types: NDArray[np.int8], **known: Any) -> Rule:
         """The rule around an object."""
-        return Rule(
-            conditions=box_conditions(table, int(u), types, self.confidence_[u]),
-            consequent=table.labels[table.classes[u]],
-            weight=float(self.confidence_[u]),
-            source=int(u),
-            statistics=statistics,
+        return box_rule(
+            table, u, types, self.confidence_[u], table.labels[table.classes[u]], **known
         )
-
-    def _meaning(self) -> dict[str, Any]:
-        return {"clip": True, "missing": "typical" if self.missing == "typical" else "similar"}
 
 
 def _alone(covers: CoverMatrix) -> NDArray[np.int64]:

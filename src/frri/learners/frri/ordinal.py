@@ -8,23 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from frri._util.threads import check_n_jobs
 from frri.cover import DEFAULT_EFFORT
 from frri.learners._base import TrainingTable
-from frri.learners._boxes import box_conditions
+from frri.learners._boxes import box_rule
 from frri.learners._monotone import directions, monotone_claim
 from frri.learners._ordered import OrderedRuleClassifier
-from frri.learners._parameters import check_choice, random_numbers
-from frri.learners.frri._checks import check_search
-from frri.learners.frri._limits import Limits, unproved
+from frri.learners.frri._learner import FRRILearner, first_rows
 from frri.learners.frri._orders import attribute_orders
 from frri.learners.frri._unions import Candidates, union_candidates
-from frri.rules import Rule, RuleSet
-from frri.rules.rule import label_array
+from frri.rules import RuleSet
 from frri.table.checks import check_resolution
 
 
-class FRRIOrdinalClassifier(OrderedRuleClassifier):
+class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     """Fuzzy-rough rule induction for ordered classes: "at least good", "at most fair".
 
     For every class k but the lowest, the objects of at least this class (an upward union) are one
@@ -122,11 +118,10 @@ class FRRIOrdinalClassifier(OrderedRuleClassifier):
     Proved: no answer falls as rooms rises or noise falls, all else being equal.
     """
 
-    _takes_missing = True
+    _shares_of = "union"
 
     selected_: NDArray[np.int64]
     uncovered_: NDArray[np.int64]
-    selection_: Bunch
 
     def __init__(
         self,
@@ -189,10 +184,7 @@ class FRRIOrdinalClassifier(OrderedRuleClassifier):
         order = attribute_orders(self.attribute_order, table.values.shape, self.random_state)
         with self._step("candidate rules"):
             found = union_candidates(table, order, declared, self.n_jobs)
-        left = self.time_limit
-        if left is not None:
-            left = max(0.0, left - (perf_counter() - start))
-        limits = self._limits()
+        left, limits = self._time_left(start), self._limits()
         lengths = found.lengths
         covers = limits.allowed(found.covers, lengths, found.sizes[found.unions])
         with self._step("the fewest of them"):
@@ -228,19 +220,17 @@ class FRRIOrdinalClassifier(OrderedRuleClassifier):
     ) -> RuleSet:
         """The chosen rules in the table's names and units, with what they cover."""
         rules = (
-            Rule(
-                conditions=box_conditions(
-                    table, int(found.anchors[r]), found.types[r], found.confidence[r]
-                ),
-                consequent=table.labels[found.bounds[r]],
-                weight=float(found.confidence[r]),
-                source=int(found.anchors[r]),
+            box_rule(
+                table,
+                found.anchors[r],
+                found.types[r],
+                found.confidence[r],
+                table.labels[found.bounds[r]],
                 relation="at least" if found.rising[r] else "at most",
             )
             for r in chosen
         )
-        proof = {key: value for key, value in self.selection_.items() if key != "seconds"}
-        known: dict[str, Any] = {"selection": proof}
+        known: dict[str, Any] = {"selection": self._certificate()}
         if self.selection_.monotone:
             known["monotone"] = self.selection_.monotone
         ruleset = self._made(
@@ -248,31 +238,13 @@ class FRRIOrdinalClassifier(OrderedRuleClassifier):
             rules,
             semantics="at-least-class",
             fallback="nearest",
-            clip=True,
-            missing="typical" if self.missing == "typical" else "similar",
             about=self._about(table) | known,
+            **self._meaning(),
         )
-        labels = label_array(table.labels)[table.classes]
-        return ruleset.with_statistics(table.encoded, labels, table.weights)
+        return self._with_statistics(ruleset, table)
 
     def _name(self) -> str:
         return "FRRI"
-
-    def _check_parameters(self) -> None:
-        check_search(self.effort, self.time_limit)
-        random_numbers(self.random_state)
-        check_n_jobs(self.n_jobs)
-        check_choice("missing", self.missing, ("typical", "similar", "error"))
-        self._limits().check()
-
-    def _limits(self) -> Limits:
-        return Limits(
-            min_new=self.min_new,
-            max_rules=self.max_rules,
-            max_conditions=self.max_conditions,
-            min_support=self.min_support,
-            of="union",
-        )
 
     def _warn_about_results(self, table: TrainingTable) -> None:
         if len(table.labels) == 1:
@@ -283,15 +255,12 @@ class FRRIOrdinalClassifier(OrderedRuleClassifier):
             )
         if len(self._hopeless):
             worse = " or better" if self.selection_.monotone else ""
-            shown = ", ".join(map(str, self._hopeless[:10] + 1))
-            more = ", ..." if len(self._hopeless) > 10 else ""
             warnings.warn(
                 f"{len(self._hopeless)} of {len(table.values)} objects contradict others: one of a "
                 f"lower class has the same or nearly the same{worse} values, or one of a higher class "
                 f"the same{' or worse' if worse else ''}, so that no rule tells them apart: rows "
-                f"{shown}{more}.",
+                f"{first_rows(self._hopeless)}.",
                 UserWarning,
                 stacklevel=3,
             )
-        if self.selection_.status != "optimal":
-            warnings.warn(unproved(self.selection_), UserWarning, stacklevel=3)
+        self._warn_if_unproved()

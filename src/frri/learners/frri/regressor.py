@@ -11,18 +11,16 @@ from sklearn.utils import Bunch
 
 from frri import induction
 from frri._util.names import shown
-from frri._util.threads import check_n_jobs
 from frri.cover import DEFAULT_EFFORT, CoverMatrix, multiple_cover
 from frri.induction import ConditionType, Graded
 from frri.learners._base import NumberTable
-from frri.learners._boxes import box_conditions, scaled_values
-from frri.learners._parameters import check_choice, check_count, random_numbers
+from frri.learners._boxes import box_rule, scaled_values
+from frri.learners._parameters import check_choice, check_count
 from frri.learners._regressor import RuleRegressor, standardised
-from frri.learners.frri._checks import check_conditions, check_search
-from frri.learners.frri._limits import Limits, unproved
+from frri.learners.frri._learner import FRRILearner, first_rows
 from frri.learners.frri._memory import check_pairs
 from frri.learners.frri._orders import attribute_orders, initial_types
-from frri.rules import Rule, RuleSet
+from frri.rules import RuleSet
 from frri.rules.mean_shares import mean_shares
 from frri.table.checks import check_resolution
 
@@ -33,7 +31,7 @@ PENALTY = 1.0
 LEAST_TAU, MOST_TAU = 1e-6, 1e6
 
 
-class FRRIRegressor(RuleRegressor):
+class FRRIRegressor(FRRILearner, RuleRegressor):
     """Fuzzy-rough rule induction for numbers, with a provably minimal number of rules.
 
     Every training object starts as a rule "similar to this object in every attribute, so its number is
@@ -125,12 +123,9 @@ class FRRIRegressor(RuleRegressor):
     True
     """
 
-    _takes_missing = True
-
     confidence_: NDArray[np.float64]
     selected_: NDArray[np.int64]
     uncovered_: NDArray[np.int64]
-    selection_: Bunch
 
     def __init__(
         self,
@@ -194,7 +189,7 @@ class FRRIRegressor(RuleRegressor):
         order = attribute_orders(self.attribute_order, table.values.shape, self.random_state)
         initial = initial_types(self.conditions or {}, table.attributes)
         values, nominal = scaled_values(table)
-        weights = np.ones(len(values)) if table.weights is None else table.weights
+        weights = table.all_weights
         middle, unit, scaled = standardised(table.numbers, weights)
         with self._step("candidate rules"):
             decisions = Graded(scaled, float(self.tau))
@@ -202,9 +197,7 @@ class FRRIRegressor(RuleRegressor):
                 values, decisions, order, initial=initial, rigid=nominal, n_jobs=self.n_jobs
             )
         lengths = (found.types != ConditionType.UNUSED).sum(axis=1)
-        left = self.time_limit
-        if left is not None:
-            left = max(0.0, left - (perf_counter() - start))
+        left = self._time_left(start)
         candidates = _different(values, found.confidence, found.types)
         everyone = np.full(len(values), len(values))
         covers = self._limits().allowed(found.covers, lengths, everyone).take(candidates)
@@ -223,13 +216,12 @@ class FRRIRegressor(RuleRegressor):
         if self.consequents == "ridge":
             shares = mean_shares(self._package(table, found.types, numbers, 0.0, {}), table.values)
             numbers = _ridge(shares, scaled, weights)
-        selection = {key: value for key, value in self.selection_.items() if key != "seconds"}
         self.ruleset_ = self._package(
             table,
             found.types,
             middle + unit * numbers,
             middle,
-            self._about(table) | {"selection": selection},
+            self._about(table) | {"selection": self._certificate()},
         )
 
     def _select(self, covers: CoverMatrix, time_limit: float | None) -> NDArray[np.int64]:
@@ -263,12 +255,7 @@ class FRRIRegressor(RuleRegressor):
     ) -> RuleSet:
         """The rules of the selected objects in the table's names and units."""
         rules = tuple(
-            Rule(
-                conditions=box_conditions(table, u, types[u], self.confidence_[u]),
-                consequent=float(number),
-                weight=float(self.confidence_[u]),
-                source=u,
-            )
+            box_rule(table, u, types[u], self.confidence_[u], float(number))
             for u, number in zip(self.selected_.tolist(), numbers, strict=True)
         )
         return RuleSet(
@@ -276,17 +263,9 @@ class FRRIRegressor(RuleRegressor):
             attributes=table.attributes,
             target=table.target,
             semantics="weighted-mean",
-            clip=True,
-            missing="typical" if self.missing == "typical" else "similar",
             base=(float(base),),
             about=about,
-        )
-
-    def _limits(self) -> Limits:
-        return Limits(
-            max_rules=self.max_rules,
-            max_conditions=self.max_conditions,
-            min_support=self.min_support,
+            **self._meaning(),
         )
 
     def _check_parameters(self) -> None:
@@ -299,28 +278,21 @@ class FRRIRegressor(RuleRegressor):
             )
         check_count("times_covered", self.times_covered, 1)
         check_choice("consequents", self.consequents, ("ridge", "own"))
-        check_search(self.effort, self.time_limit)
-        random_numbers(self.random_state)
-        check_n_jobs(self.n_jobs)
-        check_choice("missing", self.missing, ("typical", "similar", "error"))
-        self._limits().check()
-        check_conditions(self.conditions)
+        super()._check_parameters()
         if self.times_covered > 1 and self.max_rules is not None:
             raise ValueError("times_covered and max_rules contradict each other: give one of them.")
 
     def _warn_about_results(self) -> None:
         hopeless = np.flatnonzero(self._hopeless)
         if len(hopeless):
-            rows = ", ".join(map(str, hopeless[:10] + 1)) + (", ..." if len(hopeless) > 10 else "")
             warnings.warn(
                 f"{len(hopeless)} of {len(self._hopeless)} objects are covered by no rule, because an object "
                 "with the same or nearly the same values, as far as they are known and conditions on them "
-                f"allowed, has a number {self.tau:g} standard deviations away or more: rows {rows}.",
+                f"allowed, has a number {self.tau:g} standard deviations away or more: rows {first_rows(hopeless)}.",
                 UserWarning,
                 stacklevel=3,
             )
-        if self.selection_.status != "optimal":
-            warnings.warn(unproved(self.selection_), UserWarning, stacklevel=3)
+        self._warn_if_unproved()
 
     def _name(self) -> str:
         return "FRRI for numbers"

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from frri._util.threads import check_n_jobs
-from frri.learners._base import RuleClassifier
-from frri.learners._limits import check_limits, limited
+from frri.learners._limits import LimitedRuleClassifier
 from frri.learners._parameters import check_choice
 from frri.learners._weights import Weights, sums_by_key
 from frri.learners.modlem import _sequential_covering as sequential_covering
@@ -19,7 +17,7 @@ from frri.rules.measures import statistics_of_counts
 from frri.rules.rule import LONGEST_PARTIAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 PRIOR_OBJECTS = 3.0
 
 
-class MODLEMClassifier(RuleClassifier):
+class MODLEMClassifier(LimitedRuleClassifier):
     """MODLEM, crisp rules that cover rough approximations of the classes.
 
     Objects with the same values but of different classes make a class a rough set. Each class is
@@ -45,6 +43,8 @@ class MODLEMClassifier(RuleClassifier):
 
     An object is given the class of the matching rule with the highest m-estimate. If no rule matches,
     every rule counts with the m-estimate of the part of its conditions that the object satisfies.
+
+    An object of weight 3 is three equal ones; fractions are allowed.
 
     Parameters
     ----------
@@ -104,8 +104,6 @@ class MODLEMClassifier(RuleClassifier):
     array([0, 0])
     """
 
-    _takes_missing = True
-
     def __init__(
         self,
         *,
@@ -129,29 +127,8 @@ class MODLEMClassifier(RuleClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MODLEMClassifier:
-        """Learn the rules.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            How many objects each object counts for: an object of weight 3 is three equal ones, one
-            of weight 0 is not there. Fractions are allowed.
-
-        Returns
-        -------
-        MODLEMClassifier
-            Itself.
-        """
-        self._check_parameters()
-        table = self._training_table(X, y, sample_weight, self.class_weight)
-        self._learn(table)
-        return self._calibrate(table)
-
     def _learn(self, table: TrainingTable) -> None:
-        weights = Weights.of(np.ones(len(table.values)) if table.weights is None else table.weights)
+        weights = Weights.of(table.all_weights)
         binned = BinnedTable.of(table.values, table.classes, table.attributes)
         targets = approximations(binned.ranks, table.classes, len(table.labels), self.approximation)
         with self._step("rules that cover the classes"):
@@ -163,21 +140,17 @@ class MODLEMClassifier(RuleClassifier):
                 most=self.max_conditions,
             )
 
+        meaning = {"fallback": "partial", "class_counts": _class_sizes(table, weights)}
+
         def made(some: Sequence[int]) -> RuleSet:
             chosen = found if len(some) == len(found.classes) else found.chosen(some)
-            return self._ruleset(table, weights, _rules(table, binned, targets, weights, chosen))
+            rules = _rules(table, binned, targets, weights, chosen)
+            return self._made(table, rules, combination="best", **meaning)
 
-        limits = self.max_rules, self.min_support
-        self.ruleset_ = limited(range(len(found.classes)), made, table, *limits)
-
-    def _ruleset(self, table: TrainingTable, weights: Weights, rules: Iterable[Rule]) -> RuleSet:
-        sizes = _class_sizes(table, weights)
-        return self._made(table, rules, combination="best", fallback="partial", class_counts=sizes)
+        self.ruleset_ = self._within_limits(range(len(found.classes)), made, table)
 
     def _check_parameters(self) -> None:
-        check_n_jobs(self.n_jobs)
-        check_limits(self.max_rules, self.max_conditions, self.min_support)
-        check_choice("missing", self.missing, ("typical", "fails", "error"))
+        super()._check_parameters()
         check_choice("criterion", self.criterion, ("laplace", "entropy"))
         check_choice("approximation", self.approximation, ("lower", "upper", "none"))
 

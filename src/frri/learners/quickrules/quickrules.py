@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from frri import fuzzy
-from frri._util.threads import check_n_jobs
-from frri.learners._base import RuleClassifier
-from frri.learners._limits import check_limits, limited
+from frri.learners._limits import LimitedRuleClassifier
 from frri.learners._parameters import check_choice
 from frri.learners._positive_region import (
     TIES,
@@ -20,7 +18,6 @@ from frri.learners._positive_region import (
     total,
 )
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
-from frri.rules.rule import label_array
 from frri.table.checks import check_complete
 
 if TYPE_CHECKING:
@@ -41,7 +38,7 @@ _KEPT_DEGREES = 1 << 25
 _BLOCK = 1 << 18
 
 
-class QuickRulesClassifier(RuleClassifier):
+class QuickRulesClassifier(LimitedRuleClassifier):
     """QuickRules, rules of similarity that fall out of a fuzzy-rough feature selection.
 
     Attributes are added one by one, always the one that enlarges the positive region most (as in
@@ -52,6 +49,9 @@ class QuickRulesClassifier(RuleClassifier):
 
     Numeric attributes are similar to the degree `1 - |x - y| / range`, nominal ones (columns of text
     in a data frame) if they are equal. Constant attributes are left out.
+
+    Weights of objects count in probabilities and in what is known about rules, which are the same with any
+    weights above 0.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class QuickRulesClassifier(RuleClassifier):
     array([0, 0])
     """
 
-    _takes_missing = True
+    _missing_choices = ("typical", "error")
 
     reduct_: NDArray[np.intp]
 
@@ -158,35 +158,8 @@ class QuickRulesClassifier(RuleClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> QuickRulesClassifier:
-        """Learn the rules.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            How much each object counts in probabilities and in what is known about rules, which are the
-            same with any weights above 0; an object of weight 0 is not there.
-
-        Returns
-        -------
-        QuickRulesClassifier
-            Itself.
-        """
-        check_choice("t_norm", self.t_norm, tuple(fuzzy.T_NORMS))
-        check_choice("implicator", self.implicator, tuple(fuzzy.IMPLICATORS))
-        check_choice("coverage_test", self.coverage_test, ("at_least", "close"))
-        check_choice("ties", self.ties, TIES)
-        check_choice("missing", self.missing, ("typical", "error"))
-        check_n_jobs(self.n_jobs)
-        check_limits(self.max_rules, self.max_conditions, self.min_support)
-        table = self._training_table(X, y, sample_weight, self.class_weight)
-        check_complete(table.values, table.attributes)
-        self._learn(table)
-        return self._calibrate(table)
-
     def _learn(self, table: TrainingTable) -> None:
+        check_complete(table.values, table.attributes)
         region = PositiveRegion(
             table.values, table.classes, table.attributes, self.t_norm, self.implicator
         )
@@ -194,13 +167,20 @@ class QuickRulesClassifier(RuleClassifier):
         with self._step("attributes one after another"):
             found = greedy_reduct(region, self.ties, collection, self.max_conditions)
         self.reduct_ = np.array(found, dtype=np.intp)
-        rules, limits = tuple(_rules(table, collection)), (self.max_rules, self.min_support)
-        ruleset = limited(rules, lambda some: self._ruleset(table, some), table, *limits)
-        labels = label_array(table.labels)[table.classes]
-        self.ruleset_ = ruleset.with_statistics(table.encoded, labels, table.weights)
+        meaning = {"t_norm": self.t_norm, "combination": "sum", "fallback": "nearest"}
 
-    def _ruleset(self, table: TrainingTable, rules: Sequence[Rule]) -> RuleSet:
-        return self._made(table, rules, t_norm=self.t_norm, combination="sum", fallback="nearest")
+        def made(some: Sequence[Rule]) -> RuleSet:
+            return self._made(table, some, **meaning)
+
+        ruleset = self._within_limits(tuple(_rules(table, collection)), made, table)
+        self.ruleset_ = self._with_statistics(ruleset, table)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("t_norm", self.t_norm, tuple(fuzzy.T_NORMS))
+        check_choice("implicator", self.implicator, tuple(fuzzy.IMPLICATORS))
+        check_choice("coverage_test", self.coverage_test, ("at_least", "close"))
+        check_choice("ties", self.ties, TIES)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from frri._util.threads import check_n_jobs
-from frri.learners._base import RuleClassifier
-from frri.learners._limits import check_limits, limited
+from frri.learners._limits import LimitedRuleClassifier
 from frri.learners._parameters import check_choice, random_numbers
 from frri.learners.ripper._class_rules import ClassProblem, Strategy
 from frri.learners.ripper._fuzzification import FuzzyTests, certainties, stretched_weights
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 FALLBACKS: dict[str, Literal["stretched", "priors"]] = {"stretch": "stretched", "priors": "priors"}
 
 
-class FURIAClassifier(RuleClassifier):
+class FURIAClassifier(LimitedRuleClassifier):
     """FURIA, fuzzy unordered rule induction.
 
     Every class gets rules of its own, learned against all other objects by the machinery of RIPPER. The
@@ -44,6 +42,9 @@ class FURIAClassifier(RuleClassifier):
     Numeric attributes are compared with values seen in training (`<=` or `>=`, with a slope), nominal
     ones (columns of text in a data frame) are tested for one value and stay crisp. A test of a missing
     value fails.
+
+    Objects are drawn one by one to grow rules and to prune them, so that an object of weight 3, which counts
+    so much in all that is counted, need not give the rules of three equal ones.
 
     Parameters
     ----------
@@ -107,8 +108,6 @@ class FURIAClassifier(RuleClassifier):
     array([0, 0])
     """
 
-    _takes_missing = True
-
     def __init__(
         self,
         *,
@@ -140,45 +139,23 @@ class FURIAClassifier(RuleClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn rules from a table and its class labels.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Class labels of any type; the name of a series becomes the name of the target.
-        sample_weight : array-like of shape (n_samples,), optional
-            How much each object counts, in all that is counted; one of weight 0 is not there. Objects
-            are drawn one by one to grow rules and to prune them, so that an object of weight 3 need
-            not give the rules of three equal ones.
-
-        Returns
-        -------
-        self
-        """
-        self._strategy()
-        table = self._training_table(X, y, sample_weight, self.class_weight)
-        self._learn(table)
-        return self._calibrate(table)
-
     def _learn(self, table: TrainingTable) -> None:
         strategy, random = self._strategy(), random_numbers(self.random_state)
         found = list(self._fuzzy_rules(table, strategy, random))
-        limits = self.max_rules, self.min_support
-        self.ruleset_ = limited(found, lambda some: self._ruleset(some, table), table, *limits)
+        meaning = {"t_norm": self.t_norm, "fallback": FALLBACKS[self.uncovered]}
 
-    def _ruleset(self, found: Sequence[FuzzyRule], table: TrainingTable) -> RuleSet:
-        fallback = FALLBACKS[self.uncovered]
-        rules = _rules(found, table)
-        return self._made(table, rules, t_norm=self.t_norm, combination="sum", fallback=fallback)
+        def made(some: Sequence[FuzzyRule]) -> RuleSet:
+            return self._made(table, _rules(some, table), combination="sum", **meaning)
 
-    def _strategy(self) -> Strategy:
-        check_n_jobs(self.n_jobs)
-        check_limits(self.max_rules, self.max_conditions, self.min_support)
-        check_choice("missing", self.missing, ("typical", "fails", "error"))
+        self.ruleset_ = self._within_limits(found, made, table)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_choice("t_norm", self.t_norm, ("product", "minimum"))
         check_choice("uncovered", self.uncovered, tuple(FALLBACKS))
+        self._strategy()
+
+    def _strategy(self) -> Strategy:
         return Strategy(
             folds=self.folds,
             min_weight=self.min_weight,

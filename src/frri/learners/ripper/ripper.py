@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from frri._util.names import shown
-from frri._util.threads import check_n_jobs
-from frri.learners._base import RuleClassifier
-from frri.learners._limits import check_limits, limited
-from frri.learners._parameters import check_choice, random_numbers
+from frri.learners._limits import LimitedRuleClassifier
+from frri.learners._parameters import random_numbers
 from frri.learners.ripper._class_rules import ClassProblem, CrispRule, Strategy
 from frri.learners.ripper._sorted_columns import NO_TESTS, without_redundant
 from frri.learners.ripper._weighted_columns import columns_of
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from frri.learners._base import TrainingTable
 
 
-class RIPPERClassifier(RuleClassifier):
+class RIPPERClassifier(LimitedRuleClassifier):
     """RIPPER, a decision list of few and short rules.
 
     Classes are taken from the rarest to the most frequent, which gets the default rule at the end. For
@@ -38,6 +36,9 @@ class RIPPERClassifier(RuleClassifier):
 
     Numeric attributes are compared with values seen in training (`<=` or `>=`), nominal ones (columns
     of text in a data frame) are tested for one value. A test of a missing value fails.
+
+    Objects are drawn one by one to grow rules and to prune them, so that an object of weight 3, which counts
+    so much in all that is counted, need not give the rules of three equal ones.
 
     Parameters
     ----------
@@ -101,8 +102,6 @@ class RIPPERClassifier(RuleClassifier):
     array([0, 0])
     """
 
-    _takes_missing = True
-
     def __init__(
         self,
         *,
@@ -132,35 +131,13 @@ class RIPPERClassifier(RuleClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn rules from a table and its class labels.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Class labels of any type; the name of a series becomes the name of the target.
-        sample_weight : array-like of shape (n_samples,), optional
-            How much each object counts, in all that is counted; one of weight 0 is not there. Objects
-            are drawn one by one to grow rules and to prune them, so that an object of weight 3 need
-            not give the rules of three equal ones.
-
-        Returns
-        -------
-        self
-        """
-        self._strategy()
-        table = self._training_table(X, y, sample_weight, self.class_weight)
-        self._learn(table)
-        return self._calibrate(table)
-
     def _learn(self, table: TrainingTable) -> None:
         crisp = self._decision_list(table, self._strategy(), random_numbers(self.random_state))
-        limits = self.max_rules, self.min_support
-        self.ruleset_ = limited(crisp, lambda some: self._ruleset(some, table), table, *limits)
 
-    def _ruleset(self, crisp: Sequence[CrispRule], table: TrainingTable) -> RuleSet:
-        return self._made(table, _rules(crisp, table), combination="first", fallback="priors")
+        def made(some: Sequence[CrispRule]) -> RuleSet:
+            return self._made(table, _rules(some, table), combination="first", fallback="priors")
+
+        self.ruleset_ = self._within_limits(crisp, made, table)
 
     def _decision_list(
         self, table: TrainingTable, strategy: Strategy, random: np.random.RandomState
@@ -190,12 +167,13 @@ class RIPPERClassifier(RuleClassifier):
         everything = np.ones(columns.n_objects, dtype=np.bool_)
         return [*rules, CrispRule(NO_TESTS, everything, 0.0)]
 
-    def _strategy(self) -> Strategy:
-        check_n_jobs(self.n_jobs)
-        check_limits(self.max_rules, self.max_conditions, self.min_support)
-        check_choice("missing", self.missing, ("typical", "fails", "error"))
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         if not isinstance(self.prune, bool | np.bool_):
             raise ValueError(f"prune must be True or False, got {shown(self.prune)}.")  # noqa: TRY004
+        self._strategy()
+
+    def _strategy(self) -> Strategy:
         strategy = Strategy(
             folds=self.folds,
             min_weight=self.min_weight,
