@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,19 +12,14 @@ from frri import __version__
 from frri.report.decisions import beside, decided_rows, deciding_rules
 from frri.report.histograms import coloured_classes, histogram
 from frri.report.merged import merged_rules
-from frri.report.numbers import (
-    N_LEVELS,
-    levels_of,
-    lost_without,
-    number_performance,
-    number_scale,
-)
+from frri.report.numbers import N_LEVELS, levels_of, number_scale
 from frri.report.packing import pack_codes, pack_flags, pack_numbers
 from frri.report.plane import principal_plane
 from frri.report.sizes import returning, size_path
 from frri.rules import RuleSet, RuleStatistics
 from frri.rules.about import About
-from frri.rules.curve import accuracy_by_size, error_by_size
+from frri.rules.curve import quality_by_size
+from frri.rules.decision import Decision
 from frri.rules.drift import seen_in_training
 from frri.rules.measures import (
     accuracy,
@@ -33,6 +28,7 @@ from frri.rules.measures import (
     confusion,
     importance,
 )
+from frri.rules.number_measures import number_quality
 from frri.rules.rule import label_array
 from frri.rules.ruleset import STATISTICS
 from frri.rules.semantics import Support
@@ -142,25 +138,16 @@ def facts(
     lost = None
     order = np.random.default_rng(seed).permutation(len(sample))
     shuffled = sample[order]
-    if numbers is not None:
-        _add_predicted(ruleset, table, sample, result)
-        if table.predicted["truth"] is not None:
-            numbers_of = table.predicted["truth"]
-            result["curve"] = error_by_size(
-                ruleset, table.matrix[shuffled], numbers_of[shuffled], covers[order]
-            )
-            mixed = _mixed(ruleset, shuffled)
-            embedded, truth = table.matrix[mixed], numbers_of[mixed]
-            lost = lost_without(ruleset, embedded, truth, repeats=REPEATS, seed=seed)
-    else:
-        _add_decided(ruleset, table, sample, result)
-        if table.classes is not None:
-            result["curve"] = accuracy_by_size(
-                ruleset, table.matrix[shuffled], table.classes[shuffled], covers[order]
-            )
-            result["merged"] = merged_rules(ruleset, rows, table.classes[sample])
-            mixed = _mixed(ruleset, shuffled)
-            lost = _importances(ruleset, table.matrix[mixed], table.classes[mixed], seed)
+    _add_answers(ruleset, table, sample, result)
+    truth = table.truth
+    if truth is not None:
+        result["curve"] = quality_by_size(
+            ruleset, table.matrix[shuffled], truth[shuffled], covers[order]
+        )
+        mixed = _mixed(ruleset, shuffled)
+        lost = _importances(ruleset, table.matrix[mixed], truth[mixed], seed)
+        if numbers is None:
+            result["merged"] = merged_rules(ruleset, rows, truth[sample])
     for attribute in result["attributes"]:
         attribute["importance"] = None if lost is None else lost[attribute["name"]]
     return result
@@ -177,6 +164,11 @@ class _Table:
     classes: NDArray[np.intp] | None
     statistics: tuple[RuleStatistics, ...] | None
     predicted: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def truth(self) -> NDArray[Any] | None:
+        """The true numbers, or the positions of the true classes."""
+        return self.predicted["truth"] if self.predicted else self.classes
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -335,10 +327,10 @@ def _mixed(ruleset: RuleSet, shuffled: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _importances(
-    ruleset: RuleSet, matrix: NDArray[np.float64], classes: NDArray[np.intp], seed: int
+    ruleset: RuleSet, matrix: NDArray[np.float64], truth: NDArray[Any], seed: int
 ) -> dict[str, float]:
-    """What the accuracy loses without each attribute."""
-    labels = label_array(ruleset.classes)[classes]
+    """What the accuracy, or R squared, loses without each attribute."""
+    labels = label_array(ruleset.classes)[truth] if ruleset.classes else truth
     table = EncodedTable(matrix, ruleset.attributes)
     found = importance(ruleset, table, labels, repeats=REPEATS, seed=seed)
     return {one.attribute: one.drop for one in found}
@@ -382,47 +374,50 @@ def _data(table: _Table, sample: NDArray[np.intp]) -> dict[str, Any]:
     }
 
 
-def _add_decided(
+def _add_answers(
     ruleset: RuleSet, table: _Table, sample: NDArray[np.intp], result: dict[str, Any]
 ) -> None:
-    """What is decided about the rows, by which rules, and how well."""
+    """What is decided or predicted about the rows, by which rules, and how well."""
     decision = ruleset.decide(EncodedTable(table.matrix, ruleset.attributes))
-    decided, deciding = decision.index, deciding_rules(decision)
-    right = None if table.classes is None else decided == table.classes
+    deciding = deciding_rules(decision)
+    # Rules from 1, so that 0 is left for "none".
+    result["data"]["deciding"] = pack_codes(deciding[sample] + 1)
+    right = None
+    if table.predicted:
+        _add_predicted(table, sample, result)
+    else:
+        _add_decided(ruleset, table, decision, sample, result)
+        right = None if table.classes is None else decision.index == table.classes
     decides = decided_rows(len(ruleset), deciding, right)
     for known, rows in zip(result["rules"], decides, strict=True):
         known["decides"] = rows
-    result["data"] |= {
-        "class_counts": None
-        if table.classes is None
-        else np.bincount(table.classes, minlength=len(ruleset.classes)).tolist(),
-        "decided": pack_codes(decided[sample]),
-        # Rules from 1, so that 0 is left for "none".
-        "deciding": pack_codes(deciding[sample] + 1),
-    }
-    if table.classes is not None:
-        result["performance"] = {
-            "accuracy": accuracy(table.classes, decided),
-            "balanced_accuracy": balanced_accuracy(table.classes, decided),
-            "confusion": confusion(table.classes, decided),
-        } | beside(ruleset, table.classes, decided, int(decision.silent.sum()))
 
 
-def _add_predicted(
-    ruleset: RuleSet, table: _Table, sample: NDArray[np.intp], result: dict[str, Any]
+def _add_decided(
+    ruleset: RuleSet,
+    table: _Table,
+    decision: Decision,
+    sample: NDArray[np.intp],
+    result: dict[str, Any],
 ) -> None:
-    """What is predicted of the rows, which rules carry it, what is true, and how far off that is."""
-    truth, answers = table.predicted["truth"], table.predicted["answers"]
-    rows = EncodedTable(table.matrix, ruleset.attributes)
-    carrying = deciding_rules(ruleset.decide(rows))
-    carried = decided_rows(len(ruleset), carrying, None)
-    for known, own in zip(result["rules"], carried, strict=True):
-        known["decides"] = own
+    classes, decided = table.classes, decision.index
+    result["data"] |= {"class_counts": None, "decided": pack_codes(decided[sample])}
+    if classes is not None:
+        counts = np.bincount(classes, minlength=len(ruleset.classes))
+        result["data"]["class_counts"] = counts.tolist()
+        result["performance"] = {
+            "accuracy": accuracy(classes, decided),
+            "balanced_accuracy": balanced_accuracy(classes, decided),
+            "confusion": confusion(classes, decided),
+        } | beside(ruleset, classes, decided, int(decision.silent.sum()))
+
+
+def _add_predicted(table: _Table, sample: NDArray[np.intp], result: dict[str, Any]) -> None:
+    truth, answers = table.truth, table.predicted["answers"]
     result["data"] |= {
         "truth": None if truth is None else pack_numbers(truth[sample]),
         "answers": pack_numbers(answers[sample]),
         "decided": pack_codes(levels_of(answers[sample], table.predicted["scale"]["edges"])),
-        "deciding": pack_codes(carrying[sample] + 1),
     }
     if truth is not None:
-        result["performance"] = number_performance(truth, answers)
+        result["performance"] = asdict(number_quality(truth, answers))

@@ -1,14 +1,11 @@
-"""Rules that predict numbers, for the page: how far off they are, and levels from low to high as colours."""
+"""Numbers that rules predict, for the page: levels from low to high as colours."""
 
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frri.rules import RuleSet
-from frri.rules.number_measures import number_quality
-from frri.table import EncodedTable
 
 Floats = NDArray[np.float64]
 
@@ -73,59 +70,3 @@ def levels_of(numbers: Floats, edges: list[float]) -> NDArray[np.intp]:
     array([0, 1, 4])
     """
     return np.searchsorted(edges, numbers, side="right")
-
-
-def number_performance(truth: Floats, answers: Floats) -> dict[str, Any]:
-    """How far off the answers are, as plain JSON values.
-
-    Examples
-    --------
-    >>> number_performance(np.array([1.0, 3.0]), np.array([1.0, 2.0]))["mae"]
-    0.5
-    """
-    return asdict(number_quality(truth, answers))
-
-
-def lost_without(
-    ruleset: RuleSet, matrix: Floats, truth: Floats, *, repeats: int, seed: int
-) -> dict[str, float]:
-    """What R squared loses when the values of an attribute are shuffled.
-
-    Parameters
-    ----------
-    ruleset : RuleSet
-    matrix : ndarray of float64
-        Encoded rows.
-    truth : ndarray of float64
-        Their numbers.
-    repeats : int
-        How often the values of each attribute are shuffled.
-    seed : int
-
-    Examples
-    --------
-    >>> from frri import Attribute, NumericCondition, Rule
-    >>> high = Rule((NumericCondition("a", 3, 3),), 5.0)
-    >>> rules = RuleSet((high,), (Attribute("a"), Attribute("b")), semantics="added-contributions", base=(0,))
-    >>> rows = np.array([[i, 0.0] for i in range(6)])
-    >>> found = lost_without(rules, rows, 5.0 * (rows[:, 0] >= 3), repeats=2, seed=0)
-    >>> found["a"] > 0, found["b"]
-    (True, 0.0)
-    """
-    random = np.random.default_rng(seed)
-    spread = float(((truth - truth.mean()) ** 2).sum())
-    used = {name for rule in ruleset for name in rule.attributes}
-
-    def error(rows: Floats) -> float:
-        answers = ruleset.predict(EncodedTable(rows, ruleset.attributes))
-        return float(((truth - answers) ** 2).sum())
-
-    whole, lost = error(matrix), {attribute.name: 0.0 for attribute in ruleset.attributes}
-    for j, attribute in enumerate(ruleset.attributes):
-        if attribute.name not in used or not spread > 0:
-            continue
-        shuffled = matrix.copy()
-        for _ in range(repeats):
-            shuffled[:, j] = random.permutation(matrix[:, j])
-            lost[attribute.name] += (error(shuffled) - whole) / spread / repeats
-    return lost

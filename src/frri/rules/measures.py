@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._util.optional import optional
-from frri.rules.rule import RuleStatistics, given_labels, label_array
-from frri.table import to_matrix
+from frri.rules.rule import RuleStatistics, given_labels
+from frri.table import EncodedTable, to_matrix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -250,9 +250,9 @@ def overlap(ruleset: "RuleSet", X: Any) -> tuple[Overlap, ...]:
 
 @dataclass(frozen=True)
 class AttributeImportance:
-    """One attribute: how many rules use it, and how much accuracy goes without it.
+    """One attribute: how many rules use it, and how much accuracy (or R squared) goes without it.
 
-    `drop` is the mean loss of accuracy when the attribute's values are shuffled among the rows, `spread`
+    `drop` is the mean loss when the attribute's values are shuffled among the rows, `spread`
     its standard deviation over the repetitions.
     """
 
@@ -267,10 +267,12 @@ def importance(
 ) -> tuple[AttributeImportance, ...]:
     """The attributes by what the accuracy loses when their values are shuffled, the greatest loss first.
 
+    Where numbers are predicted it is R squared that loses: nothing, if these are all the same.
+
     Parameters
     ----------
     ruleset : RuleSet
-    X, y : table and labels
+    X, y : table and labels, or numbers
     repeats : int
         How often the values of each attribute are shuffled.
     seed : int
@@ -284,18 +286,21 @@ def importance(
     >>> found[0].attribute, found[0].drop > 0, found[1].drop
     ('a', True, 0.0)
     """
-    matrix, labels = to_matrix(X, ruleset.attributes), given_labels(y)
-    classes = label_array(ruleset.classes)
+    matrix, truth = to_matrix(X, ruleset.attributes), given_labels(y)
+
+    def scored(rows: NDArray[np.float64]) -> float:
+        return score(ruleset, EncodedTable(rows, ruleset.attributes), truth)
+
     generator = np.random.default_rng(seed)
-    whole = accuracy(labels, classes[ruleset.predict_index(matrix)])
-    result = []
+    whole, result = scored(matrix), []
+    varies = ruleset.task != "regression" or bool((truth != truth[:1]).any())
     for j, attribute in enumerate(ruleset.attributes):
         users = sum(attribute.name in rule.attributes for rule in ruleset)
         drops = np.zeros(repeats)
-        for repeat in range(repeats if users else 0):
+        for repeat in range(repeats if users and varies else 0):
             shuffled = matrix.copy()
             shuffled[:, j] = generator.permutation(matrix[:, j])
-            drops[repeat] = whole - accuracy(labels, classes[ruleset.predict_index(shuffled)])
+            drops[repeat] = whole - scored(shuffled)
         result.append(
             AttributeImportance(attribute.name, users, float(drops.mean()), float(drops.std()))
         )
