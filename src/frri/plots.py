@@ -9,8 +9,8 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Flags, Floats
 from frri._util.optional import optional
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
 from frri.rules.measures import quality
@@ -288,9 +288,7 @@ def _colour(ruleset: RuleSet, label: Any) -> str:
     return COLOURS[position % len(COLOURS)]
 
 
-def _groups(
-    ruleset: RuleSet, matrix: NDArray[np.float64] | None, labels: Any
-) -> list[tuple[Any, NDArray[np.bool_]]]:
+def _groups(ruleset: RuleSet, matrix: Floats | None, labels: Any) -> list[tuple[Any, Flags]]:
     """Rows by class; all together without labels."""
     if matrix is None:
         return []
@@ -339,11 +337,7 @@ def _draw_attribute(
 
 
 def _draw_categories(
-    axes: "Axes",
-    attribute: Attribute,
-    conditions: list[Any],
-    data: list[NDArray[np.float64]],
-    shades: list[str],
+    axes: "Axes", attribute: Attribute, conditions: list[Any], data: list[Floats], shades: list[str]
 ) -> None:
     """Bars of the categories; those that the rule allows have a black frame."""
     categories = attribute.categories or ()

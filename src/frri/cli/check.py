@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.arrays import Flags, Positions
 from frri._util.progress import Progress
 from frri.cli.console import one_line, say, sentence
 from frri.cli.measures import Measure, measure_of
@@ -37,7 +38,7 @@ RIVALS = ("compact", "ripper", "additive")
 # By how much, and by how many standard errors, a learner must be ahead to be clearly better.
 MARGIN, ERRORS = 0.02, 2.5
 
-Parts = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+Parts = list[tuple[Positions, Positions]]
 
 
 def add_check_options(parser: Parser) -> None:
@@ -62,11 +63,11 @@ class Trial:
 
     truth: NDArray[Any]
     answers: NDArray[Any]
-    fold: NDArray[np.intp]
+    fold: Positions
     n_rules: float
 
     @property
-    def right(self) -> NDArray[np.bool_]:
+    def right(self) -> Flags:
         """Which rows it got right."""
         return np.asarray(self.truth == self.answers)
 
@@ -139,7 +140,7 @@ class Check:
         return cls(X, labels, weights, parts, reason, test, patience, measure)
 
     @property
-    def tested(self) -> NDArray[np.intp]:
+    def tested(self) -> Positions:
         """The rows that are asked about, in the order of a trial."""
         return np.concatenate([test for _, test in self.parts])
 

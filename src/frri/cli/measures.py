@@ -10,13 +10,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.arrays import Floats, Positions
 from frri.cli.console import one_line
 from frri.rules.class_measures import majority
 from frri.rules.measures import wilson
 from frri.rules.number_measures import number_quality
 from frri.rules.ordered_measures import OrderedQuality, ordered_quality, quadratic_kappa
 
-Weights = NDArray[np.float64] | None
+Weights = Floats | None
 
 
 class Measure(Protocol):
@@ -123,9 +124,7 @@ class _Ordered:
     ) -> OrderedQuality:
         return ordered_quality(*self._places(truth, answers), len(self.place), weights)
 
-    def _places(
-        self, truth: NDArray[Any], answers: NDArray[Any]
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def _places(self, truth: NDArray[Any], answers: NDArray[Any]) -> tuple[Positions, Positions]:
         of_truth, of_answers = (
             np.array([self.place[str(label)] for label in labels.tolist()], dtype=np.intp)
             for labels in (truth, answers)

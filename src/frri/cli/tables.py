@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.arrays import Floats
 from frri._util.names import find_name
 from frri.cli.console import notes, say
 from frri.cli.parser import Parser
@@ -189,7 +190,7 @@ def labelled(frame: "pd.DataFrame", target: str, *, drop: bool) -> "pd.DataFrame
     return frame[known].reset_index(drop=True)
 
 
-def numbers_of(column: "pd.Series[Any]") -> NDArray[np.float64]:
+def numbers_of(column: "pd.Series[Any]") -> Floats:
     """The numbers in a column, for a model that predicts numbers.
 
     Examples

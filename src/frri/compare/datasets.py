@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.arrays import Positions
 from frri._util.names import find_name
 from frri._util.optional import not_installed
 from frri.readers.keel import KeelTable, read_keel
@@ -54,7 +55,7 @@ class Dataset:
     X: "pd.DataFrame"
     y: NDArray[np.str_]
     target: str
-    folds: NDArray[np.intp] | None = None
+    folds: Positions | None = None
     notes: tuple[str, ...] = ()
 
     @property

@@ -17,9 +17,9 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from frri._util.arrays import Positions
 from frri.compare.datasets import Dataset
 from frri.compare.learners import seeded
 from frri.compare.metrics import Metric, Outcome
@@ -59,7 +59,7 @@ class Task:
 
 def evaluate(
     data: Dataset,
-    folds: NDArray[np.intp],
+    folds: Positions,
     estimator: BaseEstimator,
     task: Task,
     metrics: Iterable[Metric],
@@ -126,8 +126,8 @@ def one_line(error: BaseException | str) -> str:
 
 def _judge(
     data: Dataset,
-    training: NDArray[np.intp],
-    test: NDArray[np.intp],
+    training: Positions,
+    test: Positions,
     model: BaseEstimator,
     metrics: Iterable[Metric],
 ) -> Cell:

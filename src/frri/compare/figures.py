@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Floats, Integers, Positions
 from frri._util.optional import optional
 from frri.compare.learners import LEARNERS
 from frri.compare.statistics import ALPHA, Comparison
@@ -179,7 +179,7 @@ class Painter:
         )
         return self._finish(name, caption, figure)
 
-    def lengths(self, name: str, counts: Mapping[str, NDArray[np.int64]]) -> Picture:
+    def lengths(self, name: str, counts: Mapping[str, Integers]) -> Picture:
         """How long the rules of each learner are."""
         shown = {l: c for l, c in counts.items() if c[1:].sum() > 0}  # noqa: E741
         columns = min(len(shown), 3)
@@ -249,7 +249,7 @@ class Painter:
         return Picture(name, caption, files["svg"], files["png"])
 
 
-def pareto_front(points: NDArray[np.float64]) -> NDArray[np.intp]:
+def pareto_front(points: Floats) -> Positions:
     """The points that no other is left of and above, from left to right.
 
     Parameters
@@ -269,9 +269,7 @@ def pareto_front(points: NDArray[np.float64]) -> NDArray[np.intp]:
     return np.array(front, dtype=np.intp)
 
 
-def _cliques(
-    ranks: NDArray[np.float64], p_values: NDArray[np.float64]
-) -> list[tuple[float, float]]:
+def _cliques(ranks: Floats, p_values: Floats) -> list[tuple[float, float]]:
     """The longest runs of neighbours in rank of which no two differ significantly."""
     found: list[tuple[int, int]] = []
     for start in range(len(ranks)):
@@ -283,7 +281,7 @@ def _cliques(
     return [(float(ranks[s]), float(ranks[e])) for s, e in found]
 
 
-def _reach(counts: NDArray[np.int64]) -> int:
+def _reach(counts: Integers) -> int:
     """The length that 99 % of the rules do not exceed."""
     share = np.cumsum(counts[1:]) / counts[1:].sum()
     return int(np.searchsorted(share, 0.99 - 1e-9)) + 1

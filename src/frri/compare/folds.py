@@ -3,13 +3,13 @@
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
+from frri._util.arrays import Positions
 from frri.compare.datasets import Dataset
 
 
-def assign_folds(data: Dataset, n_folds: int, seed: int) -> NDArray[np.intp]:
+def assign_folds(data: Dataset, n_folds: int, seed: int) -> Positions:
     """The fold in which each object is tested.
 
     Folds that come with the data are kept. Otherwise each fold gets about the same share of every

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from frri._util.arrays import Positions
 from frri.compare.datasets import Dataset
 from frri.compare.evaluation import FULL, Cell, Task, evaluate
 from frri.compare.folds import assign_folds
@@ -43,7 +42,7 @@ class Grid:
     full: bool = False
     metric_names: Sequence[str] | None = None
     metrics: tuple[Metric, ...] = field(init=False)
-    folds: dict[str, NDArray[np.intp]] = field(init=False)
+    folds: dict[str, Positions] = field(init=False)
     not_run: dict[tuple[str, str], str] = field(init=False)
 
     def __post_init__(self) -> None:

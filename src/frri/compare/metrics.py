@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import f1_score, roc_auc_score
 
+from frri._util.arrays import Floats
 from frri._util.names import find_name
 from frri.compare.sizes import Size
 from frri.rules.measures import accuracy, balanced_accuracy
@@ -32,7 +33,7 @@ class Outcome:
     model: Any
     truth: NDArray[np.str_]
     predicted: NDArray[np.str_]
-    probabilities: NDArray[np.float64] | None = None
+    probabilities: Floats | None = None
     size: Size | None = None
 
 

@@ -23,11 +23,10 @@ from frri.table import to_matrix
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Floats
     from frri.rules import Rule, RuleSet
 
-    Tenths = Mapping[str, NDArray[np.float64]]
+    Tenths = Mapping[str, Floats]
 
 
 class Mark(NamedTuple):

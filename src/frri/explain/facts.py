@@ -3,8 +3,8 @@
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Floats
 from frri.explain import ordered
 from frri.explain.explanation import ConditionMatch, Obstacle, Rival, RuleMatch, Step
 from frri.rules import RuleSet
@@ -17,7 +17,7 @@ from frri.rules.text import condition_text
 class Facts:
     """What the rules say about one row."""
 
-    def __init__(self, ruleset: RuleSet, matrix: NDArray[np.float64], shown: list[str]) -> None:
+    def __init__(self, ruleset: RuleSet, matrix: Floats, shown: list[str]) -> None:
         SUPPORTED.require(ruleset.semantics)
         self.ruleset, self.shown = ruleset, shown
         decision = Decision(ruleset, matrix)
@@ -37,7 +37,7 @@ class Facts:
         self.first = int((self.degrees > 0.0).argmax()) if len(self.degrees) else -1
         self.base, self.contributions = self._contributions()
 
-    def _contributions(self) -> tuple[float | None, NDArray[np.float64]]:
+    def _contributions(self) -> tuple[float | None, Floats]:
         """The base if there is one, and what each rule counts for the answer."""
         if self.meaning.is_list:
             counts = np.arange(len(self.degrees)) == self.first

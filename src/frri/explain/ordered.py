@@ -9,8 +9,7 @@ from frri.explain.explanation import Step
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Flags, Floats
     from frri.explain.facts import Facts
     from frri.rules import RuleSet
 
@@ -24,7 +23,7 @@ def steps(facts: "Facts") -> tuple[Step, ...]:
     )
 
 
-def odds(facts: "Facts") -> "tuple[float, NDArray[np.float64]]":
+def odds(facts: "Facts") -> "tuple[float, Floats]":
     """Log odds of "at least the class decided for", or the second where that is the first.
 
     They are the base and what each rule adds.
@@ -34,7 +33,7 @@ def odds(facts: "Facts") -> "tuple[float, NDArray[np.float64]]":
     return float(start), facts.weighted * facts.ruleset._says[:, 0]  # noqa: SLF001 - its arrays
 
 
-def rising_rules(ruleset: "RuleSet") -> "NDArray[np.bool_]":
+def rising_rules(ruleset: "RuleSet") -> "Flags":
     """Which rules speak for higher classes."""
     if ruleset.semantics.meaning.says == "number":
         return np.array([float(rule.consequent) > 0.0 for rule in ruleset], dtype=np.bool_)
@@ -64,7 +63,7 @@ def _why_by_rules(facts: "Facts", t: int) -> str:
 _Found = tuple[int, float] | None
 
 
-def _best(facts: "Facts", t: int, rising: bool, votes: "NDArray[np.float64]") -> _Found:
+def _best(facts: "Facts", t: int, rising: bool, votes: "Floats") -> _Found:
     """The first of the strongest rules for, or against, "at least class t"."""
     ruleset = facts.ruleset
     k = ruleset._rule_classes  # noqa: SLF001

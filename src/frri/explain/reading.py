@@ -6,13 +6,13 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Floats
 from frri.table import Attribute, column_names, to_matrix
 from frri.table.columns import plain_table
 
 
-def one_row(row: Any, attributes: Sequence[Attribute]) -> tuple[NDArray[np.float64], list[str]]:
+def one_row(row: Any, attributes: Sequence[Attribute]) -> tuple[Floats, list[str]]:
     """The row as a matrix, and its values for people.
 
     Examples
@@ -72,7 +72,7 @@ def _as_table(row: Any, names: list[str]) -> Any:
         )
     if items and all(isinstance(item, list | tuple | np.ndarray) for item in items):
         return row  # of rows
-    values: NDArray[np.object_] = np.empty((1, len(items)), dtype=object)
+    values = np.empty((1, len(items)), dtype=object)
     values[0] = items
     return values
 

@@ -6,8 +6,8 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Floats
 from frri.explain.change import smallest_change
 from frri.explain.change.goal import NumberGoal, altered
 from frri.explain.change.readable import python_value, readable
@@ -159,7 +159,7 @@ def _goal(
 
 def _change(
     ruleset: RuleSet,
-    row: NDArray[np.float64],
+    row: Floats,
     shown: list[str],
     movable: list[int],
     effort: int,

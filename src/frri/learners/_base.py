@@ -12,6 +12,7 @@ from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from frri._util.arrays import Floats, Positions
 from frri._util.progress import Progress
 from frri.learners._calibration import Calibration, calibration_of
 from frri.learners._parameters import check_count
@@ -49,10 +50,10 @@ from frri.table.typical import with_typical
 class CheckedTable:
     """What tables to learn from have in common."""
 
-    values: NDArray[np.float64]
+    values: Floats
     attributes: tuple[Attribute, ...]
     # What every object weighs; None if all weigh the same.
-    weights: NDArray[np.float64] | None
+    weights: Floats | None
 
     @property
     def encoded(self) -> EncodedTable:
@@ -60,7 +61,7 @@ class CheckedTable:
         return EncodedTable(self.values, self.attributes)
 
     @property
-    def all_weights(self) -> NDArray[np.float64]:
+    def all_weights(self) -> Floats:
         """What every object weighs: 1, if nothing was said."""
         return np.ones(len(self.values)) if self.weights is None else self.weights
 
@@ -69,14 +70,14 @@ class CheckedTable:
 class TrainingTable(CheckedTable):
     """A checked training table: what every learner starts from."""
 
-    values: NDArray[np.float64]
-    classes: NDArray[np.intp]
+    values: Floats
+    classes: Positions
     labels: tuple[Label, ...]
     attributes: tuple[Attribute, ...]
     target: str
-    weights: NDArray[np.float64] | None = None
+    weights: Floats | None = None
 
-    def take(self, rows: NDArray[np.intp]) -> "TrainingTable":
+    def take(self, rows: Positions) -> "TrainingTable":
         """Some of the objects, with the classes that are present among them."""
         present, classes = np.unique(self.classes[rows], return_inverse=True)
         return replace(
@@ -98,13 +99,13 @@ class TrainingTable(CheckedTable):
 class NumberTable(CheckedTable):
     """A checked training table with a number for every object."""
 
-    values: NDArray[np.float64]
-    numbers: NDArray[np.float64]
+    values: Floats
+    numbers: Floats
     attributes: tuple[Attribute, ...]
     target: str
-    weights: NDArray[np.float64] | None = None
+    weights: Floats | None = None
 
-    def take(self, rows: NDArray[np.intp]) -> "NumberTable":
+    def take(self, rows: Positions) -> "NumberTable":
         """Some of the objects."""
         weights = None if self.weights is None else self.weights[rows]
         return replace(self, values=self.values[rows], numbers=self.numbers[rows], weights=weights)
@@ -133,7 +134,7 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
     path_: SizePath | None = None
 
     @property
-    def feature_importances_(self) -> NDArray[np.float64]:
+    def feature_importances_(self) -> Floats:
         """The share of each attribute in what the rules say: see `frri.rules.attribute_shares`."""
         check_is_fitted(self)
         return attribute_shares(self.ruleset_)
@@ -210,14 +211,14 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
             )
         return table, y
 
-    def _weighed(self, table: Table, weights: NDArray[np.float64] | None) -> Table:
+    def _weighed(self, table: Table, weights: Floats | None) -> Table:
         """A table whose objects weigh so much, its gaps filled where typical values count."""
         if self.missing == "typical":
             filled = with_typical(table.encoded, weights)
             table = replace(table, values=filled.matrix, attributes=filled.attributes)
         return replace(table, weights=weights)
 
-    def _new_values(self, X: Any) -> NDArray[np.float64]:
+    def _new_values(self, X: Any) -> Floats:
         """Check new data against the training columns and encode them."""
         check_is_fitted(self)
         attributes = self.ruleset_.attributes
@@ -229,7 +230,7 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
             check_numbers(X, allow_missing=self._allows_missing())
             # What has been looked at is not looked at again.
             known = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
-            values: NDArray[np.float64] = validate_data(
+            values: Floats = validate_data(
                 self,
                 X,
                 reset=False,
@@ -289,7 +290,7 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         matrix = self._new_values(X)
         return self.classes_[self.ruleset_.predict_index(matrix, n_jobs=self.n_jobs)]
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Predict a share for every class, in the order of `classes_`; rows sum to 1.
 
         Parameters
@@ -303,7 +304,7 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         matrix = self._new_values(X)
         return self.ruleset_.probabilities(matrix, n_jobs=self.n_jobs)
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Floats:
         """How much speaks for each class: its probability, or with two classes how far the second leads.
 
         Parameters
@@ -357,7 +358,7 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         """Everything between a checked table and `ruleset_`."""
         raise NotImplementedError
 
-    def _for_part(self, rows: NDArray[np.intp], labels: Collection[Label]) -> Self:  # noqa: ARG002 - for those who know objects
+    def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:  # noqa: ARG002 - for those who know objects
         """A learner of the same kind for some of the objects and classes, that need not be thorough."""
         size = {} if self.path_ is None else {"max_rules": self.path_.chosen}
         one: Self = clone(self).set_params(verbose=0, **size)

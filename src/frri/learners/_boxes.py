@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.arrays import Flags, Floats
 from frri.fuzzy import Scaling
 from frri.induction import ConditionType
 from frri.learners._base import NumberTable, TrainingTable
@@ -57,9 +58,7 @@ def box_conditions(
     return tuple(conditions)
 
 
-def scaled_values(
-    table: TrainingTable | NumberTable,
-) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
+def scaled_values(table: TrainingTable | NumberTable) -> tuple[Floats, Flags | None]:
     """Values scaled to [0, 1] by the attributes' ranges, codes of nominal ones; which ones those are."""
     nominal = np.array([attribute.kind == "nominal" for attribute in table.attributes])
     low = np.array([attribute.low for attribute in table.attributes])

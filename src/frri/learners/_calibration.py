@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from frri._util.arrays import Flags, Floats, Positions
     from frri.learners._base import RuleClassifier, TrainingTable
-
-    Floats = NDArray[np.float64]
 
 # Different objects that are asked about, at most: one number is to be found, and more cost time.
 MOST_OBJECTS = 1_000
@@ -90,7 +89,7 @@ def calibration_of(learner: RuleClassifier, table: TrainingTable) -> Calibration
     return least_loss(shares, decided, classes, sizes, weights, surprise, stretches)
 
 
-def halves(table: TrainingTable) -> tuple[NDArray[np.intp], NDArray[np.bool_], int]:
+def halves(table: TrainingTable) -> tuple[Positions, Flags, int]:
     """The objects to ask about, the half in which each of them is, and how many differ.
 
     Both depend on the values of an object and on its class alone, and not on its place or on how often
@@ -112,9 +111,7 @@ _SPREAD = 0x9E3779B97F4A7C15
 _ODD = np.uint64(_SPREAD)
 
 
-def equal_rows(
-    table: TrainingTable,
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.uint64]]:
+def equal_rows(table: TrainingTable) -> tuple[Positions, Positions, NDArray[np.uint64]]:
     """Objects that differ in values or class: the first of each, which one every object is, and a key each.
 
     They come in the order of their keys, which depend on values and class alone.
@@ -151,8 +148,8 @@ def _keys(values: Floats) -> NDArray[np.uint64]:
 
 def least_loss(
     shares: Floats,
-    decided: NDArray[np.intp],
-    classes: NDArray[np.intp],
+    decided: Positions,
+    classes: Positions,
     sizes: Floats,
     weights: Floats,
     surprise: float = 1.0,

@@ -15,12 +15,9 @@ from frri.rules.ruleset import COVERS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Flags, Integers, Positions
     from frri.learners._base import TrainingTable
     from frri.rules import RuleSet
-
-    Integers = NDArray[np.int64]
 
 Part = TypeVar("Part")
 
@@ -171,8 +168,8 @@ class _Elimination:
     def __init__(
         self,
         amounts: Integers,
-        own: NDArray[np.intp],
-        classes: NDArray[np.intp],
+        own: Positions,
+        classes: Positions,
         units: Integers,
         kept: list[int],
         *,
@@ -216,12 +213,12 @@ class _Elimination:
             )
         return scores
 
-    def _score(self, rows: NDArray[np.intp], rules: list[int]) -> Integers:
+    def _score(self, rows: Positions, rules: list[int]) -> Integers:
         amounts = self.amounts[rows][:, rules]
         found = amounts.sum(axis=1) if self.adds else amounts.max(axis=1, initial=0)
         return np.asarray(found)
 
-    def _right(self, rows: NDArray[np.intp], scores: Integers) -> NDArray[np.bool_]:
+    def _right(self, rows: Positions, scores: Integers) -> Flags:
         """Whose class has the highest score, of equal ones the first, above 0."""
         right = scores.argmax(axis=1) == self.classes[rows]
         return np.asarray(right & (scores.max(axis=1, initial=0) > 0))

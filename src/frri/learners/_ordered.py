@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Floats
 from frri._util.names import shown
 from frri.learners._base import RuleClassifier, TrainingTable
 from frri.rules import Label
@@ -20,7 +20,7 @@ class OrderedRuleClassifier(RuleClassifier):
     # The classes from the lowest to the highest: a parameter of all of them.
     class_order: Any = None
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Floats:
         """How far each class is from being too high or too low; of two classes how far the second leads.
 
         Parameters

@@ -17,9 +17,7 @@ from frri.learners import _similarity_kernels as rough
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from frri.learners._similarity_kernels import Floats
+    from frri._util.arrays import Floats, Positions
     from frri.table import Attribute
 
 # Objects from which it pays to compile the kernels and, where an earlier process has left them
@@ -75,8 +73,8 @@ class PositiveRegion:
 
     def __init__(
         self,
-        values: NDArray[np.float64],
-        classes: NDArray[np.intp],
+        values: Floats,
+        classes: Positions,
         attributes: Sequence[Attribute],
         t_norm: str,
         implicator: str,

@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import RegressorMixin
 
+from frri._util.arrays import Flags, Floats
 from frri.learners._base import NumberTable, RuleLearner, named_labels
 from frri.learners._parameters import check_share
 from frri.learners._weights import weighted_objects, with_weights
@@ -15,8 +15,6 @@ from frri.rules.intervals import half_widths
 from frri.table import EncodedTable, column_names
 from frri.table.checks import check_labels, check_quantities, warn_about_columns
 from frri.table.columns import plain_table
-
-Floats = NDArray[np.float64]
 
 # Decides which rows are held back to measure errors on.
 SEED = 0
@@ -104,7 +102,7 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         return NumberTable(table.matrix, numbers, table.attributes, target)
 
 
-def _some(X: Any, rows: NDArray[np.bool_]) -> Any:
+def _some(X: Any, rows: Flags) -> Any:
     """Some rows of a table of any form."""
     X = plain_table(X)
     if column_names(X) is None and not isinstance(X, EncodedTable) and not issparse(X):

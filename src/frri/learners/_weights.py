@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from frri._util.arrays import Floats, Integers
 from frri._util.names import shown
 from frri.table import EncodedTable
 from frri.table.columns import is_missing, number, plain_table
@@ -31,7 +32,7 @@ class Weights:
         A power of 2; 1 if all weights are whole numbers.
     """
 
-    units: NDArray[np.int64]
+    units: Integers
     unit: float = 1.0
 
     @classmethod
@@ -40,7 +41,7 @@ class Weights:
         return cls(np.ones(n_objects, dtype=np.int64))
 
     @classmethod
-    def of(cls, weights: NDArray[np.float64], most_units: int = MOST_UNITS) -> Self:
+    def of(cls, weights: Floats, most_units: int = MOST_UNITS) -> Self:
         """Weights above 0; what does not fit a unit of 2^-62 of their sum is rounded.
 
         With fewer units than 2^53, sums stay exact as floating-point numbers, too.
@@ -64,7 +65,7 @@ class Weights:
         return units if self.unit == 1.0 else units * self.unit
 
 
-def sums_by_key(keys: Any, units: NDArray[np.int64], n_keys: int) -> NDArray[np.int64]:
+def sums_by_key(keys: Any, units: Integers, n_keys: int) -> Integers:
     """What the objects with each key weigh together.
 
     Examples
@@ -77,7 +78,7 @@ def sums_by_key(keys: Any, units: NDArray[np.int64], n_keys: int) -> NDArray[np.
     return sums
 
 
-def weighted_objects(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, NDArray[np.float64]]:
+def weighted_objects(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Floats]:
     """The rows and labels that weigh anything, and what they weigh.
 
     Rows of weight 0 are left out here, before anybody looks at them.
@@ -101,7 +102,7 @@ Table = TypeVar("Table")
 
 def with_weights(
     table_of: Callable[[Any, Any], Table], X: Any, y: Any, sample_weight: Any
-) -> tuple[Table, NDArray[np.float64] | None]:
+) -> tuple[Table, Floats | None]:
     """A training table without the objects that weigh nothing, and what the others weigh, if given."""
     if sample_weight is None:
         return table_of(X, y), None
@@ -131,9 +132,7 @@ def check_class_weight(class_weight: Any) -> None:
         )
 
 
-def class_factors(
-    class_weight: Any, labels: Sequence[Any], sizes: NDArray[np.float64], target: str
-) -> NDArray[np.float64]:
+def class_factors(class_weight: Any, labels: Sequence[Any], sizes: Floats, target: str) -> Floats:
     """What an object of each class counts for, times its own weight.
 
     Parameters
@@ -175,7 +174,7 @@ def class_factors(
     return factors
 
 
-def _checked(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+def _checked(sample_weight: Any, n_rows: int) -> Floats:
     array = np.asarray(plain_table(sample_weight))
     if array.shape != (n_rows,):
         raise ValueError(
@@ -202,7 +201,7 @@ def _checked(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     return weights
 
 
-def _numbers(array: NDArray[Any]) -> NDArray[np.float64]:
+def _numbers(array: NDArray[Any]) -> Floats:
     if array.dtype.kind in "biuf":
         return array.astype(np.float64)
     values = array.tolist()

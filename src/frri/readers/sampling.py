@@ -10,10 +10,8 @@ from frri._util.names import find_name
 
 if TYPE_CHECKING:
     import pandas as pd
-    from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+    from frri._util.arrays import Flags, Floats, Integers
 
 # Rows of every class that a sample has, if there are so many.
 LEAST = 5
@@ -107,7 +105,7 @@ class Sample:
         self._worst = np.array([*(least[-1] for least in self._least), -1.0])
         return np.asarray(known, dtype=np.int64)[codes]
 
-    def _needed(self, lots: Floats, classes: Integers) -> NDArray[np.bool_]:
+    def _needed(self, lots: Floats, classes: Integers) -> Flags:
         return np.asarray(
             (classes >= 0) & (lots <= self._worst[np.minimum(classes, len(self._worst) - 1)])
         )

@@ -3,15 +3,15 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Flags, Positions
 from frri.rules import RuleSet
 from frri.rules.carrying import carrying_rules
 from frri.rules.decision import Decision
 from frri.rules.measures import wilson
 
 
-def deciding_rules(decision: Decision) -> NDArray[np.intp]:
+def deciding_rules(decision: Decision) -> Positions:
     """The rule that decides about each row or carries its answer, -1 where none does.
 
     Examples
@@ -25,9 +25,7 @@ def deciding_rules(decision: Decision) -> NDArray[np.intp]:
     return np.where(decision.silent, -1, decision.deciding) if carrying is None else carrying
 
 
-def decided_rows(
-    n_rules: int, deciding: NDArray[np.intp], right: NDArray[np.bool_] | None
-) -> list[dict[str, Any]]:
+def decided_rows(n_rules: int, deciding: Positions, right: Flags | None) -> list[dict[str, Any]]:
     """For each rule how many rows it decides, and how many of them rightly, with an interval.
 
     Examples
@@ -50,7 +48,7 @@ def decided_rows(
 
 
 def beside(
-    ruleset: RuleSet, classes: NDArray[np.intp], decided: NDArray[np.intp], uncovered: int
+    ruleset: RuleSet, classes: Positions, decided: Positions, uncovered: int
 ) -> dict[str, Any]:
     """How sure the accuracy is, what always answering the commonest class would reach, rows without a rule.
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri import __version__
+from frri._util.arrays import Flags, Floats, Positions
 from frri.report.decisions import beside, decided_rows, deciding_rules
 from frri.report.histograms import coloured_classes, histogram
 from frri.report.merged import merged_rules
@@ -160,8 +161,8 @@ class _Table:
     Of numbers, `predicted` has the `truth` (or None), the `answers` and the `scale` of both.
     """
 
-    matrix: NDArray[np.float64]
-    classes: NDArray[np.intp] | None
+    matrix: Floats
+    classes: Positions | None
     statistics: tuple[RuleStatistics, ...] | None
     predicted: dict[str, Any] = field(default_factory=dict)
 
@@ -193,7 +194,7 @@ def _read(ruleset: RuleSet, X: Any, y: Any) -> _Table | None:
     return _Table(matrix, classes, known)
 
 
-def _read_numbers(ruleset: RuleSet, matrix: NDArray[np.float64], y: Any) -> _Table:
+def _read_numbers(ruleset: RuleSet, matrix: Floats, y: Any) -> _Table:
     answers = ruleset.predict(EncodedTable(matrix, ruleset.attributes))
     if y is None:
         scale = number_scale(ruleset, answers)
@@ -289,7 +290,7 @@ def _attributes(
 
 
 def _rules(
-    ruleset: RuleSet, table: _Table, sample: NDArray[np.intp], covers: NDArray[np.bool_]
+    ruleset: RuleSet, table: _Table, sample: Positions, covers: Flags
 ) -> list[dict[str, Any]]:
     """Statistics of each rule on all rows, and what it covers among the embedded ones."""
     once = covers.sum(axis=1) == 1
@@ -319,7 +320,7 @@ def _known(known: RuleStatistics | None) -> dict[str, Any]:
     }
 
 
-def _mixed(ruleset: RuleSet, shuffled: NDArray[np.intp]) -> NDArray[np.intp]:
+def _mixed(ruleset: RuleSet, shuffled: Positions) -> Positions:
     """As many of the embedded rows as attributes can be ranked on within seconds."""
     used = {name for rule in ruleset for name in rule.attributes}
     affordable = EFFORT // max(len(ruleset) * len(used), 1)
@@ -327,7 +328,7 @@ def _mixed(ruleset: RuleSet, shuffled: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _importances(
-    ruleset: RuleSet, matrix: NDArray[np.float64], truth: NDArray[Any], seed: int
+    ruleset: RuleSet, matrix: Floats, truth: NDArray[Any], seed: int
 ) -> dict[str, float]:
     """What the accuracy, or R squared, loses without each attribute."""
     labels = label_array(ruleset.classes)[truth] if ruleset.classes else truth
@@ -336,7 +337,7 @@ def _importances(
     return {one.attribute: one.drop for one in found}
 
 
-def _sample(table: _Table, max_rows: int, room: int, n_rules: int, seed: int) -> NDArray[np.intp]:
+def _sample(table: _Table, max_rows: int, room: int, n_rules: int, seed: int) -> Positions:
     """The rows to embed, ascending: as many as allowed and as fit."""
     if max_rows < 1:
         raise ValueError(f"max_rows must be 1 or more, got {max_rows}.")
@@ -362,7 +363,7 @@ def _names(names: Any, n_rows: int) -> list[str] | None:
     return given
 
 
-def _data(table: _Table, sample: NDArray[np.intp]) -> dict[str, Any]:
+def _data(table: _Table, sample: Positions) -> dict[str, Any]:
     sampled = len(sample) < len(table)
     return {
         "n_rows": len(table),
@@ -375,7 +376,7 @@ def _data(table: _Table, sample: NDArray[np.intp]) -> dict[str, Any]:
 
 
 def _add_answers(
-    ruleset: RuleSet, table: _Table, sample: NDArray[np.intp], result: dict[str, Any]
+    ruleset: RuleSet, table: _Table, sample: Positions, result: dict[str, Any]
 ) -> None:
     """What is decided or predicted about the rows, by which rules, and how well."""
     decision = ruleset.decide(EncodedTable(table.matrix, ruleset.attributes))
@@ -394,11 +395,7 @@ def _add_answers(
 
 
 def _add_decided(
-    ruleset: RuleSet,
-    table: _Table,
-    decision: Decision,
-    sample: NDArray[np.intp],
-    result: dict[str, Any],
+    ruleset: RuleSet, table: _Table, decision: Decision, sample: Positions, result: dict[str, Any]
 ) -> None:
     classes, decided = table.classes, decision.index
     result["data"] |= {"class_counts": None, "decided": pack_codes(decided[sample])}
@@ -412,7 +409,7 @@ def _add_decided(
         } | beside(ruleset, classes, decided, int(decision.silent.sum()))
 
 
-def _add_predicted(table: _Table, sample: NDArray[np.intp], result: dict[str, Any]) -> None:
+def _add_predicted(table: _Table, sample: Positions, result: dict[str, Any]) -> None:
     truth, answers = table.truth, table.predicted["answers"]
     result["data"] |= {
         "truth": None if truth is None else pack_numbers(truth[sample]),

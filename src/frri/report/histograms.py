@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Floats, Positions
 from frri.table import Attribute
 
 N_BINS = 24
@@ -14,7 +14,7 @@ N_COLOURS = 7
 MOST_CATEGORIES = 60
 
 
-def coloured_classes(counts: NDArray[np.float64]) -> list[int]:
+def coloured_classes(counts: Floats) -> list[int]:
     """Positions of the classes with a colour of their own: all, or the largest ones, in their order.
 
     Examples
@@ -30,7 +30,7 @@ def coloured_classes(counts: NDArray[np.float64]) -> list[int]:
 
 
 def histogram(
-    attribute: Attribute, column: NDArray[np.float64], series: NDArray[np.intp], n_series: int
+    attribute: Attribute, column: Floats, series: Positions, n_series: int
 ) -> dict[str, Any] | None:
     """Rows per bin and series; None where there is nothing to draw.
 

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from frri._util.arrays import Positions
 from frri.rules import RuleSet
 from frri.rules.hierarchy import SUPPORTED, Hierarchy, RuleNode
 from frri.rules.rule import label_array
@@ -16,7 +14,7 @@ MOST_RULES = 60
 
 
 def merged_rules(
-    ruleset: RuleSet, table: EncodedTable, classes: NDArray[np.intp]
+    ruleset: RuleSet, table: EncodedTable, classes: Positions
 ) -> list[dict[str, Any]] | None:
     """The roots of `RuleSet.hierarchy`, each with what is below it; None where nothing can be merged.
 

@@ -3,11 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Floats, Positions
 from frri.rules import RuleSet
-
-Floats = NDArray[np.float64]
 
 # Levels from low to high: each is a colour, as a class is.
 N_LEVELS = 5
@@ -61,7 +59,7 @@ def number_scale(ruleset: RuleSet, numbers: Floats | None) -> dict[str, Any]:
     }
 
 
-def levels_of(numbers: Floats, edges: list[float]) -> NDArray[np.intp]:
+def levels_of(numbers: Floats, edges: list[float]) -> Positions:
     """The level of each number, from 0.
 
     Examples

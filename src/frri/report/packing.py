@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.arrays import Flags, Floats
+
 Packed = dict[str, Any]
 
 
-def pack_numbers(column: NDArray[np.float64]) -> Packed:
+def pack_numbers(column: Floats) -> Packed:
     """A column of floats in the shortest of four ways, all of them exact.
 
     These are doubles, singles, whole numbers of decimal places, and positions in a list of values.
@@ -56,7 +58,7 @@ def pack_codes(codes: NDArray[np.integer]) -> Packed:
     return _pack(codes, "u1" if largest < 1 << 8 else "u2" if largest < 1 << 16 else "u4")
 
 
-def pack_flags(flags: NDArray[np.bool_]) -> Packed:
+def pack_flags(flags: Flags) -> Packed:
     """Which rows: as a bit per row, or as row numbers where these are fewer characters.
 
     Examples
@@ -69,7 +71,7 @@ def pack_flags(flags: NDArray[np.bool_]) -> Packed:
     return min((bits, rows), key=lambda packed: len(packed["data"]))
 
 
-def _decimals(column: NDArray[np.float64]) -> Packed | None:
+def _decimals(column: Floats) -> Packed | None:
     """Numbers of at most four decimal places, as most measurements are; None for others."""
     if not np.isfinite(column).all() or not len(column) or np.abs(column).max() > 1e9:
         return None

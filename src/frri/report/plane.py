@@ -3,17 +3,15 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Floats
 from frri.table import Attribute
 
 # Categories beyond these are rare, and would make the table wide.
 MOST_CATEGORIES = 60
 
 
-def principal_plane(
-    matrix: NDArray[np.float64], attributes: Sequence[Attribute]
-) -> NDArray[np.float64] | None:
+def principal_plane(matrix: Floats, attributes: Sequence[Attribute]) -> Floats | None:
     """The first two principal components of the rows, each moved into 0 to 1; None without two of them.
 
     Numbers, dates and ordered categories are in shares of their range, nominal ones are 1 in the column of
@@ -53,7 +51,7 @@ def principal_plane(
     return np.asarray((places - low) / (high - low))
 
 
-def _numbers(column: NDArray[np.float64], attribute: Attribute) -> NDArray[np.float64]:
+def _numbers(column: Floats, attribute: Attribute) -> Floats:
     """One column in shares of its range, or one of 0 and 1 for each category; gaps are means."""
     if attribute.kind == "nominal":
         n = min(len(attribute.categories or ()), MOST_CATEGORIES)

@@ -1,10 +1,10 @@
 """Large tables: the same results as in plain numpy, from compiled kernels on all cores."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from frri import _twins
 from frri._twins import compiled, numba_installed
+from frri._util.arrays import Floats, Positions
 from frri._util.threads import in_threads, n_threads
 from frri.rules.matching import Matcher
 from frri.rules.semantics import Semantics, Support
@@ -27,7 +27,7 @@ SUPPORTED = Support(
 )
 
 
-def pays(semantics: Semantics, matcher: Matcher, matrix: NDArray[np.float64]) -> bool:
+def pays(semantics: Semantics, matcher: Matcher, matrix: Floats) -> bool:
     """Whether the kernels can do it (the best or nearest rule) for finite values and are worth it."""
     work = len(matrix) * len(matcher.columns)
     if work < WARM or not matrix.shape[1] or not numba_installed():
@@ -41,13 +41,13 @@ def pays(semantics: Semantics, matcher: Matcher, matrix: NDArray[np.float64]) ->
 
 def decide(
     matcher: Matcher,
-    matrix: NDArray[np.float64],
-    rule_classes: NDArray[np.intp],
+    matrix: Floats,
+    rule_classes: Positions,
     n_classes: int,
     *,
     with_scores: bool,
     n_jobs: int | None = None,
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+) -> tuple[Positions, Floats]:
     """The position of each object's class, and objects x classes scores if they are wanted."""
     from frri.rules import _prediction_kernels as prediction  # noqa: PLC0415 - not needed for small tables
 

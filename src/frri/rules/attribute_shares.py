@@ -3,13 +3,14 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from frri._util.arrays import Floats
 
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet
 
 
-def attribute_shares(ruleset: "RuleSet") -> NDArray[np.float64]:
+def attribute_shares(ruleset: "RuleSet") -> Floats:
     """The share of each attribute in what the rules say; without data, and without any chance in it.
 
     A rule counts for its weight times what it covered in training, or, where it adds a number, for the

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Floats, Positions
 from frri.rules.decision import Decision
 from frri.table import EncodedTable
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 BLOCK = 1 << 20
 
 
-def carrying_rules(ruleset: "RuleSet", matrix: NDArray[np.float64]) -> NDArray[np.intp] | None:
+def carrying_rules(ruleset: "RuleSet", matrix: Floats) -> Positions | None:
     """The position of the rule that carries the answer about each object; -1 where none does.
 
     A rule carries an answer if no other has a larger part in it, of equal ones the first. The part of a
@@ -57,13 +57,13 @@ def carrying_rules(ruleset: "RuleSet", matrix: NDArray[np.float64]) -> NDArray[n
     return found
 
 
-def _counted(decision: Decision) -> NDArray[np.float64]:
+def _counted(decision: Decision) -> Floats:
     """Objects x rules: weight times degree."""
     weights = np.array([rule.weight for rule in decision.ruleset], dtype=np.float64)
     return np.asarray(decision.degrees * weights)
 
 
-def _to_the_lead(decision: Decision) -> NDArray[np.float64]:
+def _to_the_lead(decision: Decision) -> Floats:
     says, own = decision.ruleset._says, decision.index  # noqa: SLF001 - one engine
     lead = says[:, own].T
     if says.shape[1] > 1:
@@ -73,11 +73,11 @@ def _to_the_lead(decision: Decision) -> NDArray[np.float64]:
     return np.asarray(_counted(decision) * lead)
 
 
-def _sizes(decision: Decision) -> NDArray[np.float64]:
+def _sizes(decision: Decision) -> Floats:
     return np.abs(_counted(decision) * decision.ruleset._says[:, 0])  # noqa: SLF001
 
 
-def _of_the_bounds(decision: Decision) -> NDArray[np.float64]:
+def _of_the_bounds(decision: Decision) -> Floats:
     ruleset, own = decision.ruleset, decision.index[:, None]
     rising = np.array([rule.relation == "at least" for rule in ruleset], dtype=np.bool_)
     bound = ruleset._rule_classes  # noqa: SLF001 - one engine

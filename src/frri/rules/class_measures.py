@@ -6,7 +6,8 @@ What is asked of a model as a whole stands in `frri.rules.measures`.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from frri._util.arrays import Flags, Floats, Positions
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class ClassQuality:
 
 
 def class_qualities(
-    classes: NDArray[np.intp], decided: NDArray[np.intp], probabilities: NDArray[np.float64]
+    classes: Positions, decided: Positions, probabilities: Floats
 ) -> tuple[ClassQuality, ...]:
     """Precision, recall, F1 and AUC of every class.
 
@@ -70,7 +71,7 @@ def class_qualities(
     return tuple(found)
 
 
-def area_under_curve(own: NDArray[np.bool_], scores: NDArray[np.float64]) -> float | None:
+def area_under_curve(own: Flags, scores: Floats) -> float | None:
     """Share of the pairs, one row of the class and one of another, in which the first scores higher.
 
     Examples
@@ -87,7 +88,7 @@ def area_under_curve(own: NDArray[np.bool_], scores: NDArray[np.float64]) -> flo
     return float((ranks[own].sum() - n_own * (n_own + 1) / 2) / (n_own * n_others))
 
 
-def brier_score(classes: NDArray[np.intp], probabilities: NDArray[np.float64]) -> float:
+def brier_score(classes: Positions, probabilities: Floats) -> float:
     """Mean squared distance between the probabilities and what happened: 0 is perfect.
 
     Squares are added over the classes; of two classes, whose squares are equal, one is counted.
@@ -103,9 +104,7 @@ def brier_score(classes: NDArray[np.intp], probabilities: NDArray[np.float64]) -
     return float(squares.mean()) / (2 if probabilities.shape[1] == 2 else 1)
 
 
-def majority(
-    classes: NDArray[np.intp], weights: NDArray[np.float64] | None = None
-) -> tuple[int, float]:
+def majority(classes: Positions, weights: Floats | None = None) -> tuple[int, float]:
     """The commonest class, by numbers of rows or by what they weigh, and the accuracy of answering it.
 
     Examples

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from math import inf, nextafter
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from frri._util.arrays import Floats
 from frri.table.categories import category_codes
 from frri.table.columns import plain_column
 
@@ -24,7 +25,7 @@ class Condition(ABC):
     attribute: str
 
     @abstractmethod
-    def membership(self, values: ArrayLike) -> NDArray[np.float64]:
+    def membership(self, values: ArrayLike) -> Floats:
         """To which degree, from 0 to 1, values of the attribute satisfy the condition."""
 
 
@@ -84,7 +85,7 @@ class NumericCondition(Condition):
         """The four bounds in ascending order."""
         return self.support_low, self.core_low, self.core_high, self.support_high
 
-    def membership(self, values: ArrayLike) -> NDArray[np.float64]:
+    def membership(self, values: ArrayLike) -> Floats:
         """To which degree values satisfy the condition; 0 for a missing one (NaN)."""
         x = np.asarray(values, dtype=np.float64)
         result = ((x >= self.core_low) & (x <= self.core_high)).astype(np.float64)
@@ -125,7 +126,7 @@ class NominalCondition(Condition):
         if not self.values:
             raise ValueError(f"The condition on {self.attribute!r} allows no value at all.")
 
-    def membership(self, values: ArrayLike) -> NDArray[np.float64]:
+    def membership(self, values: ArrayLike) -> Floats:
         """1 for an allowed value, 0 for any other and for a missing one.
 
         A value is allowed in whatever form it comes (see `frri.table.categories`), taking the allowed

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.arrays import Flags, Floats
 from frri.rules.measures import accuracy, coverage
 from frri.table import EncodedTable
 
@@ -20,10 +21,7 @@ MOST_ROWS = 1_000
 
 
 def quality_by_size(
-    ruleset: "RuleSet",
-    matrix: NDArray[np.float64],
-    truth: NDArray[Any],
-    covers: NDArray[np.bool_],
+    ruleset: "RuleSet", matrix: Floats, truth: NDArray[Any], covers: Flags
 ) -> list[dict[str, float]]:
     """Accuracy, or mean absolute error, and coverage with the first 0, 1, 2, ... rules, at `CURVE_POINTS` sizes or fewer.
 
@@ -65,9 +63,7 @@ def quality_by_size(
     return points
 
 
-def adding_order(
-    ruleset: "RuleSet", covers: NDArray[np.bool_]
-) -> tuple[Sequence[int], Sequence[int]]:
+def adding_order(ruleset: "RuleSet", covers: Flags) -> tuple[Sequence[int], Sequence[int]]:
     """Rules in the order in which they are added, and those that are always there."""
     n_rules = len(ruleset)
     if ruleset.combination == "first":

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.arrays import Flags, Floats, Integers, Positions
 from frri._util.threads import in_threads
 from frri.rules import _prediction as bulk
 from frri.rules.matching import Matcher
@@ -50,9 +51,7 @@ class Decision:
     (['low', 'any'], [0, 1])
     """
 
-    def __init__(
-        self, ruleset: "RuleSet", matrix: NDArray[np.float64], n_jobs: int | None = None
-    ) -> None:
+    def __init__(self, ruleset: "RuleSet", matrix: Floats, n_jobs: int | None = None) -> None:
         self.ruleset = ruleset
         self.matrix = matrix
         self.n_jobs = n_jobs
@@ -65,20 +64,20 @@ class Decision:
         return label_array(self.ruleset.classes)[self.index]
 
     @cached_property
-    def index(self) -> NDArray[np.intp]:
+    def index(self) -> Positions:
         """The position of each object's class."""
         self._check_classes()
         if self._in_bulk:
             return self._bulk(with_scores=False)[0]
         if self._link == "steps":
             return np.asarray((self.scores[:, 1:] > 0.5).sum(axis=1))
-        decided: NDArray[np.intp] = self.scores.argmax(axis=1)
+        decided: Positions = self.scores.argmax(axis=1)
         if self._link == "shares" and len(self._silent_rows):
             decided[self._silent_rows] = self._fallback.argmax(axis=1)
         return decided
 
     @cached_property
-    def scores(self) -> NDArray[np.float64]:
+    def scores(self) -> Floats:
         """Objects x classes: what the rules say, by the table of `frri.rules.semantics`.
 
         A row of zeros where no rule fires and the fallback decides between classes; in regression one
@@ -105,7 +104,7 @@ class Decision:
         return scores
 
     @cached_property
-    def probabilities(self) -> NDArray[np.float64]:
+    def probabilities(self) -> Floats:
         """Objects x classes, each row with sum 1; the class decided for has the largest share."""
         self._check_classes()
         link, scores = self._link, self.scores
@@ -131,7 +130,7 @@ class Decision:
         return shares
 
     @cached_property
-    def deciding(self) -> NDArray[np.intp]:
+    def deciding(self) -> Positions:
         """The position of the rule that decided about each object; -1 where no single one did."""
         ruleset, matcher, clipped = self.ruleset, self._matcher, self._clipped
         decides, kind = ruleset.semantics.meaning.decides, last_resort(ruleset)
@@ -155,7 +154,7 @@ class Decision:
         return found
 
     @cached_property
-    def silent(self) -> NDArray[np.bool_]:
+    def silent(self) -> Flags:
         """Objects for which no rule fires, or none that says anything: the fallback decides."""
         if self._link == "shares":
             return np.asarray(~(self.scores.max(axis=1) > 0.0))
@@ -167,7 +166,7 @@ class Decision:
         return silent
 
     @cached_property
-    def degrees(self) -> NDArray[np.float64]:
+    def degrees(self) -> Floats:
         """Objects x rules: to which degree each rule's conditions hold (without its weight)."""
         degrees = np.empty((len(self.matrix), len(self.ruleset)))
         clipped = self._clipped
@@ -199,11 +198,11 @@ class Decision:
         return self.ruleset.semantics.meaning.link
 
     @cached_property
-    def _clipped(self) -> NDArray[np.float64]:
+    def _clipped(self) -> Floats:
         return self._matcher.clipped(self._filled)
 
     @cached_property
-    def _filled(self) -> NDArray[np.float64]:
+    def _filled(self) -> Floats:
         return self.matrix if self._finite else self._matcher.filled(self.matrix)
 
     @cached_property
@@ -217,7 +216,7 @@ class Decision:
         worth = bulk.pays(self.ruleset.semantics, self._matcher, self._filled)
         return worth and (self._finite or not np.isinf(self._filled).any())
 
-    def _bulk(self, *, with_scores: bool) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    def _bulk(self, *, with_scores: bool) -> tuple[Positions, Floats]:
         classes, n_classes = self.ruleset._rule_classes, len(self.ruleset.classes)  # noqa: SLF001
         return bulk.decide(
             self._matcher,
@@ -234,20 +233,20 @@ class Decision:
         in_threads(work, blocks, self.n_jobs if len(blocks) >= MANY_BLOCKS else 1)
 
     @cached_property
-    def _silent_rows(self) -> NDArray[np.intp]:
+    def _silent_rows(self) -> Positions:
         return np.flatnonzero(self.silent)
 
-    def _silent_blocks(self) -> Iterator[NDArray[np.intp]]:
+    def _silent_blocks(self) -> Iterator[Positions]:
         for block in self._matcher.blocks(len(self._silent_rows)):
             yield self._silent_rows[block]
 
     @cached_property
-    def _fallback(self) -> NDArray[np.float64]:
+    def _fallback(self) -> Floats:
         """Silent objects x classes: the largest value decides."""
         values = [fallback_values(self.ruleset, self._clipped[r]) for r in self._silent_blocks()]
         return np.concatenate(values)
 
-    def _strongest(self, votes: NDArray[np.float64], index: NDArray[np.intp]) -> NDArray[np.intp]:
+    def _strongest(self, votes: Floats, index: Positions) -> Positions:
         """The first of the rules of a class that count most; -1 where the class has no rules."""
         own = self.ruleset._rule_classes == index[:, None]  # noqa: SLF001
         best = np.where(own, votes, -np.inf).argmax(axis=1)
@@ -269,16 +268,16 @@ def last_resort(ruleset: "RuleSet") -> str:
 # ------------------------------------------------------------------ scores, by the name of the semantics
 
 
-def scores_of(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+def scores_of(ruleset: "RuleSet", degrees: Floats) -> Floats:
     """Objects x classes from objects x rules; in regression one column."""
     return _SCORES[ruleset.semantics.name](ruleset, degrees)
 
 
-def _best_rule(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+def _best_rule(ruleset: "RuleSet", degrees: Floats) -> Floats:
     return _best_per_class(ruleset, degrees * ruleset._matcher.weights, 0.0)  # noqa: SLF001
 
 
-def _added_votes(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+def _added_votes(ruleset: "RuleSet", degrees: Floats) -> Floats:
     counted = degrees * ruleset._matcher.weights  # noqa: SLF001
     scores = np.zeros((len(degrees), len(ruleset.classes)))
     for c, own in ruleset._rules_of_classes:  # noqa: SLF001
@@ -286,7 +285,7 @@ def _added_votes(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[np
     return scores
 
 
-def _first_match(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+def _first_match(ruleset: "RuleSet", degrees: Floats) -> Floats:
     scores = np.zeros((len(degrees), len(ruleset.classes)))
     fires = degrees > 0.0
     rows = np.flatnonzero(fires.any(axis=1))
@@ -295,7 +294,7 @@ def _first_match(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[np
     return scores
 
 
-def _added_to_base(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+def _added_to_base(ruleset: "RuleSet", degrees: Floats) -> Floats:
     counted = degrees * ruleset._matcher.weights  # noqa: SLF001
     says = ruleset._says  # noqa: SLF001
     columns = [
@@ -305,7 +304,7 @@ def _added_to_base(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[
     return np.column_stack(columns)
 
 
-def _weighted_mean(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+def _weighted_mean(ruleset: "RuleSet", degrees: Floats) -> Floats:
     counted = degrees * ruleset._matcher.weights  # noqa: SLF001
     if not counted.shape[1]:
         return np.full((len(degrees), 1), ruleset.base[0])
@@ -315,7 +314,7 @@ def _weighted_mean(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[
     return np.where(total > 0.0, mean, ruleset.base[0])[:, None]
 
 
-_Scores = Callable[["RuleSet", NDArray[np.float64]], NDArray[np.float64]]
+_Scores = Callable[["RuleSet", Floats], Floats]
 _SCORES: Mapping[str, _Scores] = {
     "best-rule": _best_rule,
     "added-votes": _added_votes,
@@ -331,7 +330,7 @@ _SCORES: Mapping[str, _Scores] = {
 # ------------------------------------------------------------------ where no rule fires
 
 
-def fallback_values(ruleset: "RuleSet", block: NDArray[np.float64]) -> NDArray[np.float64]:
+def fallback_values(ruleset: "RuleSet", block: Floats) -> Floats:
     """Objects x classes, for (clipped) objects that no rule covers; the largest value decides."""
     kind = last_resort(ruleset)
     priors = np.broadcast_to(np.array(ruleset.class_counts), (len(block), len(ruleset.classes)))
@@ -344,18 +343,18 @@ def fallback_values(ruleset: "RuleSet", block: NDArray[np.float64]) -> NDArray[n
     return np.where(values.max(axis=1, keepdims=True) > 0.0, values, priors)
 
 
-def _nearest_number(ruleset: "RuleSet", block: NDArray[np.float64]) -> NDArray[np.float64]:
+def _nearest_number(ruleset: "RuleSet", block: Floats) -> Floats:
     """What the nearest rule says; the base where there is none."""
     if last_resort(ruleset) == "base":
         return np.full(len(block), ruleset.base[0])
     return np.asarray(ruleset._says[_nearness(ruleset, block).argmax(axis=1), 0])  # noqa: SLF001
 
 
-def _nearness(ruleset: "RuleSet", block: NDArray[np.float64]) -> NDArray[np.float64]:
+def _nearness(ruleset: "RuleSet", block: Floats) -> Floats:
     return ruleset._matcher.nearness(block)  # noqa: SLF001
 
 
-def _stretched(ruleset: "RuleSet", block: NDArray[np.float64]) -> NDArray[np.float64]:
+def _stretched(ruleset: "RuleSet", block: Floats) -> Floats:
     """Degree of the longest beginning of a rule that holds, times that beginning's weight."""
     matcher = ruleset._matcher  # noqa: SLF001
     memberships = np.maximum(matcher.uncut(block), 0.0)
@@ -366,7 +365,7 @@ def _stretched(ruleset: "RuleSet", block: NDArray[np.float64]) -> NDArray[np.flo
     return np.where(kept > 0, degrees, 0.0) * ruleset._parts.take(kept)  # noqa: SLF001
 
 
-def _partial(ruleset: "RuleSet", block: NDArray[np.float64]) -> NDArray[np.float64]:
+def _partial(ruleset: "RuleSet", block: Floats) -> Floats:
     """Weight of the subset of conditions that hold; 0 where none does."""
     matcher = ruleset._matcher  # noqa: SLF001
     # Longer rules have no weights, so their bits do not matter.
@@ -392,32 +391,30 @@ class PartialWeights:
         For each rule the weights of its parts, or nothing; such a rule does not count.
     """
 
-    def __init__(self, parts: Sequence[NDArray[np.float64]]) -> None:
+    def __init__(self, parts: Sequence[Floats]) -> None:
         lengths = np.array([len(part) for part in parts], dtype=np.int64)
         self._flat = np.concatenate(([0.0], *parts))
         self._counts = lengths > 0
         self._starts = np.where(self._counts, 1 + np.cumsum(lengths) - lengths, 0)
 
-    def take(self, index: NDArray[np.int64]) -> NDArray[np.float64]:
+    def take(self, index: Integers) -> Floats:
         """Objects x rules: the weight of each rule's part of that index."""
         return self._flat[self._starts + self._counts * index]
 
 
-def _places(matcher: Matcher) -> NDArray[np.int64]:
+def _places(matcher: Matcher) -> Integers:
     """The place of every condition in its rule."""
     return np.arange(len(matcher.columns)) - matcher.indptr[matcher.rule_of]
 
 
-def _best_per_class(
-    ruleset: "RuleSet", values: NDArray[np.float64], nothing: float
-) -> NDArray[np.float64]:
+def _best_per_class(ruleset: "RuleSet", values: Floats, nothing: float) -> Floats:
     best = np.full((len(values), len(ruleset.classes)), nothing)
     for c, own in ruleset._rules_of_classes:  # noqa: SLF001
         values.take(own, axis=1).max(axis=1, out=best[:, c])
     return best
 
 
-def _exponentials(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _exponentials(values: Floats) -> Floats:
     """Shares of values that may be negative, 1 for the largest in each row, though it be infinite."""
     top = values.max(axis=1, keepdims=True)
     if top.min() > -np.inf:
@@ -425,6 +422,6 @@ def _exponentials(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(values == top, 1.0, np.exp(values - np.where(top > -np.inf, top, 0.0)))
 
 
-def _added(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _added(values: Floats) -> Floats:
     """Row sums from left to right, whatever the number of rows: numpy's own order depends on it."""
     return np.cumsum(values, axis=1)[:, -1]

@@ -20,8 +20,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Flags, Floats, Positions
 from frri.rules import measures, text
 from frri.rules._merging import hull
 from frri.rules.about import About
@@ -279,9 +279,9 @@ class _Table:
     semantics: Semantics
     attributes: tuple[Attribute, ...]
     labels: tuple[Label, ...]
-    matrix: NDArray[np.float64]
-    classes: NDArray[np.intp]
-    weights: NDArray[np.float64] | None
+    matrix: Floats
+    classes: Positions
+    weights: Floats | None
 
     @classmethod
     def of(cls, ruleset: "RuleSet", X: Any, y: Any, sample_weight: Any) -> "_Table":
@@ -297,7 +297,7 @@ class _Table:
         """Of the classes, or what they weigh."""
         return self.support(np.ones(len(self.classes), dtype=np.bool_))
 
-    def covers(self, rules: Sequence[Rule]) -> NDArray[np.bool_]:
+    def covers(self, rules: Sequence[Rule]) -> Flags:
         """Rules x rows."""
         from frri.rules.ruleset import COVERS  # noqa: PLC0415 - ruleset imports this module
 
@@ -308,7 +308,7 @@ class _Table:
             covers[:, block] = (degrees > COVERS).T
         return covers
 
-    def support(self, covered: NDArray[np.bool_]) -> tuple[float, ...]:
+    def support(self, covered: Flags) -> tuple[float, ...]:
         """How many of some rows are of each class, or what they weigh."""
         weights = None if self.weights is None else self.weights[covered]
         counts = np.bincount(self.classes[covered], weights, len(self.labels))
@@ -317,7 +317,7 @@ class _Table:
     def node(
         self,
         rule: Rule,
-        covered: NDArray[np.bool_],
+        covered: Flags,
         below: tuple[int, ...],
         children: tuple[RuleNode, ...] = (),
         step: int = 0,
@@ -334,7 +334,7 @@ class _Table:
             rule = replace(rule, weight=_mean_weight(children) * certainty, distribution=shares)
         return RuleNode(rule, support, precision, below, children, step)
 
-    def merged(self, first: RuleNode, second: RuleNode) -> tuple[Rule, NDArray[np.bool_]]:
+    def merged(self, first: RuleNode, second: RuleNode) -> tuple[Rule, Flags]:
         """The hull of two rules without the conditions that no longer discern, and what it covers."""
         consequent = first.rule.consequent
         enemies = self.classes != self.labels.index(consequent)

@@ -13,7 +13,8 @@ from math import ceil, isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from frri._util.arrays import Floats
 
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet
@@ -25,7 +26,7 @@ LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 ROUNDING = 1e-9
 
 
-def half_widths(errors: NDArray[np.float64]) -> dict[str, Any]:
+def half_widths(errors: Floats) -> dict[str, Any]:
     """What is kept of the errors on rows that were not learned from.
 
     Levels that so few rows cannot hold are left out.

@@ -12,9 +12,9 @@ from contextlib import nullcontext
 from functools import reduce
 
 import numpy as np
-from numpy.typing import NDArray
 
 from frri import fuzzy
+from frri._util.arrays import Floats
 from frri.rules.condition import NominalCondition, NumericCondition, is_strict
 from frri.rules.rule import Rule
 from frri.rules.semantics import Semantics
@@ -108,17 +108,17 @@ class Matcher:
         for start in range(0, n_objects, size):
             yield slice(start, min(start + size, n_objects))
 
-    def filled(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    def filled(self, matrix: Floats) -> Floats:
         """Typical values in the place of missing ones where the rules want it."""
         unknown = np.isnan(matrix)
         return np.where(unknown, self.typical, matrix) if unknown.any() else matrix
 
-    def clipped(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    def clipped(self, matrix: Floats) -> Floats:
         """Values that rules look at: filled, and moved into the training range where they want it."""
         filled = self.filled(matrix)
         return np.minimum(np.maximum(filled, self.lows), self.highs) if self.clips else filled
 
-    def uncut(self, block: NDArray[np.float64]) -> NDArray[np.float64]:
+    def uncut(self, block: Floats) -> Floats:
         """Objects x conditions: 1 inside the core, falling, below 0 outside the support."""
         x = block[:, self.columns] if block.shape[1] else np.zeros((len(block), len(self.columns)))
         # Infinitely far away is far away.
@@ -141,11 +141,11 @@ class Matcher:
             result[:, self.always] = 1.0
         return np.asarray(result)
 
-    def matching(self, block: NDArray[np.float64]) -> NDArray[np.float64]:
+    def matching(self, block: Floats) -> Floats:
         """Objects x rules: the degree, from 0 to 1, to which the conditions hold together."""
         return self.join(np.maximum(self.uncut(block), 0.0))
 
-    def join(self, memberships: NDArray[np.float64]) -> NDArray[np.float64]:
+    def join(self, memberships: Floats) -> Floats:
         """Objects x conditions to objects x rules, by the t-norm."""
         starts = self.indptr[:-1]
         if not len(starts):
@@ -167,11 +167,11 @@ class Matcher:
         joined[:, order] = result
         return joined
 
-    def join_one(self, memberships: NDArray[np.float64]) -> NDArray[np.float64]:
+    def join_one(self, memberships: Floats) -> Floats:
         """The conditions of one rule, joined one after another."""
         return np.asarray(reduce(fuzzy.T_NORMS[self.t_norm], memberships.T))
 
-    def nearness(self, block: NDArray[np.float64]) -> NDArray[np.float64]:
+    def nearness(self, block: Floats) -> Floats:
         """Objects x rules: weight times the worst uncut value; rules without weight are never near."""
         starts = self.indptr[:-1]
         if not len(starts):
@@ -180,9 +180,7 @@ class Matcher:
         return np.where(self.weights > 0.0, values, -np.inf)
 
 
-def _slopes(
-    cores: NDArray[np.float64], supports: NDArray[np.float64], widths: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _slopes(cores: Floats, supports: Floats, widths: Floats) -> Floats:
     """What to divide by: the slope's width, for a side without slope the attribute's range."""
     slopes = widths.copy()
     for k, (core, support) in enumerate(zip(cores, supports, strict=True)):

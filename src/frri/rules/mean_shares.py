@@ -3,15 +3,15 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Floats
 from frri.rules.decision import Decision
 
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet
 
 
-def mean_shares(ruleset: "RuleSet", matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+def mean_shares(ruleset: "RuleSet", matrix: Floats) -> Floats:
     """Objects x rules: the share of each rule's number in what is predicted, with sum 1 in each row.
 
     Where no rule fires, all of it is the nearest rule's; where there is none to go by, rows are 0.

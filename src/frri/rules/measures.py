@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.arrays import Flags, Floats, Positions
 from frri._util.optional import optional
 from frri.rules.rule import RuleStatistics, given_labels
 from frri.table import EncodedTable, to_matrix
@@ -51,7 +52,7 @@ def score(ruleset: "RuleSet", X: Any, y: Any, weights: Any = None) -> float:
 
 
 def balanced_accuracy(
-    truth: NDArray[Any], decided: NDArray[Any], weights: NDArray[np.float64] | None = None
+    truth: NDArray[Any], decided: NDArray[Any], weights: Floats | None = None
 ) -> float:
     """Mean recall of the classes that occur; rows may weigh more or less.
 
@@ -65,7 +66,7 @@ def balanced_accuracy(
 
 
 def recall_counts(
-    truth: NDArray[Any], decided: NDArray[Any], weights: NDArray[np.float64] | None = None
+    truth: NDArray[Any], decided: NDArray[Any], weights: Floats | None = None
 ) -> dict[Any, tuple[float, float]]:
     """For every class that occurs: how many of its rows were recognised, and how many there are.
 
@@ -82,7 +83,7 @@ def recall_counts(
     return dict(zip(present.tolist(), counts, strict=True))
 
 
-def confusion(classes: NDArray[np.intp], decided: NDArray[np.intp]) -> list[list[int]]:
+def confusion(classes: Positions, decided: Positions) -> list[list[int]]:
     """How often each class was taken for each: [true, decided, rows] where that is not 0.
 
     Parameters
@@ -100,7 +101,7 @@ def confusion(classes: NDArray[np.intp], decided: NDArray[np.intp]) -> list[list
     return cells
 
 
-def coverage(covers: NDArray[np.bool_]) -> float:
+def coverage(covers: Flags) -> float:
     """Share of the rows that any rule covers, by a matrix of rows x rules.
 
     Examples
@@ -288,7 +289,7 @@ def importance(
     """
     matrix, truth = to_matrix(X, ruleset.attributes), given_labels(y)
 
-    def scored(rows: NDArray[np.float64]) -> float:
+    def scored(rows: Floats) -> float:
         return score(ruleset, EncodedTable(rows, ruleset.attributes), truth)
 
     generator = np.random.default_rng(seed)
@@ -308,7 +309,7 @@ def importance(
 
 
 def rule_statistics(
-    ruleset: "RuleSet", matrix: NDArray[np.float64], labels: Any, weights: Any = None
+    ruleset: "RuleSet", matrix: Floats, labels: Any, weights: Any = None
 ) -> tuple[RuleStatistics, ...]:
     """Support, precision, lift and what each rule alone covers, for encoded (and clipped) values."""
     classes = class_positions(ruleset, labels, len(matrix))
@@ -319,10 +320,7 @@ def rule_statistics(
 
 
 def statistics_of_counts(
-    own: NDArray[np.intp] | NDArray[np.bool_],
-    support: NDArray[Any],
-    alone: NDArray[Any],
-    class_sizes: NDArray[Any],
+    own: Positions | Flags, support: NDArray[Any], alone: NDArray[Any], class_sizes: NDArray[Any]
 ) -> tuple[RuleStatistics, ...]:
     """The statistics of rules whose covered objects are counted already.
 
@@ -359,10 +357,10 @@ def statistics_of_counts(
 
 def statistics_of_covers(
     own: Sequence[int],
-    covers: Sequence[NDArray[np.bool_]],
-    classes: NDArray[np.intp],
+    covers: Sequence[Flags],
+    classes: Positions,
     n_classes: int,
-    weights: NDArray[np.float64] | None = None,
+    weights: Floats | None = None,
 ) -> tuple[RuleStatistics, ...]:
     """The statistics of rules of which it is known which objects they cover.
 
@@ -405,10 +403,7 @@ def to_frame(rows: tuple[Any, ...]) -> "pd.DataFrame":
 
 
 def _count(
-    ruleset: "RuleSet",
-    matrix: NDArray[np.float64],
-    classes: NDArray[np.intp],
-    weights: NDArray[np.float64] | None,
+    ruleset: "RuleSet", matrix: Floats, classes: Positions, weights: Floats | None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Objects of each class under each rule, and those under no other rule; or what they weigh."""
     from frri.rules.ruleset import COVERS  # noqa: PLC0415 - ruleset imports this module
@@ -426,7 +421,7 @@ def _count(
     return support, alone
 
 
-def class_positions(ruleset: "RuleSet", labels: Any, n_rows: int) -> NDArray[np.intp]:
+def class_positions(ruleset: "RuleSet", labels: Any, n_rows: int) -> Positions:
     """Labels as positions in the ruleset's classes.
 
     Examples

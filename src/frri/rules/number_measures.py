@@ -9,9 +9,8 @@ from math import sqrt
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from frri._util.arrays import Floats
 
 
 @dataclass(frozen=True)

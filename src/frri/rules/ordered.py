@@ -9,7 +9,8 @@ count more and the latter only less as an attribute grows, then no answer falls 
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from frri._util.arrays import Flags, Floats
 
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet
@@ -18,9 +19,7 @@ if TYPE_CHECKING:
 LARGEST_EXPONENT = 700.0
 
 
-def at_least_class(
-    ruleset: "RuleSet", degrees: NDArray[np.float64], near: NDArray[np.float64] | None = None
-) -> NDArray[np.float64]:
+def at_least_class(ruleset: "RuleSet", degrees: Floats, near: Floats | None = None) -> Floats:
     """How much of what speaks about "at least class t" speaks for it; 1 for the lowest class.
 
     A rule "at least k" speaks for all classes up to k, a rule "at most k" against all above it; the
@@ -54,7 +53,7 @@ def at_least_class(
     return shares
 
 
-def cumulative_logits(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+def cumulative_logits(ruleset: "RuleSet", degrees: Floats) -> Floats:
     """The logistic function of each class's base plus the sum of what rules add; 1 for the lowest.
 
     Parameters
@@ -72,9 +71,7 @@ def cumulative_logits(ruleset: "RuleSet", degrees: NDArray[np.float64]) -> NDArr
     return np.column_stack([np.ones(len(counted)), 1.0 / (1.0 + np.exp(odds))])
 
 
-def _strongest(
-    ruleset: "RuleSet", votes: NDArray[np.float64], nothing: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _strongest(ruleset: "RuleSet", votes: Floats, nothing: float) -> tuple[Floats, Floats]:
     """Objects x classes: the largest vote for "at least" each class, and the largest against it."""
     rising = np.array([rule.relation == "at least" for rule in ruleset], dtype=np.bool_)
     k = ruleset._rule_classes  # noqa: SLF001
@@ -86,11 +83,8 @@ def _strongest(
 
 
 def _by_sizes(
-    ruleset: "RuleSet",
-    pro: NDArray[np.float64],
-    contra: NDArray[np.float64],
-    nobody: NDArray[np.bool_],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ruleset: "RuleSet", pro: Floats, contra: Floats, nobody: Flags
+) -> tuple[Floats, Floats]:
     """Where nobody speaks, the shares in training of the classes that are left.
 
     Those are neither below the highest "at least" nor above the lowest "at most"; if there are none of

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from frri._util.arrays import Floats, Positions
 
 # How often rows are drawn again for an interval, and where from.
 DRAWS, SEED = 400, 0
@@ -44,7 +45,7 @@ class OrderedQuality:
 
 
 def ordered_quality(
-    classes: NDArray[np.intp], decided: NDArray[np.intp], n_classes: int, weights: Any = None
+    classes: Positions, decided: Positions, n_classes: int, weights: Any = None
 ) -> OrderedQuality:
     """How far answers are off.
 
@@ -71,18 +72,13 @@ def ordered_quality(
     )
 
 
-def error_in_classes(
-    classes: NDArray[np.intp], decided: NDArray[np.intp], weights: NDArray[np.float64]
-) -> float:
+def error_in_classes(classes: Positions, decided: Positions, weights: Floats) -> float:
     """By how many classes answers are off, in the mean."""
     return float(np.average(np.abs(classes - decided), weights=weights))
 
 
 def quadratic_kappa(
-    classes: NDArray[np.intp],
-    decided: NDArray[np.intp],
-    n_classes: int,
-    weights: NDArray[np.float64] | None = None,
+    classes: Positions, decided: Positions, n_classes: int, weights: Floats | None = None
 ) -> float:
     """Cohen's kappa with squared distances as weights; 0 where all are, and are said to be, the same.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.arrays import Flags, Floats, Positions
 from frri.rules import editing, measures, persistence, text
 from frri.rules._checks import base_length, check_ruleset
 from frri.rules.about import About, plain_scalar
@@ -196,11 +197,11 @@ class RuleSet:
         """
         return self.decide(X, n_jobs=n_jobs).answers
 
-    def predict_proba(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any, *, n_jobs: int | None = None) -> Floats:
         """Rows x classes: shares of the scores, or of the fallback, and of the classes in training."""
         return self.decide(X, n_jobs=n_jobs).probabilities
 
-    def predict_interval(self, X: Any, level: float = 0.9) -> NDArray[np.float64]:
+    def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
         """Rows x 2: from where to where the number of each row lies, at a level that new rows hold.
 
         For rules that were learned with `calibration`: see `frri.rules.intervals`.
@@ -209,15 +210,15 @@ class RuleSet:
         answers = self.predict(X)
         return np.column_stack([answers - reach, answers + reach])
 
-    def scores(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
+    def scores(self, X: Any, *, n_jobs: int | None = None) -> Floats:
         """Rows x classes: what the rules that fire say; a row of zeros where none does."""
         return self.decide(X, n_jobs=n_jobs).scores
 
-    def degrees(self, X: Any) -> NDArray[np.float64]:
+    def degrees(self, X: Any) -> Floats:
         """Rows x rules: to which degree each rule's conditions hold (without its weight)."""
         return self.decide(X).degrees
 
-    def covers(self, X: Any) -> NDArray[np.bool_]:
+    def covers(self, X: Any) -> Flags:
         """Rows x rules: which rules cover which rows."""
         return np.asarray(self.degrees(X) * self._matcher.weights > COVERS)
 
@@ -225,15 +226,11 @@ class RuleSet:
         """Answers, scores, probabilities and deciding rules of all rows, the table read only once."""
         return Decision(self, to_matrix(X, self.attributes, self.used_attributes), n_jobs)
 
-    def predict_index(
-        self, matrix: NDArray[np.float64], *, n_jobs: int | None = None
-    ) -> NDArray[np.intp]:
+    def predict_index(self, matrix: Floats, *, n_jobs: int | None = None) -> Positions:
         """Positions in `classes`, for values already encoded by `frri.table.to_matrix`."""
         return Decision(self, matrix, n_jobs).index
 
-    def probabilities(
-        self, matrix: NDArray[np.float64], *, n_jobs: int | None = None
-    ) -> NDArray[np.float64]:
+    def probabilities(self, matrix: Floats, *, n_jobs: int | None = None) -> Floats:
         """The same as `predict_proba`, for encoded values."""
         return Decision(self, matrix, n_jobs).probabilities
 
@@ -400,12 +397,12 @@ class RuleSet:
         return Matcher(self.rules, self.attributes, self.semantics)
 
     @cached_property
-    def _rule_classes(self) -> NDArray[np.intp]:
+    def _rule_classes(self) -> Positions:
         position = {label: c for c, label in enumerate(self.classes)}
         return np.array([position[rule.consequent] for rule in self.rules], dtype=np.intp)
 
     @cached_property
-    def _holds_for(self) -> NDArray[np.bool_]:
+    def _holds_for(self) -> Flags:
         """Rules x classes: whether what a rule says is true of an object of the class."""
         classes, own = np.arange(len(self.classes)), self._rule_classes[:, None]
         holds = classes == own
@@ -415,13 +412,13 @@ class RuleSet:
         return np.asarray(holds)
 
     @cached_property
-    def _rules_of_classes(self) -> list[tuple[int, NDArray[np.intp]]]:
+    def _rules_of_classes(self) -> list[tuple[int, Positions]]:
         """The positions of the rules of each class that has any."""
         classes = np.unique(self._rule_classes).tolist()
         return [(c, np.flatnonzero(self._rule_classes == c)) for c in classes]
 
     @cached_property
-    def _says(self) -> NDArray[np.float64]:
+    def _says(self) -> Floats:
         """Rules x classes: shares or votes, all for its own class by default; a column of numbers."""
         if self.semantics.meaning.says == "number":
             numbers = [float(rule.consequent) for rule in self.rules]
@@ -440,7 +437,7 @@ class RuleSet:
         return PartialWeights(self._partial_weights)
 
     @cached_property
-    def _partial_weights(self) -> list[NDArray[np.float64]]:
+    def _partial_weights(self) -> list[Floats]:
         parts = (rule.partial_weights if rule.conditions else () for rule in self.rules)
         return [np.array(weights, dtype=np.float64) for weights in parts]
 

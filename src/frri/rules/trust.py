@@ -1,15 +1,11 @@
 """From shares that rules give to classes to probabilities: rules are trusted only so far."""
 
 import numpy as np
-from numpy.typing import NDArray
+
+from frri._util.arrays import Floats, Positions
 
 
-def trusted(
-    shares: NDArray[np.float64],
-    decided: NDArray[np.intp],
-    trust: float,
-    sizes: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def trusted(shares: Floats, decided: Positions, trust: float, sizes: Floats) -> Floats:
     """Shares mixed with those of the classes in training; the class decided for stays in front.
 
     Classes that come out ahead of it are levelled with it: together they keep what they have, and each
@@ -34,7 +30,7 @@ def trusted(
     >>> trusted(shares, decided, 0.0, np.array([1.0, 1.0, 2.0])).tolist()
     [[0.25, 0.375, 0.375]]
     """
-    mixed: NDArray[np.float64] = trust * shares + (1.0 - trust) * (sizes / sizes.sum())
+    mixed: Floats = trust * shares + (1.0 - trust) * (sizes / sizes.sum())
     rows = np.arange(len(mixed))
     behind = np.flatnonzero(mixed[rows, decided] < mixed.max(axis=1, initial=0.0))
     if len(behind):

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.arrays import Floats
 from frri.table.columns import is_missing
 
 # What stands for a truth value, in lower case.
@@ -59,7 +60,7 @@ def flags_as_numbers(values: NDArray[Any]) -> NDArray[Any]:
     return np.array(said, dtype=object)
 
 
-def category_codes(values: NDArray[Any], categories: Sequence[str]) -> NDArray[np.float64]:
+def category_codes(values: NDArray[Any], categories: Sequence[str]) -> Floats:
     """The positions of values among categories, NaN for missing values, -1 for none of them.
 
     Examples

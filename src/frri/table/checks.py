@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.arrays import Floats
 from frri._util.names import typed
 from frri._util.optional import optional
 from frri.table.attribute import Attribute
@@ -97,7 +98,7 @@ def check_numbers(
     _refuse_missing(missing)
 
 
-def check_complete(matrix: NDArray[np.float64], attributes: Sequence[Attribute]) -> None:
+def check_complete(matrix: Floats, attributes: Sequence[Attribute]) -> None:
     """Complain about missing values of an encoded table.
 
     Examples
@@ -122,7 +123,7 @@ def _refuse_missing(counts: Sequence[tuple[str, int, int]]) -> None:
         )
 
 
-def check_moderate(values: NDArray[np.float64], label: str) -> None:
+def check_moderate(values: Floats, label: str) -> None:
     """Complain about a number that is infinite or too large to compute with."""
     if not values.size or all_moderate(values):
         return
@@ -193,7 +194,7 @@ def check_whole_numbers(column: NDArray[Any], label: str) -> None:
         )
 
 
-def numbers(column: Any, label: str) -> NDArray[np.float64] | None:
+def numbers(column: Any, label: str) -> Floats | None:
     """A column as floats, or the complaint about the value that is not a number.
 
     None where a value is neither a number nor a text.
@@ -412,7 +413,7 @@ def check_labels(y: Any) -> None:
             )
 
 
-def check_quantities(y: NDArray[Any], target: str) -> NDArray[np.float64]:
+def check_quantities(y: NDArray[Any], target: str) -> Floats:
     """The target as finite numbers, or a complaint about the first value that is none.
 
     Examples

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.arrays import Floats
 from frri.table.attribute import FARTHEST_DATE
 
 # Anything else numpy would take for a year, or for today.
@@ -214,7 +215,7 @@ def _moment(value: Any) -> Any:
     return np.datetime64(value, "us")
 
 
-def days_since_1970(values: Any) -> NDArray[np.float64]:
+def days_since_1970(values: Any) -> Floats:
     """Dates (numpy, datetime or ISO texts) as days, NaN where missing.
 
     Examples

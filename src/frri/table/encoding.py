@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.arrays import Floats
 from frri.table.attribute import Attribute
 from frri.table.categories import category_codes, flags_as_numbers
 from frri.table.checks import (
@@ -51,7 +52,7 @@ class EncodedTable:
     (array([[1., 0.]]), (1, 2))
     """
 
-    matrix: NDArray[np.float64]
+    matrix: Floats
     attributes: tuple[Attribute, ...]
 
     @classmethod
@@ -74,7 +75,7 @@ class EncodedTable:
         return EncodedTable(self.matrix[rows], self.attributes)
 
 
-def describe_columns(matrix: NDArray[np.float64], names: Iterable[str]) -> tuple[Attribute, ...]:
+def describe_columns(matrix: Floats, names: Iterable[str]) -> tuple[Attribute, ...]:
     """Numeric attributes with the ranges found in a matrix; missing values (NaN) do not count.
 
     Examples
@@ -125,7 +126,7 @@ def encode_frame(frame: Any) -> EncodedTable:
     return EncodedTable(matrix, tuple(attributes))
 
 
-def _described(column: Column) -> tuple[Attribute, NDArray[np.float64]]:
+def _described(column: Column) -> tuple[Attribute, Floats]:
     """What a column is in training, and its values as numbers."""
     if column.kind == "nominal":
         if not column.declared:
@@ -147,7 +148,7 @@ def _described(column: Column) -> tuple[Attribute, NDArray[np.float64]]:
 
 def to_matrix(
     table: Any, attributes: Sequence[Attribute], used: Collection[str] | None = None
-) -> NDArray[np.float64]:
+) -> Floats:
     """The columns of a table that belong to the attributes, as one float64 matrix.
 
     Parameters
@@ -232,7 +233,7 @@ def _single_row(table: Any, places: Mapping[str, int]) -> dict[str, Any]:
 
 def encode_columns(
     columns: Sequence[Any], attributes: Sequence[Attribute], n_rows: int | None = None
-) -> NDArray[np.float64]:
+) -> Floats:
     """Columns in the order of the attributes as one matrix; one that is None has missing values only.
 
     Rows are counted by the first column unless their number is given.
@@ -249,7 +250,7 @@ def encode_columns(
     return matrix
 
 
-def _nan_range(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _nan_range(matrix: Floats) -> tuple[Floats, Floats]:
     """Smallest and largest known value of each column, 0 where all are missing."""
     unknown = np.isnan(matrix)
     lows = np.where(unknown, np.inf, matrix).min(axis=0, initial=np.inf)
@@ -258,7 +259,7 @@ def _nan_range(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArra
     return np.where(empty, 0.0, lows), np.where(empty, 0.0, highs)
 
 
-def _passed_through(table: EncodedTable, attributes: Sequence[Attribute]) -> NDArray[np.float64]:
+def _passed_through(table: EncodedTable, attributes: Sequence[Attribute]) -> Floats:
     """The matrix, if its columns are what is asked for; ranges do not matter, codes do."""
     wanted = [(a.name, a.kind, a.categories) for a in attributes]
     if table.attributes is not attributes and wanted != [
@@ -271,7 +272,7 @@ def _passed_through(table: EncodedTable, attributes: Sequence[Attribute]) -> NDA
     return table.matrix
 
 
-def _numeric_matrix(array: NDArray[Any], attributes: Sequence[Attribute]) -> NDArray[np.float64]:
+def _numeric_matrix(array: NDArray[Any], attributes: Sequence[Attribute]) -> Floats:
     """Nothing but numbers: no column needs a look of its own unless there is something to see."""
     matrix = np.ascontiguousarray(array, dtype=np.float64)
     if matrix.size and not all_moderate(matrix):
@@ -280,7 +281,7 @@ def _numeric_matrix(array: NDArray[Any], attributes: Sequence[Attribute]) -> NDA
     return matrix
 
 
-def _encode(column: Any, attribute: Attribute) -> NDArray[np.float64]:
+def _encode(column: Any, attribute: Attribute) -> Floats:
     if attribute.kind == "date":
         try:
             return days_since_1970(column)
@@ -297,7 +298,7 @@ def _encode(column: Any, attribute: Attribute) -> NDArray[np.float64]:
     return _coded(plain_column(column, attribute.name), attribute)
 
 
-def _coded(values: NDArray[Any], attribute: Attribute) -> NDArray[np.float64]:
+def _coded(values: NDArray[Any], attribute: Attribute) -> Floats:
     coded = category_codes(values, attribute.categories or ())
     if attribute.kind == "ordinal":
         coded[coded < 0.0] = np.nan  # it has no place in the order

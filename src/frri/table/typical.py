@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Floats
 from frri.table.attribute import Attribute
 from frri.table.encoding import EncodedTable
 
 
-def with_typical(table: EncodedTable, weights: NDArray[np.float64] | None = None) -> EncodedTable:
+def with_typical(table: EncodedTable, weights: Floats | None = None) -> EncodedTable:
     """A table to learn from, its attributes with their typical values, and no gaps.
 
     A row of weight 3 counts as three rows.
@@ -40,9 +40,7 @@ def with_typical(table: EncodedTable, weights: NDArray[np.float64] | None = None
     return EncodedTable(np.where(unknown, codes, table.matrix), attributes)
 
 
-def _typical(
-    attribute: Attribute, known: NDArray[np.float64], counts: NDArray[np.float64]
-) -> float | str | None:
+def _typical(attribute: Attribute, known: Floats, counts: Floats) -> float | str | None:
     if attribute.categories is None:
         return float(np.mean(_middles(known, counts))) if len(known) else 0.0
     known, counts = known[known >= 0.0], counts[known >= 0.0]
@@ -53,7 +51,7 @@ def _typical(
     return attribute.categories[int(np.bincount(known.astype(np.intp), counts).argmax())]
 
 
-def _middles(known: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def _middles(known: Floats, counts: Floats) -> Floats:
     """The values up to which half of all lies, and beyond which: the same but for an even number."""
     order = known.argsort(kind="stable")
     upto = counts[order].cumsum()

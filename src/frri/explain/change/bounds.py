@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Flags, Floats
 from frri.explain.change.goal import altered
 from frri.explain.change.space import Space
 from frri.explain.ordered import rising_rules
@@ -37,12 +37,12 @@ ROUNDING = 1e-15
 class Survey(NamedTuple):
     """Bounds over some boxes."""
 
-    at_low: NDArray[np.float64]  # boxes x conditions: uncut value in the lower corner
-    at_high: NDArray[np.float64]  # and in the upper corner
-    lower: NDArray[np.float64]  # least uncut value anywhere in the box
-    upper: NDArray[np.float64]  # and greatest
-    sure: NDArray[np.bool_]  # boxes: the decision is the same everywhere
-    covered: NDArray[np.bool_]  # boxes: some rule fires everywhere
+    at_low: Floats  # boxes x conditions: uncut value in the lower corner
+    at_high: Floats  # and in the upper corner
+    lower: Floats  # least uncut value anywhere in the box
+    upper: Floats  # and greatest
+    sure: Flags  # boxes: the decision is the same everywhere
+    covered: Flags  # boxes: some rule fires everywhere
 
     def box(self, i: int) -> "Survey":
         """The survey of one box."""
@@ -77,7 +77,7 @@ class DecisionBounds:
         """The positions of the classes in question."""
         return range(self.decision, self.decision + 1) if self.stays is None else self.stays
 
-    def alters(self, matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def alters(self, matrix: Floats) -> Flags:
         """Which (encoded) objects get another class than those in question."""
         return altered(self.ruleset, matrix, self.kept)
 
@@ -91,7 +91,7 @@ class DecisionBounds:
         """Whether one formula, the best uncut value, decides inside and outside the rules' supports."""
         return last_resort(self.ruleset) == "nearest" and self.ruleset.semantics.is_max_min
 
-    def survey(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> Survey:
+    def survey(self, low: Floats, high: Floats) -> Survey:
         """Look at boxes, given as rows of lower and upper coordinates."""
         matcher = self.matcher
         at_low, at_high, lower, upper = self._uncut(low, high)
@@ -117,11 +117,11 @@ class DecisionBounds:
         sure[asked] = self._fallback_sure(lower[asked], upper[asked])
         return Survey(at_low, at_high, lower, upper, sure, ~silent)
 
-    def active(self, survey: Survey) -> NDArray[np.bool_]:
+    def active(self, survey: Survey) -> Flags:
         """Boxes x conditions: those that vary, of rules on which the decision can still hang."""
         return self.relevant(survey)[:, self.matcher.rule_of] & (survey.lower < survey.upper)
 
-    def relevant(self, survey: Survey) -> NDArray[np.bool_]:
+    def relevant(self, survey: Survey) -> Flags:
         """Boxes x rules: the rules on which the decision can still hang."""
         matcher = self.matcher
         everything = np.ones((len(survey.sure), matcher.n_rules), dtype=bool)
@@ -135,9 +135,7 @@ class DecisionBounds:
         known = (rivals | (own & (most >= threat - ROUNDING))) & (matcher.weights > 0.0)
         return np.where(survey.covered[:, None], known, everything)
 
-    def fallback_values(
-        self, lower: NDArray[np.float64], upper: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def fallback_values(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
         """Boxes x rules: bounds on what each rule counts where none fires."""
         matcher, kind = self.matcher, last_resort(self.ruleset)
         starts = matcher.indptr
@@ -158,9 +156,7 @@ class DecisionBounds:
             np.column_stack([most for _, most in pairs]),
         )
 
-    def _uncut(
-        self, low: NDArray[np.float64], high: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], ...]:
+    def _uncut(self, low: Floats, high: Floats) -> tuple[Floats, ...]:
         """Uncut values in both corners, and their least and greatest values in between."""
         matcher = self.matcher
         low_values = matcher.clipped(self.space.decode(low))
@@ -180,15 +176,13 @@ class DecisionBounds:
         upper[core] = 1.0
         return at_low, at_high, lower, upper
 
-    def _nearness(self, uncut: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _nearness(self, uncut: Floats) -> Floats:
         """Boxes x rules: weight times the worst uncut value; rules without weight are never near."""
         matcher = self.matcher
         values = np.minimum.reduceat(uncut, matcher.indptr[:-1], axis=1) * matcher.weights
         return np.where(matcher.weights > 0.0, values, -np.inf)
 
-    def _first_sure(
-        self, degree_low: NDArray[np.float64], degree_high: NDArray[np.float64]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _first_sure(self, degree_low: Floats, degree_high: Floats) -> tuple[Flags, Flags]:
         """Whether every rule of the list that can be the first says the same; whether none may fire."""
         shares = self.ruleset._says  # noqa: SLF001
         speaks = shares.max(axis=1, initial=0.0) > 0.0
@@ -201,19 +195,15 @@ class DecisionBounds:
         return np.asarray(~possible[:, wrong].any(axis=1)), silent
 
     def _steps_sure(
-        self,
-        lower: NDArray[np.float64],
-        upper: NDArray[np.float64],
-        degree_low: NDArray[np.float64],
-        degree_high: NDArray[np.float64],
-    ) -> NDArray[np.bool_]:
+        self, lower: Floats, upper: Floats, degree_low: Floats, degree_high: Floats
+    ) -> Flags:
         """Whether all classes up to the first in question pass, and none after the last, at the worst.
 
         The worst for higher classes is what rules for them count at least and others at most.
         """
         rising, near = rising_rules(self.ruleset), last_resort(self.ruleset) == "nearest"
 
-        def shares(*, least: bool) -> NDArray[np.float64]:
+        def shares(*, least: bool) -> Floats:
             degrees = np.where(rising == least, degree_low, degree_high)
             if not near:
                 return scores_of(self.ruleset, degrees)
@@ -223,9 +213,7 @@ class DecisionBounds:
         passes = (shares(least=True)[:, 1 : self.kept.start + 1] > 0.5).all(axis=1)
         return np.asarray(passes & (shares(least=False)[:, self.kept.stop :] <= 0.5).all(axis=1))
 
-    def _lead_sure(
-        self, degree_low: NDArray[np.float64], degree_high: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
+    def _lead_sure(self, degree_low: Floats, degree_high: Floats) -> Flags:
         """Whether the class in question leads every other one, though each rule do its worst."""
         base, says = np.array(self.ruleset.base), self.ruleset._says  # noqa: SLF001
         lead = (says[:, [self.decision]] - says) * self.matcher.weights[:, None]
@@ -237,16 +225,14 @@ class DecisionBounds:
         kept = self._kept(degree_low)
         return np.asarray(((worst > HAIR * size) | (fixed & kept)).all(axis=1))
 
-    def _kept(self, degrees: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _kept(self, degrees: Floats) -> Flags:
         """Boxes x classes: whether the class in question wins against each, or ties before it."""
         scores = scores_of(self.ruleset, degrees)
         own = scores[:, [self.decision]]
         earlier = np.arange(scores.shape[1]) < self.decision
         return np.where(earlier, own > scores, own >= scores)
 
-    def _fallback_sure(
-        self, lower: NDArray[np.float64], upper: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
+    def _fallback_sure(self, lower: Floats, upper: Floats) -> Flags:
         """Whether the fallback decides alike everywhere."""
         n_classes, kind = len(self.ruleset.classes), last_resort(self.ruleset)
         usual = int(np.argmax(self.ruleset.class_counts)) == self.decision
@@ -267,9 +253,7 @@ class DecisionBounds:
         counts = most.max(axis=1) > 0.0
         return np.where(counts, self._beats(least, most, 0.0) & settled, usual)
 
-    def _beats(
-        self, least: NDArray[np.float64], most: NDArray[np.float64], nothing: float
-    ) -> NDArray[np.bool_]:
+    def _beats(self, least: Floats, most: Floats, nothing: float) -> Flags:
         """Whether the class in question has the highest score wherever any exceeds `nothing`."""
         own = least[:, self.decision, None]
         earlier = np.arange(least.shape[1]) < self.decision
@@ -280,11 +264,8 @@ class DecisionBounds:
 
 
 def _stretched(
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    matcher: Matcher,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    lower: Floats, upper: Floats, weights: Floats, matcher: Matcher
+) -> tuple[Floats, Floats]:
     """Bounds over all beginnings of a rule that may be the longest that holds."""
     n_boxes, length = lower.shape
     least, most = np.full(n_boxes, np.inf), np.zeros(n_boxes)
@@ -304,11 +285,8 @@ def _stretched(
 
 
 def _partial(
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    matcher: Matcher,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    lower: Floats, upper: Floats, weights: Floats, matcher: Matcher
+) -> tuple[Floats, Floats]:
     """Bounds over all subsets of a rule's conditions that may be the ones that hold."""
     del matcher
     if len(weights) < 1 << lower.shape[1]:

@@ -10,13 +10,13 @@ from math import inf, nextafter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Flags, Floats
 from frri.explain.change.bounds import DecisionBounds, Survey
 from frri.explain.change.space import Space
 
-Box = tuple[NDArray[np.float64], NDArray[np.float64]]
-Lines = tuple[NDArray[np.float64], NDArray[np.float64]]
+Box = tuple[Floats, Floats]
+Lines = tuple[Floats, Floats]
 
 # Differences of scores below this are ties; the solver is ten times as strict.
 HAIR = 1e-9
@@ -38,9 +38,9 @@ class Cell:
         By how much each rival has to win: `HAIR` where a tie is not enough.
     """
 
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    prices: NDArray[np.float64]
+    low: Floats
+    high: Floats
+    prices: Floats
     base: float
     rivals: list[Lines]
     defenders: list[Lines]
@@ -59,12 +59,7 @@ def cell_applies(bounds: DecisionBounds, box: Box, names: tuple[int, ...], cover
 
 
 def make_cell(
-    bounds: DecisionBounds,
-    box: Box,
-    names: tuple[int, ...],
-    survey: Survey,
-    i: int,
-    active: NDArray[np.bool_],
+    bounds: DecisionBounds, box: Box, names: tuple[int, ...], survey: Survey, i: int, active: Flags
 ) -> Cell:
     """The rules that matter in box `i` of a survey as lines; no membership may bend inside it."""
     columns = list(names)
@@ -87,12 +82,7 @@ def make_cell(
     return Cell(low, high, prices, float(bounds.space.costs(nearest[None, :])[0]), *lines, margins)
 
 
-def beyond(
-    space: Space,
-    points: list[NDArray[np.float64]],
-    prices: NDArray[np.float64],
-    names: tuple[int, ...],
-) -> NDArray[np.float64]:
+def beyond(space: Space, points: list[Floats], prices: Floats, names: tuple[int, ...]) -> Floats:
     """Points of a border in full coordinates, and some a hair further away from the row."""
     whole = np.repeat(space.start[None, :], 4 * len(points), axis=0)
     for a, j in enumerate(names):
@@ -107,12 +97,12 @@ def beyond(
     return whole
 
 
-def cheapest(cell: Cell, limit: float, most: int) -> tuple[float, list[NDArray[np.float64]], int]:
+def cheapest(cell: Cell, limit: float, most: int) -> tuple[float, list[Floats], int]:
     """The least cost below `limit` (infinite if none), points near it, and programs solved.
 
     After more than `most` programs the cost is a lower bound only, and no point is given.
     """
-    best, points, solved = inf, list[NDArray[np.float64]](), 0
+    best, points, solved = inf, list[Floats](), 0
     for (slopes, offsets), margin in zip(cell.rivals, cell.margins, strict=True):
         # Nodes: lines below which t must not fall, one for every defender dealt with so far.
         stack: list[tuple[tuple[int, int], ...]] = [()]
@@ -142,12 +132,8 @@ def cheapest(cell: Cell, limit: float, most: int) -> tuple[float, list[NDArray[n
 
 
 def _program(
-    cell: Cell,
-    slopes: NDArray[np.float64],
-    offsets: NDArray[np.float64],
-    chosen: tuple[tuple[int, int], ...],
-    margin: float,
-) -> tuple[float, NDArray[np.float64], float] | None:
+    cell: Cell, slopes: Floats, offsets: Floats, chosen: tuple[tuple[int, int], ...], margin: float
+) -> tuple[float, Floats, float] | None:
     """Cost, point and level of the cheapest point where the rival holds and the chosen lines fail."""
     from scipy.optimize import linprog  # noqa: PLC0415 - only for rows that need it
 
@@ -175,12 +161,7 @@ def _program(
 
 
 def _lines(
-    bounds: DecisionBounds,
-    r: int,
-    box: Box,
-    names: tuple[int, ...],
-    survey: Survey,
-    active: NDArray[np.bool_],
+    bounds: DecisionBounds, r: int, box: Box, names: tuple[int, ...], survey: Survey, active: Flags
 ) -> Lines:
     """A rule's weighted value in a cell as the minimum of lines."""
     matcher, (low, high) = bounds.matcher, box

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Flags, Floats
 from frri.rules.ruleset import RuleSet
 from frri.table import EncodedTable
 
@@ -26,14 +26,12 @@ class NumberGoal(NamedTuple):
         """1 where more is better, -1 where less is."""
         return 1.0 if self.at_least else -1.0
 
-    def reached(self, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def reached(self, numbers: Floats) -> Flags:
         """Which numbers are on the right side, the border included."""
         return np.asarray(self.sign * numbers >= self.sign * self.number)
 
 
-def altered(
-    ruleset: RuleSet, matrix: NDArray[np.float64], stays: range | NumberGoal
-) -> NDArray[np.bool_]:
+def altered(ruleset: RuleSet, matrix: Floats, stays: range | NumberGoal) -> Flags:
     """Which (encoded) objects get another class than those in question, or reach the goal."""
     if isinstance(stays, NumberGoal):
         return stays.reached(ruleset.decide(EncodedTable(matrix, ruleset.attributes)).answers)

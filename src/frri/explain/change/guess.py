@@ -3,12 +3,12 @@
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Floats, Positions
 from frri.explain.change.bounds import DecisionBounds
 
 
-def guess(bounds: DecisionBounds) -> NDArray[np.float64] | None:
+def guess(bounds: DecisionBounds) -> Floats | None:
     """Satisfy a rule of another class, undo what is not needed, shorten the rest; the best such point."""
     space, matcher = bounds.space, bounds.matcher
     best: tuple[int, float] = (len(space.start) + 1, inf)
@@ -27,14 +27,14 @@ def guess(bounds: DecisionBounds) -> NDArray[np.float64] | None:
     return found
 
 
-def _others(bounds: DecisionBounds) -> NDArray[np.intp]:
+def _others(bounds: DecisionBounds) -> Positions:
     """The rules that may speak for another class: of ordered ones, and for numbers, any."""
     if bounds.ruleset.task != "classification":
         return np.arange(len(bounds.ruleset))
     return np.flatnonzero(bounds.ruleset._rule_classes != bounds.decision)  # noqa: SLF001
 
 
-def _alters(bounds: DecisionBounds, point: NDArray[np.float64]) -> bool:
+def _alters(bounds: DecisionBounds, point: Floats) -> bool:
     return bool(bounds.alters(bounds.space.decode(point[None, :]))[0])
 
 
@@ -51,7 +51,7 @@ def _inside(bounds: DecisionBounds, k: int, j: int, value: float) -> float:
     return float(min(max(value, axis.low), axis.high))
 
 
-def _undone(bounds: DecisionBounds, point: NDArray[np.float64]) -> NDArray[np.float64]:
+def _undone(bounds: DecisionBounds, point: Floats) -> Floats:
     for j in bounds.space.axes:
         back = point.copy()
         back[j] = bounds.space.start[j]
@@ -60,7 +60,7 @@ def _undone(bounds: DecisionBounds, point: NDArray[np.float64]) -> NDArray[np.fl
     return point
 
 
-def _shortened(bounds: DecisionBounds, point: NDArray[np.float64]) -> NDArray[np.float64]:
+def _shortened(bounds: DecisionBounds, point: Floats) -> Floats:
     """Each number as near to the row's own as the others allow, by halving."""
     start = bounds.space.start
     for j, axis in bounds.space.axes.items():
@@ -78,6 +78,6 @@ def _shortened(bounds: DecisionBounds, point: NDArray[np.float64]) -> NDArray[np
     return point
 
 
-def _changed(bounds: DecisionBounds, point: NDArray[np.float64]) -> int:
+def _changed(bounds: DecisionBounds, point: Floats) -> int:
     start = bounds.space.start
     return int((~((point == start) | (np.isnan(point) & np.isnan(start)))).sum())

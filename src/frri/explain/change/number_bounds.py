@@ -8,8 +8,8 @@ of the same kind. Where no rule may fire, every rule that may be the nearest one
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Flags, Floats
 from frri.explain.change.bounds import HAIR, DecisionBounds, Survey
 from frri.explain.change.goal import NumberGoal, altered
 from frri.rules.decision import last_resort
@@ -37,11 +37,11 @@ class NumberBounds(DecisionBounds):
     def __post_init__(self) -> None:
         SUPPORTED.require(self.ruleset.semantics)
 
-    def alters(self, matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def alters(self, matrix: Floats) -> Flags:
         """Which (encoded) objects reach the goal."""
         return altered(self.ruleset, matrix, self.goal)
 
-    def survey(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> Survey:
+    def survey(self, low: Floats, high: Floats) -> Survey:
         """Look at boxes, given as rows of lower and upper coordinates."""
         matcher, sign = self.matcher, self.goal.sign
         at_low, at_high, lower, upper = self._uncut(low, high)
@@ -66,9 +66,7 @@ class NumberBounds(DecisionBounds):
             sure = (sure | short) & ~(silent & self._fallback_reaches(lower, upper))
         return Survey(at_low, at_high, lower, upper, sure, ~silent)
 
-    def _fallback_reaches(
-        self, lower: NDArray[np.float64], upper: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
+    def _fallback_reaches(self, lower: Floats, upper: Floats) -> Flags:
         """Whether what is predicted without any rule that fires may reach the goal."""
         if last_resort(self.ruleset) == "base":
             return np.full(len(lower), bool(self.goal.reached(np.array(self.ruleset.base))[0]))

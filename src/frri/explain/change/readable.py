@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from math import floor, isfinite, log10
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Floats
 from frri.explain.change.goal import NumberGoal, altered
 from frri.rules.ruleset import RuleSet
 from frri.table import Attribute
@@ -17,11 +17,8 @@ COARSEST = 0.02
 
 
 def readable(
-    ruleset: RuleSet,
-    row: NDArray[np.float64],
-    changed: NDArray[np.float64],
-    stays: range | NumberGoal | None = None,
-) -> NDArray[np.float64]:
+    ruleset: RuleSet, row: Floats, changed: Floats, stays: range | NumberGoal | None = None
+) -> Floats:
     """Round the changed values of a row away from the old ones, as far as the decision stays altered.
 
     With `stays`, as far as it is none of these positions of classes, or reaches the goal.

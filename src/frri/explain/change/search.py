@@ -15,8 +15,8 @@ from itertools import combinations, product
 from math import comb, inf
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Flags, Floats
 from frri.explain.change.bounds import DecisionBounds, Survey
 from frri.explain.change.cells import beyond, cell_applies, cheapest, make_cell
 from frri.explain.change.goal import NumberGoal
@@ -33,7 +33,7 @@ ELEMENTS = 1 << 20
 # Linear programs per cell, at most.
 PROGRAMS = 60
 
-Box = tuple[NDArray[np.float64], NDArray[np.float64]]
+Box = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Found:
         a row, whether there is no change at all.
     """
 
-    row: NDArray[np.float64] | None
+    row: Floats | None
     cost: float
     bound: float
     proved: bool
@@ -61,7 +61,7 @@ class Found:
 
 def smallest_change(
     ruleset: RuleSet,
-    row: NDArray[np.float64],
+    row: Floats,
     changeable: Collection[int],
     effort: int = 10_000,
     stays: range | NumberGoal | None = None,
@@ -100,12 +100,12 @@ def smallest_change(
 @dataclass(eq=False)
 class _Search:
     ruleset: RuleSet
-    row: NDArray[np.float64]
+    row: Floats
     changeable: Collection[int]
     effort: int
     stays: range | NumberGoal | None = None
     best: float = inf
-    point: NDArray[np.float64] | None = None
+    point: Floats | None = None
     tiny: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -227,7 +227,7 @@ class _Search:
     def _cost(self, box: Box, names: tuple[int, ...]) -> float:
         return float(self.space.costs(self.space.nearest(*box, names)[None, :])[0])
 
-    def _try(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _try(self, points: Floats) -> Flags:
         """Which points alter the decision; the cheapest of them is kept."""
         altered = self.bounds.alters(self.space.decode(points))
         costs = np.where(altered, self.space.costs(points), inf)
@@ -239,12 +239,7 @@ class _Search:
     # ------------------------------------------------------------------ one box
 
     def _cut(
-        self,
-        box: Box,
-        names: tuple[int, ...],
-        survey: Survey,
-        i: int,
-        active: NDArray[np.bool_],
+        self, box: Box, names: tuple[int, ...], survey: Survey, i: int, active: Flags
     ) -> list[tuple[Box, tuple[int, ...]]]:
         """Two smaller boxes: at a bend of a membership, in the middle, or none where a cell is solved."""
         low, high = box
@@ -283,12 +278,7 @@ class _Search:
         return halves
 
     def _solved(
-        self,
-        box: Box,
-        names: tuple[int, ...],
-        survey: Survey,
-        i: int,
-        active: NDArray[np.bool_],
+        self, box: Box, names: tuple[int, ...], survey: Survey, i: int, active: Flags
     ) -> bool:
         """Whether a linear program found the cheapest point of the box, or that there is none."""
         if not cell_applies(self.bounds, box, names, bool(survey.covered[i])):
@@ -301,7 +291,7 @@ class _Search:
         return cost == inf or self.best <= cost + TOLERANCE
 
 
-def _cuts(ruleset: RuleSet) -> NDArray[np.float64]:
+def _cuts(ruleset: RuleSet) -> Floats:
     """Conditions x 6: the last values before a membership bends or jumps; NaN where it does not."""
     matcher = ruleset._matcher  # noqa: SLF001
     # A side without slope has one jump: its bound still belongs to the core.

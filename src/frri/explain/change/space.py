@@ -11,8 +11,8 @@ from math import inf, isfinite, isnan, nextafter
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Flags, Floats
 from frri.rules.matching import Matcher
 from frri.rules.ruleset import RuleSet
 
@@ -67,9 +67,7 @@ class Space:
         The attributes that may move.
     """
 
-    def __init__(
-        self, ruleset: RuleSet, row: NDArray[np.float64], changeable: Collection[int]
-    ) -> None:
+    def __init__(self, ruleset: RuleSet, row: Floats, changeable: Collection[int]) -> None:
         matcher = ruleset._matcher  # noqa: SLF001 - the rule model's own arrays
         self.row = row
         nominal = {j: a for j, a in enumerate(ruleset.attributes) if a.kind == "nominal"}
@@ -87,14 +85,14 @@ class Space:
             values = np.where(holds, 1.0, outside[k])
             self.held[k] = values, np.concatenate(([0], np.cumsum(values == values.max())))
 
-    def decode(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    def decode(self, points: Floats) -> Floats:
         """From coordinates to encoded values: places become codes of categories."""
         values = points.copy()
         for j, codes in self.codes.items():
             values[:, j] = codes[points[:, j].astype(np.intp)]
         return values
 
-    def costs(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    def costs(self, points: Floats) -> Floats:
         """The sum of the changes, in shares of the training ranges."""
         total = np.zeros(len(points))
         for j, axis in self.axes.items():
@@ -105,9 +103,7 @@ class Space:
                 total += np.abs(points[:, j] - axis.start) * axis.price
         return total
 
-    def nearest(
-        self, low: NDArray[np.float64], high: NDArray[np.float64], columns: tuple[int, ...]
-    ) -> NDArray[np.float64]:
+    def nearest(self, low: Floats, high: Floats, columns: tuple[int, ...]) -> Floats:
         """The point of a box that is nearest to the row."""
         point = self.start.copy()
         for j in columns:
@@ -145,7 +141,7 @@ def _bounds(ruleset: RuleSet, j: int) -> list[float]:
     return [float(value) for value in values[np.isfinite(values)]]
 
 
-def _places(ruleset: RuleSet, row: NDArray[np.float64], j: int) -> NDArray[np.float64]:
+def _places(ruleset: RuleSet, row: Floats, j: int) -> Floats:
     """The row's own code, then one code for every group of categories that conditions tell apart."""
     matcher = ruleset._matcher  # noqa: SLF001
     known = np.arange(len(ruleset.attributes[j].categories or ()), dtype=np.float64)
@@ -161,9 +157,7 @@ def _places(ruleset: RuleSet, row: NDArray[np.float64], j: int) -> NDArray[np.fl
     return np.asarray(codes[np.sort(first)])
 
 
-def _holds(
-    matcher: Matcher, k: int, allowed: NDArray[np.bool_], codes: NDArray[np.float64]
-) -> NDArray[np.bool_]:
+def _holds(matcher: Matcher, k: int, allowed: Flags, codes: Floats) -> Flags:
     """Which codes the nominal condition number `k` allows."""
     codes = np.where(np.isnan(codes), matcher.typical[matcher.columns[k]], codes)
     found = allowed[np.nan_to_num(codes, nan=-1.0).astype(np.intp)]

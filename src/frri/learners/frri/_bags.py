@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from frri._util.arrays import Flags, Positions
     from frri.learners._base import TrainingTable
     from frri.learners.frri._limits import Limits
 
@@ -28,16 +29,16 @@ if TYPE_CHECKING:
 class Draws(NamedTuple):
     """Whom bags draw: of objects that differ the first of each, which one every object is, and who is in."""
 
-    first: NDArray[np.intp]
-    copy_of: NDArray[np.intp]
-    drawn: NDArray[np.bool_]  # bags x different objects
+    first: Positions
+    copy_of: Positions
+    drawn: Flags  # bags x different objects
 
-    def rows(self, bag: int) -> NDArray[np.intp]:
+    def rows(self, bag: int) -> Positions:
         """The objects of a bag, each once, in an order that does not depend on that of the table."""
         return np.asarray(self.first[self.drawn[bag]])
 
     @property
-    def unseen(self) -> NDArray[np.bool_]:
+    def unseen(self) -> Flags:
         """Bags x objects: who has no equal in a bag."""
         return ~self.drawn[:, self.copy_of]
 
@@ -63,7 +64,7 @@ def drawn_objects(table: TrainingTable, share: Any, seeds: list[int]) -> Draws:
     return Draws(first, copy_of, drawn)
 
 
-def draws_of_rows(table: TrainingTable, bags: Sequence[NDArray[np.intp]]) -> Draws:
+def draws_of_rows(table: TrainingTable, bags: Sequence[Positions]) -> Draws:
     """The rows of a table that each bag has drawn already; whoever equals one of them is drawn with it."""
     first, copy_of, _ = equal_rows(table)
     drawn = np.zeros((len(bags), len(first)), dtype=np.bool_)
@@ -72,7 +73,7 @@ def draws_of_rows(table: TrainingTable, bags: Sequence[NDArray[np.intp]]) -> Dra
     return Draws(first, copy_of, drawn)
 
 
-def drawn_attributes(n_attributes: int, share: float, seed: int) -> NDArray[np.intp]:
+def drawn_attributes(n_attributes: int, share: float, seed: int) -> Positions:
     """A share of the attributes, one at least, in their order."""
     count = max(1, round(share * n_attributes))
     return np.sort(np.random.default_rng(seed).permutation(n_attributes)[:count])
@@ -80,8 +81,8 @@ def drawn_attributes(n_attributes: int, share: float, seed: int) -> NDArray[np.i
 
 def rules_of_bag(
     table: TrainingTable,
-    rows: NDArray[np.intp],
-    used: NDArray[np.intp],
+    rows: Positions,
+    used: Positions,
     bag: int,
     seed: int,
     *,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri import induction
+from frri._util.arrays import Flags, Floats, Integers, Positions
 from frri.cover import CoverMatrix
 from frri.cover.peel import Peeled
 from frri.induction import minimal
@@ -18,33 +19,33 @@ CANDIDATES = ("shortened", "all-minimal")
 class Candidates(NamedTuple):
     """Rules of objects, and what each of them covers."""
 
-    confidence: NDArray[np.float64]  # of every object
+    confidence: Floats  # of every object
     own_types: NDArray[np.int8]  # the shortened rule of every object
-    anchors: NDArray[np.int64]  # the object of each candidate
+    anchors: Integers  # the object of each candidate
     types: NDArray[np.int8]  # the conditions of each candidate
     covers: CoverMatrix
-    positions: NDArray[np.int64]  # the bit of each object in `covers`
+    positions: Integers  # the bit of each object in `covers`
     seconds: dict[str, float]
     # The objects that have more minimal rules than are here.
-    incomplete: NDArray[np.int64]
+    incomplete: Integers
     # Candidates chosen first where there is no room for `covers`, which are then of what those leave.
     peeled: Peeled | None = None
 
-    def covered_by(self, candidates: NDArray[np.int64]) -> CoverMatrix:
+    def covered_by(self, candidates: Integers) -> CoverMatrix:
         """All that some candidates cover."""
         return (
             self.covers.take(candidates) if self.peeled is None else self.peeled.source(candidates)
         )
 
-    def coverable(self) -> NDArray[np.bool_]:
+    def coverable(self) -> Flags:
         """Which objects any candidate covers; asked only where all covers are there."""
         return self.covers.union()[self.positions]
 
 
 def candidate_rules(
-    values: NDArray[np.float64],
-    classes: NDArray[np.intp],
-    order: NDArray[np.intp] | None,
+    values: Floats,
+    classes: Positions,
+    order: Positions | None,
     limit: int | None,
     induce: Callable[..., induction.Candidates],
     **declared: Any,
@@ -90,9 +91,9 @@ def candidate_rules(
 
 
 def _one_each(
-    values: NDArray[np.float64],
-    classes: NDArray[np.intp],
-    order: NDArray[np.intp] | None,
+    values: Floats,
+    classes: Positions,
+    order: Positions | None,
     induce: Callable[..., induction.Candidates],
     declared: dict[str, Any],
 ) -> induction.Candidates:

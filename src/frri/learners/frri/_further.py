@@ -16,11 +16,8 @@ from frri.table.checks import check_complete
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Floats
     from frri.learners._base import TrainingTable
-
-    Floats = NDArray[np.float64]
 
 
 def nearest_of_further(

@@ -13,11 +13,8 @@ from frri.learners._parameters import check_share
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Integers, Positions
     from frri.cover import CoverMatrix, PartialCover
-
-    Integers = NDArray[np.int64]
 
 # What a share of a class may be off by in floating point.
 ROUNDING = 1e-9
@@ -113,7 +110,7 @@ class Limits(NamedTuple):
         self,
         covers: CoverMatrix,
         lengths: Integers,
-        groups: NDArray[np.intp],
+        groups: Positions,
         sizes: Integers,
         *,
         coverable: Integers | None = None,

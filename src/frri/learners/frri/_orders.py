@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri import induction
+from frri._util.arrays import Floats, Positions
 from frri._util.names import nearest, shown
 from frri.induction import ConditionType
 from frri.induction.minimal import discerning_power
@@ -72,18 +73,15 @@ PARTS = 10
 
 
 def attribute_orders(
-    order: Any,
-    shape: tuple[int, ...],
-    random_state: Any,
-    names: Sequence[str] = PLAIN_ORDERS,
-) -> NDArray[np.intp]:
+    order: Any, shape: tuple[int, ...], random_state: Any, names: Sequence[str] = PLAIN_ORDERS
+) -> Positions:
     """The permutation, or one per object, that a parameter stands for."""
     n_attributes = shape[1]
     if not isinstance(order, str):
         return _given_orders(order, shape)
     check_choice("attribute_order", order, names, ", a permutation or one per object")
     if order == "random":
-        shuffled: NDArray[np.intp] = random_numbers(random_state).permutation(n_attributes)
+        shuffled: Positions = random_numbers(random_state).permutation(n_attributes)
         return shuffled
     return np.arange(n_attributes)
 
@@ -91,10 +89,10 @@ def attribute_orders(
 def class_orders(
     order: Any,
     table: TrainingTable,
-    values: NDArray[np.float64],
+    values: Floats,
     initial: NDArray[np.int8] | None,
     random_state: Any,
-) -> NDArray[np.intp] | None:
+) -> Positions | None:
     """The same where classes say what attributes are worth; None for rules as short as can be.
 
     What comes first is dropped first: the attributes that tell least about the classes.
@@ -120,9 +118,7 @@ def class_orders(
     return np.argsort(told, kind="stable")
 
 
-def mutual_information(
-    column: NDArray[np.float64], classes: NDArray[np.intp], *, nominal: bool = False
-) -> float:
+def mutual_information(column: Floats, classes: Positions, *, nominal: bool = False) -> float:
     """How much an attribute tells about the class, in nats.
 
     Numbers are cut into tenths by how many values are smaller, so that equal values stay together; a
@@ -152,7 +148,7 @@ def mutual_information(
     )
 
 
-def _by_dependency(table: EncodedTable, classes: NDArray[np.intp]) -> NDArray[np.intp]:
+def _by_dependency(table: EncodedTable, classes: Positions) -> Positions:
     """What QuickReduct does not need, then what it takes, the first last."""
     matrix = np.nan_to_num(with_typical(table).matrix)
     region = PositiveRegion(matrix, classes, table.attributes, "minimum", "kleene_dienes")
@@ -161,7 +157,7 @@ def _by_dependency(table: EncodedTable, classes: NDArray[np.intp]) -> NDArray[np
     return np.array([*rest, *reversed(reduct)], dtype=np.intp)
 
 
-def _given_orders(order: Any, shape: tuple[int, ...]) -> NDArray[np.intp]:
+def _given_orders(order: Any, shape: tuple[int, ...]) -> Positions:
     """A permutation, or one for each object."""
     n_objects, n_attributes = shape
     try:

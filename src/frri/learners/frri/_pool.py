@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+    from frri._util.arrays import Flags, Floats, Integers, Positions
 
 # Pairs of rule and object that are looked at together, and objects at most: a column of them stays in the cache.
 MOST_PAIRS, MOST_OBJECTS = 1 << 22, 8192
@@ -28,8 +27,8 @@ class Objects(NamedTuple):
     """Scaled objects: values, classes, and which attributes are equal or not (None where none is)."""
 
     values: Floats
-    classes: NDArray[np.intp]
-    rigid: NDArray[np.bool_] | None
+    classes: Positions
+    rigid: Flags | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +51,7 @@ class Pool:
     points: Floats
     types: NDArray[np.int8]
     radii: Floats
-    classes: NDArray[np.intp]
+    classes: Positions
     sources: Integers
     bags: Integers
 
@@ -162,7 +161,7 @@ def covered(pool: Pool, objects: Objects, n_jobs: int | None = None) -> CoverMat
 def unseen_votes(
     pool: Pool,
     objects: Objects,
-    unseen: NDArray[np.bool_],
+    unseen: Flags,
     nearest: Nearest | None,
     n_classes: int,
     n_jobs: int | None = None,

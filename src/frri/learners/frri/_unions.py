@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from frri._util.arrays import Flags, Floats, Integers, Positions
     from frri.learners._base import TrainingTable
-
-    Integers = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
 
 
 class Candidates(NamedTuple):
@@ -51,7 +49,7 @@ class Candidates(NamedTuple):
     bounds: Integers
     unions: Integers
     sizes: Integers
-    confidence: NDArray[np.float64]
+    confidence: Floats
     types: NDArray[np.int8]
     covers: CoverMatrix
     positions: Integers
@@ -64,10 +62,7 @@ class Candidates(NamedTuple):
 
 
 def union_candidates(
-    table: TrainingTable,
-    order: NDArray[np.intp],
-    declared: NDArray[np.int8],
-    n_jobs: int | None = None,
+    table: TrainingTable, order: Positions, declared: NDArray[np.int8], n_jobs: int | None = None
 ) -> Candidates:
     """The shortened rule of every object on its side of every class but the lowest.
 
@@ -144,7 +139,7 @@ def _sides(
         yield own, initial
 
 
-def _distinct(values: NDArray[np.float64], classes: NDArray[np.intp]) -> tuple[Integers, Integers]:
+def _distinct(values: Floats, classes: Positions) -> tuple[Integers, Integers]:
     """The first of equal objects of a class, and for every object which of these it equals.
 
     They are sorted by their values, so that no tie is decided by the order of the rows.
@@ -155,7 +150,7 @@ def _distinct(values: NDArray[np.float64], classes: NDArray[np.intp]) -> tuple[I
     return first, same.ravel()
 
 
-def _sizes(classes: NDArray[np.intp], n_classes: int) -> Integers:
+def _sizes(classes: Positions, n_classes: int) -> Integers:
     """Of the downward and the upward union of each class but the lowest."""
     below = np.cumsum(np.bincount(classes, minlength=n_classes))[:-1]
     return np.column_stack([below, len(classes) - below]).ravel()

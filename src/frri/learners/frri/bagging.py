@@ -36,8 +36,7 @@ from frri.table.checks import check_resolution, listing
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Floats, Integers, Positions
     from frri.learners._base import TrainingTable
     from frri.rules import Label
 
@@ -147,9 +146,9 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     [0, 0, 0]
     """
 
-    bags_: NDArray[np.int64]
-    selected_: NDArray[np.int64]
-    uncovered_: NDArray[np.int64]
+    bags_: Integers
+    selected_: Integers
+    uncovered_: Integers
     oob_score_: float
     oob_balanced_score_: float
 
@@ -288,7 +287,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
 
     def _nearest_of_further(
         self, pool: Pool, table: TrainingTable, further: Any
-    ) -> tuple[NDArray[np.float64], int]:
+    ) -> tuple[Floats, int]:
         """How far the nearest enemy of every rule is among further objects, and how many there are."""
         return nearest_of_further(pool, table, further, self.missing, self.n_jobs)
 
@@ -398,7 +397,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
             )
         self._warn_if_unproved()
 
-    def _for_part(self, rows: NDArray[np.intp], labels: Collection[Label]) -> Self:
+    def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:
         """With the first cover that is found: fewer rules or a proof say nothing about new objects."""
         one: Self = super()._for_part(rows, labels).set_params(effort=0)
         return one

@@ -13,6 +13,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from frri import induction
+from frri._util.arrays import Floats, Integers, Positions
 from frri.cover import DEFAULT_EFFORT, Cover, CoverMatrix, PartialCover
 from frri.cover.peel import together
 from frri.induction import ConditionType
@@ -175,9 +176,9 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     IF colour = blue THEN class = yes   [confidence 1.00, covers 2 of 4, precision 1.00]
     """
 
-    confidence_: NDArray[np.float64]
-    selected_: NDArray[np.int64]
-    uncovered_: NDArray[np.int64]
+    confidence_: Floats
+    selected_: Integers
+    uncovered_: Integers
 
     def __init__(
         self,
@@ -324,7 +325,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         """The fewest of them, as far as limits ask for all objects."""
         return limits.select(covers, **known)
 
-    def _for_part(self, rows: NDArray[np.intp], labels: Collection[Label]) -> Self:
+    def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:
         """With the first cover that is found: fewer rules or a proof say nothing about new objects."""
         order = self.attribute_order
         if np.ndim(order) == 2:
@@ -426,7 +427,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         )
 
 
-def _alone(covers: CoverMatrix) -> NDArray[np.int64]:
+def _alone(covers: CoverMatrix) -> Integers:
     """How many objects each candidate covers that no other one does."""
     once = np.zeros(-(-covers.n_objects // 64), dtype=np.uint64)
     twice = np.zeros_like(once)

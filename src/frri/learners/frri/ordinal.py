@@ -5,9 +5,9 @@ from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from frri._util.arrays import Integers
 from frri.cover import DEFAULT_EFFORT
 from frri.learners._base import TrainingTable
 from frri.learners._boxes import box_rule
@@ -120,8 +120,8 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
 
     _shares_of = "union"
 
-    selected_: NDArray[np.int64]
-    uncovered_: NDArray[np.int64]
+    selected_: Integers
+    uncovered_: Integers
 
     def __init__(
         self,
@@ -215,9 +215,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         self.selected_ = found.anchors[chosen]
         self.ruleset_ = self._package(table, found, chosen)
 
-    def _package(
-        self, table: TrainingTable, found: Candidates, chosen: NDArray[np.int64]
-    ) -> RuleSet:
+    def _package(self, table: TrainingTable, found: Candidates, chosen: Integers) -> RuleSet:
         """The chosen rules in the table's names and units, with what they cover."""
         rules = (
             box_rule(

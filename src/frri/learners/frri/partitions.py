@@ -23,14 +23,11 @@ __all__ = ["Counts", "Part", "draws_of_rows"]
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Floats, Integers, Positions
     from frri.learners._base import TrainingTable
     from frri.learners.frri._pool import Pool
     from frri.learners.frri.bagging import FRRIBaggingClassifier
     from frri.rules import RuleSet
-
-    Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +42,7 @@ class Part:
 
     def draw(
         self, learner: FRRIBaggingClassifier, share: Any, seeds: Sequence[int]
-    ) -> tuple[Part, Integers, list[NDArray[np.intp]]]:
+    ) -> tuple[Part, Integers, list[Positions]]:
         """What bags draw: the rows drawn by any, where these stand, and which of them each bag draws."""
         if not len(self) or not seeds:
             return self._take(np.arange(0)), np.arange(0), [np.arange(0) for _ in seeds]
@@ -57,7 +54,7 @@ class Part:
         places = np.unique(np.concatenate(rows))
         return self._take(places), places, [np.searchsorted(places, some) for some in rows]
 
-    def nearest(self, pool: Pool, table: TrainingTable, missing: str) -> NDArray[np.float64]:
+    def nearest(self, pool: Pool, table: TrainingTable, missing: str) -> Floats:
         """How far the nearest enemy of every rule is among these objects."""
         some = [(self.rows, self.labels)] if len(self) else []
         return nearest_of_further(pool, table, some, missing, n_jobs=1)[0]
@@ -85,9 +82,9 @@ class Part:
 class Counts(NamedTuple):
     """Objects of each class under each rule, under it alone, of each class, and under no rule."""
 
-    support: NDArray[np.float64]
-    alone: NDArray[np.float64]
-    sizes: NDArray[np.float64]
+    support: Floats
+    alone: Floats
+    sizes: Floats
     n_uncovered: int
 
     def and_of(self, other: Self) -> Counts:

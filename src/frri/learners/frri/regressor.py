@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from frri import induction
+from frri._util.arrays import Floats, Integers
 from frri._util.names import shown
 from frri.cover import DEFAULT_EFFORT, CoverMatrix, multiple_cover
 from frri.induction import ConditionType, Graded
@@ -123,9 +124,9 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     True
     """
 
-    confidence_: NDArray[np.float64]
-    selected_: NDArray[np.int64]
-    uncovered_: NDArray[np.int64]
+    confidence_: Floats
+    selected_: Integers
+    uncovered_: Integers
 
     def __init__(
         self,
@@ -224,7 +225,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
             self._about(table) | {"selection": self._certificate()},
         )
 
-    def _select(self, covers: CoverMatrix, time_limit: float | None) -> NDArray[np.int64]:
+    def _select(self, covers: CoverMatrix, time_limit: float | None) -> Integers:
         """The candidates chosen, and in `selection_` what is proved about them.
 
         Of the fewest, those that cover most: a number fitted to many objects is a better one.
@@ -249,7 +250,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         self,
         table: NumberTable,
         types: NDArray[np.int8],
-        numbers: NDArray[np.float64],
+        numbers: Floats,
         base: float,
         about: dict[str, Any],
     ) -> RuleSet:
@@ -298,9 +299,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         return "FRRI for numbers"
 
 
-def _different(
-    values: NDArray[np.float64], confidence: NDArray[np.float64], types: NDArray[np.int8]
-) -> NDArray[np.int64]:
+def _different(values: Floats, confidence: Floats, types: NDArray[np.int8]) -> Integers:
     """The objects of different candidates, in an order that does not depend on that of the objects.
 
     Of those with equal conditions and confidence the first one: the others would add nothing.
@@ -310,9 +309,7 @@ def _different(
     return np.unique(rules, axis=0, return_index=True)[1].astype(np.int64)
 
 
-def _ridge(
-    shares: NDArray[np.float64], target: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _ridge(shares: Floats, target: Floats, weights: Floats) -> Floats:
     """The numbers whose means by these shares come nearest to the target, drawn towards 0."""
     heavy = shares * weights[:, None]
     penalty = PENALTY * np.eye(shares.shape[1])

@@ -25,14 +25,10 @@ from frri.learners.modlem._split_search_kernels import GROUP
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Flags, Floats, Integers, Positions
     from frri.learners.modlem._split_search_kernels import (
         Bins,
         Codes,
-        Flags,
-        Floats,
-        Integers,
         Places,
     )
     from frri.table import Attribute
@@ -70,9 +66,7 @@ class BinnedTable:
     ranks: Integers
 
     @classmethod
-    def of(
-        cls, values: NDArray[np.float64], classes: NDArray[np.intp], attributes: Sequence[Attribute]
-    ) -> BinnedTable:
+    def of(cls, values: Floats, classes: Positions, attributes: Sequence[Attribute]) -> BinnedTable:
         """Find the cuts of every attribute and put every value in its bin.
 
         A cut is the midpoint between neighbouring values, unless all objects with either are of one

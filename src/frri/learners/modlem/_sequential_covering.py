@@ -21,12 +21,11 @@ from frri.learners.modlem import _sequential_covering_kernels as loops
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Flags, Floats, Integers, Positions
     from frri.learners._weights import Weights
     from frri.learners.modlem._bins import BinnedTable
     from frri.learners.modlem._sequential_covering_kernels import Found
-    from frri.learners.modlem._split_search_kernels import Criterion, Flags, Floats, Integers
+    from frri.learners.modlem._split_search_kernels import Criterion
 
     # An attribute, and the first and the end of the bins that satisfy the test.
     Test = tuple[int, int, int]
@@ -73,12 +72,7 @@ class BinnedRules:
 
 
 def induce(
-    table: BinnedTable,
-    targets: Flags,
-    weights: Weights,
-    *,
-    entropy: bool,
-    most: int | None = None,
+    table: BinnedTable, targets: Flags, weights: Weights, *, entropy: bool, most: int | None = None
 ) -> BinnedRules:
     """Rules class by class in order of creation, without redundant tests and rules.
 
@@ -138,11 +132,7 @@ def subset_counts(
 
 
 def coverage_counts(
-    table: BinnedTable,
-    rules: BinnedRules,
-    classes: NDArray[np.intp],
-    n_classes: int,
-    weights: Weights,
+    table: BinnedTable, rules: BinnedRules, classes: Positions, n_classes: int, weights: Weights
 ) -> tuple[Integers, Integers]:
     """Objects of each class under each rule, and those under no other rule."""
     if not _compiled_pays(table):
@@ -352,11 +342,7 @@ def _subset_counts(
 
 
 def _coverage_counts(
-    table: BinnedTable,
-    rules: BinnedRules,
-    classes: NDArray[np.intp],
-    n_classes: int,
-    units: Integers,
+    table: BinnedTable, rules: BinnedRules, classes: Positions, n_classes: int, units: Integers
 ) -> tuple[Integers, Integers]:
     covers = [covered(table, rules.conditions[a:b].tolist()) for a, b in pairwise(rules.start)]
     times = _times(covers, len(units))

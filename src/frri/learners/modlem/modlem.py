@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from frri._util.arrays import Flags, Floats, Integers, Positions
     from frri.learners._base import TrainingTable
     from frri.learners.modlem._sequential_covering import BinnedRules
-    from frri.learners.modlem._split_search_kernels import Integers
     from frri.rules import Condition
 
 # How many objects the prior share of a class counts for in the m-estimate.
@@ -156,11 +156,7 @@ class MODLEMClassifier(LimitedRuleClassifier):
 
 
 def _rules(
-    table: TrainingTable,
-    binned: BinnedTable,
-    targets: NDArray[np.bool_],
-    weights: Weights,
-    found: BinnedRules,
+    table: TrainingTable, binned: BinnedTable, targets: Flags, weights: Weights, found: BinnedRules
 ) -> Iterator[Rule]:
     """The rules of all classes, with their statistics and the m-estimates of all their parts."""
     support, alone = sequential_covering.coverage_counts(
@@ -217,7 +213,7 @@ def _conditions(
 
 
 def _estimates(
-    binned: BinnedTable, targets: NDArray[np.bool_], weights: Weights, found: BinnedRules
+    binned: BinnedTable, targets: Flags, weights: Weights, found: BinnedRules
 ) -> Iterator[tuple[float, ...]]:
     """The m-estimates of all subsets of each rule's conditions, of a long rule only of the whole."""
     units = weights.units
@@ -244,14 +240,12 @@ def _estimates(
             yield tuple(_m_estimate(weights.worth(whole), priors[c]).tolist())
 
 
-def _m_estimate(counts: NDArray[Any], prior: Any) -> NDArray[np.float64]:
+def _m_estimate(counts: NDArray[Any], prior: Any) -> Floats:
     p, t = counts.T
     return np.asarray((p + PRIOR_OBJECTS * prior) / (t + PRIOR_OBJECTS))
 
 
-def approximations(
-    ranks: Integers, classes: NDArray[np.intp], n_classes: int, kind: str
-) -> NDArray[np.bool_]:
+def approximations(ranks: Integers, classes: Positions, n_classes: int, kind: str) -> Flags:
     """Which objects belong to the approximation of which class, shape (n_classes, n_objects).
 
     Parameters
@@ -272,7 +266,7 @@ def approximations(
     array([[ True,  True, False],
            [ True,  True,  True]])
     """
-    members: NDArray[np.bool_] = classes == np.arange(n_classes)[:, None]
+    members: Flags = classes == np.arange(n_classes)[:, None]
     if kind == "none":
         return members
     block, n_blocks = _blocks(ranks)

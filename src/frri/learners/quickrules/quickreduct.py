@@ -23,8 +23,9 @@ from frri.learners._positive_region import (
 from frri.rules.rule import given_labels
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from sklearn.utils import Tags
+
+    from frri._util.arrays import Flags, Positions
 
 
 class QuickReduct(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -77,7 +78,7 @@ class QuickReduct(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     n_features_in_: int
-    reduct_: NDArray[np.intp]
+    reduct_: Positions
     dependency_: float
     full_dependency_: float
 
@@ -125,7 +126,7 @@ class QuickReduct(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             self.dependency_ = total(reached[0]) / len(values)
         return self
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
+    def _get_support_mask(self) -> Flags:
         check_is_fitted(self)
         mask = np.zeros(self.n_features_in_, dtype=bool)
         mask[self.reduct_] = True

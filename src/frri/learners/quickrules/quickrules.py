@@ -23,11 +23,10 @@ from frri.table.checks import check_complete
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
     from sklearn.utils import Tags
 
+    from frri._util.arrays import Flags, Floats, Positions
     from frri.learners._base import TrainingTable
-    from frri.learners._similarity_kernels import Floats
     from frri.rules import Condition
 
 # Where a relation comes this near to 1 it may be meant to be 1.
@@ -129,7 +128,7 @@ class QuickRulesClassifier(LimitedRuleClassifier):
 
     _missing_choices = ("typical", "error")
 
-    reduct_: NDArray[np.intp]
+    reduct_: Positions
 
     def __init__(
         self,
@@ -229,7 +228,7 @@ class _Collection:
             return abs(covered - wanted) <= TOLERANCE * max(covered, wanted)
         return covered >= wanted
 
-    def _done(self) -> NDArray[np.bool_]:
+    def _done(self) -> Flags:
         covered, wanted = self.covered, self.region.full
         if self.close:
             difference = np.abs(covered - wanted)

@@ -21,10 +21,9 @@ from frri.learners.ripper._sorted_columns import NO_TESTS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from frri._util.arrays import Flags, Floats
     from frri.learners.ripper._growing import Worth
     from frri.learners.ripper._sorted_columns import Part, SortedColumns, Tests
-
-    Flags = NDArray[np.bool_]
 
 # Rules change in the first few rounds only; more than this is a slip of the pen.
 MOST_OPTIMIZATIONS = 10_000
@@ -101,7 +100,7 @@ class Place(NamedTuple):
 
     position: int
     later: NDArray[np.unsignedinteger]
-    bits: NDArray[np.float64]
+    bits: Floats
     left: Remaining
 
 

@@ -14,14 +14,10 @@ from frri.learners.ripper._threshold_kernels import AT_MOST
 from frri.rules import NumericCondition
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Flags, Floats
     from frri.learners.ripper._sorted_columns import CrispTest, SortedColumns
     from frri.rules import Condition
     from frri.table import Attribute
-
-    Floats = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,8 @@ from frri.learners.ripper._sorted_columns import NO_TESTS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from frri._util.arrays import Flags
     from frri.learners.ripper._sorted_columns import Part, SortedColumns, Tests
-
-    Flags = NDArray[np.bool_]
 
 Worth = Literal["precision", "accuracy"]
 

@@ -18,16 +18,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from frri._util.arrays import Flags, Floats
     from frri.rules import Condition
     from frri.table import Attribute
 
-    Floats = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
     Integers = NDArray[np.integer]
     # Objects and positives, one row for each rule: numbers, or what they weigh.
     Amounts = NDArray[np.generic]
     # One row (attribute, comparison, value) per test, as frri.learners.ripper._threshold_kernels has them.
-    Tests = NDArray[np.float64]
+    Tests = Floats
 
 # From this many values on a fit takes longer interpreted than it takes to compile the kernels, or,
 # where an earlier process has left them compiled, to load them.

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from frri._util.arrays import Flags, Floats
     from frri.learners._base import TrainingTable
-    from frri.learners.ripper._sorted_columns import Amounts, Flags, Floats, Integers, Tests
+    from frri.learners.ripper._sorted_columns import Amounts, Integers, Tests
     from frri.table import Attribute
-
 
 # Binary logarithm of the most units: their sums are exact as floating-point numbers.
 EXACT_UNITS = 52

@@ -20,12 +20,11 @@ from frri.rules.ruleset import COVERS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Flags
     from frri.learners._base import TrainingTable
 
     # The class of a rule, the rule, and what it covers.
-    FuzzyRule = tuple[int, Rule, NDArray[np.bool_]]
+    FuzzyRule = tuple[int, Rule, Flags]
 
 FALLBACKS: dict[str, Literal["stretched", "priors"]] = {"stretch": "stretched", "priors": "priors"}
 

@@ -19,8 +19,7 @@ from frri.rules.measures import statistics_of_covers
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Flags, Floats
     from frri.learners._base import TrainingTable
 
 
@@ -204,7 +203,7 @@ def _rules(crisp: Sequence[CrispRule], table: TrainingTable) -> Iterator[Rule]:
         )
 
 
-def _shares(covers: list[NDArray[np.bool_]], table: TrainingTable) -> NDArray[np.float64]:
+def _shares(covers: list[Flags], table: TrainingTable) -> Floats:
     """Rules x classes: shares of the classes among the objects which a rule is the first to cover."""
     left = np.ones(len(table.classes), dtype=np.bool_)
     counts = np.empty((len(covers), len(table.labels)))
@@ -215,5 +214,5 @@ def _shares(covers: list[NDArray[np.bool_]], table: TrainingTable) -> NDArray[np
         rows = decided if decided.any() else np.ones_like(decided)
         weights = None if table.weights is None else table.weights[rows]
         counts[r] = np.bincount(table.classes[rows], weights, len(table.labels))
-    shares: NDArray[np.float64] = counts / counts.sum(axis=1, keepdims=True)
+    shares: Floats = counts / counts.sum(axis=1, keepdims=True)
     return shares
