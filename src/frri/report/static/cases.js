@@ -4,16 +4,13 @@
  */
 
 import { roleOf } from "./carrying.js";
+import { caseList } from "./caselist.js";
 import { caseMap } from "./casemap.js";
 import { classLabel } from "./chart.js";
-import { actionButton, announce, byId, h, named, put } from "./dom.js";
-import { option } from "./filters.js";
+import { actionButton, byId, h, named, put } from "./dom.js";
+import { field, option } from "./filters.js";
 import { speaksFor } from "./ordered.js";
-import { usedByRank } from "./ranking.js";
-import { counted, showValue } from "./words.js";
-
-const CHUNK = 50;
-const MOST_COLUMNS = 5;
+import { counted } from "./words.js";
 
 /** Which rows a filter lets pass, by the state that is shown. */
 const FILTERS = {
@@ -42,16 +39,11 @@ export function casesView(store, actions) {
   }
   const role = roleOf(facts.model);
   let cell = null;
-  let drawn = CHUNK;
   let seen = null;
-  const kinds = Object.keys(FILTERS).filter((key) => rows.classes || !FILTERS[key].needsClasses);
-  const filter = h(
-    "select",
-    { id: "case-filter", onchange: () => restart(null) },
-    kinds.map((key) => option(key, FILTERS[key].title)),
-  );
+  const kinds = Object.entries(FILTERS).filter(([, { needsClasses }]) => rows.classes || !needsClasses);
+  const list = caseList(store, actions, Object.fromEntries(kinds), { draw, chosen: () => restart(null) });
+  const { filter } = list;
   const ruled = h("select", { id: "case-rule", onchange: () => restart(cell) });
-  const said = h("p", { class: "count", role: "status" });
   const back = actionButton(
     "All of them",
     () => {
@@ -61,23 +53,18 @@ export function casesView(store, actions) {
     },
     "link",
   );
-  const list = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Rows" });
-  const more = actionButton("More rows", () => {
-    drawn += CHUNK;
-    draw();
-  });
   const map = caseMap(store, (i) => actions.tryRow(i));
   put(
     place,
     h(
       "div",
       { class: "filters" },
-      h("div", { class: "field" }, h("label", { for: "case-filter", class: "hidden" }, "Which rows"), filter),
-      h("div", { class: "field" }, h("label", { for: "case-rule", class: "hidden" }, "Decided by"), ruled),
-      said,
+      field("Which rows", filter),
+      field("Decided by", ruled),
+      list.said,
       back,
     ),
-    h("div", { class: "cases" }, h("div", {}, list, more), map.element),
+    h("div", { class: "cases" }, list.element, map.element),
   );
   store.subscribe(() => {
     if (!byId("panel-cases").hidden) refresh();
@@ -114,8 +101,7 @@ export function casesView(store, actions) {
 
   function restart(wanted) {
     cell = wanted;
-    drawn = CHUNK;
-    draw();
+    list.restart();
   }
 
   function draw() {
@@ -128,56 +114,35 @@ export function casesView(store, actions) {
       if (passes(store, i)) found.push(i);
     }
     back.hidden = !cell && filter.value === "all" && number === null;
-    const { classes } = facts.model;
-    put(
-      said,
-      `${found.length === rows.n ? "" : `${found.length.toLocaleString("en")} of `}${counted(rows.n, facts.data.sampled ? "embedded row" : "row")}`,
-      cell ? [": ", named(classes[cell.truth]), " taken for ", named(classes[cell.decided])] : null,
-    );
-    if (cell && cell.truth === cell.decided)
-      put(said, `${counted(found.length, "row")}: `, named(classes[cell.truth]), ", decided rightly");
-    announce(said.textContent);
-    put(list, found.length ? table(found.slice(0, drawn)) : h("p", { class: "muted" }, "There is none."));
-    more.hidden = found.length <= drawn;
+    list.show(found, { titles: titles(), cells, extra: (i) => (isWrong(i) ? "wrong-row" : null) }, cellText(found));
     map.show(found);
   }
 
-  function table(shown) {
-    const columns = usedByRank(store.facts).slice(0, MOST_COLUMNS);
-    return h(
-      "table",
-      { class: "small" },
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          ["Row", rows.classes && "Is", "Decided", store.state.deciding && (role.isAlone ? "By" : "Carried by")]
-            .filter(Boolean)
-            .map((title) => h("th", { scope: "col" }, title)),
-          columns.map((j) => h("th", { scope: "col" }, named(facts.model.attributes[j].name))),
-        ),
-      ),
-      h("tbody", {}, shown.map((i) => line(i, columns))),
-    );
+  /** What is said of the rows of a cell of the confusion matrix; of others only their number. */
+  function cellText(found) {
+    if (!cell) return undefined;
+    const [truth, decided] = [cell.truth, cell.decided].map((c) => named(facts.model.classes[c]));
+    if (cell.truth === cell.decided) return [`${counted(found.length, "row")}: `, truth, ", decided rightly"];
+    return [`${list.numberOf(found)}: `, truth, " taken for ", decided];
   }
 
-  function line(i, columns) {
-    const { state } = store;
-    const values = rows.at(i);
-    const { classes, attributes } = facts.model;
-    const isWrong = rows.classes && rows.classes[i] !== state.decided[i];
-    const by = state.deciding && (state.deciding[i] ? `rule ${state.deciding[i]}` : role.nobody);
-    return h(
-      "tr",
-      { class: isWrong ? "wrong-row" : null },
-      h("td", {}, actionButton(rows.name(i), () => actions.tryRow(i), "link", `Row ${rows.name(i)} in What-if`)),
-      rows.classes ? h("td", {}, classLabel(store, classes[rows.classes[i]])) : null,
-      h("td", {}, classLabel(store, classes[state.decided[i]]), isWrong ? h("span", { class: "fails" }, " wrong") : null),
-      by ? h("td", {}, by) : null,
-      columns.map((j) => h("td", {}, named(showValue(attributes[j], values[j])))),
-    );
+  function titles() {
+    const by = role.isAlone ? "By" : "Carried by";
+    return [rows.classes && "Is", "Decided", store.state.deciding && by].filter(Boolean);
+  }
+
+  function cells(i) {
+    const { deciding, decided } = store.state;
+    const { classes } = facts.model;
+    return [
+      rows.classes ? classLabel(store, classes[rows.classes[i]]) : null,
+      [classLabel(store, classes[decided[i]]), isWrong(i) ? h("span", { class: "fails" }, " wrong") : null],
+      deciding ? (deciding[i] ? `rule ${deciding[i]}` : role.nobody) : null,
+    ];
+  }
+
+  function isWrong(i) {
+    return rows.classes && rows.classes[i] !== store.state.decided[i];
   }
 }
 

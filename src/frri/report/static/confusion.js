@@ -1,7 +1,7 @@
 /** Which classes are taken for which: a matrix whose cells open their rows, after an edit with differences. */
 
 import { classLabel } from "./chart.js";
-import { actionButton, h } from "./dom.js";
+import { actionButton, h, scrolling } from "./dom.js";
 import { confusionOf, performanceOf, wilson } from "./measures.js";
 import { counted, percentText } from "./words.js";
 
@@ -23,9 +23,8 @@ export function confusion(store, actions) {
   const learned = store.isEdited ? confusionOf(store.original, store.rows, classes.length) : null;
   const before = learned && matrixOf(learned, classes.length);
   const totals = counts.map((row) => row.reduce((a, b) => a + b, 0));
-  return h(
-    "div",
-    { class: "scroll", tabindex: 0, role: "region", "aria-label": "Confusion matrix" },
+  return scrolling(
+    "Confusion matrix",
     h(
       "table",
       { class: "confusion" },

@@ -128,6 +128,17 @@ export function keepingFocus(container, work) {
 }
 
 /**
+ * A place that scrolls, by keys as well.
+ *
+ * @param {string} label for screen readers
+ * @param {...(Child|Child[])} children
+ * @returns {HTMLElement}
+ */
+export function scrolling(label, ...children) {
+  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, children);
+}
+
+/**
  * Say something to screen readers without moving the focus.
  *
  * @param {string} text

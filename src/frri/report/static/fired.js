@@ -7,8 +7,9 @@ import { ruleLabel, shareBar } from "./chart.js";
 import { h, sentence } from "./dom.js";
 import { degrees, fit, prepare, encode } from "./evaluator.js";
 import { conditionParts } from "./phrases.js";
-import { attributesByName, missingText, shareText, showValue } from "./words.js";
+import { attributesByName, counted, missingText, shareText, showValue } from "./words.js";
 
+const MOST_RULES = 12;
 const MOST_NEAR = 3;
 
 /**
@@ -33,7 +34,7 @@ export function membershipsOf(model, rule, values) {
  * @param {{text: string, share: number, isDeciding: boolean, actions: object}} about
  * @returns {HTMLElement}
  */
-export function ruleItem(store, { number, rule }, values, { text, share, isDeciding, actions }) {
+function ruleItem(store, { number, rule }, values, { text, share, isDeciding, actions }) {
   const { model } = store.state;
   const attributes = attributesByName(model);
   const memberships = membershipsOf(model, rule, values);
@@ -66,6 +67,26 @@ export function ruleItem(store, { number, rule }, values, { text, share, isDecid
       }),
     ),
   );
+}
+
+/**
+ * The first of the rules that fire, and how many more there are.
+ *
+ * @param {object} store
+ * @param {number[]} fired positions, in the order in which they are listed
+ * @param {Array} values
+ * @param {{held: number[], text: function(number): string, deciding: ?number, actions: object}} about
+ * @returns {Array}
+ */
+export function firedList(store, fired, values, { held, text, deciding = null, actions }) {
+  const { entries } = store.state;
+  const rest = fired.length - MOST_RULES;
+  const item = (r) =>
+    ruleItem(store, entries[r], values, { text: text(r), share: held[r], isDeciding: r === deciding, actions });
+  return [
+    h("ol", { class: "fired-rules" }, fired.slice(0, MOST_RULES).map(item)),
+    rest > 0 ? h("p", { class: "muted" }, `and ${counted(rest, "more rule")}`) : null,
+  ];
 }
 
 function howFar(membership, model, attribute, values) {

@@ -5,7 +5,7 @@
 
 import { roleOf } from "./carrying.js";
 import { classColour } from "./chart.js";
-import { h, s } from "./dom.js";
+import { s, scrolling } from "./dom.js";
 import { levelNames, predictsNumbers } from "./numbers.js";
 import { isOrdered } from "./ordered.js";
 import { ranking } from "./ranking.js";
@@ -61,7 +61,7 @@ export function flowPicture(store, actions, size = LARGE) {
     const number = event.target.closest("[data-number]")?.dataset.number;
     if (number) actions.openRule(Number(number));
   });
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": size.name }, picture);
+  return scrolling(size.name, picture);
 }
 
 /**

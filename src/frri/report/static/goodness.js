@@ -3,6 +3,7 @@
 import { h, put } from "./dom.js";
 import { goodnessBySize } from "./measures.js";
 import { shownNumber } from "./numbers.js";
+import { smallTable } from "./rowtable.js";
 import { sizeCurve } from "./sizecurve.js";
 import { trimmer } from "./trimming.js";
 import { shareText } from "./words.js";
@@ -47,31 +48,13 @@ function curve(points, store) {
       "details",
       {},
       h("summary", {}, "The numbers"),
-      h(
-        "table",
-        { class: "small" },
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            ["Rules", isNumber ? "Off by" : "Accuracy", "Coverage"].map((title) => h("th", { scope: "col" }, title)),
-          ),
-        ),
-        h(
-          "tbody",
-          {},
-          points.map((point) =>
-            h(
-              "tr",
-              {},
-              h("td", {}, point.n_rules),
-              h("td", {}, isNumber ? shownNumber(store.facts, point.mae) : shareText(point.accuracy)),
-              h("td", {}, shareText(point.coverage)),
-            ),
-          ),
-        ),
+      smallTable(
+        ["Rules", isNumber ? "Off by" : "Accuracy", "Coverage"],
+        points.map(({ n_rules, mae, accuracy, coverage }) => [
+          n_rules,
+          isNumber ? shownNumber(store.facts, mae) : shareText(accuracy),
+          shareText(coverage),
+        ]),
       ),
     ),
   ];

@@ -6,7 +6,7 @@
 import { answerLabel, shareBar } from "./chart.js";
 import { h, named, put } from "./dom.js";
 import { degrees, explain } from "./evaluator.js";
-import { nearList, ruleItem } from "./fired.js";
+import { firedList, nearList } from "./fired.js";
 import { allCurves, extremes } from "./numbercurves.js";
 import { addsNumbers, saidNumber, saidText, shownMove, shownNumber } from "./numbers.js";
 import { scalesOnce } from "./scales.js";
@@ -163,21 +163,9 @@ function firingList(store, parts, held, values, explained, actions) {
   if (!fired.length)
     return nearList(store, held, values, explained, actions) ?? h("p", { class: "muted" }, "None.");
   fired.sort((a, b) => Math.abs(parts[b]) - Math.abs(parts[a]));
-  const rest = fired.length - MOST_RULES;
   const text = (r) =>
     addsNumbers(model)
       ? `adds ${shownMove(store.facts, parts[r])}`
       : `${percentText(parts[r])} of ${saidText(model, entries[r].rule)}`;
-  return [
-    h(
-      "ol",
-      { class: "fired-rules" },
-      fired
-        .slice(0, MOST_RULES)
-        .map((r) =>
-          ruleItem(store, entries[r], values, { text: text(r), share: held[r], isDeciding: false, actions }),
-        ),
-    ),
-    rest > 0 ? h("p", { class: "muted" }, `and ${counted(rest, "more rule")}`) : null,
-  ];
+  return firedList(store, fired, values, { held, text, actions });
 }

@@ -1,7 +1,7 @@
 /** Cases kept side by side with the one that is looked at: decisions, and where their values differ. */
 
 import { answerLabel } from "./chart.js";
-import { actionButton, h, named, put } from "./dom.js";
+import { actionButton, h, named, put, scrolling } from "./dom.js";
 import { predict } from "./evaluator.js";
 import { predictsNumbers } from "./numbers.js";
 import { showValue } from "./words.js";
@@ -46,9 +46,8 @@ export function pinBoard(store, { tryValues, current }) {
     };
     put(
       element,
-      h(
-        "div",
-        { class: "scroll", tabindex: 0, role: "region", "aria-label": "Pinned cases, compared" },
+      scrolling(
+        "Pinned cases, compared",
         h(
           "table",
           { class: "small" },

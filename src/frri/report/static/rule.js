@@ -5,7 +5,7 @@
 
 import { roleOf } from "./carrying.js";
 import { classBar, classLabel, ruleLabel, shareBar } from "./chart.js";
-import { h, named, sentence } from "./dom.js";
+import { h, named, scrolling, sentence } from "./dom.js";
 import { alone } from "./editing.js";
 import { layeredChart } from "./layers.js";
 import { neighbouring, overlapping } from "./neighbours.js";
@@ -14,10 +14,11 @@ import { coveredNumbers } from "./numberrows.js";
 import { predictsNumbers } from "./numbers.js";
 import { speaksFor } from "./ordered.js";
 import { ruleParts } from "./phrases.js";
+import { rowTable } from "./rowtable.js";
 import { scalesOnce } from "./scales.js";
 import { spokenText } from "./spoken.js";
 import { coverageOf } from "./store.js";
-import { attributesByName, counted, percentText, shareText, showValue } from "./words.js";
+import { attributesByName, counted, percentText, shareText } from "./words.js";
 
 const MOST_ERRORS = 8;
 const MOST_NEIGHBOURS = 5;
@@ -185,58 +186,14 @@ function errors(store, entry, actions) {
       `${counted(wrong.length, "row")} of another class`,
       outvoted ? `; other rules put ${outvoted} of them right.` : ".",
     ),
-    h(
-      "div",
-      {
-        class: "scroll",
-        tabindex: 0,
-        role: "region",
-        "aria-label": `Rows on which rule ${entry.number} errs`,
-      },
-      h(
-        "table",
-        { class: "small" },
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            h("th", { scope: "col" }, "Row"),
-            h("th", { scope: "col" }, "Is"),
-            columns.map((j) => h("th", { scope: "col" }, named(facts.model.attributes[j].name))),
-          ),
-        ),
-        h(
-          "tbody",
-          {},
-          wrong.slice(0, MOST_ERRORS).map((i) => {
-            const values = rows.at(i);
-            return h(
-              "tr",
-              {},
-              h(
-                "td",
-                {},
-                h(
-                  "button",
-                  {
-                    type: "button",
-                    class: "link",
-                    title: "Look at this row in What-if",
-                    onclick: () => actions.tryRow(i),
-                  },
-                  rows.name(i),
-                ),
-              ),
-              h("td", {}, classLabel(store, facts.model.classes[rows.classes[i]])),
-              columns.map((j) =>
-                h("td", {}, named(showValue(facts.model.attributes[j], values[j]))),
-              ),
-            );
-          }),
-        ),
-      ),
+    scrolling(
+      `Rows on which rule ${entry.number} errs`,
+      rowTable(store, actions, {
+        shown: wrong.slice(0, MOST_ERRORS),
+        columns,
+        titles: ["Is"],
+        cells: (i) => [classLabel(store, facts.model.classes[rows.classes[i]])],
+      }),
     ),
     wrong.length > MOST_ERRORS
       ? h("p", { class: "muted" }, `and ${wrong.length - MOST_ERRORS} more`)

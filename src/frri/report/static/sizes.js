@@ -1,6 +1,7 @@
 /** What so many rules are worth: the sizes that the learner tried in cross-validation, with their standard errors. */
 
 import { h, s } from "./dom.js";
+import { smallTable } from "./rowtable.js";
 import { counted } from "./words.js";
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [560, 220, 52, 16, 12, 30];
@@ -29,27 +30,13 @@ export function sizesCard({ facts }) {
       "details",
       {},
       h("summary", {}, "The numbers"),
-      h(
-        "table",
-        { class: "small" },
-        h(
-          "thead",
-          {},
-          h("tr", {}, ["At most", capitalised(measure), "Standard error"].map((title) => h("th", { scope: "col" }, title))),
-        ),
-        h(
-          "tbody",
-          {},
-          sizes.map((size, k) =>
-            h(
-              "tr",
-              {},
-              h("td", {}, `${counted(size, "rule")}${size === chosen ? " (chosen)" : ""}`),
-              h("td", {}, scores[k].toFixed(3)),
-              h("td", {}, errors[k].toFixed(3)),
-            ),
-          ),
-        ),
+      smallTable(
+        ["At most", capitalised(measure), "Standard error"],
+        sizes.map((size, k) => [
+          `${counted(size, "rule")}${size === chosen ? " (chosen)" : ""}`,
+          scores[k].toFixed(3),
+          errors[k].toFixed(3),
+        ]),
       ),
     ),
   );

@@ -8,7 +8,7 @@ import { classColour, classLabel, shareBar } from "./chart.js";
 import { h, named, put, sentence } from "./dom.js";
 import { degrees, explain, predict, probabilities, scores } from "./evaluator.js";
 import { carrierIn, keepersIn } from "./carrying.js";
-import { membershipsOf, nearList, ruleItem } from "./fired.js";
+import { firedList, membershipsOf, nearList } from "./fired.js";
 import { conditionParts } from "./phrases.js";
 import { isOrdered, movesAnswer } from "./ordered.js";
 import { isStraight } from "./strips.js";
@@ -26,7 +26,6 @@ import {
 } from "./words.js";
 
 const MOST_CLASSES = 6;
-const MOST_RULES = 12;
 
 /**
  * @param {object} store
@@ -290,27 +289,12 @@ function firingList(store, entries, held, values, explained, actions) {
   function listed(counts) {
     if (model.semantics.name !== "first-match")
       fired.sort((a, b) => Math.abs(counts[b]) - Math.abs(counts[a]));
-    const rest = fired.length - MOST_RULES;
     const text = (r) =>
       movesAnswer(model)
         ? `moves by ${signedText(counts[r] * entries[r].rule.then)}`
         : votes
         ? `${signedText(counts[r])} to the lead`
         : `${shareText(held[r])} × ${shareText(entries[r].rule.weight)}`;
-    return [
-      h(
-        "ol",
-        { class: "fired-rules" },
-        fired.slice(0, MOST_RULES).map((r) =>
-          ruleItem(store, entries[r], values, {
-            text: text(r),
-            share: held[r],
-            isDeciding: r === (explained.rule ?? carrier) - 1,
-            actions,
-          }),
-        ),
-      ),
-      rest > 0 ? h("p", { class: "muted" }, `and ${counted(rest, "more rule")}`) : null,
-    ];
+    return firedList(store, fired, values, { held, text, deciding: (explained.rule ?? carrier) - 1, actions });
   }
 }
