@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from frri.cli.parser import Parser, at_least_one
+from frri.cli.parser import Parser, at_least
 from frri.cli.tables import labels_of, reading
 from frri.readers.batches import read_batches
 from frri.rules import Label, RuleSet
@@ -18,13 +18,13 @@ def add_sampling_options(parser: Parser) -> None:
     """The options for files larger than memory."""
     parser.add_argument(
         "--sample",
-        type=at_least_one,
+        type=at_least(1),
         metavar="N",
         help="learn from N rows, drawn at random by --seed; with --bags, N rows for each bag",
     )
     parser.add_argument(
         "--bags",
-        type=at_least_one,
+        type=at_least(1),
         metavar="B",
         help=f"rules from B bags of rows drawn at random (--sample, else {ROWS_OF_BAG} each), checked "
         "against all rows of the files: the learner frri-bags",

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from frri.cli.console import notes, say
-from frri.cli.parser import Parser, at_least_two, positive_number, whole_number
+from frri.cli.parser import Parser, at_least, positive_number, whole_number
 from frri.cli.tables import add_column_options, add_reading_options, declared_columns, reading
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def configure(parser: Parser) -> None:
     add_reading_options(parser)
     add("--datasets", metavar="A,B", help="names of data sets, or sklearn:iris and the like")
     add("--learners", metavar="A,B", help="names of learners, or full names of classifier classes")
-    add("--folds", type=at_least_two, metavar="N", help="default 10; with --quick 3")
+    add("--folds", type=at_least(2), metavar="N", help="default 10; with --quick 3")
     add("--seed", type=whole_number, default=0, metavar="N", help="default 0")
     add(
         "--workers",

@@ -18,7 +18,7 @@ from frri._util.arrays import Flags, Positions
 from frri._util.progress import Progress
 from frri.cli.console import one_line, say, sentence
 from frri.cli.measures import Measure, measure_of
-from frri.cli.parser import Parser, at_least_two, positive_number
+from frri.cli.parser import Parser, at_least, positive_number
 from frri.learners.registry import LEARNERS
 
 FOLDS = 5
@@ -49,7 +49,7 @@ def add_check_options(parser: Parser) -> None:
     )
     group.add_argument(
         "--cv",
-        type=at_least_two,
+        type=at_least(2),
         metavar="N",
         help=f"check by cross-validation with N folds; default: {FOLDS} where that takes seconds, or with "
         f"more than {MANY_ROWS:,} rows --test {HELD_BACK}",

@@ -25,15 +25,7 @@ from numpy.typing import NDArray
 from frri.cli.console import one_line, say
 from frri.cli.files import check_inputs, load_model
 from frri.cli.parser import Parser
-from frri.cli.tables import (
-    add_reading_options,
-    add_unlabelled_option,
-    labelled,
-    labels_of,
-    numbers_of,
-    read_for,
-    reading,
-)
+from frri.cli.tables import add_reading_options, add_unlabelled_option, read_labelled
 from frri.rules import RuleSet
 from frri.rules.class_measures import brier_score, class_qualities, majority
 from frri.rules.drift import RuleDrift, drift, seen_in_training
@@ -68,15 +60,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Measures to standard output."""
     check_inputs(arguments.model, arguments.data)
     ruleset = load_model(arguments.model)
-    target = ruleset.target if arguments.target is None else arguments.target
-    frame = read_for(ruleset, arguments.data, target, **reading(arguments))
-    frame = labelled(frame, target, drop=arguments.drop_unlabelled)
+    frame, truth = read_labelled(ruleset, arguments.data, arguments)
     table = EncodedTable.of(frame, ruleset.attributes, ruleset.used_attributes)
     if ruleset.task == "regression":
-        quality = number_quality(numbers_of(frame[target]), ruleset.predict(table))
+        quality = number_quality(truth, ruleset.predict(table))
         facts, text = asdict(quality), _text_of_numbers(asdict(quality))
     else:
-        facts, text = _class_facts(ruleset, table, labels_of(frame[target], ruleset))
+        facts, text = _class_facts(ruleset, table, truth)
     sys.stdout.write(
         json.dumps(facts, indent=1, ensure_ascii=False) + "\n" if arguments.json else text
     )

@@ -25,8 +25,7 @@ from frri.cli.learners import SEARCH, limits_of, make_learner
 from frri.cli.orders import given_order, order_of
 from frri.cli.parser import (
     Parser,
-    at_least_one,
-    at_least_two,
+    at_least,
     positive_number,
     share,
     size,
@@ -104,7 +103,7 @@ def configure(parser: Parser) -> None:
         metavar="N",
         help="the most rules; 1se: the fewest about as good as the best (compact, additive)",
     )
-    add("--max-conditions", type=at_least_one, metavar="N", help="the most conditions of a rule")
+    add("--max-conditions", type=at_least(1), metavar="N", help="the most conditions of a rule")
     add("--min-support", type=share, metavar="SHARE", help="what a rule must cover of its class")
     add("--seed", type=whole_number, metavar="N", help="for learners that draw lots")
     add("--effort", type=whole_number, metavar="N", help="work of the search for the fewest rules")
@@ -114,7 +113,7 @@ def configure(parser: Parser) -> None:
     add_check_options(parser)
     target = parser.add_mutually_exclusive_group()
     target.add_argument(
-        "--bins", type=at_least_two, metavar="N", help="make N classes of a target that is a number"
+        "--bins", type=at_least(2), metavar="N", help="make N classes of a target that is a number"
     )
     target.add_argument(
         "--task",

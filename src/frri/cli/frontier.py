@@ -19,7 +19,7 @@ from frri._util.progress import Progress
 from frri.cli.console import notes, one_line, say
 from frri.cli.files import check_inputs, check_output, load_model, write_whole
 from frri.cli.learners import make_learner
-from frri.cli.parser import Parser, at_least_one, positive_number, whole_number
+from frri.cli.parser import Parser, at_least, positive_number, whole_number
 from frri.cli.rules import numbered
 from frri.cli.tables import (
     add_column_options,
@@ -58,14 +58,14 @@ def configure(parser: Parser) -> None:
     )
     add(
         "--max-rules",
-        type=at_least_one,
+        type=at_least(1),
         default=6,
         metavar="K",
         help="sizes from 1 to K; default 6",
     )
     add(
         "--rules",
-        type=at_least_one,
+        type=at_least(1),
         metavar="K",
         help="show, or save, the best K; default for -o: all",
     )

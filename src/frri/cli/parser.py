@@ -2,6 +2,7 @@
 
 import argparse
 import re
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 
@@ -70,18 +71,22 @@ def whole_number(text: str) -> int:
     return int(text)
 
 
-def at_least_one(text: str) -> int:
-    """A whole number of 1 or more.
+def at_least(least: int) -> Callable[[str], int]:
+    """A reader of whole numbers from one on.
 
     Examples
     --------
-    >>> at_least_one("5")
+    >>> at_least(2)("5")
     5
     """
-    value = whole_number(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be 1 or more, got {value}")
-    return value
+
+    def read(text: str) -> int:
+        value = whole_number(text)
+        if value < least:
+            raise argparse.ArgumentTypeError(f"must be {least} or more, got {value}")
+        return value
+
+    return read
 
 
 def size(text: str) -> int | str:
@@ -92,7 +97,7 @@ def size(text: str) -> int | str:
     >>> size("5"), size("1se")
     (5, '1se')
     """
-    return text if text == "1se" else at_least_one(text)
+    return text if text == "1se" else at_least(1)(text)
 
 
 def share(text: str) -> float:
@@ -106,18 +111,4 @@ def share(text: str) -> float:
     value = positive_number(text)
     if value > 1:
         raise argparse.ArgumentTypeError(f"expected a share from 0 to 1, got {text!r}")
-    return value
-
-
-def at_least_two(text: str) -> int:
-    """A whole number of 2 or more.
-
-    Examples
-    --------
-    >>> at_least_two("5")
-    5
-    """
-    value = whole_number(text)
-    if value < 2:
-        raise argparse.ArgumentTypeError(f"must be 2 or more, got {value}")
     return value

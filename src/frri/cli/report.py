@@ -11,9 +11,8 @@ from frri.cli.stability import add_stability_option, stability_of
 from frri.cli.tables import (
     add_reading_options,
     add_unlabelled_option,
+    answers_of,
     labelled,
-    labels_of,
-    numbers_of,
     reading,
 )
 from frri.readers import read_table
@@ -114,9 +113,7 @@ def _labelled(ruleset: RuleSet, arguments: argparse.Namespace) -> tuple[Any, Any
     table = read_table(source, texts, **reading(arguments))
     if target in table.columns:
         table = labelled(table, target, drop=arguments.drop_unlabelled)
-        return table, (
-            labels_of(table[target], ruleset) if ruleset.classes else numbers_of(table[target])
-        )
+        return table, answers_of(table[target], ruleset)
     if column is not None:
         raise ValueError(f"{source} has no column {column!r} to take the {answers} from.")
     say(

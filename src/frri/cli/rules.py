@@ -18,17 +18,9 @@ from frri._util.names import find_name
 from frri._util.progress import Progress
 from frri.cli.console import bold, one_line, say
 from frri.cli.files import check_inputs, check_output, load_model, write_whole
-from frri.cli.parser import Parser, at_least_one, whole_number
+from frri.cli.parser import Parser, at_least, whole_number
 from frri.cli.stability import stability_of
-from frri.cli.tables import (
-    add_reading_options,
-    add_unlabelled_option,
-    labelled,
-    labels_of,
-    numbers_of,
-    read_for,
-    reading,
-)
+from frri.cli.tables import add_reading_options, add_unlabelled_option, read_labelled
 from frri.rules import Rule, RuleSet
 from frri.rules.hierarchy import SUPPORTED, Hierarchy
 from frri.rules.text import base_text, rule_text
@@ -56,7 +48,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--depth", type=whole_number, metavar="N", help="levels of the tree to show"
     )
-    parser.add_argument("--cut", type=at_least_one, metavar="N", help="the tree cut to N rules")
+    parser.add_argument("--cut", type=at_least(1), metavar="N", help="the tree cut to N rules")
     parser.add_argument("-o", "--output", metavar="FILE", help="save the rules of --cut as a model")
     parser.add_argument(
         "--stability",
@@ -65,7 +57,7 @@ def configure(parser: Parser) -> None:
     )
     parser.add_argument(
         "--resamples",
-        type=at_least_one,
+        type=at_least(1),
         metavar="N",
         help=f"of --stability, how often rows are drawn; default: {RESAMPLES}",
     )
@@ -138,11 +130,8 @@ def _check_options(arguments: argparse.Namespace) -> None:
 
 
 def _stability(ruleset: RuleSet, arguments: argparse.Namespace) -> Any:
-    target = ruleset.target if arguments.target is None else arguments.target
-    frame: Any = read_for(ruleset, arguments.stability, target, **reading(arguments))
-    frame = labelled(frame, target, drop=arguments.drop_unlabelled)
-    truth = labels_of(frame[target], ruleset) if ruleset.classes else numbers_of(frame[target])
-    return stability_of(ruleset, frame, truth, arguments.resamples or RESAMPLES)
+    table = read_labelled(ruleset, arguments.stability, arguments)
+    return stability_of(ruleset, *table, arguments.resamples or RESAMPLES)
 
 
 def _tree(arguments: argparse.Namespace) -> int:
@@ -172,11 +161,9 @@ def _merged(arguments: argparse.Namespace) -> Hierarchy:
     check_inputs(arguments.model, arguments.tree)
     ruleset = load_model(arguments.model)
     SUPPORTED.require(ruleset.semantics)
-    target = ruleset.target if arguments.target is None else arguments.target
-    frame: Any = read_for(ruleset, arguments.tree, target, **reading(arguments))
-    frame = labelled(frame, target, drop=arguments.drop_unlabelled)
+    table = read_labelled(ruleset, arguments.tree, arguments)
     with Progress("merging rules"):
-        return ruleset.hierarchy(frame, labels_of(frame[target], ruleset))
+        return ruleset.hierarchy(*table)
 
 
 def numbered(

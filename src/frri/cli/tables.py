@@ -16,8 +16,7 @@ from frri.readers.batches import Batch, read_batches
 from frri.rules import RuleSet
 from frri.rules.rule import label_array
 from frri.table.categories import category_codes
-from frri.table.checks import check_quantities
-from frri.table.targets import bin_edges, bin_of
+from frri.table.targets import bin_edges, bin_of, check_quantities
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -181,6 +180,16 @@ def _answers(ruleset: RuleSet) -> str:
     return "numbers" if ruleset.task == "regression" else "classes"
 
 
+def read_labelled(
+    ruleset: RuleSet, source: str, arguments: argparse.Namespace
+) -> "tuple[pd.DataFrame, NDArray[Any]]":
+    """A table for a model, and the true classes or numbers of its rows, as the options say."""
+    target = ruleset.target if arguments.target is None else arguments.target
+    frame = read_for(ruleset, source, target, **reading(arguments))
+    frame = labelled(frame, target, drop=arguments.drop_unlabelled)
+    return frame, answers_of(frame[target], ruleset)
+
+
 def labelled(frame: "pd.DataFrame", target: str, *, drop: bool) -> "pd.DataFrame":
     """The rows that have a class or number, if the others are to be dropped; a note says how many these are."""
     known = frame[target].notna()
@@ -208,6 +217,11 @@ def numbers_of(column: "pd.Series[Any]") -> Floats:
             "rows); leave out what has none (--drop-unlabelled)."
         )
     return check_quantities(column.to_numpy(), str(column.name))
+
+
+def answers_of(column: "pd.Series[Any]", ruleset: RuleSet) -> NDArray[Any]:
+    """The classes or numbers in a column, as the model has them."""
+    return labels_of(column, ruleset) if ruleset.classes else numbers_of(column)
 
 
 def labels_of(column: "pd.Series[Any]", ruleset: RuleSet) -> NDArray[Any]:

@@ -33,9 +33,7 @@ from frri.table import (
     to_matrix,
 )
 from frri.table.checks import (
-    check_classes,
     check_complete,
-    check_labels,
     check_names,
     check_whole_numbers,
     warn_about_columns,
@@ -43,7 +41,7 @@ from frri.table.checks import (
 from frri.table.columns import is_missing, plain_table
 from frri.table.encoding import encode_columns
 from frri.table.records import check_no_records
-from frri.table.targets import warn_about_numbers
+from frri.table.targets import check_classes, check_labels, warn_about_numbers
 from frri.table.typical import with_typical
 
 

@@ -13,8 +13,9 @@ from frri.learners._parameters import check_share
 from frri.learners._weights import weighted_objects, with_weights
 from frri.rules.intervals import half_widths
 from frri.table import EncodedTable, column_names
-from frri.table.checks import check_labels, check_quantities, warn_about_columns
+from frri.table.checks import warn_about_columns
 from frri.table.columns import plain_table
+from frri.table.targets import check_labels, check_quantities
 
 # Decides which rows are held back to measure errors on.
 SEED = 0

@@ -11,10 +11,10 @@ from frri._util.optional import import_pandas
 from frri.readers.batches import read_batches
 from frri.readers.sampling import Sample
 from frri.readers.tables import read_table
-from frri.table.checks import check_kinds, check_quantities, listing, names_things
+from frri.table.checks import check_kinds, listing, names_things
 from frri.table.columns import kind_of
 from frri.table.kinds import declare, texts
-from frri.table.targets import NUMBER_REMEDY, binned
+from frri.table.targets import NUMBER_REMEDY, binned, check_quantities
 
 if TYPE_CHECKING:
     import pandas as pd

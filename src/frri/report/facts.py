@@ -34,7 +34,7 @@ from frri.rules.rule import label_array
 from frri.rules.ruleset import STATISTICS
 from frri.rules.semantics import Support
 from frri.table import EncodedTable, to_matrix
-from frri.table.checks import check_quantities
+from frri.table.targets import check_quantities
 
 SUPPORTED = Support("The report", "print the rules instead")
 

@@ -1,4 +1,4 @@
-"""What is wrong with a table: all complaints about numbers, kinds, labels and names of columns.
+"""What is wrong with a table: all complaints about numbers, kinds and names of columns.
 
 Each is one sentence that names the column, the value and the remedy.
 """
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 # Beyond this the width of a range overflows; no measured quantity comes near it.
 LARGEST = 1e300
-
-# Sums of what rules contribute to a target must stay within what a ruleset may say.
-LARGEST_TARGET = 1e99
 
 # So many steps of floating point must fit into a column's range for a bound to be put inside it: then
 # none is off by more than a tenth of the tolerance that induction has.
@@ -384,79 +381,3 @@ def warn_about_columns(
                 UserWarning,
                 stacklevel=stacklevel,
             )
-
-
-# ---------------------------------------------------------------------- labels
-
-
-def check_labels(y: Any) -> None:
-    """Complain about classes that are missing, or dates.
-
-    Examples
-    --------
-    >>> check_labels(np.array(["yes", None], dtype=object))
-    Traceback (most recent call last):
-        ...
-    ValueError: The target has no value (NaN) in row 2 (1 of 2 rows); drop these rows.
-    """
-    labels = np.asarray(y) if y is not None else np.empty(0)
-    if labels.dtype.kind in "mM":
-        raise ValueError(
-            "The target holds dates or times: turn them into texts to use them as classes."
-        )
-    if labels.dtype.kind == "O" and labels.ndim == 1:
-        absent = [row for row, label in enumerate(labels) if is_missing(label)]
-        if absent:
-            raise ValueError(
-                f"The target has no value (NaN) in row {absent[0] + 1} "
-                f"({len(absent)} of {len(labels)} rows); drop these rows."
-            )
-
-
-def check_quantities(y: NDArray[Any], target: str) -> Floats:
-    """The target as finite numbers, or a complaint about the first value that is none.
-
-    Examples
-    --------
-    >>> check_quantities(np.array(["1.5", "many"], dtype=object), "price")
-    Traceback (most recent call last):
-        ...
-    ValueError: The target 'price' holds 'many' in row 2, which is not a number; correct the row or drop it.
-    """
-    if y.dtype.kind in "biuf":
-        numbers = y.astype(np.float64)
-    else:
-        numbers = np.empty(len(y))
-        for row, value in enumerate(y.tolist()):
-            try:
-                numbers[row] = float(value)
-            except (TypeError, ValueError, OverflowError):
-                raise ValueError(
-                    f"The target {target!r} holds {value!r} in row {row + 1}, which is not a number; "
-                    "correct the row or drop it."
-                ) from None
-    huge = np.flatnonzero(~(np.abs(numbers) <= LARGEST_TARGET))
-    if len(huge):
-        raise ValueError(
-            f"The target {target!r} holds {numbers[huge[0]]:g} in row {huge[0] + 1}; "
-            f"correct the row or drop it, or divide the target until it is below {LARGEST_TARGET:g}."
-        )
-    return numbers
-
-
-def check_classes(y: NDArray[Any]) -> None:
-    """Complain about quantities where classes belong.
-
-    Examples
-    --------
-    >>> check_classes(np.array([1.5, 2.0]))
-    Traceback (most recent call last):
-        ...
-    ValueError: The target holds quantities such as 1.5: Unknown label type 'continuous'. A classifier ...
-    """
-    if y.dtype.kind == "f" and len(y) and not np.all(y == np.floor(y)):
-        example = y[np.flatnonzero(y != np.floor(y))[0]]
-        raise ValueError(
-            f"The target holds quantities such as {example:g}: Unknown label type 'continuous'. "
-            "A classifier needs classes; bin the target into a few labels first."
-        )

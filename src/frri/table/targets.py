@@ -1,4 +1,4 @@
-"""Targets that are numbers: whether they can be classes, and how they become some."""
+"""Targets: what is wrong with them, whether numbers can be classes, and how they become some."""
 
 import re
 import warnings
@@ -10,8 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.arrays import Floats
+from frri.table.columns import is_missing
+
 # More different whole numbers than these are ages, counts or prices sooner than classes.
 MOST_NUMBERED_CLASSES = 20
+
+# Sums of what rules contribute to a target must stay within what a ruleset may say.
+LARGEST_TARGET = 1e99
 
 # What the command line has for them.
 NUMBER_REMEDY = "frri fit --task regression predicts the number, --bins 3 makes 3 classes of it"
@@ -19,6 +25,79 @@ NUMBER_REMEDY = "frri fit --task regression predicts the number, --bins 3 makes 
 
 class ManyClassesWarning(UserWarning):
     """The classes are so many whole numbers that they look like a number to predict."""
+
+
+def check_labels(y: Any) -> None:
+    """Complain about classes that are missing, or dates.
+
+    Examples
+    --------
+    >>> check_labels(np.array(["yes", None], dtype=object))
+    Traceback (most recent call last):
+        ...
+    ValueError: The target has no value (NaN) in row 2 (1 of 2 rows); drop these rows.
+    """
+    labels = np.asarray(y) if y is not None else np.empty(0)
+    if labels.dtype.kind in "mM":
+        raise ValueError(
+            "The target holds dates or times: turn them into texts to use them as classes."
+        )
+    if labels.dtype.kind == "O" and labels.ndim == 1:
+        absent = [row for row, label in enumerate(labels) if is_missing(label)]
+        if absent:
+            raise ValueError(
+                f"The target has no value (NaN) in row {absent[0] + 1} "
+                f"({len(absent)} of {len(labels)} rows); drop these rows."
+            )
+
+
+def check_quantities(y: NDArray[Any], target: str) -> Floats:
+    """The target as finite numbers, or a complaint about the first value that is none.
+
+    Examples
+    --------
+    >>> check_quantities(np.array(["1.5", "many"], dtype=object), "price")
+    Traceback (most recent call last):
+        ...
+    ValueError: The target 'price' holds 'many' in row 2, which is not a number; correct the row or drop it.
+    """
+    if y.dtype.kind in "biuf":
+        numbers = y.astype(np.float64)
+    else:
+        numbers = np.empty(len(y))
+        for row, value in enumerate(y.tolist()):
+            try:
+                numbers[row] = float(value)
+            except (TypeError, ValueError, OverflowError):
+                raise ValueError(
+                    f"The target {target!r} holds {value!r} in row {row + 1}, which is not a number; "
+                    "correct the row or drop it."
+                ) from None
+    huge = np.flatnonzero(~(np.abs(numbers) <= LARGEST_TARGET))
+    if len(huge):
+        raise ValueError(
+            f"The target {target!r} holds {numbers[huge[0]]:g} in row {huge[0] + 1}; "
+            f"correct the row or drop it, or divide the target until it is below {LARGEST_TARGET:g}."
+        )
+    return numbers
+
+
+def check_classes(y: NDArray[Any]) -> None:
+    """Complain about quantities where classes belong.
+
+    Examples
+    --------
+    >>> check_classes(np.array([1.5, 2.0]))
+    Traceback (most recent call last):
+        ...
+    ValueError: The target holds quantities such as 1.5: Unknown label type 'continuous'. A classifier ...
+    """
+    if y.dtype.kind == "f" and len(y) and not np.all(y == np.floor(y)):
+        example = y[np.flatnonzero(y != np.floor(y))[0]]
+        raise ValueError(
+            f"The target holds quantities such as {example:g}: Unknown label type 'continuous'. "
+            "A classifier needs classes; bin the target into a few labels first."
+        )
 
 
 def looks_like_number(y: NDArray[Any]) -> bool:
