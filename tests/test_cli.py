@@ -538,7 +538,7 @@ def test_an_interrupted_check_leaves_the_model(folder, monkeypatch, capsys):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("frri.cli.check._trial", interrupted)
+    monkeypatch.setattr("frri.cli.check.Check.trial", interrupted)
     write_noise(folder, 30)
     assert main([*FIT, "--learner", "frri"]) == 0
     assert "The check was interrupted; the model is complete.\n" in capsys.readouterr().err

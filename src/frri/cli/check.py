@@ -6,7 +6,7 @@ way, and asked about those. The model that is saved has been learned from all ro
 
 import argparse
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from time import process_time
 from typing import Any
@@ -146,7 +146,34 @@ class Check:
 
     def trial(self, learner: Any) -> Trial | None:
         """What a learner says about rows that it has not seen; None if that takes too long."""
-        return _trial(learner, self.X, self.labels, self.weights, self.parts, self.patience)
+        from sklearn.base import clone  # noqa: PLC0415 - slow to import
+
+        start, n_parts = process_time(), len(self.parts)
+        answers, fold, sizes = [], [], []
+        for k, (train, test) in enumerate(self.parts):
+            one = clone(learner)
+            extra = {} if self.weights is None else {"sample_weight": self.weights[train]}
+            with warnings.catch_warnings():
+                # What they say has been said about the whole table.
+                warnings.simplefilter("ignore")
+                one.fit(self.X.iloc[train], self.labels[train], **extra)
+                answers.append(one.predict(self.X.iloc[test]))
+            if getattr(one, "selection_", {}).get("stopped_by") == "interrupt":
+                raise KeyboardInterrupt
+            fold.append(np.full(len(test), k))
+            sizes.append(len(one.ruleset_))
+            if k + 1 < n_parts and (process_time() - start) / (k + 1) * n_parts > self.patience:
+                return None
+        truth, n_rules = self.labels[self.tested], float(np.mean(sizes))
+        return Trial(truth, np.concatenate(answers), np.concatenate(fold), n_rules)
+
+    def tried(self, learner: Any, doing: str) -> Trial | None:
+        """The same for a learner that nobody has asked for; None also if it cannot take this table."""
+        try:
+            with Progress(doing, 5.0):
+                return self.trial(learner)
+        except ValueError:
+            return None
 
     def score(self, trial: Trial) -> float:
         """How good its answers were, by weight: higher is better."""
@@ -230,7 +257,7 @@ def check_fit(
         return
     say(check.line(own))
     if strict:
-        advise(need, own, _rivals(check.X, check.labels, check.parts))
+        advise(need, own, _rivals(replace(check, weights=None, patience=PATIENCE)))
 
 
 def not_checked(reason: str) -> None:
@@ -263,18 +290,14 @@ def _obstacle(
     return _TOO_LONG if seconds > PATIENCE and not _asked(arguments) else ""
 
 
-def _rivals(X: Any, labels: NDArray[Any], parts: Parts) -> dict[str, Trial]:
+def _rivals(check: Check) -> dict[str, Trial]:
     """The other learners on the same rows, as far as there is time; the most accurate first."""
     found = {}
     for name in RIVALS:
         rival = LEARNERS[name].make()
         if "random_state" in rival.get_params():
             rival.set_params(random_state=0)
-        try:
-            with Progress(f"comparing with {name}", 5.0):
-                trial = _trial(rival, X, labels, None, parts, PATIENCE)
-        except ValueError:  # it cannot take this table, and nobody has asked for it
-            continue
+        trial = check.tried(rival, f"comparing with {name}")
         if trial is not None:
             found[name] = trial
     return dict(sorted(found.items(), key=lambda item: -item[1].right.mean()))
@@ -295,37 +318,6 @@ def advise(need: str, own: Trial | None, rivals: dict[str, Trial]) -> None:
         f"note: {need}{'; ' if need else ''}{merit}{figures}: "
         f"type the same with --learner {name} at the end."
     )
-
-
-def _trial(
-    learner: Any,
-    X: Any,
-    labels: NDArray[Any],
-    weights: Any,
-    parts: Parts,
-    patience: float,
-) -> Trial | None:
-    """Learn and predict in every part; None if that would take more seconds of computing."""
-    from sklearn.base import clone  # noqa: PLC0415 - slow to import
-
-    start = process_time()
-    answers, fold, sizes = [], [], []
-    for k, (train, test) in enumerate(parts):
-        one = clone(learner)
-        extra = {} if weights is None else {"sample_weight": weights[train]}
-        with warnings.catch_warnings():
-            # What they say has been said about the whole table.
-            warnings.simplefilter("ignore")
-            one.fit(X.iloc[train], labels[train], **extra)
-            answers.append(one.predict(X.iloc[test]))
-        if getattr(one, "selection_", {}).get("stopped_by") == "interrupt":
-            raise KeyboardInterrupt
-        fold.append(np.full(len(test), k))
-        sizes.append(len(one.ruleset_))
-        if k + 1 < len(parts) and (process_time() - start) / (k + 1) * len(parts) > patience:
-            return None
-    truth = labels[np.concatenate([test for _, test in parts])]
-    return Trial(truth, np.concatenate(answers), np.concatenate(fold), float(np.mean(sizes)))
 
 
 def _parts(

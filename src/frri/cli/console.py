@@ -1,12 +1,14 @@
 """What people see: narration, colours, and sentences about errors."""
 
 import io
+import json
 import os
 import sys
 import unicodedata
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 
 def say(text: str) -> None:
@@ -48,6 +50,28 @@ def one_line(text: str) -> str:
     'red  [31m'
     """
     return "".join(" " if unicodedata.category(c) in {"Cc", "Zl", "Zp"} else c for c in text)
+
+
+def one_line_each(text: str) -> str:
+    r"""A text of lines without other control characters.
+
+    Examples
+    --------
+    >>> one_line_each("red\n\x1b[31m")
+    'red\n [31m'
+    """
+    return "\n".join(one_line(line) for line in text.split("\n"))
+
+
+def json_text(content: Any) -> str:
+    r"""Plain values as a text of JSON that people can read.
+
+    Examples
+    --------
+    >>> json_text([1])
+    '[\n 1\n]\n'
+    """
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
 def sentence(error: BaseException) -> str:

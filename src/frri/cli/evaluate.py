@@ -14,7 +14,6 @@ classes, also by how many classes answers are off, and how far they agree beyond
 """
 
 import argparse
-import json
 import sys
 from dataclasses import asdict
 from typing import Any
@@ -22,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri.cli.console import one_line, say
+from frri.cli.console import json_text, one_line, say
 from frri.cli.files import check_inputs, load_model
 from frri.cli.parser import Parser
 from frri.cli.tables import add_reading_options, add_unlabelled_option, read_labelled
@@ -67,9 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         facts, text = asdict(quality), _text_of_numbers(asdict(quality))
     else:
         facts, text = _class_facts(ruleset, table, truth)
-    sys.stdout.write(
-        json.dumps(facts, indent=1, ensure_ascii=False) + "\n" if arguments.json else text
-    )
+    sys.stdout.write(json_text(facts) if arguments.json else text)
     return 0
 
 

@@ -4,7 +4,6 @@ The row is one of a table (--row, counted from 1) or given as NAME=VALUE; NAME=?
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 
 from frri._util.names import find_name
 from frri._util.progress import Progress
-from frri.cli.console import one_line, say
+from frri.cli.console import json_text, one_line, one_line_each, say
 from frri.cli.files import check_inputs, load_model
 from frri.cli.parser import Parser, whole_number
 from frri.cli.tables import add_reading_options, read_for, reading
@@ -71,11 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
         explanation = ruleset.explain(row, unchangeable=arguments.keep, **_goal(ruleset, arguments))
     for note in _unseen(ruleset, row):
         say(f"note: {one_line(note)}")
-    if arguments.json:
-        content = json.dumps(explanation.to_dict(), indent=1, ensure_ascii=False)
-    else:
-        content = "\n".join(one_line(line) for line in str(explanation).split("\n"))
-    sys.stdout.write(f"{content}\n")
+    text = f"{one_line_each(str(explanation))}\n"
+    sys.stdout.write(json_text(explanation.to_dict()) if arguments.json else text)
     return 0
 
 

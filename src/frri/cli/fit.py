@@ -19,7 +19,7 @@ import numpy as np
 from frri._util.progress import Progress
 from frri.cli.bags import add_sampling_options, all_rows, sample_size, settle_bags
 from frri.cli.check import add_check_options, check_fit
-from frri.cli.console import notes, one_line, say
+from frri.cli.console import notes, one_line, one_line_each, say
 from frri.cli.files import check_inputs, check_output, write_whole
 from frri.cli.learners import SEARCH, limits_of, make_learner
 from frri.cli.orders import given_order, order_of
@@ -240,11 +240,6 @@ def _checked(
         check_fit(arguments, learner, X, y, weights, seconds)
     except KeyboardInterrupt:
         say("The check was interrupted; the model is complete.")
-
-
-def one_line_each(text: str) -> str:
-    """Lines without control characters."""
-    return "\n".join(one_line(line) for line in text.split("\n"))
 
 
 def _learned(learner: Any, X: Any, y: Any, extra: dict[str, Any]) -> str:

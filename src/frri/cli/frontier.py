@@ -8,7 +8,6 @@ frri evaluate.
 """
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 from frri import frontier, tree_rules
 from frri._util.names import find_name
 from frri._util.progress import Progress
-from frri.cli.console import notes, one_line, say
+from frri.cli.console import json_text, notes, one_line_each, say
 from frri.cli.files import check_inputs, check_output, load_model, write_whole
 from frri.cli.learners import make_learner
 from frri.cli.parser import Parser, at_least, positive_number, whole_number
@@ -133,9 +132,9 @@ def _pools(arguments: argparse.Namespace) -> list[str]:
 def _write(found: Frontier, arguments: argparse.Namespace) -> None:
     best = found[arguments.rules or arguments.max_rules].ruleset
     if arguments.json:
-        sys.stdout.write(json.dumps(found.to_dict(), indent=1, ensure_ascii=False) + "\n")
+        sys.stdout.write(json_text(found.to_dict()))
     elif arguments.output != "-":
-        sys.stdout.write("".join(f"{one_line(line)}\n" for line in str(found).splitlines()))
+        sys.stdout.write(f"{one_line_each(str(found))}\n")
     if arguments.output is not None:
         write_whole(arguments.output, best.to_json() + "\n")
         if arguments.output != "-":

@@ -4,7 +4,6 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from frri._util.progress import Progress
 from frri.cli.check import Check, Trial, advise
 from frri.cli.console import say
 from frri.cli.learners import limits_of, make_learner
@@ -82,11 +81,7 @@ def _made(arguments: argparse.Namespace, name: str, *settings: str) -> Any:
 
 
 def _try(name: str, learner: Any, check: Check, trials: dict[str, Trial]) -> None:
-    try:
-        with Progress(f"trying {name}", 5.0):
-            trial = check.trial(learner)
-    except ValueError:  # it cannot take this table, and nobody has asked for it
-        return
+    trial = check.tried(learner, f"trying {name}")
     if trial is not None:
         trials[name] = trial
 

@@ -9,14 +9,13 @@ each rule is told in how many of these resamples it comes back, about the same.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from frri._util.names import find_name
 from frri._util.progress import Progress
-from frri.cli.console import bold, one_line, say
+from frri.cli.console import bold, json_text, one_line, one_line_each, say
 from frri.cli.files import check_inputs, check_output, load_model, write_whole
 from frri.cli.parser import Parser, at_least, whole_number
 from frri.cli.stability import stability_of
@@ -99,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
                 for number, rule in chosen
             ],
         }
-        sys.stdout.write(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+        sys.stdout.write(json_text(content))
         return 0
     found = None if arguments.stability is None else _stability(ruleset, arguments)
     sys.stdout.write(numbered(ruleset, chosen, () if found is None else found.returns))
@@ -144,10 +143,8 @@ def _tree(arguments: argparse.Namespace) -> int:
         check_output(arguments.output, [arguments.model, arguments.tree])
     tree = _merged(arguments)
     if arguments.cut is None:
-        content = tree.text(arguments.depth)
-        if arguments.json:
-            content = json.dumps(tree.to_dict(), indent=1, ensure_ascii=False)
-        sys.stdout.write("".join(f"{one_line(line)}\n" for line in content.split("\n")))
+        text = f"{one_line_each(tree.text(arguments.depth))}\n"
+        sys.stdout.write(json_text(tree.to_dict()) if arguments.json else text)
         return 0
     smaller = tree.cut(arguments.cut)
     if arguments.output is not None:
