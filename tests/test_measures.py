@@ -15,6 +15,7 @@ from sklearn.metrics import (
     brier_score_loss,
     confusion_matrix,
     precision_recall_fscore_support,
+    r2_score,
     roc_auc_score,
 )
 
@@ -93,6 +94,22 @@ def test_the_attribute_that_decides_is_the_important_one():
     assert found[0].drop > 0.2
     assert {one.attribute: one.rules for one in found} == {"a": 2, "b": 1, "c": 0}
     assert found == importance(RULES, X, Y)
+
+
+def test_importance_of_attributes_where_numbers_are_predicted_is_what_r_squared_loses():
+    high = Rule((NumericCondition("a", 0.5, 0.5),), 5.0)
+    attributes = tuple(Attribute(name, 0, 1) for name in "abc")
+    rules = RuleSet((high,), attributes, semantics="added-contributions", base=(1.0,))
+    truth = 1.0 + 5.0 * (X[:, 0] >= 0.5) + GENERATOR.normal(size=len(X))
+    found = {one.attribute: one for one in importance(rules, X, truth, repeats=2, seed=3)}
+    random, lost = np.random.default_rng(3), []
+    for _ in range(2):
+        shuffled = X.copy()
+        shuffled[:, 0] = random.permutation(X[:, 0])
+        lost.append(r2_score(truth, rules.predict(X)) - r2_score(truth, rules.predict(shuffled)))
+    assert found["a"].drop == pytest.approx(np.mean(lost))
+    assert found["a"].spread == pytest.approx(np.std(lost))
+    assert found["b"].drop == found["c"].drop == 0
 
 
 def test_the_same_table_does_not_drift():
