@@ -7,6 +7,7 @@ learner has a marker of its own as well, so that figures survive black-and-white
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+# Inches.
+WIDTH = 7.0
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h", "p")
@@ -78,7 +82,7 @@ class Painter:
         # Pairs are looked at only where the Friedman test finds a difference at all.
         bars = _cliques(ranks.to_numpy(), order if comparison.significant else np.ones((n, n)))
         depth = 0.55 + 0.22 * len(bars)
-        figure, axes = self._canvas(7.0, 1.3 + 0.22 * len(bars) + 0.3 * half)
+        figure, axes = self._canvas(1.3 + 0.22 * len(bars) + 0.3 * half)
         axes.set(
             xlim=(1 - 0.62 * (n - 1) / 2, n + 0.62 * (n - 1) / 2), ylim=(depth + 0.5 * half, -0.75)
         )
@@ -119,7 +123,7 @@ class Painter:
 
     def dots(self, name: str, table: "pd.DataFrame", what: str) -> Picture:
         """One line per data set, one marker per learner."""
-        figure, axes = self._canvas(7.0, 1.6 + max(0.3, 0.07 * table.shape[1]) * len(table))
+        figure, axes = self._canvas(1.6 + max(0.3, 0.07 * table.shape[1]) * len(table))
         heights = np.arange(len(table))[::-1]
         for height in heights[::2]:
             axes.axhspan(height - 0.5, height + 0.5, color="#F5F5F5", linewidth=0)
@@ -149,7 +153,7 @@ class Painter:
         self, name: str, accuracy: "pd.Series[float]", size: "pd.Series[float]", what: str
     ) -> Picture:
         """Accuracy against number of rules, with the learners that no other beats in both."""
-        figure, axes = self._canvas(7.0, 4.2)
+        figure, axes = self._canvas(4.2)
         known = [l for l in accuracy.index if accuracy[l] == accuracy[l] and size[l] > 0]  # noqa: E741
         points = np.array([[size[l], accuracy[l]] for l in known]).reshape(-1, 2)  # noqa: E741
         front = pareto_front(points)
@@ -184,7 +188,7 @@ class Painter:
         shown = {l: c for l, c in counts.items() if c[1:].sum() > 0}  # noqa: E741
         columns = min(len(shown), 3)
         rows = -(-len(shown) // columns)
-        figure, grid = self._canvases(7.0, 0.9 + 1.55 * rows, rows, columns)
+        figure, grid = self._canvases(0.9 + 1.55 * rows, rows, columns)
         longest = max(_reach(c) for c in shown.values())
         for axes in grid[len(shown) :]:
             axes.axis("off")
@@ -219,17 +223,15 @@ class Painter:
         added = [name for name in self.labels if name not in LEARNERS]
         return len(LEARNERS) + added.index(learner)
 
-    def _canvas(self, width: float, height: float) -> "tuple[Figure, Axes]":
-        figure, axes = self._canvases(width, height, 1, 1)
+    def _canvas(self, height: float) -> "tuple[Figure, Axes]":
+        figure, axes = self._canvases(height, 1, 1)
         return figure, axes[0]
 
-    def _canvases(
-        self, width: float, height: float, rows: int, columns: int
-    ) -> "tuple[Figure, Sequence[Axes]]":
+    def _canvases(self, height: float, rows: int, columns: int) -> "tuple[Figure, Sequence[Axes]]":
         matplotlib = _matplotlib()
         with matplotlib.rc_context(_SETTINGS):
             # Without pyplot there is no global state to disturb.
-            figure = matplotlib.figure.Figure(figsize=(width, height), layout="constrained")
+            figure = matplotlib.figure.Figure(figsize=(WIDTH, height), layout="constrained")
             grid = figure.subplots(rows, columns, squeeze=False)
         return figure, list(grid.ravel())
 
@@ -239,7 +241,7 @@ class Painter:
 
     def _finish(self, name: str, caption: str, figure: "Figure") -> Picture:
         matplotlib = _matplotlib()
-        figure.supxlabel(_folded(self.credit), fontsize=6, color="#555555")
+        figure.supxlabel(fill(self.credit, 150), fontsize=6, color="#555555")
         files = {}
         with matplotlib.rc_context(_SETTINGS):
             for kind, metadata in (("svg", {"Date": None}), ("png", {"Software": "frri"})):
@@ -285,12 +287,6 @@ def _reach(counts: Integers) -> int:
     """The length that 99 % of the rules do not exceed."""
     share = np.cumsum(counts[1:]) / counts[1:].sum()
     return int(np.searchsorted(share, 0.99 - 1e-9)) + 1
-
-
-def _folded(text: str, width: int = 150) -> str:
-    import textwrap  # noqa: PLC0415 - small, and used here only
-
-    return "\n".join(textwrap.wrap(text, width))
 
 
 def _matplotlib() -> Any:

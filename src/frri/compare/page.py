@@ -81,8 +81,10 @@ def make_report(
         means = results.means(name)
         if means.isna().all(axis=None):
             continue
+        # Without learners to which the metric does not apply, such as rules to nearest neighbours.
+        judged = means.dropna(axis=1, how="all")
         report.comparisons[name] = found = compare(
-            _judged(means), higher_is_better=measured.higher_is_better
+            judged, higher_is_better=measured.higher_is_better
         )
         report.tables[name] = _score_table(measured, means, found)
         if found.conover is not None:
@@ -92,11 +94,7 @@ def make_report(
     for name, (title, digits) in COST_TABLES.items():
         costs = results.means(name)
         if not costs.isna().all(axis=None):
-            report.tables[name] = _labelled(
-                Table.of_frame(
-                    title, costs, digits=digits, best="low", summaries=[costs.mean().rename("mean")]
-                )
-            )
+            report.tables[name] = _mean_table(title, costs, digits, "low")
     if bookkeeping:
         report.tables.update(_bookkeeping_tables(results))
     report.pictures.extend(_pictures(report))
@@ -194,25 +192,29 @@ def _metric_names(results: Results) -> list[str]:
     return [*(n for n in METRICS if n in found), *sorted(found.difference(METRICS))]
 
 
-def _judged(means: "pd.DataFrame") -> "pd.DataFrame":
-    """Without learners to which the metric does not apply, such as rules to nearest neighbours."""
-    return means.dropna(axis=1, how="all")
-
-
-def _labelled(table: Table) -> Table:
-    columns = [table.columns[0], *(label(c) for c in table.columns[1:])]
-    return Table(table.title, columns, table.rows, table.digits, table.best, table.summary)
+def _mean_table(
+    title: str,
+    means: "pd.DataFrame",
+    digits: int,
+    best: str,
+    *further: "pd.Series[float]",
+) -> Table:
+    """Data sets x learners, with the mean of each learner and further summaries below."""
+    columns = list(means.columns)
+    rows: list[list[Value]] = [
+        [str(name), *map(float, values)]
+        for name, values in zip(means.index, means.to_numpy(), strict=True)
+    ]
+    summaries = [means.mean().rename("mean"), *further]
+    rows += [[str(one.name), *map(float, one[columns])] for one in summaries]
+    return Table(title, ["data set", *map(label, columns)], rows, digits, best, len(summaries))
 
 
 def _score_table(measured: Metric, means: "pd.DataFrame", found: Comparison) -> Table:
-    summaries = [means.mean().rename("mean")]
-    if found.n_datasets:
-        summaries.append(found.ranks.reindex(means.columns).rename("average rank"))
     title = f"{measured.label[0].upper()}{measured.label[1:]}, mean over the folds"
     best = "high" if measured.higher_is_better else "low"
-    return _labelled(
-        Table.of_frame(title, means, digits=measured.digits, best=best, summaries=summaries)
-    )
+    ranks = [found.ranks.reindex(means.columns).rename("average rank")] if found.n_datasets else []
+    return _mean_table(title, means, measured.digits, best, *ranks)
 
 
 def _conover_table(measured: Metric, found: Comparison) -> Table:
@@ -273,32 +275,21 @@ def _pairs_matrix(measured: Metric, found: Comparison) -> Table:
 
 def _bookkeeping_tables(results: Results) -> dict[str, Table]:
     """What the paper's bookkeeping of its three rivals from WEKA gives."""
-    pooled = results.pooled_balanced_accuracy()
-    rules, length = results.full("rules"), results.length_with_default()
+    longest = "Conditions per rule of one model of all objects, a default rule counted as one"
+    tables = {
+        "pooled_balanced_accuracy": (
+            "Balanced accuracy from pooled recalls",
+            results.pooled_balanced_accuracy(),
+            3,
+            "high",
+        ),
+        "full_rules": ("Rules of one model of all objects", results.full("rules"), 0, "low"),
+        "full_length": (longest, results.length_with_default(), 2, "low"),
+    }
     return {
-        name: _labelled(
-            Table.of_frame(
-                title, table, digits=digits, best=best, summaries=[table.mean().rename("mean")]
-            )
-        )
-        for name, title, table, digits, best in (
-            (
-                "pooled_balanced_accuracy",
-                "Balanced accuracy from pooled recalls",
-                pooled,
-                3,
-                "high",
-            ),
-            ("full_rules", "Rules of one model of all objects", rules, 0, "low"),
-            (
-                "full_length",
-                "Conditions per rule of one model of all objects, a default rule counted as one",
-                length,
-                2,
-                "low",
-            ),
-        )
-        if not table.isna().all(axis=None)
+        name: _mean_table(*described)
+        for name, described in tables.items()
+        if not described[1].isna().all(axis=None)
     }
 
 

@@ -4,13 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from math import isnan
-from typing import TYPE_CHECKING
 
 from frri.export.csv import csv_text
 from frri.export.latex import latex_text
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Value = float | int | str | None
 
@@ -52,26 +48,6 @@ class Table:
     digits: int | Sequence[int] = 3
     best: str | None = None
     summary: int = 0
-
-    @classmethod
-    def of_frame(
-        cls,
-        title: str,
-        frame: "pd.DataFrame",
-        *,
-        corner: str = "data set",
-        digits: int = 3,
-        best: str | None = None,
-        summaries: "Sequence[pd.Series[float]]" = (),
-    ) -> "Table":
-        """A data frame as a table, with rows of summaries below."""
-        rows: list[list[Value]] = [
-            [str(name), *map(float, values)]
-            for name, values in zip(frame.index, frame.to_numpy(), strict=True)
-        ]
-        rows += [[str(s.name), *map(float, s[list(frame.columns)])] for s in summaries]
-        columns = [corner, *map(str, frame.columns)]
-        return cls(title, columns, rows, digits, best, len(summaries))
 
     def markdown(self) -> str:
         """A Markdown table, without the title."""

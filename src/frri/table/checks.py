@@ -66,9 +66,7 @@ def listing(items: Iterable[str], most: int = 8) -> str:
 # ---------------------------------------------------------------------- numbers
 
 
-def check_numbers(
-    table: Any, names: Sequence[str] | None = None, *, allow_missing: bool = False
-) -> None:
+def check_numbers(table: Any, *, allow_missing: bool = False) -> None:
     """Complain about the first value of a table that is not a finite, moderate number.
 
     Whatever else may be wrong with the table (its shape, its type) is left to the caller.
@@ -80,7 +78,7 @@ def check_numbers(
         ...
     ValueError: Column 1 holds inf (infinity) in row 2; replace it by a finite number or drop the row.
     """
-    labels = names if names is not None else column_names(table)
+    labels = column_names(table)
     missing: list[tuple[str, int, int]] = []
     for j, column in enumerate(_columns(table)):
         name = repr(labels[j]) if labels is not None else str(j)

@@ -97,7 +97,7 @@ class Column:
         return cls(name, kind if order is None else "ordinal", values, order, declared)
 
 
-def kind_of(column: Any, name: str = "") -> str:
+def kind_of(column: Any) -> str:
     """The kind of attribute that a column becomes.
 
     Examples
@@ -105,7 +105,7 @@ def kind_of(column: Any, name: str = "") -> str:
     >>> kind_of(np.array(["2024-05-17"], dtype="datetime64[D]"))
     'date'
     """
-    return Column.of(column, name).kind
+    return Column.of(column, "").kind
 
 
 def ordered_categories(column: Any) -> tuple[str, ...] | None:
