@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from frri import FRRIClassifier
 from frri.compare import page, run
-from frri.compare.journal import JournalError, read_journal
+from frri.compare.journal import JournalError
 from thorough import often
 
 
@@ -124,7 +124,6 @@ def test_every_damage_is_a_sentence_or_does_no_harm(whole, tmp_path_factory, dat
         except JournalError as error:
             said = str(error)
         else:
-            read_journal(file)
             return
     assert said.startswith(str(file))
     assert "\n" not in said

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from frri.compare import journal, progress, run, running
 from frri.compare.evaluation import Task
-from frri.compare.journal import JournalError, read_journal
+from frri.compare.journal import JournalError
 from frri.compare.progress import Progress
 from programs import posix
 from thorough import often
@@ -114,7 +114,6 @@ def test_a_torn_line_is_done_again(tmp_path, cut):
     file = tmp_path / "torn" / "results.jsonl"
     content = file.read_bytes()
     file.write_bytes(content[:-cut])
-    read_journal(file)
     small(tmp_path / "torn")
     assert without_costs(tmp_path / "torn") == without_costs(tmp_path / "whole")
     file.write_bytes(content[:20])  # within the very first line
@@ -189,8 +188,6 @@ def test_files_of_other_versions_are_refused_and_not_touched(tmp_path, monkeypat
         with pytest.raises(JournalError, match=message):
             small(tmp_path)
         assert file.read_text() == content
-    with pytest.raises(JournalError, match="there are no results"):
-        read_journal(tmp_path / "lost" / "results.jsonl")
 
 
 def test_two_runs_do_not_write_to_one_file(tmp_path):
@@ -263,7 +260,7 @@ def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(tmp_path):
     assert "Traceback" not in said
     stored = len(lines_so_far(file))
     assert 4 <= stored < 11
-    read_journal(file)
+    assert all(isinstance(json.loads(line), dict) for line in lines_so_far(file))
 
 
 def lines_so_far(file):

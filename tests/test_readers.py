@@ -22,10 +22,15 @@ from frri.readers.delimited import read_delimited
 from frri.readers.keel import read_keel
 from frri.readers.texts import MISSING
 from frri.readers.training import split_training
-from frri.table import describe_frame, encode_frame, to_matrix
+from frri.table import encode_frame, to_matrix
 from frri.table.checks import check_kinds
 from frri.table.kinds import declare, summary, texts
 from thorough import often
+
+
+def describe_frame(frame):
+    return encode_frame(frame).attributes
+
 
 NAN = float("nan")
 

@@ -32,7 +32,7 @@ from frri.learners.ripper._description_length import Counts
 from frri.learners.ripper._sorted_columns import SortedColumns
 from frri.learners.ripper.ripper import RIPPERClassifier
 from frri.rules import NominalCondition, RuleSet
-from frri.table import describe_frame
+from frri.table import encode_frame
 
 SEEDS = range(60)
 COMPARISONS = {thresholds.AT_MOST: "<=", thresholds.AT_LEAST: ">=", thresholds.EQUAL: "="}
@@ -487,7 +487,7 @@ def test_polars_and_pandas_give_the_same_rules():
 
 def test_number_of_possible_tests_counts_values_of_names_once():
     frame = pd.DataFrame({"a": [1.0, 2.0, 2.0, np.nan], "b": ["x", "y", "x", None]})
-    attributes = describe_frame(frame)
+    attributes = encode_frame(frame).attributes
     values = RIPPERClassifier()._training_table(frame, [0, 1, 0, 1]).values
     assert SortedColumns.of(values, attributes).n_tests == 2 * 2 + 2
 

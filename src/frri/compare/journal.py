@@ -93,25 +93,6 @@ class Journal:
         self.cells[task] = line
 
 
-def read_journal(path: Path) -> Journal:
-    """Read a results file, without the line that may be torn at its end.
-
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    Journal
-    """
-    if not path.is_file():
-        raise JournalError(f"there are no results in {path.parent}: {path.name} is missing")
-    journal, _ = _read(path, path.read_bytes())
-    if journal is None:
-        raise JournalError(f"{path} is empty")
-    return journal
-
-
 @contextmanager
 def open_journal(path: Path, settings: Mapping[str, Any], versions: Json) -> Iterator[Journal]:
     """Begin a results file, or go on with the one that is there.

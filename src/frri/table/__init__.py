@@ -6,7 +6,6 @@ from frri.table.columns import column_names
 from frri.table.encoding import (
     EncodedTable,
     describe_columns,
-    describe_frame,
     encode_frame,
     to_matrix,
 )
@@ -20,7 +19,6 @@ __all__ = [
     "check_numbers",
     "column_names",
     "describe_columns",
-    "describe_frame",
     "encode_frame",
     "number_text",
     "to_matrix",

@@ -90,29 +90,18 @@ def describe_columns(matrix: Floats, names: Iterable[str]) -> tuple[Attribute, .
     )
 
 
-def describe_frame(frame: Any) -> tuple[Attribute, ...]:
-    """The attributes of a data frame, by the types of its columns: see `frri.table.columns.Column`.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> size = pd.Categorical(["S", "L"], categories=["S", "M", "L"], ordered=True)
-    >>> table = pd.DataFrame({"a": [1, 3], "b": ["red", None], "size": size, "ok": [True, False]})
-    >>> [attribute.kind for attribute in describe_frame(table)]
-    ['numeric', 'nominal', 'ordinal', 'nominal']
-    >>> describe_frame(table)[3].categories
-    ('False', 'True')
-    """
-    return encode_frame(frame).attributes
-
-
 def encode_frame(frame: Any) -> EncodedTable:
     """A data frame to learn from: every column is looked at once, described and encoded.
 
+    What kind an attribute is, the type of its column says: see `frri.table.columns.Column`.
+
     Examples
     --------
     >>> import pandas as pd
-    >>> encode_frame(pd.DataFrame({"a": [1, 3], "b": ["red", None]})).matrix
+    >>> table = encode_frame(pd.DataFrame({"a": [1, 3], "b": ["red", None]}))
+    >>> [attribute.kind for attribute in table.attributes]
+    ['numeric', 'nominal']
+    >>> table.matrix
     array([[ 1.,  0.],
            [ 3., nan]])
     """
