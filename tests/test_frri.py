@@ -28,7 +28,7 @@ from frri import (
     RuleSet,
     induction,
 )
-from frri.learners.frri import _learner, _limits
+from frri.learners.frri import _limits
 from frri.learners.frri import frri as learner
 from frri.table import to_matrix
 from thorough import often
@@ -509,8 +509,7 @@ def test_a_time_limit_is_one_for_the_whole_fit(monkeypatch):
         given.append(time_limit)
         return select(*arguments, time_limit=time_limit, **options)
 
-    for module in (learner, _learner):
-        monkeypatch.setattr(module, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(learner, "perf_counter", lambda: now[0])
     monkeypatch.setattr(induction, "induce", slow_induce)
     monkeypatch.setattr(_limits, "minimum_cover", noting_select)
     for limit in (None, 10, 5):

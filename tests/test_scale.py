@@ -269,7 +269,6 @@ def test_a_fit_can_be_ended_in_every_phase(phase, end, monkeypatch):
     monkeypatch.setattr(where, name, ended)
     for module in (
         FRRIClassifier._learn.__globals__,
-        FRRIClassifier._time_left.__globals__,
         Work.look_at_the_clock.__globals__["time"].__dict__,
     ):
         monkeypatch.setitem(module, "perf_counter", lambda: now[0])

@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Iterable, Mapping
 from math import inf
 from numbers import Real
-from time import perf_counter
 from typing import Any
 
 from sklearn.utils import Bunch
@@ -48,11 +47,9 @@ class FRRILearner(RuleLearner):
         known = {name: value for name, value in given.items() if name in Limits._fields}
         return Limits(**known, of=self._shares_of)
 
-    def _time_left(self, start: float) -> float | None:
+    def _time_left(self, spent: float) -> float | None:
         """The seconds that remain for the choice of rules."""
-        if self.time_limit is None:
-            return None
-        return max(0.0, self.time_limit - (perf_counter() - start))
+        return None if self.time_limit is None else max(0.0, self.time_limit - spent)
 
     def _meaning(self) -> dict[str, Any]:
         """How rules read values: as in training, where the ends of a range stand for what is beyond."""

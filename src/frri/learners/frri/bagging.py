@@ -313,7 +313,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
                 sizes,
                 coverable=np.bincount(table.classes[allowed.union()], minlength=len(sizes)),
                 effort=self.effort,
-                time_limit=self._time_left(start),
+                time_limit=self._time_left(perf_counter() - start),
             )
         counts = covers.sizes()
         self.selection_ = Bunch(

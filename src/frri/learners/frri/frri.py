@@ -263,7 +263,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
                 induce=self._induce,
             )
         lengths = (found.types != ConditionType.UNUSED).sum(axis=1)
-        left = self._time_left(start)
+        left = self._time_left(perf_counter() - start)
         own = table.classes[found.anchors]
         sizes = np.bincount(table.classes)
         covers = limits.allowed(found.covers, lengths, sizes[own])

@@ -184,7 +184,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         order = attribute_orders(self.attribute_order, table.values.shape, self.random_state)
         with self._step("candidate rules"):
             found = union_candidates(table, order, declared, self.n_jobs)
-        left, limits = self._time_left(start), self._limits()
+        left, limits = self._time_left(perf_counter() - start), self._limits()
         lengths = found.lengths
         covers = limits.allowed(found.covers, lengths, found.sizes[found.unions])
         with self._step("the fewest of them"):

@@ -198,7 +198,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
                 values, decisions, order, initial=initial, rigid=nominal, n_jobs=self.n_jobs
             )
         lengths = (found.types != ConditionType.UNUSED).sum(axis=1)
-        left = self._time_left(start)
+        left = self._time_left(perf_counter() - start)
         candidates = _different(values, found.confidence, found.types)
         everyone = np.full(len(values), len(values))
         covers = self._limits().allowed(found.covers, lengths, everyone).take(candidates)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from frri._twins import companion, kernel
-from frri._util.arrays import Flags, Integers
 from frri.learners.modlem import _split_search_kernels as split_search
 from frri.learners.modlem._split_search_kernels import (
     END_BIN,
@@ -23,6 +22,8 @@ from frri.learners.modlem._split_search_kernels import (
     Bins,
     Codes,
     Criterion,
+    Flags,
+    Integers,
     Objects,
     Places,
     Rows,
@@ -347,7 +348,12 @@ def _sort_by_size(rule: Integers, starts: Integers, result: Integers, order: Int
 
 @kernel
 def _count_subsets(
-    bins: Bins, places: Places, positive: Flags, weight: Integers, rule: Integers, counts: Integers
+    bins: Bins,
+    places: Places,
+    positive: Flags,
+    weight: Integers,
+    rule: Integers,
+    counts: Integers,
 ) -> None:
     """Count what satisfies every subset of two or more conditions, the narrowest of them first.
 
