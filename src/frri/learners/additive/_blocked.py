@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri.learners.additive._columns import SoftColumns, SoftTest
+    from frri.learners.additive._growing import Aim
     from frri.learners.additive.blocks import Blocks, Tests
 
     Floats = NDArray[np.float64]
@@ -58,17 +59,16 @@ class BlockSums(NamedTuple):
         n_columns = len(columns.ordered)
         ends = np.cumsum([3, n_columns * columns.n_bins * SUMS])
         total, bins, nominal = np.split(answer, ends)
-        bins = bins.reshape(n_columns, columns.n_bins, SUMS).transpose(2, 0, 1)
-        return cls(columns, total, bins, nominal)
+        return cls(columns, total, bins.reshape(n_columns, columns.n_bins, SUMS, 1), nominal)
 
     def scan(self) -> Floats:
         """G, H and M for every threshold and side."""
-        return self.columns.from_bins(self.bins.copy())
+        return self.columns.from_bins(self.bins)
 
     def categories(self, k: int) -> Floats:
         """G, H and M for every category of a nominal column."""
         start, end = (3 * self.columns.n_categories[:j].sum() for j in (k, k + 1))
-        return self.nominal[start:end].reshape(3, -1)
+        return self.nominal[start:end].reshape(3, 1, -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,12 @@ class BlockSearch(Search):
     def _narrowed(self, rule: SoftRule, test: SoftTest) -> Any:  # noqa: ARG002 - blocks know it
         return None
 
-    def _sums(self, rule: SoftRule, pull: Any) -> BlockSums:
+    def best_rules(self, pulls: Sequence[Aim]) -> list[SoftRule]:
+        """One after another: blocks remember what they were asked last."""
+        return [rule for pull in pulls for rule in Search.best_rules(self, [pull])]
+
+    def _sums(self, rules: Sequence[SoftRule], pulls: Sequence[Any]) -> BlockSums:
+        ((rule, pull),) = zip(rules, pulls, strict=True)
         return self._asked(rule.tests, pull)
 
     def _asked(self, tests: Tests, pull: BlockPull) -> BlockSums:

@@ -210,69 +210,85 @@ class SoftColumns:
             _memberships={},
         )
 
-    def scan(self, g: Floats, h: Floats, m: Floats) -> Floats:
-        """G, H and M of a rule with one more condition, for every threshold and side.
+    def scan(self, terms: Floats) -> Floats:
+        """G, H and M of rules with one more condition, for every threshold and side.
 
         Parameters
         ----------
-        g, h, m : ndarray of float, shape (n_objects,)
-            Gradients times degree, curvatures times squared degree, memberships of the rule.
+        terms : ndarray of float, shape (3, n_rules, n_objects)
+            Gradients times degree, curvatures times squared degree, memberships of each rule.
 
         Returns
         -------
-        ndarray of float, shape (3, n_ordered, n_thresholds, 2)
+        ndarray of float, shape (3, n_rules, n_ordered, n_thresholds, 2)
             NaN where there is no such threshold.
         """
-        return self._scan_compiled(g, h, m) if self.is_compiled else self._scan_sparse(g, h, m)
+        return self._scan_compiled(terms) if self.is_compiled else self._scan_sparse(terms)
 
-    def _scan_compiled(self, g: Floats, h: Floats, m: Floats) -> Floats:
+    def _scan_compiled(self, terms: Floats) -> Floats:
         scan = compiled(kernels).scan
 
         def part(start: int, end: int) -> Floats:
             rows = slice(start, end)
             columns = self.values[rows], self.bins[rows], self.first[rows], self.last[rows]
-            found: Floats = scan(*columns, self.thresholds[rows], g, h, m)
-            return found
+            return np.stack(
+                [scan(*columns, self.thresholds[rows], *one) for one in terms.swapaxes(0, 1)],
+                axis=1,
+            )
 
         n_columns = len(self.ordered)
         if self.values.size < THREADS_FROM:
             return part(0, n_columns)
         parts = [(k, k + 1) for k in range(n_columns)]
-        return np.concatenate(in_threads(part, parts, self.n_jobs), axis=1)
+        return np.concatenate(in_threads(part, parts, self.n_jobs), axis=2)
 
-    def _scan_sparse(self, g: Floats, h: Floats, m: Floats) -> Floats:
+    def _scan_sparse(self, terms: Floats) -> Floats:
         """The same by sparse products: quick enough for small tables."""
         plain, squares = self._incidence
-        six = (plain @ np.stack((g, h, m), axis=1)).reshape(2, -1, 3)
-        sums = np.concatenate((six[0].T, six[1].T, (squares @ h)[None]))
-        return self.from_bins(sums.reshape(kernels.SUMS, len(self.ordered), self.n_bins))
+        n_rules, shape = terms.shape[1], (len(self.ordered), self.n_bins)
+        sums = np.empty((*shape, kernels.SUMS, n_rules))
+        six = plain @ np.ascontiguousarray(terms.reshape(-1, self.n_objects).T)
+        sums[:, :, :3], sums[:, :, 3:6] = six.reshape(2, *shape, 3, n_rules)
+        for r, curvature in enumerate(terms[1]):
+            sums[:, :, 6, r] = (squares @ curvature).reshape(shape)
+        return self.from_bins(sums)
 
     def from_bins(self, sums: Floats) -> Floats:
         """What `scan` finds, from the sums over bins.
 
         Parameters
         ----------
-        sums : ndarray of float, shape (7, n_ordered, n_bins)
-            As of `_bin_kernels`.
+        sums : ndarray of float, shape (n_ordered, n_bins, 7, n_rules)
+            As of `_bin_kernels`, for each rule.
 
         Returns
         -------
-        ndarray of float, shape (3, n_ordered, n_thresholds, 2)
+        ndarray of float, shape (3, n_rules, n_ordered, n_thresholds, 2)
         """
-        sums[..., -1] = 0.0  # missing values: satisfied by nothing
-        running = sums.cumsum(axis=2).reshape(kernels.SUMS, -1)
-        below, upto, total = running.take(self._places, axis=1).swapaxes(0, 1)
-        ramp, above = upto - below, total - upto
-        result = np.empty((3, *self.thresholds.shape, 2))
+        *shape, n_sums, n_rules = sums.shape
+        lanes = n_sums * n_rules
+        # Running sums of pairs, as complex numbers, take half the time of those of single numbers.
+        running = np.zeros((*shape, lanes + lanes % 2))
+        running[..., :lanes] = sums.reshape(*shape, lanes)
+        running[:, -1] = 0.0  # missing values: satisfied by nothing
+        pairs = running.view(np.complex128)
+        np.cumsum(pairs, axis=1, out=pairs)
+        at = running.reshape(-1, running.shape[-1]).take(self._places, axis=0)[..., :lanes]
+        at = np.ascontiguousarray(at.transpose(0, 3, 1, 2))
+        below, upto, total = at.reshape(3, n_sums, n_rules, *self.thresholds.shape)
+        ramp = upto - below
+        level, tilted, bend = ramp[:3], ramp[3:6], ramp[6]
+        result = np.empty((3, n_rules, 2, *self.thresholds.shape))
         for side, flank, edge, half in (
-            (AT_MOST, below, self.thresholds + 1.0, 0.5),
-            (AT_LEAST, above, self.thresholds - 1.0, -0.5),
+            (AT_MOST, below[:3], self.thresholds + 1.0, 0.5),
+            (AT_LEAST, total[:3] - upto[:3], self.thresholds - 1.0, -0.5),
         ):
-            result[0, ..., side] = flank[0] + (edge * ramp[0] - ramp[3]) * half
-            bent = edge * (edge * ramp[1] - 2.0 * ramp[4]) + ramp[6]
-            result[1, ..., side] = flank[1] + bent * 0.25
-            result[2, ..., side] = flank[2] + (edge * ramp[2] - ramp[5]) * half
-        return result
+            line = edge * level - tilted
+            bent = edge * (line[1] - tilted[1]) + bend
+            line *= half
+            line[1] = bent * 0.25
+            np.add(flank, line, out=result[:, :, side])
+        return np.moveaxis(result, 2, -1)
 
     @cached_property
     def is_compiled(self) -> bool:

@@ -12,13 +12,15 @@ from frri.learners.additive._columns import ONE_OF, SoftTest
 from frri.rules.ruleset import COVERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from frri.learners.additive._columns import SoftColumns
 
     Floats = NDArray[np.float64]
+    Found = tuple[SoftTest, float] | None
+    Steps = Generator["SoftRule", Found, "SoftRule"]
 
 # Gains nearer than this, as a share, are equal: of equal ones the first counts, however sums are rounded.
 EQUAL = 1e-9
@@ -76,31 +78,31 @@ class SoftRule(NamedTuple):
 
 
 class Sums(Protocol):
-    """What every further condition would make of a rule."""
+    """What every further condition would make of some rules."""
 
     def scan(self) -> Floats:
         """G, H and M for every threshold and side: see `SoftColumns.scan`."""
 
     def categories(self, k: int) -> Floats:
-        """G, H and M for every category of a nominal column, shape (3, n_categories)."""
+        """G, H and M for every category of a nominal column, shape (3, n_rules, n_categories)."""
 
 
 class WholeSums(NamedTuple):
-    """The same, from all objects at once."""
+    """The same, from all objects at once: terms as of `SoftColumns.scan`."""
 
     columns: SoftColumns
-    gradient: Floats
-    curvature: Floats
-    membership: Floats
+    terms: Floats
 
     def scan(self) -> Floats:
         """G, H and M for every threshold and side."""
-        return self.columns.scan(*self[1:])
+        return self.columns.scan(self.terms)
 
     def categories(self, k: int) -> Floats:
         """G, H and M for every category of a nominal column."""
         codes, count = self.columns.codes[k], int(self.columns.n_categories[k])
-        return np.array([np.bincount(codes, terms, count + 1)[:count] for terms in self[1:]])
+        rows = self.terms.reshape(-1, self.columns.n_objects)
+        found = np.array([np.bincount(codes, row, count + 1)[:count] for row in rows])
+        return found.reshape(3, -1, count)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,44 +160,46 @@ class Search:
         alone = covers & (covers.sum(axis=0) == 1)
         return support.reshape(len(covers), n), alone @ self.weights
 
-    def best_rule(self, pull: Aim) -> SoftRule:
-        """Grow a rule from nothing and polish it."""
-        return self.polished(self._grown(pull), pull)
+    def best_rules(self, pulls: Sequence[Aim]) -> list[SoftRule]:
+        """For each aim a rule grown from nothing and polished; all of them one step at a time."""
+        found: dict[int, SoftRule] = {}
+        searches = [self._search(pull) for pull in pulls]
+        asked = {k: next(search) for k, search in enumerate(searches)}
+        while asked:
+            answers = self._best_tests(list(asked.values()), [pulls[k] for k in asked])
+            for k, answer in zip(tuple(asked), answers, strict=True):
+                try:
+                    asked[k] = searches[k].send(answer)
+                except StopIteration as end:
+                    found[k] = end.value
+                    del asked[k]
+        return [found[k] for k in range(len(pulls))]
 
-    def _grown(self, pull: Aim) -> SoftRule:
-        """Add the condition of greatest gain while it is worth it."""
+    def _search(self, pull: Aim) -> Steps:
+        """The search for one rule: asks for the best condition of rules, each once, and is told it."""
+        known: dict[frozenset[SoftTest], Found] = {}
         rule = self._rule((), pull)
         while len(rule.tests) < self.max_conditions:
-            longer = self._longer(rule, pull)
+            found = known[frozenset(rule.tests)] = yield rule
+            longer = self._longer(rule, found)
             if longer is None:
                 break
             rule = longer
-        return rule
+        return (yield from self._polished(rule, pull, known))
 
-    def polished(self, rule: SoftRule, pull: Aim) -> SoftRule:
-        """Take out each condition in turn for the best one in its place, or for none.
-
-        Parameters
-        ----------
-        rule : SoftRule
-            Freshly grown: its last condition is known to be the best after the others.
-        pull : Aim
-
-        Returns
-        -------
-        SoftRule
-        """
-        settled = len(rule.tests) - 1
+    def _polished(
+        self, rule: SoftRule, pull: Aim, known: dict[frozenset[SoftTest], Found]
+    ) -> Steps:
+        """Take out each condition in turn for the best one in its place, or for none."""
         for _ in range(POLISHES):
             before = rule.tests
-            for place, test in enumerate(before):
-                if rule.tests == before and place == settled:
-                    continue
-                rest = tuple(other for other in rule.tests if other != test)
-                shorter = self._rule(rest, pull)
-                longer = self._longer(shorter, pull)
+            for test in before:
+                shorter = self._rule([other for other in rule.tests if other != test], pull)
+                rest = frozenset(shorter.tests)
+                if rest not in known:
+                    known[rest] = yield shorter
+                longer = self._longer(shorter, known[rest])
                 rule = shorter if longer is None else self._in_place(longer, rule, test)
-            settled = -1
             if rule.tests == before:
                 break
         return rule
@@ -223,9 +227,8 @@ class Search:
             H -= M**2 / self.weight
         return float(self._gains(G, H, np.inf, pull.signed))
 
-    def _longer(self, rule: SoftRule, pull: Aim) -> SoftRule | None:
+    def _longer(self, rule: SoftRule, found: Found) -> SoftRule | None:
         """The rule with the best condition added; None if no condition is worth it."""
-        found = self._best_test(rule, pull)
         if found is None or found[1] < WORTH * rule.gain:
             return None
         test, gain = found
@@ -235,73 +238,91 @@ class Search:
         """The degrees of a rule with one more condition."""
         return rule.degree * self.columns.membership(test)
 
-    def _sums(self, rule: SoftRule, pull: Any) -> Sums:
-        gradient = pull.gradient * rule.degree
-        curvature = pull.curvature * (rule.degree * rule.degree)
-        return WholeSums(self.columns, gradient, curvature, self.weights * rule.degree)
+    def _sums(self, rules: Sequence[SoftRule], pulls: Sequence[Any]) -> Sums:
+        terms = np.empty((3, len(rules), self.columns.n_objects))
+        for k, (rule, pull) in enumerate(zip(rules, pulls, strict=True)):
+            np.multiply(pull.gradient, rule.degree, out=terms[0, k])
+            np.multiply(self.weights, rule.degree, out=terms[2, k])
+            np.multiply(rule.degree, rule.degree, out=terms[1, k])
+            terms[1, k] *= pull.curvature
+        return WholeSums(self.columns, terms)
 
-    def _best_test(self, rule: SoftRule, pull: Aim) -> tuple[SoftTest, float] | None:
-        """The condition of greatest gain; of equal ones the first attribute, value, side."""
-        sums = self._sums(rule, pull)
-        found = [*self._best_ordered(rule, pull, sums), *self._best_nominal(rule, pull, sums)]
-        if not found:
-            return None
-        best = max(gain for _, gain in found) * (1.0 - EQUAL)
-        return min(
-            (candidate for candidate in found if candidate[1] >= best),
-            key=lambda candidate: candidate[0].attribute,
-        )
+    def _best_tests(self, rules: Sequence[SoftRule], pulls: Sequence[Aim]) -> list[Found]:
+        """For each rule the condition of greatest gain; of equal ones the first attribute, value, side."""
+        sums = self._sums(rules, pulls)
+        found: list[list[tuple[SoftTest, float]]] = [[] for _ in rules]
+        if len(self.columns.ordered):
+            self._find_ordered(rules, pulls, sums.scan(), found)
+        for k, attribute in enumerate(self.columns.nominal.tolist()):
+            for candidates, rule, pull, three in zip(
+                found, rules, pulls, sums.categories(k).swapaxes(0, 1), strict=True
+            ):
+                if all(test.attribute != attribute for test in rule.tests):
+                    candidates.extend(self._best_categories(attribute, pull, three))
+        return [_first_best(candidates) for candidates in found]
 
-    def _best_ordered(
-        self, rule: SoftRule, pull: Aim, sums: Sums
-    ) -> Iterator[tuple[SoftTest, float]]:
-        columns = self.columns
-        if not len(columns.ordered):
-            return
-        G, H, M = sums.scan()
+    def _find_ordered(
+        self,
+        rules: Sequence[SoftRule],
+        pulls: Sequence[Aim],
+        scanned: Floats,
+        found: list[list[tuple[SoftTest, float]]],
+    ) -> None:
+        """Add the best threshold of all ordered attributes to what was found for each rule."""
+        ordered = self.columns.ordered
+        G, H, M = scanned
         if self.centred:
             H = H - M * M / self.weight
-        gains = self._gains(G, H, M, pull.signed)
-        for test in rule.tests:
-            if test.side != ONE_OF:
-                used = test.which if self.curved else slice(None)
-                gains[columns.ordered.searchsorted(test.attribute), used, test.side] = 0.0
-        if pull.allowed is not None:
-            gains *= pull.allowed[columns.ordered][:, None, :]
-        best = float(gains.max())
-        if best > 0.0:
-            first = int((gains >= best * (1.0 - EQUAL)).argmax())
-            k, which, side = np.unravel_index(first, gains.shape)
-            test = SoftTest(int(columns.ordered[k]), int(side), int(which))
-            yield test, float(gains[k, which, side])
+        gains = self._gains(G, H, M, pulls[0].signed)
+        for rule, pull, own in zip(rules, pulls, gains, strict=True):
+            for test in rule.tests:
+                if test.side != ONE_OF:
+                    used = test.which if self.curved else slice(None)
+                    own[ordered.searchsorted(test.attribute), used, test.side] = 0.0
+            if pull.allowed is not None:
+                np.multiply(own, pull.allowed[ordered][:, None, :], out=own)
+        flat = gains.reshape(len(rules), -1)
+        best = flat.max(axis=1)
+        first = (flat >= (best * (1.0 - EQUAL))[:, None]).argmax(axis=1).tolist()
+        for candidates, most, place, row in zip(found, best.tolist(), first, flat, strict=True):
+            if most > 0.0:
+                k, rest = divmod(place, 2 * self.columns.thresholds.shape[1])
+                test = SoftTest(int(ordered[k]), rest % 2, rest // 2)
+                candidates.append((test, float(row[place])))
 
-    def _best_nominal(
-        self, rule: SoftRule, pull: Aim, sums: Sums
+    def _best_categories(
+        self, attribute: int, pull: Aim, three: Floats
     ) -> Iterator[tuple[SoftTest, float]]:
-        """The best set of categories of each nominal attribute that the rule does not use yet.
+        """The best set of categories of a nominal attribute, from their G, H and M.
 
         Among categories in the order of gradient by curvature the best set is a beginning (or, where
         the rule may pull down, an end) of this order.
         """
-        used = {test.attribute for test in rule.tests}
-        for k, attribute in enumerate(self.columns.nominal.tolist()):
-            if attribute in used:
-                continue
-            three = sums.categories(k)
-            seen = np.flatnonzero(three[2])
-            ratios = three[0, seen] / np.maximum(three[1, seen], FLAT)
-            order = seen[np.argsort(-ratios, kind="stable")]
-            for direction in (order, order[::-1]) if pull.signed else (order,):
-                G, H, M = three[:, direction[:-1]].cumsum(axis=1)
-                H = H - M * M / self.weight if self.centred else H
-                gains = self._gains(G, H, M, pull.signed)
-                best = float(gains.max(initial=0.0))
-                if best > 0.0:
-                    last = int((gains >= best * (1.0 - EQUAL)).argmax())
-                    chosen = tuple(sorted(direction[: last + 1].tolist()))
-                    yield SoftTest(attribute, ONE_OF, categories=chosen), float(gains[last])
+        seen = np.flatnonzero(three[2])
+        ratios = three[0, seen] / np.maximum(three[1, seen], FLAT)
+        order = seen[np.argsort(-ratios, kind="stable")]
+        for direction in (order, order[::-1]) if pull.signed else (order,):
+            G, H, M = three[:, direction[:-1]].cumsum(axis=1)
+            H = H - M * M / self.weight if self.centred else H
+            gains = self._gains(G, H, M, pull.signed)
+            best = float(gains.max(initial=0.0))
+            if best > 0.0:
+                last = int((gains >= best * (1.0 - EQUAL)).argmax())
+                chosen = tuple(sorted(direction[: last + 1].tolist()))
+                yield SoftTest(attribute, ONE_OF, categories=chosen), float(gains[last])
 
     def _gains(self, G: Any, H: Any, M: Any, signed: bool) -> Any:
         """What rules promise to lower the loss by; 0 where they may not be."""
         fits = (M >= LEAST_MEMBERSHIP * (1.0 - EQUAL)) & (signed | (G > 0.0))
         return np.where(fits, G * G / (2.0 * (H + self.penalty)), 0.0)
+
+
+def _first_best(found: Sequence[tuple[SoftTest, float]]) -> Found:
+    """The test of greatest gain, of equal ones that of the first attribute."""
+    if not found:
+        return None
+    best = max(gain for _, gain in found) * (1.0 - EQUAL)
+    return min(
+        (candidate for candidate in found if candidate[1] >= best),
+        key=lambda candidate: candidate[0].attribute,
+    )

@@ -96,7 +96,7 @@ class Induction:
     def extended(self, model: Additive) -> Additive:
         """Add the best rule of all voices, of equal ones the first, while it is worth it."""
         while len(model.rules) < self.max_rules and _additions(model) < self.again * self.max_rules:
-            best_of_voices = [self._best(model.fitted, voice) for voice in self.loss.voices]
+            best_of_voices = self._best(model.fitted, self.loss.voices)
             found = [spoken for spoken in best_of_voices if self.covers_enough(spoken)]
             most = max((spoken.rule.gain for spoken in found), default=0.0)
             if most <= 0.0 or most < self.loss.least_gain(model.fitted):
@@ -111,8 +111,10 @@ class Induction:
             model = self._model(tuple(rules), Start(weights, model.fitted.base))
         return model
 
-    def _best(self, fitted: Fitted, voice: int) -> Spoken:
-        return Spoken(voice, self.search.best_rule(self.loss.pull(fitted, voice)))
+    def _best(self, fitted: Fitted, voices: tuple[int, ...]) -> list[Spoken]:
+        """For each of some voices the best rule."""
+        rules = self.search.best_rules([self.loss.pull(fitted, voice) for voice in voices])
+        return [Spoken(voice, rule) for voice, rule in zip(voices, rules, strict=True)]
 
     def _revised(self, model: Additive) -> Additive:
         """Keep, delete or replace each rule, oldest first, by the loss plus a price for every rule."""
@@ -123,7 +125,7 @@ class Induction:
             before, after = model.rules[:place], model.rules[place + 1 :]
             shorter = self._model((*before, *after), Start(np.delete(weights, place), base))
             old = model.rules[place]
-            new = self._best(shorter.fitted, old.voice)._replace(times=old.times)
+            new = self._best(shorter.fitted, (old.voice,))[0]._replace(times=old.times)
             known = any(spoken.same(new) for spoken in shorter.rules)
             changed = model
             if not known and self.covers_enough(new):
