@@ -8,8 +8,10 @@ from typing import Any
 
 from sklearn.utils import Bunch
 
+from frri._util.arrays import Integers
 from frri._util.names import shown
 from frri._util.threads import check_n_jobs
+from frri.cover import Cover, PartialCover
 from frri.learners._base import RuleLearner
 from frri.learners._parameters import LARGEST_AMOUNT, check_choice, check_count, random_numbers
 from frri.learners.frri._limits import Limits, unproved
@@ -54,6 +56,21 @@ class FRRILearner(RuleLearner):
     def _meaning(self) -> dict[str, Any]:
         """How rules read values: as in training, where the ends of a range stand for what is beyond."""
         return {"clip": True, "missing": "typical" if self.missing == "typical" else "similar"}
+
+    def _certified(
+        self, cover: Cover | PartialCover, lengths: Integers, n_objects: int, **known: Any
+    ) -> Bunch:
+        """What is known of the rules chosen, and proved."""
+        limits = self._limits()
+        return Bunch(
+            **limits.certificate(cover, n_objects)
+            | {
+                "claim": limits.claim,
+                "n_rules": len(cover.selected),
+                "n_conditions": int(lengths[cover.selected].sum()),
+            }
+            | known
+        )
 
     def _certificate(self) -> dict[str, Any]:
         """What rules say about how they were chosen: not how long it took."""

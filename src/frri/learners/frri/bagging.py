@@ -9,7 +9,6 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils import Bunch
 from sklearn.utils.parallel import Parallel, delayed
 
 from frri.cover import DEFAULT_EFFORT
@@ -316,11 +315,11 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
                 time_limit=self._time_left(perf_counter() - start),
             )
         counts = covers.sizes()
-        self.selection_ = Bunch(
-            **limits.certificate(cover, len(table.classes)),
+        self.selection_ = self._certified(
+            cover,
+            lengths,
+            len(table.classes),
             claim=f"{limits.claim} of {len(pool)} rules of {self.n_bags} bags",
-            n_rules=len(cover.selected),
-            n_conditions=int(lengths[cover.selected].sum()),
             n_pooled=len(pool),
             n_narrowed=int(((narrow.radii < pool.radii) & (counts > 0)).sum()),
             n_dropped=int((counts == 0).sum()),

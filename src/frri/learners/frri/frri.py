@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from frri import induction
@@ -20,7 +19,7 @@ from frri.induction import ConditionType
 from frri.learners._base import RuleClassifier, TrainingTable
 from frri.learners._boxes import box_rule, scaled_values
 from frri.learners._parameters import check_choice, check_count, check_share
-from frri.learners.frri._candidates import CANDIDATES, candidate_rules
+from frri.learners.frri._candidates import CANDIDATES, Candidates, candidate_rules
 from frri.learners.frri._learner import FRRILearner, first_rows
 from frri.learners.frri._limits import Limits
 from frri.learners.frri._memory import memory_bytes, planned_room
@@ -248,12 +247,33 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
 
     def _learn(self, table: TrainingTable, start: float | None = None) -> None:
         start = perf_counter() if start is None else start
+        found = self._candidates(table)
+        lengths = (found.types != ConditionType.UNUSED).sum(axis=1)
+        cover = self._fewest(table, found, lengths, self._time_left(perf_counter() - start))
+        self.confidence_, self._types = found.confidence, found.own_types
+        covered = found.covered_by(cover.selected)
+        self.uncovered_ = np.flatnonzero(~covered.union()[found.positions])
+        seconds = found.seconds | {"selection": cover.seconds}
+        self.selection_ = self._certified(cover, lengths, len(table.classes), seconds=seconds)
+        if self.candidates == "all-minimal":
+            self.selection_.max_candidates = self.max_candidates
+            self.selection_.n_candidates = len(found.anchors)
+            self.selection_.n_incomplete = len(found.incomplete)
+        # Where nothing else leaves objects out, those that are left are the hopeless ones.
+        whole = self._limits().all_candidates
+        self._hopeless = self.uncovered_ if whole else np.flatnonzero(~found.coverable())
+        own = table.classes[found.anchors[cover.selected]]
+        ranking = np.lexsort((cover.selected, -covered.sizes(), own))
+        chosen = cover.selected[ranking]
+        self.selected_ = found.anchors[chosen]
+        self.ruleset_ = self._package(table, found.types[chosen], covered.take(ranking))
+
+    def _candidates(self, table: TrainingTable) -> Candidates:
         initial = initial_types(self.conditions or {}, table.attributes)
-        limits = self._limits()
         values, nominal = scaled_values(table)
         with self._step("candidate rules"):
             order = class_orders(self.attribute_order, table, values, initial, self.random_state)
-            found = candidate_rules(
+            return candidate_rules(
                 values,
                 table.classes,
                 order,
@@ -262,11 +282,18 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
                 rigid=nominal,
                 induce=self._induce,
             )
-        lengths = (found.types != ConditionType.UNUSED).sum(axis=1)
-        left = self._time_left(perf_counter() - start)
-        own = table.classes[found.anchors]
+
+    def _fewest(
+        self, table: TrainingTable, found: Candidates, lengths: Integers, time_limit: float | None
+    ) -> Cover | PartialCover:
+        """The candidates that are kept: the fewest, or what limits ask for."""
+        limits, own = self._limits(), table.classes[found.anchors]
         sizes = np.bincount(table.classes)
         covers = limits.allowed(found.covers, lengths, sizes[own])
+        coverable = None
+        if limits.coverage < 1:
+            reached = table.classes[covers.union()[found.positions]]
+            coverable = np.bincount(reached, minlength=len(sizes))
         with self._step("the fewest of them"):
             cover = self._select(
                 limits,
@@ -274,41 +301,14 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
                 lengths=lengths,
                 groups=own,
                 sizes=sizes,
-                coverable=(
-                    np.bincount(
-                        table.classes[covers.union()[found.positions]], minlength=len(sizes)
-                    )
-                    if limits.coverage < 1
-                    else None
-                ),
+                coverable=coverable,
                 effort=self.effort,
-                time_limit=left,
+                time_limit=time_limit,
                 gap=self.gap,
             )
             if found.peeled is not None and isinstance(cover, Cover):
                 cover = together(found.peeled, cover, lengths)
-
-        self.confidence_, self._types = found.confidence, found.own_types
-        covered = found.covered_by(cover.selected)
-        self.uncovered_ = np.flatnonzero(~covered.union()[found.positions])
-        self.selection_ = Bunch(
-            **limits.certificate(cover, len(table.classes)),
-            claim=limits.claim,
-            n_rules=len(cover.selected),
-            n_conditions=int(lengths[cover.selected].sum()),
-            seconds=found.seconds | {"selection": cover.seconds},
-        )
-        if self.candidates == "all-minimal":
-            self.selection_.max_candidates = self.max_candidates
-            self.selection_.n_candidates = len(found.anchors)
-            self.selection_.n_incomplete = len(found.incomplete)
-        # Where nothing else leaves objects out, those that are left are the hopeless ones.
-        whole = limits.all_candidates
-        self._hopeless = self.uncovered_ if whole else np.flatnonzero(~found.coverable())
-        ranking = np.lexsort((cover.selected, -covered.sizes(), own[cover.selected]))
-        chosen = cover.selected[ranking]
-        self.selected_ = found.anchors[chosen]
-        self.ruleset_ = self._package(table, found.types[chosen], covered.take(ranking))
+        return cover
 
     def _induce(self, values: Any, *table: Any, **declared: Any) -> induction.Candidates:
         """Candidate rules, with what each of them covers, in the memory that there is."""

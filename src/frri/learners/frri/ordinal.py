@@ -5,7 +5,6 @@ from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import Bunch
 
 from frri._util.arrays import Integers
 from frri.cover import DEFAULT_EFFORT
@@ -199,11 +198,10 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         chosen = cover.selected
         covered = covers.take(chosen).union()
         self.uncovered_ = np.flatnonzero(~covered[found.positions].all(axis=0))
-        self.selection_ = Bunch(
-            **limits.certificate(cover, len(table.classes)),
-            claim=limits.claim,
-            n_rules=len(chosen),
-            n_conditions=int(lengths[chosen].sum()),
+        self.selection_ = self._certified(
+            cover,
+            lengths,
+            len(table.classes),
             monotone=monotone_claim(declared, table.attributes),
             seconds={"candidates": found.seconds, "selection": cover.seconds},
         )
