@@ -47,14 +47,19 @@ def pytest_collection_modifyitems(items):
     items[:] = [item for path in turns if path for item in tests[path]]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _small_searches(request):
+@pytest.fixture(scope="session", autouse=True)
+def _small_searches():
     """Many small searches for covers are no reason to compile their kernels, which takes half a minute a process."""
     with pytest.MonkeyPatch.context() as patch:
-        if request.path.stem != "test_cover":
-            patch.setattr(budget, "COLD_SECONDS", 60.0)
-            patch.setattr(budget, "CACHED_SECONDS", 5.0)
+        patch.setattr(budget, "COLD_SECONDS", 60.0)
+        patch.setattr(budget, "CACHED_SECONDS", 5.0)
         yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _searches_of_other_files():
+    """What the files before have spent on searches is none of the next one's."""
+    budget._Rent.paid = 0.0
 
 
 @pytest.fixture(scope="module")

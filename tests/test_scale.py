@@ -190,7 +190,7 @@ def test_a_gap_ends_the_search(expanded, monkeypatch):
     matrix = np.random.default_rng(0).random((150, 150)) < 0.05
     covers = CoverMatrix.from_dense(matrix)
     near = minimum_cover(covers, gap=0.4)
-    exact = minimum_cover(covers, effort=300)
+    exact = minimum_cover(covers, effort=100)
     assert near.stopped_by == "gap"
     assert 0 < near.gap <= 0.4
     assert near.effort < exact.effort
@@ -253,6 +253,7 @@ PHASES = {
 def test_a_fit_can_be_ended_in_every_phase(phase, end, monkeypatch):
     """The first call of the phase is interrupted, or takes all the time there is."""
     X, y = make_classification(300, 8, flip_y=0.2, random_state=0)
+    monkeypatch.setattr(induction, "_done_before", set())  # whatever ran before
     if phase.endswith("on words"):
         monkeypatch.setitem(cover_names, "LARGEST_EXPANDED", 0)
     where, name = PHASES[phase]
@@ -272,7 +273,7 @@ def test_a_fit_can_be_ended_in_every_phase(phase, end, monkeypatch):
         Work.look_at_the_clock.__globals__["time"].__dict__,
     ):
         monkeypatch.setitem(module, "perf_counter", lambda: now[0])
-    clf = FRRIClassifier(time_limit=60)
+    clf = FRRIClassifier(time_limit=60, effort=10)
     if end == "interrupt" and phase in ("confidences", "shortening", "covers"):
         with pytest.raises(KeyboardInterrupt):  # there are no rules yet
             clf.fit(X, y)

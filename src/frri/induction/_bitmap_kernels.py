@@ -21,6 +21,8 @@ lowest, narrow, beyond = vectors.lowest, vectors.narrow, vectors.beyond
 BLOCK = _vectors.BLOCK
 
 NONE, ONE, ALL = _vectors.NONE, _vectors.ONE, _vectors.ALL
+# Not literals: for each of these the compiler would do everything once more.
+NO, YES, ZERO = np.bool_(False), np.bool_(True), np.int64(0)
 
 
 # --- Confidences
@@ -74,11 +76,11 @@ def nearest(
                         best, last = d, w
         stale = best < np.inf
         for q in range(some.shape[1] if stale else 0):
-            live = span(q, 0, n_blocks) & ~span(q, -(-own_start // BLOCK), own_end // BLOCK)
+            live = span(q, ZERO, n_blocks) & ~span(q, -(-own_start // BLOCK), own_end // BLOCK)
             k = 0
             while live != NONE:
                 if stale:
-                    place(points, first, cuts, tops, starts, u, best, False, attributes, m, box)
+                    place(points, first, cuts, tops, starts, u, best, NO, attributes, m, box)
                     if initial is not None:
                         open_sides(points, first, shift, initial, u, attributes, m, box)
                     stale = False
@@ -197,7 +199,7 @@ def prune(
             class_start = own_start
             enemies(fine, own_start, own_end, live[m], later[m * n_blocks :])
         order = orders[u if len(orders) > 1 else 0]
-        place(points, first, cuts, tops, starts, u, limit, True, order, m, box)
+        place(points, first, cuts, tops, starts, u, limit, YES, order, m, box)
         if initial is not None:
             open_sides(points, first, shift, initial, u, order, m, box)
         for j in range(m - 1, 0, -1):
@@ -219,7 +221,7 @@ def prune(
         n_kept = 0
         for j in range(m):
             k = order[j]
-            above, below = False, False
+            above, below = NO, NO
             for q in range(n_coarse):
                 todo = live[j + 1, q] & alive_blocks[q]
                 todo &= some[box[j, 1], q] | ~every[box[j, 3], q]
@@ -308,11 +310,11 @@ def covered(
             continue
         before = filled
         own_start, own_end = fence[bits[u] >> 6, 0], fence[bits[u] >> 6, 1]
-        used = 0
+        used = ZERO
         for k in range(m):
             attributes[used] = k
             used += types[u, k] != 0
-        place(points, first, cuts, tops, starts, u, limit, False, attributes, used, box)
+        place(points, first, cuts, tops, starts, u, limit, NO, attributes, used, box)
         if initial is not None:
             open_sides(points, first, shift, initial, u, attributes, used, box)
         for c in range(used):

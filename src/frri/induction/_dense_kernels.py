@@ -26,6 +26,8 @@ BLOCK = _vectors.BLOCK
 BUCKETS = 1024
 
 NONE, ONE = _vectors.NONE, _vectors.ONE
+# Not literals: for each of these the compiler would do everything once more.
+NO, YES = np.bool_(False), np.bool_(True)
 
 # Distances are first counted in levels, for this many objects at a time.
 LEVELS = 255
@@ -99,7 +101,7 @@ def nearest(points, columns, first_row, out):
     for k in range(m):
         for r in range(n):
             levels[k, r] = np.uint8(columns[k, r] * LEVELS)
-    earlier = count_strips(first_row, True) < count_strips(first_row, False)
+    earlier = count_strips(first_row, YES) < count_strips(first_row, NO)
     n_strips = count_strips(first_row, earlier)
     kept = n_strips * STRIP <= KEPT
     distances = np.empty((n_strips if kept else 1, STRIP), dtype=np.uint8)
@@ -197,7 +199,7 @@ def tabulate(columns, bits, first, cuts, starts, fine):
         column = columns[k]
         sort(column, ends, rows)
         first[k] = cut
-        current[:] = everything
+        np.positive(everything, current)
         reached = r = 0
         while r < n:
             a = column[rows[r]]
@@ -205,7 +207,7 @@ def tabulate(columns, bits, first, cuts, starts, fine):
                 starts[k, reached] = cut
                 reached += 1
             cuts[cut] = a
-            fine[cut] = current
+            np.positive(current, fine[cut])
             cut += 1
             while r < n and column[rows[r]] == a:
                 bit = bits[rows[r]]
@@ -213,7 +215,7 @@ def tabulate(columns, bits, first, cuts, starts, fine):
                 r += 1
         starts[k, reached:] = cut
         cuts[cut] = np.inf
-        fine[cut] = current
+        np.positive(current, fine[cut])
         cut += 1
     first[m] = cut
     return cut

@@ -187,7 +187,7 @@ def _nearest_loops(
                     raised = True
             if raised:
                 least = best.min()
-        nearest[:, i] = best
+        np.positive(best, nearest[:, i])
     return nearest
 
 

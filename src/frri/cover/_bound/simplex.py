@@ -143,12 +143,12 @@ def _turn_those_above_one(
     table: Floats, basic: Ints, fixed: Bytes, turned: Flags, n_candidates: int
 ) -> bool:
     """Count candidates taken more than once from one downwards; whether there were any."""
-    last = table.shape[1] - 1
     any_above = False
     for i in np.flatnonzero(table[:-1, -1] > 1.0 + FEASIBLE):
         if basic[i] < n_candidates and not fixed[basic[i]]:
-            table[i] = -table[i]
-            table[i, last] += 1.0
+            line = table[i]
+            line *= -1.0
+            line[-1] += 1.0
             turned[basic[i]] = not turned[basic[i]]
             any_above = True
     return any_above
@@ -188,7 +188,8 @@ def reoptimise(  # noqa: C901 - one loop, all in one kernel
         for i in held:
             # Neither above nor below its value: from above, the row is turned round.
             if table[i, last_column] > FEASIBLE and basic[i] < n_candidates and fixed[basic[i]]:
-                table[i] = -table[i]
+                line = table[i]
+                line *= -1.0
         row = _leaving(table, weights)
         if row < 0 and _turn_those_above_one(table, basic, fixed, turned, n_candidates):
             row = _leaving(table, weights)
@@ -409,8 +410,8 @@ def extend(
         if 0 <= nonbasic[k] < n:
             place[nonbasic[k]] = -k - 1
     larger = np.zeros((height + len(rows) + 1, width + 1))
-    larger[:height] = table[:height]
-    larger[-1] = table[-1]
+    np.positive(table[:height], larger[:height])
+    np.positive(table[-1], larger[-1])
     for k in range(len(rows)):
         line = larger[height + k]
         line[width] = -1.0

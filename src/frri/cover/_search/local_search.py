@@ -28,6 +28,11 @@ N_CHOSEN, N_UNCOVERED, PERMITTED, CLOCK, SEED, RECENT, BEST_COUNT, BEST_COST, CO
 SAMPLED, SAMPLE = 250, 60
 """From covers of more than so many candidates the one to leave is picked from a random sample."""
 
+# Not literals: for each of these the compiler would do everything once more.
+ONE: Any = np.int64(1)
+NOBODY: Any = np.int64(-1)
+DEARER, CHEAPER = ONE, -ONE
+
 
 class State:
     """Everything a slice of the search reads and writes, as arrays.
@@ -284,7 +289,7 @@ def search(  # noqa: C901, PLR0912 - one loop, all in one kernel
             ):
                 numbers[BEST_COUNT] = size
                 numbers[BEST_COST] = numbers[COST]
-                noted[:size] = chosen[:size]
+                np.positive(chosen[:size], noted[:size])
             if (numbers[COST] if numbers[HELD] else size) <= enough:
                 return
             numbers[PERMITTED] = size if numbers[HELD] else size - 1
@@ -296,7 +301,7 @@ def search(  # noqa: C901, PLR0912 - one loop, all in one kernel
                     numbers[SEED] = numbers[SEED] * 48271 % 2147483647
                     sample[k] = members[numbers[SEED] % len(members)]
                 members = sample
-            leaves = _pick(members, usable, numbers[RECENT], score, costs, 1, stamp)
+            leaves = _pick(members, usable, numbers[RECENT], score, costs, DEARER, stamp)
             if leaves >= 0:
                 _toggle(
                     leaves, objects_from, objects, coverers_from, coverers, costs, weights, count, who,
@@ -306,12 +311,12 @@ def search(  # noqa: C901, PLR0912 - one loop, all in one kernel
             numbers[SEED] = numbers[SEED] * 48271 % 2147483647
             i = uncovered[numbers[SEED] % numbers[N_UNCOVERED]]
             members = coverers[coverers_from[i] : coverers_from[i + 1]]
-            enters = _pick(members, usable, -1, score, costs, -1, stamp)
+            enters = _pick(members, usable, NOBODY, score, costs, CHEAPER, stamp)
             best, ruled_out = enters, 0
             while enters >= 0 and not _may_return(enters, objects_from, objects, left, touched):
                 usable[enters] = False
                 ruled_out += 1
-                enters = _pick(members, usable, -1, score, costs, -1, stamp)
+                enters = _pick(members, usable, NOBODY, score, costs, CHEAPER, stamp)
             if ruled_out:
                 usable[members] = True
             if enters < 0:
@@ -324,4 +329,4 @@ def search(  # noqa: C901, PLR0912 - one loop, all in one kernel
         for k in range(numbers[N_UNCOVERED]):
             i = uncovered[k]
             weights[i] += 1
-            _shift(score, coverers[coverers_from[i] : coverers_from[i + 1]], 1)
+            _shift(score, coverers[coverers_from[i] : coverers_from[i + 1]], ONE)

@@ -66,18 +66,17 @@ def _multipliers(
     upper: float,
 ) -> Floats:
     """The multipliers of all rows, as the tableau has them."""
-    y = np.zeros(n_rows)
     surplus = np.flatnonzero(nonbasic >= n)
     where = nonbasic[surplus] - n
-    y[where] = table[-1][surplus]
+    y: Any = np.bincount(where, table[-1][surplus], n_rows)
     if infeasible >= 0:
         # The row that cannot be repaired proves any bound, given enough of it.
         line = table[infeasible]
         enough = (upper + table[-1, -1] + 1.0) / -line[-1]
-        y[where] = y[where] + enough * line[surplus]
+        y += np.bincount(where, enough * line[surplus], n_rows)
         if basic[infeasible] >= n:
             y[basic[infeasible] - n] += enough
-    return y
+    return y  # type: ignore[no-any-return]
 
 
 @kernel

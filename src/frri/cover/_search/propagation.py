@@ -74,7 +74,7 @@ def propagate(  # noqa: C901, PLR0912 - one loop, all in one kernel
         Per candidate: the uncovered objects it covers.
     """
     queue = np.empty(len(gain) + len(chosen), dtype=np.int64)
-    queue[: len(chosen)] = chosen
+    np.positive(chosen, queue[: len(chosen)])
     end = len(chosen)
     for j in chosen:
         state[j] = CHOSEN

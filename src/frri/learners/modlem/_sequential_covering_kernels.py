@@ -36,6 +36,9 @@ Found = tuple[Integers, Integers]
 _split_search: Any = companion(split_search, of=__name__)
 best_test, best_of_few = _split_search.best_test, _split_search.best_of_few
 
+# For all tests, as what is without this one. Not a literal, for which the compiler would do everything once more.
+NO_TEST: Any = np.int64(-1)
+
 
 @kernel
 def _bin_range(number: int, below: bool, layout: Integers) -> Any:
@@ -56,7 +59,7 @@ def _bin_range(number: int, below: bool, layout: Integers) -> Any:
 def _longer(array: Integers) -> Integers:
     """The same array with twice the room."""
     result = np.empty((2 * len(array), *array.shape[1:]), dtype=np.int64)
-    result[: len(array)] = array
+    np.positive(array, result[: len(array)])
     return result
 
 
@@ -111,7 +114,7 @@ def _merge(tests: Integers) -> int:
         while place < n_merged and tests[place, 0] != tests[k, 0]:
             place += 1
         if place == n_merged:
-            tests[place] = tests[k]
+            np.positive(tests[k], tests[place])
             n_merged += 1
         else:
             tests[place, 1] = max(tests[place, 1], tests[k, 1])
@@ -286,10 +289,10 @@ def rules_of_class(
         start, n_covers = rule_start[n_rules], rule_covers[n_rules]
         while start + len(rule) > len(conditions):
             conditions = _longer(conditions)
-        conditions[start : start + len(rule)] = rule
-        narrow = _narrowest(rule, -1, starts)
+        np.positive(rule, conditions[start : start + len(rule)])
+        narrow = _narrowest(rule, NO_TEST, starts)
         for row in by_bin[starts[rule[narrow, 1]] : starts[rule[narrow, 2]]]:
-            if other[row] or not _satisfies(row, bins, rule, -1):
+            if other[row] or not _satisfies(row, bins, rule, NO_TEST):
                 continue
             if n_covers == len(covers):
                 covers = _longer(covers)
@@ -310,7 +313,7 @@ def rules_of_class(
     for r in range(len(needed)):
         if needed[r]:
             for k in range(rule_start[r], rule_start[r + 1]):
-                conditions[end] = conditions[k]
+                np.positive(conditions[k], conditions[end])
                 end += 1
             n_rules += 1
             final_start[n_rules] = end
@@ -339,10 +342,10 @@ def _sort_by_size(rule: Integers, starts: Integers, result: Integers, order: Int
     for k in range(len(rule)):
         size, place = starts[rule[k, 2]] - starts[rule[k, 1]], k
         while place > 0 and starts[result[place - 1, 2]] - starts[result[place - 1, 1]] > size:
-            result[place] = result[place - 1]
+            np.positive(result[place - 1], result[place])
             order[place] = order[place - 1]
             place -= 1
-        result[place] = rule[k]
+        np.positive(rule[k], result[place])
         order[place] = k
 
 
@@ -463,9 +466,9 @@ def coverage_counts(
     for alone_now in (False, True):
         for r in range(n_rules):
             own = conditions[rule_start[r] : rule_start[r + 1]]
-            narrow = _narrowest(own, -1, starts)
+            narrow = _narrowest(own, NO_TEST, starts)
             for i in by_bin[starts[own[narrow, 1]] : starts[own[narrow, 2]]]:
-                if not _satisfies(i, bins, own, -1):
+                if not _satisfies(i, bins, own, NO_TEST):
                     continue
                 if not alone_now:
                     support[r, classes[i]] += weight[i]

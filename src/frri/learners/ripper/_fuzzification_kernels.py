@@ -163,7 +163,7 @@ def widened(values, order, positive, weights, tests):
         failed += ~satisfies(values[column], comparison, value)
         objects = beyond(values[column], order[column], comparison, value)
         n_outside[k] = len(objects)
-        outside[k, : n_outside[k]] = objects
+        np.positive(objects, outside[k, : n_outside[k]])
     supports = np.full(n_tests, np.nan)
     purities, proposals = np.zeros(n_tests), np.full(n_tests, np.nan)
     settled = np.zeros(n_tests, dtype=np.bool_)
