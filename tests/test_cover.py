@@ -20,6 +20,7 @@ from frri.cover import Cover, CoverMatrix, budget, large, minimum_cover, small
 from frri.cover._bound import simplex
 from frri.cover._bound.exact import exact_bound
 from frri.cover._reduce import dominance as red
+from frri.cover._reduce import word_sets
 from frri.cover._search import branch_and_bound, local_search, parts
 from frri.cover._search.greedy import Lists, greedy_cover
 from programs import posix
@@ -667,6 +668,27 @@ def test_greedy_covers_are_complete_and_irredundant():
         times = matrix[chosen].sum(axis=0)
         assert (times[matrix.any(axis=0)] > 0).all()
         assert all((times[matrix[j]] == 1).any() for j in chosen)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_counts_and_needed_rows_are_those_of_the_flags(seed):
+    rng = np.random.default_rng(seed)
+    dense = rng.random((int(rng.integers(1, 90)), 200)) < (0.5, 0.02, 0.9)[seed]
+    dense = np.repeat(dense, 2, axis=0)
+    covers = CoverMatrix.from_dense(dense)
+    order = rng.permutation(len(dense))
+    kept = []
+    for place, j in enumerate(order):
+        others = [*kept, *order[place + 1 :]]
+        if (dense[j] & ~dense[others].any(axis=0)).any():
+            kept.append(j)
+    for kernels in (word_sets, compiled(word_sets)) if numba_installed() else (word_sets,):
+        counts = np.zeros(256, dtype=np.int64)
+        kernels.count(covers.words, covers.bits, counts)
+        assert counts[:200].tolist() == dense.sum(axis=0).tolist()
+        needed = kernels.needed(covers.indptr, covers.words, covers.bits, order, counts)
+        assert order[needed].tolist() == kept
+        assert counts[:200].tolist() == dense[kept].sum(axis=0).tolist()
 
 
 @pytest.mark.parametrize("kernels", ["interpreted", "compiled_kernels"])

@@ -94,6 +94,14 @@ def test_what_is_left_fits_into_the_room(monkeypatch):
         asked.clear()
 
 
+def test_a_first_cover_has_less_room_unless_a_limit_is_given():
+    rooms = [
+        FRRIClassifier(effort=effort, memory_limit=limit)._room(100_000, 10, free=10**10)
+        for effort, limit in ((0, None), (1, None), (0, "2 GB"))
+    ]
+    assert rooms[0] == 600 * 100_000 < rooms[1] < rooms[2]
+
+
 @pytest.fixture
 def _large_path(monkeypatch, request):
     """Small tables take the way of large ones."""

@@ -44,6 +44,9 @@ SEARCH_SHARE = 0.5
 GREEDY_SECONDS = 1e-5
 """What a candidate takes in the greedy cover, interpreted."""
 
+REDUNDANT_SECONDS = 5e-5
+"""What a candidate takes to be found redundant or not, interpreted."""
+
 QUICK_ITERATIONS = 100
 """Iterations that the first bound takes, whatever the effort."""
 
@@ -90,10 +93,12 @@ class LargeProblem:
     def run(self, work: Work, solver: str = "branching") -> None:  # noqa: ARG002 - as for any problem
         """A cover and a first bound whatever the effort, then as much better ones as it allows."""
         work.limit = sys.maxsize
-        self.cover = greedy_on_words(self.covers, self.costs, work)
+        self.degree = core.degrees(self.covers, work)
+        missing = core.packed_set(np.flatnonzero(self.degree), self.covers.n_objects)
+        chosen = in_greedy_order(self.covers, self.costs, missing, self.sizes.copy(), work)
+        self.cover = without_redundant(self.covers, self.costs, chosen, work)
         self.complete, self.lower_bound = True, min(1, len(self.cover))
         work.look_at_the_clock()
-        self.degree = core.degrees(self.covers, work)
         self._bound_quickly(work)
         work.allow(1.0)
         work.spend(1)
@@ -269,12 +274,13 @@ class LargeProblem:
             self.covers, self.costs, table, self.covers.sizes_within(table), work
         )
         self._note_owners(more)
-        return without_redundant(self.covers, self.costs, np.concatenate((cover, more)))
+        return without_redundant(self.covers, self.costs, np.concatenate((cover, more)), work)
 
     def _note_owners(self, candidates: Ints) -> None:
         """Who covers what, in the end."""
-        for j in candidates:
-            self.owner[_members(self.covers, j)] = j
+        some = self.covers.take(candidates)
+        members = core.elements(some.words, some.bits)
+        self.owner[members] = np.repeat(candidates, self.sizes[candidates])  # the last one stays
 
     def _joined(self, objects: Ints, needed: Ints, missing: Ints) -> Ints:
         """Hard missing objects added; where there is no room for them, only the `needed` ones stay."""
@@ -326,7 +332,7 @@ def greedy_on_words(covers: CoverMatrix, costs: Ints, work: Work) -> Ints:
     array([2])
     """
     chosen = in_greedy_order(covers, costs, covers.table(), covers.sizes(), work)
-    return without_redundant(covers, costs, chosen)
+    return without_redundant(covers, costs, chosen, work)
 
 
 def in_greedy_order(
@@ -341,20 +347,12 @@ def in_greedy_order(
     return chosen
 
 
-def without_redundant(covers: CoverMatrix, costs: Ints, chosen: Ints) -> Ints:
+def without_redundant(covers: CoverMatrix, costs: Ints, chosen: Ints, work: Work) -> Ints:
     """What is left of a cover, ascending, once redundant candidates are gone, dear and late ones first."""
-    times = core.times_covered(covers, chosen)
-    kept = []
-    for place in np.lexsort((-np.arange(len(chosen)), -costs[chosen])):
-        j = chosen[place]
-        objects = _members(covers, j)
-        if times[objects].min(initial=2) > 1:
-            times[objects] -= 1
-        else:
-            kept.append(j)
-    return np.sort(np.array(kept, dtype=np.int64))
-
-
-def _members(covers: CoverMatrix, candidate: int) -> Ints:
-    part = slice(covers.indptr[candidate], covers.indptr[candidate + 1])
-    return core.elements(covers.words[part], covers.bits[part])
+    some = covers.take(chosen)
+    kernels = work.kernels(word_sets, ahead=REDUNDANT_SECONDS * len(chosen))
+    counts = np.zeros(-(-covers.n_objects // 64) * 64, dtype=np.int64)
+    kernels.count(some.words, some.bits, counts)
+    order = np.lexsort((-np.arange(len(chosen)), -costs[chosen]))
+    needed = kernels.needed(some.indptr, some.words, some.bits, order, counts)
+    return np.sort(chosen[order[needed]])

@@ -152,7 +152,8 @@ def together(peeled: Peeled, rest: Cover, costs: Ints) -> Cover:
         Of all candidates.
     """
     both = np.concatenate((peeled.first, rest.selected))
-    kept = without_redundant(peeled.source(both), costs[both], np.arange(len(both)))
+    covers, everyone = peeled.source(both), np.arange(len(both))
+    kept = without_redundant(covers, costs[both], everyone, Work(0, None))
     selected = np.sort(both[kept])
     proved = rest.lower_bound == len(selected)
     return replace(

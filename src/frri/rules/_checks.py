@@ -132,13 +132,14 @@ def _check_condition(name: str, condition: Condition, kinds: Mapping[str, str]) 
     if condition.attribute not in kinds:
         raise ValueError(f"{name} uses {condition.attribute!r}, which is not an attribute.")
     kind = kinds[condition.attribute]
-    ends = condition.trapezoid if isinstance(condition, NumericCondition) else ()
-    if bool(ends) == (kind == "nominal"):
+    numeric = isinstance(condition, NumericCondition)
+    if numeric == (kind == "nominal"):
         raise ValueError(
             f"{name} has a condition on {condition.attribute!r} that does not fit a {kind} attribute."
         )
     if kind != "date":
         return
+    ends = condition.trapezoid if isinstance(condition, NumericCondition) else ()
     farthest = max((abs(end) for end in ends if isfinite(end)), default=0.0)
     if farthest > FARTHEST_DATE:
         raise ValueError(

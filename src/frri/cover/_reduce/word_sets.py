@@ -27,18 +27,76 @@ def _count_interpreted(words: Indices, bits: Words, counts: Ints) -> None:
 
 
 def _count_loops(words: Indices, bits: Words, counts: Ints) -> None:
-    one, top = np.uint64(1), np.uint64(58)
+    """64 counters at a time, one digit of all of them in a word: a carry ripples through a few digits."""
+    digits = np.zeros((len(counts) >> 6, 32), dtype=np.uint64)
     for k in range(len(bits)):
-        base = np.int64(words[k]) << 6
-        rest = bits[k]
-        while rest:
-            lowest = rest & (~rest + one)
-            counts[base + PLACES[(lowest * SPREAD) >> top]] += 1
-            rest ^= lowest
+        own, carry, d = digits[words[k]], bits[k], 0
+        while carry:
+            both = own[d] & carry
+            own[d] ^= carry
+            carry = both
+            d += 1
+    for w in range(len(digits)):
+        for d in range(32):
+            for i in range(64 if digits[w, d] else 0):
+                one = (digits[w, d] >> np.uint64(i)) & np.uint64(1)
+                counts[64 * w + i] += np.int64(one) << d
 
 
 count = either(interpreted=_count_interpreted, loops=_count_loops)
 """Add to `counts` how often each element occurs in the words given."""
+
+
+def _needed_interpreted(
+    indptr: Ints, words: Indices, bits: Words, order: Ints, counts: Ints
+) -> NDArray[np.bool_]:
+    needed = np.zeros(len(order), dtype=np.bool_)
+    for place, j in enumerate(order):
+        part = slice(indptr[j], indptr[j + 1])
+        octets = np.ascontiguousarray(bits[part].astype("<u8")).view(np.uint8)
+        where = np.flatnonzero(np.unpackbits(octets, bitorder="little"))
+        members = (words[part][where >> 6].astype(np.int64) << 6) + (where & 63)
+        needed[place] = counts[members].min(initial=2) == 1
+        if not needed[place]:
+            counts[members] -= 1
+    return needed
+
+
+def _needed_loops(
+    indptr: Ints, words: Indices, bits: Words, order: Ints, counts: Ints
+) -> NDArray[np.bool_]:
+    """The same with one bit for who is covered once, kept beside the counts."""
+    once = np.zeros(len(counts) >> 6, dtype=np.uint64)
+    one, top = np.uint64(1), np.uint64(58)
+    for i in range(len(counts)):
+        if counts[i] == 1:
+            once[i >> 6] |= one << np.uint64(i & 63)
+    needed = np.zeros(len(order), dtype=np.bool_)
+    for place in range(len(order)):
+        j = order[place]
+        for k in range(indptr[j], indptr[j + 1]):
+            if bits[k] & once[words[k]]:
+                needed[place] = True
+                break
+        if needed[place]:
+            continue
+        for k in range(indptr[j], indptr[j + 1]):
+            base, rest = np.int64(words[k]) << 6, bits[k]
+            while rest:
+                lowest = rest & (~rest + one)
+                i = base + PLACES[(lowest * SPREAD) >> top]
+                counts[i] -= 1
+                if counts[i] == 1:
+                    once[words[k]] |= lowest
+                rest ^= lowest
+    return needed
+
+
+needed = either(interpreted=_needed_interpreted, loops=_needed_loops)
+"""Which rows are needed, asked in that order: one that covers nothing alone goes, and `counts` fall.
+
+`counts` says how often each element occurs in the rows of `order`, and is overwritten.
+"""
 
 
 def _greedy_interpreted(

@@ -12,6 +12,9 @@ from frri.cover.peel import BYTES_PER_WORD
 
 # Bytes that covers may take where nothing is said; what takes more is divided, as `frri.cover.peel` says.
 USUAL_ROOM = 1 << 29
+# The same for each object where a first cover is all that is wanted: half a percent more rules in half of
+# the time at 100,000 objects.
+QUICK_ROOM = 600
 # With less room than this hardly a problem can be divided.
 LEAST_ROOM = 1 << 23
 # Bytes per value and per object that a table takes in other forms, and what the search takes besides.

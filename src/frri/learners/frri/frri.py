@@ -22,7 +22,7 @@ from frri.learners._parameters import check_choice, check_count, check_share
 from frri.learners.frri._candidates import CANDIDATES, Candidates, candidate_rules
 from frri.learners.frri._learner import FRRILearner, first_rows
 from frri.learners.frri._limits import Limits
-from frri.learners.frri._memory import memory_bytes, planned_room
+from frri.learners.frri._memory import LEAST_ROOM, QUICK_ROOM, memory_bytes, planned_room
 from frri.learners.frri._messages import warn_if_many, warn_if_one_class
 from frri.learners.frri._orders import class_orders, initial_types
 from frri.rules import Label, Rule, RuleSet
@@ -318,6 +318,8 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     def _room(self, n_objects: int, n_attributes: int, free: int | None = None) -> int | None:
         """The bytes that covers may take; None where all of them are needed at once."""
         room = planned_room(n_objects, n_attributes, self.memory_limit, free)
+        if self.effort == 0 and self.memory_limit is None:
+            room = min(room, max(LEAST_ROOM, QUICK_ROOM * n_objects))
         whole = self.candidates == "all-minimal" or not self._limits().all_candidates
         return None if whole else room
 
