@@ -29,6 +29,8 @@ NONE, ONE, ALL = _vectors.NONE, _vectors.ONE, _vectors.ALL
 MISSING, NOBODY = _cells.MISSING, _sure.NOBODY
 
 BLOCK = 4096
+# Not literals: for each of these the compiler would do everything once more.
+WHOLE, ZERO = np.int64(BLOCK), np.int64(0)
 # Rows that are turned into columns together.
 TILE = 64
 
@@ -210,7 +212,8 @@ def weigh(values, rows, size, lows, highs, rules, room, decided, scores, silent,
         raise_best(block, rules, r, left, n_left, inside, degree, best)
     if len(scores):
         for i in range(size):
-            scores[rows[i]] = best[i]
+            for c in range(n_classes):
+                scores[rows[i], c] = best[i, c]
     for i in range(size):
         c = 0
         for other in range(1, n_classes):
@@ -252,7 +255,7 @@ def best_values(values, start, stop, lows, highs, rules, sure, n_classes, decide
     fires = np.empty(BLOCK, dtype=np.bool_)
     unsure = np.empty(2 * BLOCK, dtype=np.int64)
     silent = np.empty(3 * BLOCK, dtype=np.int64)
-    n_unsure = n_silent = 0
+    n_unsure = n_silent = ZERO
     pays = len(sure[0]) > 0
     for first in range(start, stop, BLOCK):
         size = min(BLOCK, stop - first)
@@ -274,12 +277,12 @@ def best_values(values, start, stop, lows, highs, rules, sure, n_classes, decide
             n_unsure += size
         if n_unsure >= BLOCK:
             n_silent = weigh(
-                values, unsure, BLOCK, lows, highs, rules, room, decided, scores, silent, n_silent
+                values, unsure, WHOLE, lows, highs, rules, room, decided, scores, silent, n_silent
             )
             n_unsure = take_first(unsure, n_unsure)
         if n_silent >= BLOCK:
             decide_silent(
-                values, silent, BLOCK, lows, highs, rules, block, degree, nearest, decided
+                values, silent, WHOLE, lows, highs, rules, block, degree, nearest, decided
             )
             n_silent = take_first(silent, n_silent)
     n_silent = weigh(
