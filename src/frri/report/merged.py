@@ -35,6 +35,7 @@ def merged_rules(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from frri import Attribute, NumericCondition, Rule
     >>> conditions = NumericCondition.below("a", 3), NumericCondition.below("a", 4)
     >>> rules = RuleSet(tuple(Rule((c,), 0) for c in conditions), (Attribute("a", 0, 9),), (0, 1))
