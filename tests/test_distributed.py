@@ -89,7 +89,7 @@ def started(n_workers):
     # So small tables are not worth a compiler; its kernels are the same source.
     slow = {} if THOROUGH else {"env": {"NUMBA_DISABLE_JIT": "1"}}
     return distributed.LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None, **slow
+        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0", **slow
     )
 
 

@@ -45,7 +45,7 @@ class AdditiveRulesClassifier(OnCluster, LocalClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from frri.distributed import AdditiveRulesClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     clf = AdditiveRulesClassifier(client=client, max_rules=4).fit(X, y)
     >>> len(clf.ruleset_)
     4

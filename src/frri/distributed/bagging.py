@@ -61,7 +61,7 @@ class FRRIBaggingClassifier(OnCluster, LocalClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from frri.distributed import FRRIBaggingClassifier
     >>> table = load_iris(as_frame=True).frame.sample(frac=1, random_state=0)
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     parts = dd.from_pandas(table, npartitions=3, sort=False)
     ...     X, y = parts.drop(columns="target"), parts["target"]
     ...     clf = FRRIBaggingClassifier(client=client, form="ensemble", random_state=0).fit(X, y)

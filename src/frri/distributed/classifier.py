@@ -62,7 +62,7 @@ class FRRIClassifier(OnCluster, LocalClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from frri.distributed import FRRIClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     clf = FRRIClassifier(client=client).fit(X, y)
     >>> clf.selection_.status, clf.selection_.n_rules
     ('optimal', 9)
