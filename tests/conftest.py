@@ -42,7 +42,11 @@ def pytest_collection_modifyitems(items):
     for item in items:
         tests.setdefault(item.path, []).append(item)
     waiting = [path for name in WAITING for path in tests if path.name.startswith(name)]
-    computing = sorted(tests.keys() - set(waiting), key=lambda path: (-len(tests[path]), path))
+    # What covers need is compiled first, for those who would otherwise do so themselves.
+    computing = sorted(
+        tests.keys() - set(waiting),
+        key=lambda path: (path.stem != "test_cover", -len(tests[path]), path),
+    )
     turns = itertools.chain(*itertools.zip_longest(waiting, computing))
     items[:] = [item for path in turns if path for item in tests[path]]
 
