@@ -7,11 +7,17 @@ numbers) on 50,000 further rows, which the tree has learned by heart for its own
 
     python -m benchmarks few_rules_growth
     python -m benchmarks.few_rules_growth [rows ...]
+    python -m benchmarks.few_rules_growth small      1,000 rows beside RIPPER, the least of eight fits each
 """
 
 import json
 import subprocess
 import sys
+import time
+
+from sklearn.datasets import make_classification
+
+from frri import AdditiveRulesClassifier, CompactFRRIClassifier, RIPPERClassifier
 
 SIZES = (10_000, 100_000, 1_000_000)
 CODE = """
@@ -68,5 +74,34 @@ def main(sizes=SIZES):
                 )
 
 
+def small():
+    """1,000 rows of two and of three classes, as ratios to RIPPER."""
+    print(f"{'classes':>7}  {'':<10}{'CPU s':>8}{'x RIPPER':>10}{'rules':>7}")
+    for k in (2, 3):
+        X, y = make_classification(
+            1_000, 10, n_informative=6, n_redundant=2, n_classes=k, flip_y=0.1, random_state=0
+        )
+        unit = None
+        for learner in (
+            RIPPERClassifier(random_state=0),
+            AdditiveRulesClassifier(),
+            CompactFRRIClassifier(),
+        ):
+            seconds = []
+            for _ in range(8):
+                start = time.process_time()
+                learner.fit(X, y)
+                seconds.append(time.process_time() - start)
+            unit = unit or min(seconds)
+            name = type(learner).__name__.removesuffix("Classifier")[:9]
+            print(
+                f"{k:>7}  {name:<10}{min(seconds):>8.3f}{min(seconds) / unit:>10.2f}{len(learner.ruleset_):>7}",
+                flush=True,
+            )
+
+
 if __name__ == "__main__":
-    main([int(size) for size in sys.argv[1:]] or SIZES)
+    if sys.argv[1:] == ["small"]:
+        small()
+    else:
+        main([int(size) for size in sys.argv[1:]] or SIZES)
