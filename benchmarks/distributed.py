@@ -24,7 +24,7 @@ def main():
     X, y = make_classification(ROWS, ATTRIBUTES, **kind, random_state=0)
     few = 12_000
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         frri.FRRIClassifier(effort=0).fit(X[:few], y[:few])

@@ -644,7 +644,7 @@ def test_additive_rules_are_those_of_one_machine(
     X, y, here = blocky
     monkeypatch.setattr(_columns, "BLOCK", 50)
     scaled(cluster, client, n_workers)
-    trouble("scan4", "death")  # of a worker, with its blocks
+    trouble("scans4", "death")  # of a worker, with its blocks
     given = (dd.from_pandas(X, npartitions=2), dd.from_pandas(y, npartitions=2))
     there = AdditiveRulesClassifier(client=client, **voting()).fit(*given)
     assert there.ruleset_ == here.ruleset_

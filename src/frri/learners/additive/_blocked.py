@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri.learners.additive._columns import SoftColumns, SoftTest
-    from frri.learners.additive._growing import Aim
+    from frri.learners.additive._growing import Steps
     from frri.learners.additive.blocks import Blocks, Tests
 
     Floats = NDArray[np.float64]
@@ -81,7 +81,8 @@ class BlockSearch(Search):
     """
 
     blocks: Blocks = field(kw_only=True)
-    _last: list[tuple[Tests, BlockPull, BlockSums]] = field(default_factory=list, init=False)
+    # What blocks were asked last for each voice, and by which aim.
+    _last: dict[int, tuple[Tests, BlockPull, BlockSums]] = field(default_factory=dict, init=False)
 
     def stacked(self, rules: Sequence[SoftRule]) -> Any:
         """The tests of rules: blocks know the degrees."""
@@ -105,9 +106,30 @@ class BlockSearch(Search):
     def _narrowed(self, rule: SoftRule, test: SoftTest) -> Any:  # noqa: ARG002 - blocks know it
         return None
 
-    def best_rules(self, pulls: Sequence[Aim]) -> list[SoftRule]:
-        """One after another: blocks remember what they were asked last."""
-        return [rule for pull in pulls for rule in Search.best_rules(self, [pull])]
+    def best_rules(self, pulls: Sequence[Any]) -> list[SoftRule]:
+        """For each aim a rule; what all of them have to ask is asked of the blocks together."""
+        found: dict[int, SoftRule] = {}
+        searches = [self._search(pull) for pull in pulls]
+        asked = {k: next(search) for k, search in enumerate(searches)}
+        while asked:
+            ready = [k for k, rule in asked.items() if self._knows(rule.tests, pulls[k])]
+            if not ready:
+                self._ask([(rule.tests, pulls[k]) for k, rule in asked.items()])
+            for k in ready:
+                rule = asked[k]
+                to_weigh = np.isnan(rule.gain)
+                answer = None if to_weigh else self._best_tests([rule], [pulls[k]])[0]
+                try:
+                    asked[k] = searches[k].send(answer)
+                except StopIteration as end:
+                    found[k] = end.value
+                    del asked[k]
+        return [found[k] for k in range(len(pulls))]
+
+    def _weighed(self, tests: Sequence[SoftTest], pull: Any) -> Steps:
+        if not self._knows(tuple(tests), pull):
+            yield SoftRule(tuple(tests), None, np.nan)
+        return self._rule(tests, pull)
 
     def _sums(self, rules: Sequence[SoftRule], pulls: Sequence[Any]) -> BlockSums:
         ((rule, pull),) = zip(rules, pulls, strict=True)
@@ -115,10 +137,20 @@ class BlockSearch(Search):
 
     def _asked(self, tests: Tests, pull: BlockPull) -> BlockSums:
         """The sums for a rule; asked for once where it is weighed first and made longer next."""
-        if not self._last or self._last[0][0] != tests or self._last[0][1] is not pull:
-            answer = self.blocks.added("scan", pull.model, pull.voice, tests)
-            self._last[:] = [(tests, pull, BlockSums.of(self.columns, answer))]
-        return self._last[0][2]
+        if not self._knows(tests, pull):
+            self._ask([(tests, pull)])
+        return self._last[pull.voice][2]
+
+    def _knows(self, tests: Tests, pull: BlockPull) -> bool:
+        last = self._last.get(pull.voice)
+        return last is not None and last[0] == tests and last[1] is pull
+
+    def _ask(self, questions: Sequence[tuple[Tests, BlockPull]]) -> None:
+        """One round of all blocks: the sums for a rule of each aim, whose models are the same."""
+        asked = tuple((pull.voice, tests) for tests, pull in questions)
+        answer = self.blocks.added("scans", questions[0][1].model, asked)
+        for (tests, pull), part in zip(questions, np.split(answer, len(asked)), strict=True):
+            self._last[pull.voice] = tests, pull, BlockSums.of(self.columns, part)
 
 
 class BlockFitted(NamedTuple):

@@ -178,7 +178,7 @@ class Search:
     def _search(self, pull: Aim) -> Steps:
         """The search for one rule: asks for the best condition of rules, each once, and is told it."""
         known: dict[frozenset[SoftTest], Found] = {}
-        rule = self._rule((), pull)
+        rule = yield from self._weighed((), pull)
         while len(rule.tests) < self.max_conditions:
             found = known[frozenset(rule.tests)] = yield rule
             longer = self._longer(rule, found)
@@ -194,7 +194,8 @@ class Search:
         for _ in range(POLISHES):
             before = rule.tests
             for test in before:
-                shorter = self._rule([other for other in rule.tests if other != test], pull)
+                others = [other for other in rule.tests if other != test]
+                shorter = yield from self._weighed(others, pull)
                 rest = frozenset(shorter.tests)
                 if rest not in known:
                     known[rest] = yield shorter
@@ -210,6 +211,11 @@ class Search:
         new = longer.tests[-1]
         tests = tuple(new if other == test else other for other in rule.tests)
         return longer._replace(tests=tests)
+
+    def _weighed(self, tests: Sequence[SoftTest], pull: Aim) -> Steps:
+        """Some tests as a rule, of which nothing has to be asked here."""
+        yield from ()
+        return self._rule(tests, pull)
 
     def _rule(self, tests: Sequence[SoftTest], pull: Any) -> SoftRule:
         """Some tests as a rule."""

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Tests = tuple[SoftTest, ...]
 
+# Voices whose gradients a block remembers.
+MANY_VOICES = 8
+
 
 class Voted(NamedTuple):
     """Rules as blocks are told of them: the score to which each adds, its tests, its weight; the bases."""
@@ -58,7 +61,11 @@ class Block:
     _rules: tuple[Tests, ...] = field(default=(), init=False)
     _degrees: Floats | None = field(default=None, init=False)
     _answers: tuple[Voted, Floats] | None = field(default=None, init=False)
-    _pulled: tuple[Voted, int, tuple[Floats, Floats]] | None = field(default=None, init=False)
+    _pulled: tuple[Voted, dict[int, tuple[Floats, Floats]]] | None = field(default=None, init=False)
+
+    def scans(self, model: Voted, asked: tuple[tuple[int, Tests], ...]) -> Floats:
+        """The answers to `scan` for some voices and tests, one after another."""
+        return np.concatenate([self.scan(model, voice, tests) for voice, tests in asked])
 
     def scan(self, model: Voted, voice: int, tests: Tests) -> Floats:
         """What every further condition would make of a rule.
@@ -146,9 +153,12 @@ class Block:
 
     def _pull(self, model: Voted, voice: int) -> tuple[Floats, Floats]:
         """Gradient and curvature by a score, with the sign turned."""
-        if self._pulled is None or self._pulled[:2] != (model, voice):
-            self._pulled = model, voice, self._new_pull(model, voice)
-        return self._pulled[2]
+        if self._pulled is None or self._pulled[0] != model or len(self._pulled[1]) > MANY_VOICES:
+            self._pulled = model, {}
+        known = self._pulled[1]
+        if voice not in known:
+            known[voice] = self._new_pull(model, voice)
+        return known[voice]
 
     def _new_pull(self, model: Voted, voice: int) -> tuple[Floats, Floats]:
         raise NotImplementedError
