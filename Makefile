@@ -53,10 +53,11 @@ coverage: browser
 
 # The page is tested in Chromium and with axe-core. Where they cannot be had, its tests say so: by being
 # skipped, in CI by failing.
+CHROMIUM := /usr/bin/chromium-headless-shell
 AXE := $(VENV)/axe/node_modules/axe-core/axe.min.js
 browser: $(VENV)/installed-dev
-	@test -x /usr/bin/chromium || ! command -v apt-get >/dev/null || { apt-get update && apt-get install -y chromium; } || true
-	@test -x /usr/bin/chromium || $(BIN)/python -m playwright install chromium || true
+	@test -x $(CHROMIUM) || ! command -v apt-get >/dev/null || { apt-get update && { apt-get install -y chromium-headless-shell || apt-get install -y chromium; }; } || true
+	@test -x $(CHROMIUM) || test -x /usr/bin/chromium || $(BIN)/python -m playwright install chromium || true
 	@test -e $(AXE) || ! command -v npm >/dev/null || npm install --silent --no-fund --prefix $(VENV)/axe axe-core || true
 
 bench: $(VENV)/installed-bench

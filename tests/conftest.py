@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from _pytest.doctest import DoctestModule
 
-from browsing import ARGUMENTS, CHROMIUM, Visit, needs
+from browsing import ARGUMENTS, Visit, chromium, needs
 from frri.cover import budget
 from programs import NODE_DRIVER, PYTHON_DRIVER, Program, required
 
@@ -102,11 +102,11 @@ def browser():
     except ImportError:
         needs("playwright", present=False)
     with sync_playwright() as playwright:
-        program = CHROMIUM if CHROMIUM.exists() else Path(playwright.chromium.executable_path)
+        program = chromium(playwright)
         needs("Chromium", program.exists())
-        chromium = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
-        yield chromium
-        chromium.close()
+        opened = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        yield opened
+        opened.close()
 
 
 @pytest.fixture

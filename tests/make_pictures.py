@@ -12,7 +12,7 @@ import pandas as pd
 from playwright.sync_api import sync_playwright
 from sklearn.datasets import load_diabetes, load_wine
 
-from browsing import ARGUMENTS, CHROMIUM
+from browsing import ARGUMENTS, chromium
 from frri import (
     AdditiveRulesRegressor,
     CompactFRRIClassifier,
@@ -51,8 +51,8 @@ def models():
 
 def main():
     with TemporaryDirectory() as folder, sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        page = chromium.new_page(viewport={"width": 1280, "height": 760})
+        browser = playwright.chromium.launch(executable_path=chromium(playwright), args=ARGUMENTS)
+        page = browser.new_page(viewport={"width": 1280, "height": 760})
 
         def shoot(name):
             page.wait_for_timeout(400)
@@ -82,7 +82,7 @@ def main():
                 shoot("page-rules")
                 page.click("#tab-overview")
                 shoot("page-overview")
-        chromium.close()
+        browser.close()
 
 
 if __name__ == "__main__":
