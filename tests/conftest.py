@@ -4,7 +4,6 @@ import itertools
 import os
 import shutil
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
