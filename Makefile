@@ -46,7 +46,7 @@ test-oldest:
 # Lines and branches that the tests run through, also in the processes they start; htmlcov/ shows the rest.
 coverage: browser
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m coverage run -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m coverage run -m pytest $(WORKERS)
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage html --quiet
 	$(BIN)/python -m coverage report
