@@ -192,7 +192,7 @@ class Chooser:
 class Moved:
     """The last adjustment of chosen rules: [class, weight, {(column, side): [core, width] or code}]."""
 
-    def __init__(self, values, classes, weights, rules):
+    def __init__(self, values, classes, weights, rules, smallest):
         self.values, self.classes, self.weights = values, classes, weights
         self.rules = []
         for rule in rules:
@@ -226,7 +226,12 @@ class Moved:
                 length = LENGTH * (1 - (move - 1) / MOVES) * scale
                 self.set(*key, self.get(*key) - length * mean[key] / (1 - 0.9**move) / usual)
             self.meet()
-        for r, (_, _, sides) in enumerate(self.rules):
+        for r, (c, _, sides) in enumerate(self.rules):
+            size = sum(w for w, k in zip(weights, classes, strict=True) if k == c)
+            if self.covered(r)[0] < smallest * size:
+                for q, side, i in self.numbers:
+                    if q == r:
+                        self.set(r, side, i, self.start[r, side, i])
             for a, side in list(sides):
                 if (side == "at most" and sides[a, side][0] >= 1.0) or (
                     side == "at least" and sides[a, side][0] <= 0.0
@@ -253,7 +258,8 @@ class Moved:
     def fails(self, v, a, side, known):
         return (self.values[v][a] - known[0]) * (1 if side == "at most" else -1)
 
-    def precision(self, r):
+    def covered(self, r):
+        """What the covered objects of the rule's class weigh, and all covered ones."""
         own_class, _, sides = self.rules[r]
         own = total = 0.0
         for v, row in enumerate(self.values):
@@ -268,6 +274,10 @@ class Moved:
             ):
                 total += self.weights[v]
                 own += self.weights[v] * (self.classes[v] == own_class)
+        return own, total
+
+    def precision(self, r):
+        own, total = self.covered(r)
         prior = 2.0 * sum(self.weights) / len(self.values)
         return (own + prior / len(set(self.classes))) / (total + prior)
 

@@ -718,6 +718,8 @@ def test_what_training_has_not_had_is_counted_in_a_note(folder, capsys):
         "column 'size' holds 1 category never seen in training (XXL) in 1 of 4 rows: these count "
         "as missing.\n"
     ) in capsys.readouterr().err
+    assert main(["evaluate", "model.json", "x.csv"]) == 0
+    assert "(purple, pink) in 3 of 4 rows" in capsys.readouterr().err
 
 
 def test_changed_types_are_noted_and_truth_values_understood(folder, capsys):

@@ -57,7 +57,7 @@ def chosen(table, share, most):
     choice.search(most)
     found = [(int(pool.anchors[r]), pool.reach[r], tuple(pool.types[r])) for r in choice.rules]
     boxes = Boxes.of(pool, choice.rules)
-    boxes.move(pool)
+    boxes.move(pool, 0.4)
     return reach.tolist(), types.tolist(), found, boxes
 
 
@@ -79,7 +79,7 @@ def test_boxes_and_choice_are_those_of_the_definition(table, share, most):
     assert types == [list(as_types(sides, len(rigid))) for _, _, sides in rules]
     expected = naive_compact.Chooser(rows, labels, units, rules, 0.1, 0.002).search(most)
     assert found == [(u, far, as_types(sides, len(rigid))) for (u, far, sides), *_ in expected]
-    moved = naive_compact.Moved(rows, labels, units, [rule for rule, *_ in expected])
+    moved = naive_compact.Moved(rows, labels, units, [rule for rule, *_ in expected], 0.4)
     assert boxes.weights.tolist() == pytest.approx([weight for _, weight, _ in moved.rules])
     for r, (_, _, sides) in enumerate(moved.rules):
         known = {(a, "equal"): code for q, a, code in boxes.rigid if q == r}

@@ -102,6 +102,7 @@ def test_every_learner_stays_within_its_limits(learner):
     learner.set_params(max_rules=None, max_conditions=None, min_support=0.6)
     broad = learner.fit(X, y).ruleset_
     default = broad[-1:] if isinstance(learner, RIPPERClassifier) else ()
+    assert broad == broad.with_statistics(X, y)
     for rule in broad:
         c = broad.classes.index(rule.consequent)
         covered = rule.statistics.support[c]

@@ -110,6 +110,25 @@ def test_importance_of_attributes_where_numbers_are_predicted_is_what_r_squared_
     assert found["a"].drop == pytest.approx(np.mean(lost))
     assert found["a"].spread == pytest.approx(np.std(lost))
     assert found["b"].drop == found["c"].drop == 0
+    truth[4] = np.nan
+    with pytest.raises(ValueError, match="holds nan in row 5; correct the row or drop it"):
+        importance(rules, X, truth)
+    with pytest.raises(ValueError, match="holds nan in row 5"):
+        rules.score(X, truth)
+
+
+@pytest.mark.parametrize(
+    ("rows", "label", "repeats", "said"),
+    [
+        (3, "none", 5, "None of the labels, such as 'none', is one of the model's classes"),
+        (0, "none", 5, "There are no rows"),
+        (3, RULES.classes[0], 0, "repeats must be a whole number from 1 on, not 0"),
+        (3, RULES.classes[0], 1.5, "not 1.5"),
+    ],
+)
+def test_importance_of_what_cannot_be_measured(rows, label, repeats, said):
+    with pytest.raises(ValueError, match=said):
+        importance(RULES, X[:rows], [label] * rows, repeats=repeats)
 
 
 def test_the_same_table_does_not_drift():

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from frri import (
+    AdditiveRulesClassifier,
     Attribute,
     FURIAClassifier,
     MODLEMClassifier,
@@ -554,6 +555,14 @@ def test_estimators_warn_of_a_class_without_a_rule(learner):
         UserWarning, match=r"There is no rule for .* to make one with max_rules=1[.]"
     ):
         learner.set_params(max_rules=1).fit(X, y)
+
+
+def test_estimators_warn_where_there_is_nothing_to_tell_apart():
+    X = [[0.0]] * 10
+    with pytest.warns(UserWarning, match="'b': no condition tells them apart"):
+        AdditiveRulesClassifier().fit(X, ["a"] * 2 + ["b"] * 8)
+    with pytest.warns(UserWarning, match="'a': all rows have this class"):
+        MODLEMClassifier().fit(X, ["a"] * 10)
 
 
 def test_a_class_without_a_rule_is_pointed_out(folder, capsys):

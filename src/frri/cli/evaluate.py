@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from frri.cli.console import json_text, one_line, say
 from frri.cli.files import check_inputs, load_model
 from frri.cli.parser import Parser
+from frri.cli.strangers import Strangers
 from frri.cli.tables import add_reading_options, add_unlabelled_option, read_labelled
 from frri.rules import RuleSet
 from frri.rules.class_measures import brier_score, class_qualities, majority
@@ -61,6 +62,10 @@ def run(arguments: argparse.Namespace) -> int:
     ruleset = load_model(arguments.model)
     frame, truth = read_labelled(ruleset, arguments.data, arguments)
     table = EncodedTable.of(frame, ruleset.attributes, ruleset.used_attributes)
+    strangers = Strangers(ruleset)
+    strangers.look(frame, table.matrix)
+    for note in strangers.notes():
+        say(f"note: {one_line(note)}")
     if ruleset.task == "regression":
         quality = number_quality(truth, ruleset.predict(table))
         facts, text = asdict(quality), _text_of_numbers(asdict(quality))

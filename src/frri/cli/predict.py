@@ -127,7 +127,7 @@ def _predicted(
                 raise ValueError(
                     f"{where} has a column {twice[0]!r} of its own; keep others (--keep A,B) or rename it."
                 )
-            strangers.look(frame, decision)
+            strangers.look(frame, decision.matrix)
             yield {name: _cells(frame[name]) for name in shown} | columns
         progress.share = batch.done
 

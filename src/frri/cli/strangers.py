@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frri._util.arrays import Floats
 from frri.rules import RuleSet
-from frri.rules.decision import Decision
 from frri.table import Attribute
 from frri.table.checks import listing
 
@@ -42,10 +42,10 @@ class Strangers:
         self.ruleset, self.rows = ruleset, 0
         self.columns = {name: _Column() for name in ruleset.used_attributes}
 
-    def look(self, frame: "pd.DataFrame", decision: Decision) -> None:
+    def look(self, frame: "pd.DataFrame", matrix: Floats) -> None:
         """Look at a part of the table, and at what its values were taken for."""
         self.rows += len(frame)
-        for attribute, values in zip(self.ruleset.attributes, decision.matrix.T, strict=True):
+        for attribute, values in zip(self.ruleset.attributes, matrix.T, strict=True):
             found = self.columns.get(attribute.name)
             if found is None:
                 continue

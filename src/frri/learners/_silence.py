@@ -13,24 +13,34 @@ LIMITS = {"max_rules": None, "max_conditions": None, "min_support": 0.0, "min_ne
 
 
 def warn_of_silence(ruleset: RuleSet, parameters: Mapping[str, Any]) -> None:
-    """Say for which classes there is no rule, and why; rules that vote may do without."""
-    if ruleset.semantics.name not in CLASS_RULES:
+    """Say for which classes there is no rule, and why; rules that vote may do without for some."""
+    votes = ruleset.semantics.name not in CLASS_RULES
+    if votes and (len(ruleset) or len(ruleset.classes) < 2):
         return
     heard = {rule.consequent for rule in ruleset}
     silent = [c for c, label in enumerate(ruleset.classes) if label not in heard]
-    if silent:
-        rows, all_rows = sum(ruleset.class_counts[c] for c in silent), sum(ruleset.class_counts)
-        too_few = "is too little" if rows == 1 else "are too few"
-        alike = f"{too_few}, or too much like rows of other classes, to make one"
-        limits = [
-            f"{name}={parameters[name]}"
-            for name in LIMITS
-            if parameters.get(name, LIMITS[name]) != LIMITS[name]
-        ]
-        within = f" with {' and '.join(limits)}" if limits else ""
-        warnings.warn(
-            f"There is no rule for {listing(repr(ruleset.classes[c]) for c in silent)}: {rows:g} of "
-            f"{all_rows:g} rows {alike}{within}.",
-            UserWarning,
-            stacklevel=4,
-        )
+    if not silent:
+        return
+    limits = [
+        f"{name}={parameters[name]}"
+        for name in LIMITS
+        if parameters.get(name, LIMITS[name]) != LIMITS[name]
+    ]
+    within = f" with {' and '.join(limits)}" if limits else ""
+    names = listing(repr(ruleset.classes[c]) for c in silent)
+    warnings.warn(
+        f"There is no rule for {names}: {_reason(ruleset, silent, votes)}{within}.",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def _reason(ruleset: RuleSet, silent: list[int], votes: bool) -> str:
+    if votes:
+        return "no condition tells them apart well enough to be worth a rule"
+    if len(ruleset.classes) == 1:
+        return "all rows have this class, so that there is nothing to tell apart"
+    rows, all_rows = sum(ruleset.class_counts[c] for c in silent), sum(ruleset.class_counts)
+    too_few = "is too little" if rows == 1 else "are too few"
+    alike = f"{too_few}, or too much like rows of other classes, to make one"
+    return f"{rows:g} of {all_rows:g} rows {alike}"

@@ -17,6 +17,7 @@ from frri._util.arrays import Flags, Floats, Positions
 from frri._util.optional import optional
 from frri.rules.rule import RuleStatistics, given_labels
 from frri.table import EncodedTable, to_matrix
+from frri.table.targets import check_quantities
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +45,7 @@ def score(ruleset: "RuleSet", X: Any, y: Any, weights: Any = None) -> float:
         )
     if ruleset.task != "regression":
         return float(np.average(truth == answers, weights=weights))
-    numbers = truth.astype(np.float64)
+    numbers = check_quantities(truth, ruleset.target)
     wrong = np.average((numbers - answers) ** 2, weights=weights)
     spread = np.average((numbers - np.average(numbers, weights=weights)) ** 2, weights=weights)
     # As in scikit-learn: numbers that are all the same are predicted exactly, or not at all.
@@ -288,6 +289,15 @@ def importance(
     ('a', True, 0.0)
     """
     matrix, truth = to_matrix(X, ruleset.attributes), given_labels(y)
+    if not isinstance(repeats, int) or repeats < 1:
+        raise ValueError(f"repeats must be a whole number from 1 on, not {repeats!r}.")
+    if not len(matrix):
+        raise ValueError("There are no rows whose values could be shuffled.")
+    if ruleset.task != "regression" and not set(ruleset.classes).intersection(truth.tolist()):
+        raise ValueError(
+            f"None of the labels, such as {truth.tolist()[0]!r}, is one of the model's classes, such as "
+            f"{ruleset.classes[0]!r}."
+        )
 
     def scored(rows: Floats) -> float:
         return score(ruleset, EncodedTable(rows, ruleset.attributes), truth)

@@ -175,8 +175,11 @@ class Boxes:
             covered &= looked_at - self.cores[k][:, None] < self.widths[k][:, None] - TOLERANCE
         return covered
 
-    def move(self, pool: Pool) -> None:
-        """Downhill, as the module's documentation says; sides that say nothing any more are dropped."""
+    def move(self, pool: Pool, smallest: float) -> None:
+        """Downhill, as the module's documentation says; sides that say nothing any more are dropped.
+
+        A rule that would then cover less than the smallest share of its class stays as it was.
+        """
         if not len(self.classes):
             return
         starts = self.cores.copy(), np.log(self.widths)
@@ -199,16 +202,23 @@ class Boxes:
                 if over > 0.0:  # the lower core has passed the upper one: they meet half-way
                     self.cores[high] += over / 2.0
                     self.cores[low] = -self.cores[high]
+        own, _ = self._weighed(pool, self.inside(pool.values))
+        small = own < smallest * pool.class_weights[self.classes]
+        self.cores[:, small], self.widths[:, small] = (
+            starts[0][:, small],
+            np.exp(starts[1])[:, small],
+        )
         self.there &= self.cores < np.where(self.signs > 0.0, 1.0, 0.0)
         self.weigh(pool)
 
-    def weigh(self, objects: Pool) -> NDArray[np.bool_]:
-        """Let every rule weigh as much as it is precise among some objects; which ones it covers."""
-        covered = self.inside(objects.values)
+    def weigh(self, objects: Pool) -> None:
+        """Let every rule weigh as much as it is precise among some objects."""
+        self.weights = objects.precision_of(*self._weighed(objects, self.inside(objects.values)))
+
+    def _weighed(self, objects: Pool, covered: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """What the covered objects of the rules' own classes weigh, and the others."""
         mine = self.classes[:, None] == objects.objects
-        own, other = (covered & mine) @ objects.weights, (covered & ~mine) @ objects.weights
-        self.weights = objects.precision_of(own, other)
-        return covered
+        return (covered & mine) @ objects.weights, (covered & ~mine) @ objects.weights
 
     def _pulls(
         self, pool: Pool, seen: list[Floats], lost: NDArray[np.bool_]

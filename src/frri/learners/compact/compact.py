@@ -19,7 +19,6 @@ from frri.learners.compact._pool import Pool
 from frri.learners.compact._sides import TOLERANCE, grown, radii
 from frri.learners.compact._winner import Choice, share_worth, share_wrong
 from frri.rules import Label, Rule, RuleSet
-from frri.rules.measures import statistics_of_covers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -62,7 +61,7 @@ class CompactFRRIClassifier(RuleClassifier):
     max_conditions : int, optional
         The most sides that a box may get.
     min_support : float, default=0.03
-        The share of its class that a rule must cover to be considered.
+        The share of its class that a rule must cover. Beyond 10,000 objects, of those that rules are chosen by.
     noise_neighbours : int, default=5
         Which of the nearest enemies sets how far a box reaches; 1 as in FRRI.
     noise_share : float, default=0.3
@@ -181,7 +180,7 @@ class CompactFRRIClassifier(RuleClassifier):
             order = sorted(choice.rules, key=lambda r: (pool.classes[r], -pool.balance[r], r))
             boxes = Boxes.of(pool, order)
             with self._step("the last adjustment of their sides"):
-                boxes.move(pool)
+                boxes.move(pool, self.min_support)
             judged = (pool, boxes.classes, boxes.scores(*boxes.laid_out(pool.values))[0])
             self.selection_ = Bunch(
                 candidates=n_candidates,
@@ -262,20 +261,18 @@ class CompactFRRIClassifier(RuleClassifier):
         self, table: TrainingTable, boxes: Boxes, anchors: NDArray[np.intp], objects: Pool
     ) -> RuleSet:
         """The chosen rules in the table's names and units, with what they cover of all objects."""
-        own, covers = boxes.classes.tolist(), list(boxes.weigh(objects))
-        found = statistics_of_covers(own, covers, table.classes, len(table.labels), table.weights)
+        boxes.weigh(objects)
         rules = (
             Rule(
                 conditions=boxes.conditions(r, table.attributes),
-                consequent=table.labels[own[r]],
+                consequent=table.labels[boxes.classes[r]],
                 weight=float(boxes.weights[r]),
                 source=u,
-                statistics=found[r],
             )
             for r, u in enumerate(anchors.tolist())
         )
         about = self._about(table) | {"selection": dict(self.selection_)}
-        return self._made(table, rules, clip=True, about=about)
+        return self._with_statistics(self._made(table, rules, clip=True, about=about), table)
 
     def _check_parameters(self) -> None:
         check_count("max_rules", self.max_rules, 1, words=["auto", "1se"])
