@@ -21,8 +21,9 @@ lowest, narrow, beyond = vectors.lowest, vectors.narrow, vectors.beyond
 BLOCK = _vectors.BLOCK
 
 NONE, ONE, ALL = _vectors.NONE, _vectors.ONE, _vectors.ALL
-# Not literals: for each of these the compiler would do everything once more.
-NO, YES, ZERO = np.bool_(False), np.bool_(True), np.int64(0)
+# Not literals: for these the compiler would do everything once more. Whether a box is closed remains one: boxes
+# are placed in the innermost loops.
+NO, ZERO = np.bool_(False), np.int64(0)
 
 
 # --- Confidences
@@ -80,7 +81,7 @@ def nearest(
             k = 0
             while live != NONE:
                 if stale:
-                    place(points, first, cuts, tops, starts, u, best, NO, attributes, m, box)
+                    place(points, first, cuts, tops, starts, u, best, False, attributes, m, box)
                     if initial is not None:
                         open_sides(points, first, shift, initial, u, attributes, m, box)
                     stale = False
@@ -199,7 +200,7 @@ def prune(
             class_start = own_start
             enemies(fine, own_start, own_end, live[m], later[m * n_blocks :])
         order = orders[u if len(orders) > 1 else 0]
-        place(points, first, cuts, tops, starts, u, limit, YES, order, m, box)
+        place(points, first, cuts, tops, starts, u, limit, True, order, m, box)
         if initial is not None:
             open_sides(points, first, shift, initial, u, order, m, box)
         for j in range(m - 1, 0, -1):
@@ -314,7 +315,7 @@ def covered(
         for k in range(m):
             attributes[used] = k
             used += types[u, k] != 0
-        place(points, first, cuts, tops, starts, u, limit, NO, attributes, used, box)
+        place(points, first, cuts, tops, starts, u, limit, False, attributes, used, box)
         if initial is not None:
             open_sides(points, first, shift, initial, u, attributes, used, box)
         for c in range(used):
