@@ -1,5 +1,6 @@
 """FRRI on a real cluster of processes: the same rules, whoever dies."""
 
+import json
 import os
 import pickle
 import signal
@@ -12,6 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 import frri.distributed
 from frri import induction
@@ -524,6 +527,47 @@ def test_joblib_hands_bags_to_the_cluster(table):
     with parallel_config(backend="dask"):
         there = frri.FRRIBaggingClassifier(**settings).fit(*table)
     assert there.ruleset_ == frri.FRRIBaggingClassifier(**settings).fit(*table).ruleset_
+
+
+class Interrupting(DummyClassifier):
+    """Ends the run of the one who asks, once; whether that was is in a file."""
+
+    def __init__(self, file, pid):
+        super().__init__()
+        self.file, self.pid = file, pid
+
+    def fit(self, X, y):
+        if not Path(self.file).exists():
+            Path(self.file).touch()
+            time.sleep(0.2)
+            os.kill(self.pid, signal.SIGINT)
+            time.sleep(0.2)
+        return super().fit(X, y)
+
+
+@pytest.mark.usefixtures("client")
+def test_joblib_hands_a_comparison_to_the_cluster(table, tmp_path):
+    from joblib import parallel_config
+
+    from frri.compare import learner, run
+
+    def cells(out):
+        lines = map(json.loads, (out / "results.jsonl").read_text().splitlines())
+        return sorted(str({k: v for k, v in line.items() if k != "cost"}) for line in lines)
+
+    learners = {
+        "tree": learner("tree"),
+        "failing": DecisionTreeClassifier(max_depth=-1),
+        "late": Interrupting(str(tmp_path / "done"), os.getpid()),
+    }
+    here, there = tmp_path / "here", tmp_path / "there"
+    with parallel_config(backend="dask"):
+        with pytest.raises(KeyboardInterrupt):
+            run([table], learners, out=there, n_folds=3)
+        assert 5 <= len(cells(there)) < 14
+        assert run([table], learners, out=there, n_folds=3).failures
+    run([table], learners, out=here, n_folds=3, workers=0)
+    assert cells(there) == cells(here)
 
 
 # --- bags of partitions

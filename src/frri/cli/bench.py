@@ -60,7 +60,6 @@ def configure(parser: Parser) -> None:
     add(
         "--time-limit",
         type=positive_number,
-        default=600.0,
         metavar="SECONDS",
         help="per cell, default 600, 0 for none; longer counts as a failure",
     )

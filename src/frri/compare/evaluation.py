@@ -8,7 +8,6 @@ Elsewhere it is not measured.
 """
 
 import ctypes
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from frri._util.arrays import Positions
 from frri.compare.datasets import Dataset
 from frri.compare.learners import seeded
 from frri.compare.metrics import Metric, Outcome
+from frri.compare.noting import noted
 from frri.compare.resampling import marks_of
 from frri.compare.sizes import size_of
 from frri.rules.measures import recall_counts
@@ -98,13 +98,12 @@ def evaluate(
     cell = task.cell()
     test = np.arange(0) if task.fold == FULL else np.flatnonzero(folds == task.fold)
     training = np.setdiff1d(np.arange(len(data.y)), test)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with noted() as said:
         try:
             cell |= _judge(data, training, test, seeded(estimator, seed), metrics)
         except Exception as error:  # noqa: BLE001 - any failure is a result
             cell["failure"] = one_line(error)
-    notes = {one_line(warning.message) for warning in said}
+    notes = {one_line(warning) for warning in said}
     if notes:
         cell["notes"] = sorted(notes)[:3]
     return cell

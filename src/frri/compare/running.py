@@ -3,6 +3,7 @@
 import os
 import platform
 import tempfile
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -12,7 +13,8 @@ from sklearn.base import BaseEstimator
 from frri import __version__
 from frri._util.threads import n_threads
 from frri.compare import learners as registry
-from frri.compare.evaluation import Task
+from frri.compare.backend import chosen_jobs, n_at_a_time, on_backend
+from frri.compare.evaluation import Cell, Task
 from frri.compare.grid import Grid
 from frri.compare.journal import Journal, open_journal
 from frri.compare.pool import in_processes
@@ -32,7 +34,7 @@ def run(
     n_folds: int = 10,
     seed: int = 0,
     workers: int | None = None,
-    time_limit: float = TIME_LIMIT,
+    time_limit: float | None = None,
     full: bool = False,
     metrics: Sequence[str] | None = None,
     progress: bool = False,
@@ -52,9 +54,13 @@ def run(
     seed : int, default=0
     workers : int, optional
         Processes; by default as many as there are cores to use. 0 means this process, for debugging:
-        no time limit then. The numbers do not depend on it.
-    time_limit : float, default=600
-        Seconds after which a cell counts as a failure; 0 is no limit.
+        no time limit then. Within a `joblib.parallel_config` that names another backend than joblib's
+        own processes (threading, dask, ray), so many tasks at a time on that backend, by default all that
+        it has; Dask takes all it has in any case. The numbers do not depend on it.
+    time_limit : float, optional
+        Seconds after which a cell counts as a failure; 0 is no limit, the default is 600. On a backend
+        of joblib there is none, since nothing there can end a task, and a learner that ends its process
+        ends the run.
     full : bool, default=False
         Fit each learner on all objects as well, for the paper's bookkeeping of rules.
     metrics : sequence of str, optional
@@ -87,7 +93,7 @@ def run_grid(
     grid: Grid,
     out: Path,
     workers: int | None = None,
-    time_limit: float = TIME_LIMIT,
+    time_limit: float | None = None,
     *,
     progress: bool = True,
 ) -> Results:
@@ -111,8 +117,7 @@ def run_grid(
             journal.define("learner", name, registry.definition(estimator))
         todo = [task for task in grid.tasks() if task not in journal.cells]
         if todo:
-            count = n_threads() if workers is None else workers
-            _work_off(grid, journal, todo, min(count, len(todo)), time_limit, progress)
+            _work_off(grid, journal, todo, workers, time_limit, progress)
         return Results.of(journal, grid)
 
 
@@ -131,16 +136,30 @@ def _work_off(
     grid: Grid,
     journal: Journal,
     todo: Sequence[Task],
-    workers: int,
-    time_limit: float,
+    workers: int | None,
+    time_limit: float | None,
     show: bool,
 ) -> None:
     """Do the tasks, and store their cells as they come."""
+    jobs = None if workers == 0 else chosen_jobs(workers)
+    count = n_at_a_time(jobs) if jobs else n_threads() if workers is None else workers
+    count = min(count, len(todo))
     values = {name: data.X.size for name, data in grid.data.items()}
-    line = Progress(todo, values, workers, show=show)
-    cells = (
-        in_processes(grid, todo, workers, time_limit, line.tick) if workers else map(grid.do, todo)
-    )
+    line = Progress(todo, values, count, show=show)
+    cells: Iterable[Cell]
+    if jobs:
+        if time_limit:
+            warnings.warn(
+                f"time_limit={time_limit:g} is not kept: no backend of joblib can end a task; outside of "
+                "joblib.parallel_config, a comparison has processes of its own, which can be ended.",
+                stacklevel=4,
+            )
+        cells = on_backend(grid, todo, jobs)
+    elif count:
+        limit = TIME_LIMIT if time_limit is None else time_limit
+        cells = in_processes(grid, todo, count, limit, line.tick)
+    else:
+        cells = map(grid.do, todo)
     try:
         for cell in cells:
             journal.append(cell)
