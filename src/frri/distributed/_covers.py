@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from frri._util.arrays import Flags, Integers, Words
     from frri.distributed._cluster import Cluster, Future
-
-    Integers = NDArray[np.int64]
-    Words = NDArray[np.uint64]
 
 # What a selection takes, in sizes of its covers: measured, and rounded up.
 COPIES = 4
@@ -141,12 +139,12 @@ class RemoteCovers:
         return np.concatenate([sizes for sizes, _ in self._measured])[self.rows]
 
     @cached_property
-    def _union(self) -> NDArray[np.bool_]:
+    def _union(self) -> Flags:
         tables = self.cluster.map("unions", CoverMatrix.table, self.blocks)
         table = self.cluster.reduce("unions", np.bitwise_or, tables)
         return CoverMatrix.from_words(table[None, :], self.n_objects).union()
 
-    def union(self) -> NDArray[np.bool_]:
+    def union(self) -> Flags:
         """Which objects are covered by any candidate at all."""
         return self._union
 
@@ -158,7 +156,7 @@ class RemoteCovers:
         parts = self.cluster.gather(self.cluster.map("chosen", CoverMatrix.take, blocks, local))
         return _in_order(parts, order, self.n_objects)
 
-    def only(self, kept: NDArray[np.bool_]) -> RemoteCovers:
+    def only(self, kept: Flags) -> RemoteCovers:
         """The same candidates, of which all but those kept cover nothing."""
         by_row = kept[self.objects]
         flags = [by_row[low:high] for low, high in self.ranges]

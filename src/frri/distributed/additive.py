@@ -13,8 +13,7 @@ from frri.learners.additive.classifier import AdditiveRulesClassifier as LocalCl
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Floats
     from frri.distributed._cluster import Cluster, Future
     from frri.learners.additive.blocks import Block
 
@@ -87,7 +86,7 @@ class RemoteBlocks(Blocks):
                 sent = cluster.client.scatter(part, workers=[address], hash=False)
                 self.homes.append((address, cluster.known(sent)))
 
-    def _answers(self, question: str, arguments: tuple[Any, ...]) -> list[NDArray[np.float64]]:
+    def _answers(self, question: str, arguments: tuple[Any, ...]) -> list[Floats]:
         self.asked += 1
         tasks = [
             self.cluster.submit(
@@ -98,6 +97,6 @@ class RemoteBlocks(Blocks):
         return [answer for some in self.cluster.gather(tasks) for answer in some]
 
 
-def _answers(part: Blocks, question: str, arguments: tuple[Any, ...]) -> NDArray[np.float64]:
+def _answers(part: Blocks, question: str, arguments: tuple[Any, ...]) -> Floats:
     """What blocks answer, on their worker: all in one array, which is sent as it is."""
     return np.stack(part._answers(question, arguments))  # noqa: SLF001 - the two are one thing

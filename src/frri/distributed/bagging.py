@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from frri._util.arrays import Floats, Integers, Positions
+
 # Objects that all bags together may draw: they are brought here.
 MOST_DRAWN = 1_000_000
 
@@ -126,7 +128,7 @@ class FRRIBaggingClassifier(OnCluster, LocalClassifier):
         self._rows = np.concatenate(
             [start + places for start, (_, places, _) in zip(starts, drawn, strict=False)]
         )
-        self._bags: list[list[NDArray[np.intp]]] = [[] for _ in range(self.n_bags)]
+        self._bags: list[list[Positions]] = [[] for _ in range(self.n_bags)]
         for bags, begin, (_, _, chosen) in zip(bags_of, begins, drawn, strict=False):
             for bag, some in zip(bags, chosen, strict=True):
                 self._bags[bag].append(begin + some)
@@ -197,7 +199,7 @@ class FRRIBaggingClassifier(OnCluster, LocalClassifier):
 
 
 def _check_amount(
-    asked: Any, lengths: NDArray[np.int64], shares: list[Any], bags_of: list[list[int]]
+    asked: Any, lengths: Integers, shares: list[Any], bags_of: list[list[int]]
 ) -> None:
     """Complain about more objects than can be brought here."""
     each = [
@@ -214,7 +216,7 @@ def _check_amount(
 # --- On the workers
 
 
-def _nearest(part: Part, known: tuple[Any, Any, str]) -> NDArray[np.float64]:
+def _nearest(part: Part, known: tuple[Any, Any, str]) -> Floats:
     return part.nearest(*known)
 
 

@@ -3,9 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from frri._util.arrays import Flags, Floats
+from frri._util.arrays import Flags, Floats, Types
 from frri.fuzzy import Scaling
 from frri.induction import ConditionType
 from frri.learners._base import NumberTable, TrainingTable
@@ -15,7 +14,7 @@ from frri.rules import Condition, Label, NominalCondition, NumericCondition, Rul
 def box_rule(
     table: TrainingTable | NumberTable,
     u: int,
-    types: NDArray[np.int8],
+    types: Types,
     radius: float,
     consequent: Label | float,
     **known: Any,
@@ -31,7 +30,7 @@ def box_rule(
 
 
 def box_conditions(
-    table: TrainingTable | NumberTable, u: int, types: NDArray[np.int8], radius: float
+    table: TrainingTable | NumberTable, u: int, types: Types, radius: float
 ) -> tuple[Condition, ...]:
     """The used attributes as trapezoids: full at the object, over where the rule stops covering.
 

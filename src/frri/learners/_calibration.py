@@ -19,9 +19,7 @@ from frri.rules.trust import trusted
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
-    from frri._util.arrays import Flags, Floats, Positions
+    from frri._util.arrays import Flags, Floats, Positions, Words
     from frri.learners._base import RuleClassifier, TrainingTable
 
 # Different objects that are asked about, at most: one number is to be found, and more cost time.
@@ -111,7 +109,7 @@ _SPREAD = 0x9E3779B97F4A7C15
 _ODD = np.uint64(_SPREAD)
 
 
-def equal_rows(table: TrainingTable) -> tuple[Positions, Positions, NDArray[np.uint64]]:
+def equal_rows(table: TrainingTable) -> tuple[Positions, Positions, Words]:
     """Objects that differ in values or class: the first of each, which one every object is, and a key each.
 
     They come in the order of their keys, which depend on values and class alone.
@@ -121,7 +119,7 @@ def equal_rows(table: TrainingTable) -> tuple[Positions, Positions, NDArray[np.u
     return first, inverse, distinct
 
 
-def mixed(keys: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:
+def mixed(keys: Words, seed: int) -> Words:
     """Keys as lots that a seed decides: different ones stay different (splitmix64).
 
     Examples
@@ -136,7 +134,7 @@ def mixed(keys: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:
     return found ^ (found >> np.uint64(31))
 
 
-def _keys(values: Floats) -> NDArray[np.uint64]:
+def _keys(values: Floats) -> Words:
     """A number for each row that depends on all its values, in no order that anybody could mean."""
     known = np.where(np.isnan(values), np.inf, values + 0.0)  # -0 equals 0
     keys = np.zeros(len(values), dtype=np.uint64)

@@ -9,14 +9,10 @@ as soon as it cannot matter any more. Both do the same operations in the same or
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from frri import fuzzy
 from frri._twins import either, kernel
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+from frri._util.arrays import Flags, Floats, Integers
 
 # The numbers by which kernels know the t-norms.
 T_NORMS = tuple(fuzzy.T_NORMS)

@@ -16,14 +16,10 @@ from frri.learners.additive.blocks import Voted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Flags, Floats
     from frri.learners.additive._columns import SoftColumns, SoftTest
     from frri.learners.additive._growing import Steps
     from frri.learners.additive.blocks import Blocks, Tests
-
-    Floats = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
 
 
 class BlockPull(NamedTuple):

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from frri._util.arrays import Flags, Floats
     from frri.rules import Condition
     from frri.table import Attribute
 
-    Floats = NDArray[np.float64]
     Integers = NDArray[np.integer]
 
 # The most thresholds of a column: with 64 of them the number of a bin is one byte.
@@ -112,7 +112,7 @@ class SoftColumns:
     nominal: Integers
     n_categories: Integers
     codes: Integers
-    known: NDArray[np.bool_]
+    known: Flags
     n_jobs: int | None = None
     _memberships: dict[SoftTest, Floats] = field(default_factory=dict)
 

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    from frri._util.arrays import Floats, Positions
 
 # Scores that differ by less are the same: sums are rounded.
 SAME = 1e-9
@@ -24,7 +22,7 @@ USUAL_SLOPE = np.pi / np.sqrt(3.0)
 LEAST_SPREAD = 0.1
 
 
-def fitted_cuts(scores: Floats, classes: NDArray[np.intp], weights: Floats, n: int) -> Floats:
+def fitted_cuts(scores: Floats, classes: Positions, weights: Floats, n: int) -> Floats:
     """The cuts between `n` ordered classes by which answers are least wrong, in classes.
 
     The error of an answer counts the cuts on whose wrong side it is, so every cut can be chosen by
@@ -66,7 +64,7 @@ def fitted_cuts(scores: Floats, classes: NDArray[np.intp], weights: Floats, n: i
     return np.maximum.accumulate(cuts)
 
 
-def fitted_slope(scores: Floats, classes: NDArray[np.intp], weights: Floats, cuts: Floats) -> float:
+def fitted_slope(scores: Floats, classes: Positions, weights: Floats, cuts: Floats) -> float:
     """How much log odds a unit of the score is worth: what makes the classes most probable.
 
     Parameters

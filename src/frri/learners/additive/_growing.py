@@ -14,11 +14,9 @@ from frri.rules.ruleset import COVERS
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Flags, Floats, Positions
     from frri.learners.additive._columns import SoftColumns
 
-    Floats = NDArray[np.float64]
     Found = tuple[SoftTest, float] | None
     Steps = Generator["SoftRule", Found, "SoftRule"]
 
@@ -46,7 +44,7 @@ class Aim(Protocol):
     @property
     def signed(self) -> bool: ...
     @property
-    def allowed(self) -> NDArray[np.bool_] | None: ...
+    def allowed(self) -> Flags | None: ...
 
 
 class Pull(NamedTuple):
@@ -63,7 +61,7 @@ class Pull(NamedTuple):
     gradient: Floats
     curvature: Floats
     signed: bool = False
-    allowed: NDArray[np.bool_] | None = None
+    allowed: Flags | None = None
 
 
 class SoftRule(NamedTuple):
@@ -132,7 +130,7 @@ class Search:
     penalty: float
     centred: bool
     max_conditions: int
-    classes: NDArray[np.intp] | None = None
+    classes: Positions | None = None
     curved: bool = False
 
     @cached_property

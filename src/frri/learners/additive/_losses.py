@@ -13,10 +13,7 @@ from frri.learners.additive._newton import minimum
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
+    from frri._util.arrays import Flags, Floats, Positions
 
 # Bases of classes are as good as free; this little decides among those that say the same.
 BASE_PENALTY = 1e-3
@@ -93,7 +90,7 @@ class SoftmaxLoss:
         For each class the sides of attributes that its rules may use.
     """
 
-    classes: NDArray[np.intp]
+    classes: Positions
     voices: tuple[int, ...]
     weights: Floats
     penalty: float

@@ -9,9 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    from frri._util.arrays import Flags, Floats
 
 # A step that promises less than this, as a share of the loss, is the last one.
 TOLERANCE = 1e-13
@@ -23,7 +21,7 @@ HALVINGS = 40
 
 def minimum(
     start: Floats,
-    at_least_zero: NDArray[np.bool_],
+    at_least_zero: Flags,
     loss: Callable[[Floats], float],
     derivatives: Callable[[Floats], tuple[Floats, Floats]],
 ) -> Floats:

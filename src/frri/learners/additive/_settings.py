@@ -13,8 +13,7 @@ from frri.learners.additive._columns import AT_LEAST, AT_MOST
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Flags
     from frri.table import Attribute
 
 # How the degrees of voting rules become an answer.
@@ -37,7 +36,7 @@ def check_size(max_rules: Any, max_conditions: Any, words: Sequence[str]) -> Non
     check_count("max_conditions", max_conditions, 1, MOST)
 
 
-def upward_sides(monotone: Any, attributes: Sequence[Attribute]) -> NDArray[np.bool_] | None:
+def upward_sides(monotone: Any, attributes: Sequence[Attribute]) -> Flags | None:
     """Attributes x sides: what a rule that pulls upwards may use; None without any restriction.
 
     Examples

@@ -25,12 +25,9 @@ from frri.learners.additive.classifier import AdditiveRulesClassifier
 from frri.rules.trust import trusted
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Flags, Floats
     from frri.learners._base import TrainingTable
     from frri.rules import RuleSet
-
-    Floats = NDArray[np.float64]
 
 # How large a seed of a bag may be.
 SEEDS = 2**31 - 1
@@ -41,7 +38,7 @@ class _Bag(NamedTuple):
 
     ruleset: RuleSet
     scores: Floats
-    unseen: NDArray[np.bool_]
+    unseen: Flags
 
 
 class BaggedRulesClassifier(RuleClassifier):
@@ -107,7 +104,7 @@ class BaggedRulesClassifier(RuleClassifier):
     _no_weights = "the objects of a bag are drawn at random, each as likely as any other"
 
     oob_score_: float
-    oob_decision_function_: NDArray[np.float64]
+    oob_decision_function_: Floats
 
     def __init__(
         self,

@@ -21,11 +21,9 @@ from frri.rules.ruleset import COVERS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Flags, Floats, Positions
     from frri.learners.additive._columns import SoftColumns, SoftTest
 
-    Floats = NDArray[np.float64]
     Tests = tuple[SoftTest, ...]
 
 # Voices whose gradients a block remembers.
@@ -104,7 +102,7 @@ class Block:
         rows, degree = self._narrowed(tests)
         return np.array([(self._own(voice)[rows] * (self.weights[rows] * degree)).sum()])
 
-    def _narrowed(self, tests: Tests) -> tuple[NDArray[np.intp], Floats]:
+    def _narrowed(self, tests: Tests) -> tuple[Positions, Floats]:
         """The objects that satisfy all tests to some degree, and the degrees."""
         columns = self.columns
         start = np.ones(columns.n_objects)
@@ -163,7 +161,7 @@ class Block:
     def _new_pull(self, model: Voted, voice: int) -> tuple[Floats, Floats]:
         raise NotImplementedError
 
-    def _own(self, voice: int) -> NDArray[np.bool_]:
+    def _own(self, voice: int) -> Flags:
         """Which objects a rule with this voice is to cover."""
         raise NotImplementedError
 
@@ -189,7 +187,7 @@ class VotingBlock(Block):
         What objects count for in the loss.
     """
 
-    classes: NDArray[np.intp] = field(kw_only=True)
+    classes: Positions = field(kw_only=True)
     loss_weights: Floats = field(kw_only=True)
 
     def evaluated(self, model: Voted) -> Floats:
@@ -223,7 +221,7 @@ class VotingBlock(Block):
         P = self._answers[1][voice]
         return self.loss_weights * (self._own(voice) - P), self.loss_weights * (P * (1.0 - P))
 
-    def _own(self, voice: int) -> NDArray[np.bool_]:
+    def _own(self, voice: int) -> Flags:
         return np.asarray(self.classes == voice)
 
 
@@ -253,7 +251,7 @@ class SummingBlock(Block):
         left = self.target - self._scores(model)[0]
         return self.weights * (-left if voice < 0 else left), self.weights
 
-    def _own(self, voice: int) -> NDArray[np.bool_]:  # noqa: ARG002 - all
+    def _own(self, voice: int) -> Flags:  # noqa: ARG002 - all
         return np.ones(len(self.target), dtype=np.bool_)
 
 

@@ -25,13 +25,10 @@ from frri.rules.measures import statistics_of_counts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Flags, Floats
     from frri.learners._base import TrainingTable
     from frri.learners.additive._induction import Additive, Spoken
     from frri.learners.additive._losses import Loss
-
-    Floats = NDArray[np.float64]
 
 # Half-width of a ramp, in standard deviations of its attribute.
 WIDTH = 0.48
@@ -243,7 +240,7 @@ class AdditiveRulesClassifier(RuleClassifier):
 
         return Induction(search, loss, max_rules, self.refine, covers_enough)
 
-    def _allowed(self, table: TrainingTable) -> tuple[NDArray[np.bool_], ...] | None:
+    def _allowed(self, table: TrainingTable) -> tuple[Flags, ...] | None:
         """For each class the sides of attributes that its rules may use."""
         upward = upward_sides(self.monotone, table.attributes)
         if upward is None:

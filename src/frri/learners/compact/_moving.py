@@ -24,12 +24,9 @@ from frri.rules import Condition, NominalCondition, NumericCondition
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Flags, Floats, Integers, Positions
     from frri.learners.compact._pool import Pool
     from frri.table import Attribute
-
-    Floats = NDArray[np.float64]
 
 # By how much a score must lead to be e times as likely.
 TEMPERATURE = 0.4
@@ -65,10 +62,10 @@ class Boxes:
         Rules, columns and codes of conditions on categories, which do not move.
     """
 
-    classes: NDArray[np.intp]
+    classes: Positions
     weights: Floats
-    there: NDArray[np.bool_]
-    attributes: NDArray[np.intp]
+    there: Flags
+    attributes: Positions
     signs: Floats
     cores: Floats
     widths: Floats
@@ -136,7 +133,7 @@ class Boxes:
             found[a] = NumericCondition(attributes[a].name, *trapezoid)
         return tuple(found[a] for a in sorted(found))
 
-    def laid_out(self, values: Floats) -> tuple[list[Floats], NDArray[np.bool_]]:
+    def laid_out(self, values: Floats) -> tuple[list[Floats], Flags]:
         """What each side of each rule looks at, place by place; and which objects no rule can be near."""
         lost = np.zeros((len(self.classes), len(values)), dtype=np.bool_)
         for r, a, code in self.rigid:
@@ -151,9 +148,7 @@ class Boxes:
             seen.append(looked_at)
         return seen, lost
 
-    def scores(
-        self, seen: list[Floats], lost: NDArray[np.bool_]
-    ) -> tuple[Floats, NDArray[np.int64]]:
+    def scores(self, seen: list[Floats], lost: Flags) -> tuple[Floats, Integers]:
         """The score of each rule for every object, and the place of its worst side; -1 if none could move."""
         uncut, worst = np.ones(lost.shape), np.full(lost.shape, -1)
         for k, looked_at in enumerate(seen):
@@ -167,7 +162,7 @@ class Boxes:
             found = np.where(lost, np.minimum(found, outside), found)
         return found, worst
 
-    def inside(self, values: Floats) -> NDArray[np.bool_]:
+    def inside(self, values: Floats) -> Flags:
         """Which objects each rule covers: every side fails by less than its width."""
         seen, lost = self.laid_out(values)
         covered = ~lost
@@ -215,14 +210,12 @@ class Boxes:
         """Let every rule weigh as much as it is precise among some objects."""
         self.weights = objects.precision_of(*self._weighed(objects, self.inside(objects.values)))
 
-    def _weighed(self, objects: Pool, covered: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    def _weighed(self, objects: Pool, covered: Flags) -> tuple[Floats, Floats]:
         """What the covered objects of the rules' own classes weigh, and the others."""
         mine = self.classes[:, None] == objects.objects
         return (covered & mine) @ objects.weights, (covered & ~mine) @ objects.weights
 
-    def _pulls(
-        self, pool: Pool, seen: list[Floats], lost: NDArray[np.bool_]
-    ) -> tuple[Floats, Floats]:
+    def _pulls(self, pool: Pool, seen: list[Floats], lost: Flags) -> tuple[Floats, Floats]:
         """Slopes of the loss by cores and by logarithms of widths."""
         scores, worst = self.scores(seen, lost)
         objects = np.arange(scores.shape[1])

@@ -9,10 +9,7 @@ import numpy as np
 from frri.learners.compact._sides import BLOCK, TOLERANCE, packed, planes, weights_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Types = NDArray[np.int8]
+    from frri._util.arrays import Flags, Floats, Integers, Positions, Types
 
 # Rules that there is room for beyond those of the pool.
 ROOM = 32
@@ -40,10 +37,10 @@ class Pool:
     def __init__(
         self,
         values: Floats,
-        objects: NDArray[np.intp],
+        objects: Positions,
         n_classes: int,
         weights: Floats,
-        rigid: NDArray[np.bool_],
+        rigid: Flags,
         count: float,
     ) -> None:
         self.values, self.objects, self.n_classes = values, objects, n_classes
@@ -72,12 +69,12 @@ class Pool:
         return len(self.anchors)
 
     @property
-    def used(self) -> NDArray[np.int64]:
+    def used(self) -> Integers:
         """How many attributes each rule uses."""
         return np.asarray(np.count_nonzero(self.types, axis=1))
 
     def add(
-        self, anchors: NDArray[np.intp], reach: Floats, types: Types, *, smallest: float = 0.0
+        self, anchors: Positions, reach: Floats, types: Types, *, smallest: float = 0.0
     ) -> None:
         """Rules that cover at least a share of their class, or are the best there is of it."""
         scores = self._scored(anchors, reach, types, np.ones(len(anchors)))
@@ -141,15 +138,13 @@ class Pool:
         for name in ("anchors", "reach", "types", "classes", "precision", "balance"):
             setattr(self, name, getattr(self, name)[rows])
 
-    def weigh(self, anchors: NDArray[np.intp], covers: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    def weigh(self, anchors: Positions, covers: Flags) -> tuple[Floats, Floats]:
         """What the objects inside boxes weigh: those of the anchor's class, and the others."""
         own_sets = self._own_sets[self.objects[anchors], None]
         found = weights_of(packed(covers)[:, None], own_sets, *self._planes)
         return found[:, 0, 0], found[:, 0, 1]
 
-    def _scored(
-        self, anchors: NDArray[np.intp], reach: Floats, types: Types, precision: Floats
-    ) -> Floats:
+    def _scored(self, anchors: Positions, reach: Floats, types: Types, precision: Floats) -> Floats:
         """What rules say of every object: see `frri.learners.compact._winner`."""
         columns, rigid = np.ascontiguousarray(self.values.T), self.rigid
         gaps = rigid | np.isnan(columns).any(axis=1)

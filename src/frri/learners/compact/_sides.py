@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
-    Places = NDArray[np.intp]
-    Sets = NDArray[np.uint64]
+    from frri._util.arrays import Flags, Floats, Positions, Types, Words
 
 # A side holds where it fails by less than the radius, less this: as in the induction of FRRI.
 TOLERANCE = 1e-6
@@ -34,9 +31,9 @@ MOST_PLANES = 24
 
 def radii(
     values: Floats,
-    classes: Places,
+    classes: Positions,
     rigid: Flags,
-    anchors: Places,
+    anchors: Positions,
     k: int,
     counts: Floats | None = None,
 ) -> Floats:
@@ -66,9 +63,9 @@ def radii(
 
 
 def _enemies(
-    values: Floats, classes: Places, rigid: Flags, anchors: Places
-) -> Iterator[tuple[Places, Places, Floats]]:
-    """Places of some anchors of one class, its enemies, and the distances, for all that have any."""
+    values: Floats, classes: Positions, rigid: Flags, anchors: Positions
+) -> Iterator[tuple[Positions, Positions, Floats]]:
+    """Positions of some anchors of one class, its enemies, and the distances, for all that have any."""
     for c in np.unique(classes[anchors]):
         own, enemies = np.flatnonzero(classes[anchors] == c), np.flatnonzero(classes != c)
         columns = np.ascontiguousarray(values[enemies].T)
@@ -87,14 +84,14 @@ def _enemies(
 
 def grown(
     values: Floats,
-    classes: Places,
+    classes: Positions,
     weights: Floats,
     rigid: Flags,
-    anchors: Places,
+    anchors: Positions,
     reach: Floats,
     share: float,
     most: int,
-) -> NDArray[np.int8]:
+) -> Types:
     """The sides of boxes: that of best gain is added until few enemies are inside.
 
     Returns
@@ -137,8 +134,8 @@ def grown(
     return types
 
 
-def planes(weights: Floats) -> tuple[Sets, Floats]:
-    """Sets of objects and a number each: an object weighs the sum of the numbers of its sets."""
+def planes(weights: Floats) -> tuple[Words, Floats]:
+    """Words of objects and a number each: an object weighs the sum of the numbers of its sets."""
     units = np.unique(weights)
     if len(units) <= MOST_PLANES:
         return packed(units[:, None] == weights), units
@@ -146,7 +143,7 @@ def planes(weights: Floats) -> tuple[Sets, Floats]:
     return packed((weights.astype(np.int64) >> digits[:, None]) & 1), np.exp2(digits)
 
 
-def packed(flags: NDArray[Any]) -> Sets:
+def packed(flags: NDArray[Any]) -> Words:
     """Rows of flags as bits of whole words."""
     n_objects = flags.shape[1]
     bits = np.zeros((len(flags), -(-n_objects // 64) * 8), dtype=np.uint8)
@@ -154,7 +151,7 @@ def packed(flags: NDArray[Any]) -> Sets:
     return bits.view(np.uint64)
 
 
-def weights_of(sets: Sets, own: Sets, masks: Sets, units: Floats) -> Floats:
+def weights_of(sets: Words, own: Words, masks: Words, units: Floats) -> Floats:
     """What sets of objects weigh: those of the anchor's class, and the others.
 
     Parameters

@@ -21,12 +21,9 @@ from frri.learners.compact._sides import BLOCK
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Floats, Positions
     from frri.cover import WinnerChoice
     from frri.learners.compact._pool import Pool
-
-    Floats = NDArray[np.float64]
 
 # How finely what an object is worth is counted.
 STEPS = 1 << 20
@@ -140,7 +137,7 @@ class Choice:
         rules = [rule for place, rule in enumerate(self.rules) if place != without]
         return _ahead(self.pool, self.pool.classes[rules], (self.pool.scores[r] for r in rules))
 
-    def _worths(self, own: Floats, other: Floats, rules: NDArray[np.intp] | None = None) -> Floats:
+    def _worths(self, own: Floats, other: Floats, rules: Positions | None = None) -> Floats:
         """What the choice would be worth with each of the rules, less what its attributes cost."""
         pool = self.pool
         scores, classes = pool.scores, pool.classes
@@ -168,13 +165,13 @@ class Choice:
         return bool((classes[self.rules] == classes[rule]).sum() == 1)
 
 
-def share_worth(pool: Pool, classes: NDArray[np.intp], scores: Floats) -> float:
+def share_worth(pool: Pool, classes: Positions, scores: Floats) -> float:
     """What rules of these scores are worth, as a share of the weights, without what attributes cost."""
     own, other = _ahead(pool, classes, scores)
     return float(_worth(own - other, pool.weights)) / (STEPS * pool.total)
 
 
-def share_wrong(pool: Pool, classes: NDArray[np.intp], scores: Floats) -> float:
+def share_wrong(pool: Pool, classes: Positions, scores: Floats) -> float:
     """The share of objects, by weight, that rules decide wrongly; of equal scores the first class."""
     best = np.full((pool.n_classes, len(pool.objects)), NONE)
     for own, row in zip(classes, scores, strict=True):
@@ -196,9 +193,7 @@ def _worth_of_steps(margins: Floats, weights: Floats) -> Any:
     return STEPS * hits + margins @ weights
 
 
-def _ahead(
-    pool: Pool, classes: NDArray[np.intp], scores: Iterable[Floats]
-) -> tuple[Floats, Floats]:
+def _ahead(pool: Pool, classes: Positions, scores: Iterable[Floats]) -> tuple[Floats, Floats]:
     own = np.full(len(pool.objects), NONE)
     other = np.full(len(pool.objects), NONE)
     for one, row in zip(classes, scores, strict=True):

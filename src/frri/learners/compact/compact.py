@@ -23,8 +23,7 @@ from frri.rules import Label, Rule, RuleSet
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Floats, Positions
     from frri.learners._base import TrainingTable
 
 # All weights together: sums of weights times `STEPS` stay whole numbers that a float holds exactly.
@@ -202,7 +201,7 @@ class CompactFRRIClassifier(RuleClassifier):
             yield self._package(table, boxes, anchors, pool if judges is None else objects)
             pool.keep_only(n_candidates, None)
 
-    def _for_part(self, rows: NDArray[np.intp], labels: Collection[Label]) -> Self:
+    def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:
         """Without a proof, which says nothing about new objects."""
         one: Self = super()._for_part(rows, labels).set_params(certify=None)
         return one
@@ -231,9 +230,7 @@ class CompactFRRIClassifier(RuleClassifier):
         shared = (len(part.labels), weights, rigid, float(counts.sum()))
         return Pool(values, part.classes, *shared)
 
-    def _weights(
-        self, part: TrainingTable, counts: NDArray[np.float64], sizes: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _weights(self, part: TrainingTable, counts: Floats, sizes: Floats) -> Floats:
         """What objects weigh, as whole numbers: one that counts twice weighs twice as much.
 
         A class weighs in a part what it does in the whole table, in which the classes have these sizes.
@@ -258,7 +255,7 @@ class CompactFRRIClassifier(RuleClassifier):
         return max(most, n_classes)
 
     def _package(
-        self, table: TrainingTable, boxes: Boxes, anchors: NDArray[np.intp], objects: Pool
+        self, table: TrainingTable, boxes: Boxes, anchors: Positions, objects: Pool
     ) -> RuleSet:
         """The chosen rules in the table's names and units, with what they cover of all objects."""
         boxes.weigh(objects)
@@ -295,7 +292,7 @@ class CompactFRRIClassifier(RuleClassifier):
 PRICE = 0.002
 
 
-def _judges(classes: NDArray[np.intp], n_classes: int) -> NDArray[np.intp] | None:
+def _judges(classes: Positions, n_classes: int) -> Positions | None:
     """The objects to judge by: None for all, or evenly spaced ones of each class, by its size."""
     if len(classes) <= MOST_JUDGES:
         return None
@@ -308,12 +305,12 @@ def _judges(classes: NDArray[np.intp], n_classes: int) -> NDArray[np.intp] | Non
     return np.sort(np.concatenate(found))
 
 
-def _evenly(rows: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+def _evenly(rows: Positions, count: int) -> Positions:
     """So many of the rows, evenly spaced."""
     return rows[np.linspace(0, len(rows) - 1, count).round().astype(np.intp)]
 
 
-def _anchors(classes: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:
+def _anchors(classes: Positions, n_classes: int) -> Positions:
     """The objects to make rules around: all, or evenly spaced ones of each class."""
     if len(classes) <= MOST_ANCHORS:
         return np.arange(len(classes))

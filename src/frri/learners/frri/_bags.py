@@ -19,9 +19,7 @@ from frri.learners.frri._pool import Pool
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from frri._util.arrays import Flags, Positions
+    from frri._util.arrays import Flags, Positions, Types
     from frri.learners._base import TrainingTable
     from frri.learners.frri._limits import Limits
 
@@ -87,7 +85,7 @@ def rules_of_bag(
     seed: int,
     *,
     order: str,
-    initial: NDArray[np.int8] | None,
+    initial: Types | None,
     limits: Limits,
 ) -> Pool:
     """The rules that FRRI keeps of a bag, by the first cover that it finds.

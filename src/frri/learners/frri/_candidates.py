@@ -5,10 +5,9 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from frri import induction
-from frri._util.arrays import Flags, Floats, Integers, Positions
+from frri._util.arrays import Flags, Floats, Integers, Positions, Types
 from frri.cover import CoverMatrix
 from frri.cover.peel import Peeled
 from frri.induction import minimal
@@ -20,9 +19,9 @@ class Candidates(NamedTuple):
     """Rules of objects, and what each of them covers."""
 
     confidence: Floats  # of every object
-    own_types: NDArray[np.int8]  # the shortened rule of every object
+    own_types: Types  # the shortened rule of every object
     anchors: Integers  # the object of each candidate
-    types: NDArray[np.int8]  # the conditions of each candidate
+    types: Types  # the conditions of each candidate
     covers: CoverMatrix
     positions: Integers  # the bit of each object in `covers`
     seconds: dict[str, float]

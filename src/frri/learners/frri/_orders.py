@@ -6,10 +6,9 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from frri import induction
-from frri._util.arrays import Floats, Positions
+from frri._util.arrays import Floats, Positions, Types
 from frri._util.names import nearest, shown
 from frri.induction import ConditionType
 from frri.induction.minimal import discerning_power
@@ -28,9 +27,7 @@ RESTRICTIONS = {
 }
 
 
-def initial_types(
-    conditions: Mapping[Any, Any], attributes: Sequence[Attribute]
-) -> NDArray[np.int8] | None:
+def initial_types(conditions: Mapping[Any, Any], attributes: Sequence[Attribute]) -> Types | None:
     """The type from which each attribute starts, None if nothing is said about any."""
     if not conditions:
         return None
@@ -90,7 +87,7 @@ def class_orders(
     order: Any,
     table: TrainingTable,
     values: Floats,
-    initial: NDArray[np.int8] | None,
+    initial: Types | None,
     random_state: Any,
 ) -> Positions | None:
     """The same where classes say what attributes are worth; None for rules as short as can be.

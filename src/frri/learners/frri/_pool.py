@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frri._util.arrays import Flags, Floats, Integers, Positions
+    from frri._util.arrays import Flags, Floats, Integers, Positions, Types
 
 # Pairs of rule and object that are looked at together, and objects at most: a column of them stays in the cache.
 MOST_PAIRS, MOST_OBJECTS = 1 << 22, 8192
@@ -49,7 +49,7 @@ class Pool:
     """
 
     points: Floats
-    types: NDArray[np.int8]
+    types: Types
     radii: Floats
     classes: Positions
     sources: Integers

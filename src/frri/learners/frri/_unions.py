@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frri._util.arrays import Flags, Floats, Integers, Positions
+    from frri._util.arrays import Flags, Floats, Integers, Positions, Types
     from frri.learners._base import TrainingTable
 
 
@@ -50,7 +50,7 @@ class Candidates(NamedTuple):
     unions: Integers
     sizes: Integers
     confidence: Floats
-    types: NDArray[np.int8]
+    types: Types
     covers: CoverMatrix
     positions: Integers
     seconds: float
@@ -121,9 +121,7 @@ def union_candidates(
     )
 
 
-def _sides(
-    upper: Flags, declared: NDArray[np.int8]
-) -> Iterator[tuple[Flags, NDArray[np.int8] | None]]:
+def _sides(upper: Flags, declared: NDArray[np.int8]) -> Iterator[tuple[Flags, Types | None]]:
     """Whose rules can be made at a time, and the type from which each attribute starts in them.
 
     Upward, a gain starts from "at least" and a cost from "at most", downward the other way round:

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from frri import induction
-from frri._util.arrays import Floats, Integers, Positions
+from frri._util.arrays import Floats, Integers, Positions, Types
 from frri.cover import DEFAULT_EFFORT, Cover, CoverMatrix, PartialCover
 from frri.cover.peel import together
 from frri.induction import ConditionType
@@ -404,9 +404,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         check_choice("candidates", self.candidates, CANDIDATES)
         check_count("max_candidates", self.max_candidates, 1)
 
-    def _package(
-        self, table: TrainingTable, types: NDArray[np.int8], covers: CoverMatrix
-    ) -> RuleSet:
+    def _package(self, table: TrainingTable, types: Types, covers: CoverMatrix) -> RuleSet:
         """The chosen rules in the table's names and units, with what they cover."""
         # A rule covers objects of its own class only, and which ones is known already.
         own = table.classes[self.selected_]
@@ -422,7 +420,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         ruleset = self._made(table, rules, about=about, **self._meaning())
         return ruleset if table.weights is None else self._with_statistics(ruleset, table)
 
-    def _rule(self, table: TrainingTable, u: int, types: NDArray[np.int8], **known: Any) -> Rule:
+    def _rule(self, table: TrainingTable, u: int, types: Types, **known: Any) -> Rule:
         """The rule around an object."""
         return box_rule(
             table, u, types, self.confidence_[u], table.labels[table.classes[u]], **known

@@ -6,11 +6,10 @@ from time import perf_counter
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from frri import induction
-from frri._util.arrays import Floats, Integers
+from frri._util.arrays import Floats, Integers, Types
 from frri._util.names import shown
 from frri.cover import DEFAULT_EFFORT, CoverMatrix, multiple_cover
 from frri.induction import ConditionType, Graded
@@ -249,7 +248,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     def _package(
         self,
         table: NumberTable,
-        types: NDArray[np.int8],
+        types: Types,
         numbers: Floats,
         base: float,
         about: dict[str, Any],
@@ -299,7 +298,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         return "FRRI for numbers"
 
 
-def _different(values: Floats, confidence: Floats, types: NDArray[np.int8]) -> Integers:
+def _different(values: Floats, confidence: Floats, types: Types) -> Integers:
     """The objects of different candidates, in an order that does not depend on that of the objects.
 
     Of those with equal conditions and confidence the first one: the others would add nothing.

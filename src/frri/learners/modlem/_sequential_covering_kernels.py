@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from frri._twins import companion, kernel
+from frri._util.arrays import Flags, Integers
 from frri.learners.modlem import _split_search_kernels as split_search
 from frri.learners.modlem._split_search_kernels import (
     END_BIN,
@@ -22,8 +23,6 @@ from frri.learners.modlem._split_search_kernels import (
     Bins,
     Codes,
     Criterion,
-    Flags,
-    Integers,
     Objects,
     Places,
     Rows,

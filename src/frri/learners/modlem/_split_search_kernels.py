@@ -16,14 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._twins import kernel
+from frri._util.arrays import Flags, Floats, Integers
 
 Bins = NDArray[np.int32]
 # Objects and buckets: as indices, unsigned numbers need no check for being negative.
 Rows = NDArray[np.uint32]
 Codes = NDArray[np.uint32]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 # Objects attribute by attribute in the order of bins, and where each bin starts.
 Places = tuple[Integers, Rows]
 # Whether an object is none of the positives, what it weighs, and the step it was last at hand.
