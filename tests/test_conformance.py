@@ -94,8 +94,8 @@ def test_compiled_prediction(ruleset, expected, monkeypatch):
     matrix = to_matrix(FRAME, ruleset.attributes)
     monkeypatch.setattr(bulk, "WARM", 1)
     monkeypatch.setattr(bulk, "COLD", 0)
-    filled = ruleset._matcher.filled(matrix)
-    pays = bulk.pays(ruleset.semantics, ruleset._matcher, filled)
+    filled = ruleset.arrays.matcher.filled(matrix)
+    pays = bulk.pays(ruleset.semantics, ruleset.arrays.matcher, filled)
     weighted = len(ruleset) and all(rule.weight > 0 for rule in ruleset)
     assert pays == bool(bulk.SUPPORTED.accepts(ruleset.semantics) and weighted)
     if not pays:

@@ -242,7 +242,7 @@ def assert_compiled_is_plain(ruleset, matrix):
     with patch.object(bulk, "pays", lambda *_: False):
         plain = Decision(ruleset, matrix)
         expected = plain.scores, plain.index
-    task = ruleset._matcher, plain._filled, ruleset._rule_classes, len(ruleset.classes)
+    task = ruleset.arrays.matcher, plain._filled, ruleset.arrays.classes, len(ruleset.classes)
     decided, scores = bulk.decide(*task, with_scores=True)
     assert np.array_equal(scores, expected[0])
     assert np.array_equal(decided, expected[1])

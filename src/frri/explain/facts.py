@@ -28,7 +28,7 @@ class Facts:
         if ruleset.classes:
             self.decided, self.shares = int(decision.index[0]), decision.probabilities[0]
         self.answer = ruleset.classes[self.decided] if ruleset.classes else float(self.scores[0])
-        self.meaning, matcher = ruleset.semantics.meaning, ruleset._matcher  # noqa: SLF001 - its arrays
+        self.meaning, matcher = ruleset.semantics.meaning, ruleset.arrays.matcher
         self.row = matcher.clipped(matrix)[0]
         self.memberships = np.maximum(matcher.uncut(self.row[None, :])[0], 0.0)
         self.degrees = matcher.matching(self.row[None, :])[0]
@@ -49,7 +49,7 @@ class Facts:
             return None, self.weighted
         if self.meaning.task == "ordinal":
             return ordered.odds(self)
-        says, base = self.ruleset._says, np.array(self.ruleset.base)  # noqa: SLF001
+        says, base = self.ruleset.arrays.says, np.array(self.ruleset.base)
         own = max(self.decided, 0)
         lead, start = says[:, own].copy(), base[own]
         if len(base) > 1:
@@ -64,7 +64,7 @@ class Facts:
 
     def match(self, r: int) -> RuleMatch:
         """Rule `r` in all detail."""
-        rule, matcher = self.ruleset[r], self.ruleset._matcher  # noqa: SLF001
+        rule, matcher = self.ruleset[r], self.ruleset.arrays.matcher
         start = int(matcher.indptr[r])
         conditions = tuple(
             ConditionMatch(
@@ -109,7 +109,7 @@ class Facts:
     def _outvoted(self, c: int) -> Rival:
         """A class whose votes come to less."""
         label, score = self.ruleset.classes[c], float(self.scores[c])
-        votes = self.weighted * self.ruleset._says[:, c]  # noqa: SLF001
+        votes = self.weighted * self.ruleset.arrays.says[:, c]
         best = int(votes.argmax()) if len(votes) else -1
         if best < 0 or votes[best] <= 0.0:
             return Rival(
@@ -120,7 +120,7 @@ class Facts:
 
     def _rival(self, c: int) -> Rival:
         label, score = self.ruleset.classes[c], float(self.scores[c])
-        own = np.flatnonzero(self.ruleset._rule_classes == c)  # noqa: SLF001
+        own = np.flatnonzero(self.ruleset.arrays.classes == c)
         if not len(own):
             return Rival(label, score, None, "no rule speaks for it")
         fires = self.weighted[own].max() > 0.0
@@ -166,7 +166,7 @@ class Facts:
         return best / weight, aim, ""
 
     def _obstacles(self, r: int, level: float) -> tuple[Obstacle, ...]:
-        start = int(self.ruleset._matcher.indptr[r])  # noqa: SLF001
+        start = int(self.ruleset.arrays.matcher.indptr[r])
         result = []
         for k, condition in enumerate(self.ruleset[r].conditions):
             held = self.memberships[start + k]

@@ -9,9 +9,8 @@ from frri.explain.explanation import Step
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from frri._util.arrays import Flags, Floats
+    from frri._util.arrays import Floats
     from frri.explain.facts import Facts
-    from frri.rules import RuleSet
 
 
 def steps(facts: "Facts") -> tuple[Step, ...]:
@@ -30,14 +29,7 @@ def odds(facts: "Facts") -> "tuple[float, Floats]":
     """
     base = facts.ruleset.base
     start = base[max(facts.decided, 1) - 1] if base else 0.0
-    return float(start), facts.weighted * facts.ruleset._says[:, 0]  # noqa: SLF001 - its arrays
-
-
-def rising_rules(ruleset: "RuleSet") -> "Flags":
-    """Which rules speak for higher classes."""
-    if ruleset.semantics.meaning.says == "number":
-        return np.array([float(rule.consequent) > 0.0 for rule in ruleset], dtype=np.bool_)
-    return np.array([rule.relation == "at least" for rule in ruleset], dtype=np.bool_)
+    return float(start), facts.weighted * facts.ruleset.arrays.says[:, 0]
 
 
 def _why_by_sum(facts: "Facts", t: int) -> str:
@@ -65,9 +57,7 @@ _Found = tuple[int, float] | None
 
 def _best(facts: "Facts", t: int, rising: bool, votes: "Floats") -> _Found:
     """The first of the strongest rules for, or against, "at least class t"."""
-    ruleset = facts.ruleset
-    k = ruleset._rule_classes  # noqa: SLF001
-    side = rising_rules(ruleset)
+    k, side = facts.ruleset.arrays.classes, facts.ruleset.arrays.rising
     own = np.flatnonzero(side & (k >= t) if rising else ~side & (k < t))
     if not len(own):
         return None

@@ -88,7 +88,7 @@ def explain(
     The smallest change that leads to at least 240: 240 if rooms were 5.5 instead of 5.
     """
     matrix, shown = one_row(row, ruleset.attributes)
-    filled = ruleset._matcher.filled(matrix)  # noqa: SLF001 - what missing values count as
+    filled = ruleset.arrays.matcher.filled(matrix)
     for j in np.flatnonzero(np.isnan(matrix[0]) & ~np.isnan(filled[0])):
         shown[j] = f"missing: counted as {ruleset.attributes[j].show(filled[0, j])}"
     facts = Facts(ruleset, matrix, shown)

@@ -53,7 +53,7 @@ class Answers:
 
     def _votes(self, source: str) -> list[Answer]:
         """The first class with the highest sum of votes."""
-        said = self.ruleset._says.tolist()  # noqa: SLF001 - the rule model's own arrays
+        said = self.ruleset.arrays.says.tolist()
         source = self._folding().added(source, self.ruleset.base, said)
         sums = [f"a{c + 1}" for c in range(len(self.labels))]
         top = f"{self.dialect.greatest(sums)} AS top"
@@ -64,13 +64,13 @@ class Answers:
         return [(source, f"CASE top {cases} END", self._nobody, "top", "")]
 
     def _contributions(self, source: str) -> list[Answer]:
-        said = self.ruleset._says.tolist()  # noqa: SLF001
+        said = self.ruleset.arrays.says.tolist()
         source = self._folding().added(source, self.ruleset.base, said)
         return [(source, "a1", self._nobody, "a1", "")]
 
     def _mean(self, source: str) -> list[Answer]:
         """The mean of what rules say where one counts; elsewhere what the nearest says, or the base."""
-        numbers = self.ruleset._says[:, 0].tolist()  # noqa: SLF001
+        numbers = self.ruleset.arrays.says[:, 0].tolist()
         source = self._folding().added(source, (0.0, 0.0), [(1.0, number) for number in numbers])
         covered = (source, "a2 / a1", self._nobody, "a2 / a1", "a1 > 0")
         near = self.ruleset.fallback == "nearest"
@@ -99,7 +99,7 @@ class Answers:
     def _logits(self, source: str) -> list[Answer]:
         """One sum for all classes; each but the first has a base of its own."""
         one, number = self.dialect.number(1.0), self.dialect.number
-        said = self.ruleset._says.tolist()  # noqa: SLF001
+        said = self.ruleset.arrays.says.tolist()
         source = self._folding().added(source, (0.0,), said)
         odds = [
             self.dialect.least([f"-(a1 + {number(base)})", number(LARGEST_EXPONENT)])

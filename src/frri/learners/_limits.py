@@ -10,7 +10,7 @@ from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
 from frri.learners._parameters import check_choice, check_count, check_share
 from frri.learners._weights import Weights
-from frri.rules.ruleset import COVERS
+from frri.rules.matching import COVERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

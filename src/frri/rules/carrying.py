@@ -59,12 +59,11 @@ def carrying_rules(ruleset: "RuleSet", matrix: Floats) -> Positions | None:
 
 def _counted(decision: Decision) -> Floats:
     """Objects x rules: weight times degree."""
-    weights = np.array([rule.weight for rule in decision.ruleset], dtype=np.float64)
-    return np.asarray(decision.degrees * weights)
+    return np.asarray(decision.degrees * decision.ruleset.arrays.weights)
 
 
 def _to_the_lead(decision: Decision) -> Floats:
-    says, own = decision.ruleset._says, decision.index  # noqa: SLF001 - one engine
+    says, own = decision.ruleset.arrays.says, decision.index
     lead = says[:, own].T
     if says.shape[1] > 1:
         others = decision.scores.copy()
@@ -74,13 +73,12 @@ def _to_the_lead(decision: Decision) -> Floats:
 
 
 def _sizes(decision: Decision) -> Floats:
-    return np.abs(_counted(decision) * decision.ruleset._says[:, 0])  # noqa: SLF001
+    return np.abs(_counted(decision) * decision.ruleset.arrays.says[:, 0])
 
 
 def _of_the_bounds(decision: Decision) -> Floats:
     ruleset, own = decision.ruleset, decision.index[:, None]
-    rising = np.array([rule.relation == "at least" for rule in ruleset], dtype=np.bool_)
-    bound = ruleset._rule_classes  # noqa: SLF001 - one engine
+    rising, bound = ruleset.arrays.rising, ruleset.arrays.classes
     # Below the lowest class and above the highest there is nothing to be kept from.
     up = rising & (bound >= own) & (own > 0)
     down = ~rising & (bound <= own) & (own < len(ruleset.classes) - 1)

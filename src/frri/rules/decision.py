@@ -4,7 +4,7 @@ Here `frri.rules.semantics` is carried out in numpy: a function for every name, 
 Sums run from left to right whatever the number of objects, because exports must reproduce them.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -186,7 +186,7 @@ class Decision:
 
     @property
     def _matcher(self) -> Matcher:
-        return self.ruleset._matcher  # noqa: SLF001 - the two are one engine
+        return self.ruleset.arrays.matcher
 
     @property
     def _asks_nearest(self) -> bool:
@@ -217,7 +217,7 @@ class Decision:
         return worth and (self._finite or not np.isinf(self._filled).any())
 
     def _bulk(self, *, with_scores: bool) -> tuple[Positions, Floats]:
-        classes, n_classes = self.ruleset._rule_classes, len(self.ruleset.classes)  # noqa: SLF001
+        classes, n_classes = self.ruleset.arrays.classes, len(self.ruleset.classes)
         return bulk.decide(
             self._matcher,
             self._filled,
@@ -248,7 +248,7 @@ class Decision:
 
     def _strongest(self, votes: Floats, index: Positions) -> Positions:
         """The first of the rules of a class that count most; -1 where the class has no rules."""
-        own = self.ruleset._rule_classes == index[:, None]  # noqa: SLF001
+        own = self.ruleset.arrays.classes == index[:, None]
         best = np.where(own, votes, -np.inf).argmax(axis=1)
         # All infinitely far away: the first one still has to be one of its own.
         best = np.where(own[np.arange(len(own)), best], best, own.argmax(axis=1))
@@ -258,7 +258,7 @@ class Decision:
 def last_resort(ruleset: "RuleSet") -> str:
     """The fallback; the priors or the base if it has no rule to go by."""
     fallback = ruleset.fallback
-    if fallback == "nearest" and (ruleset._matcher.weights > 0.0).any():  # noqa: SLF001
+    if fallback == "nearest" and (ruleset.arrays.weights > 0.0).any():
         return "nearest"
     if fallback in {"stretched", "partial"} and len(ruleset):
         return fallback
@@ -274,13 +274,13 @@ def scores_of(ruleset: "RuleSet", degrees: Floats) -> Floats:
 
 
 def _best_rule(ruleset: "RuleSet", degrees: Floats) -> Floats:
-    return _best_per_class(ruleset, degrees * ruleset._matcher.weights, 0.0)  # noqa: SLF001
+    return _best_per_class(ruleset, degrees * ruleset.arrays.weights, 0.0)
 
 
 def _added_votes(ruleset: "RuleSet", degrees: Floats) -> Floats:
-    counted = degrees * ruleset._matcher.weights  # noqa: SLF001
+    counted = degrees * ruleset.arrays.weights
     scores = np.zeros((len(degrees), len(ruleset.classes)))
-    for c, own in ruleset._rules_of_classes:  # noqa: SLF001
+    for c, own in ruleset.arrays.of_classes:
         scores[:, c] = _added(counted.take(own, axis=1))
     return scores
 
@@ -290,13 +290,13 @@ def _first_match(ruleset: "RuleSet", degrees: Floats) -> Floats:
     fires = degrees > 0.0
     rows = np.flatnonzero(fires.any(axis=1))
     if len(rows):
-        scores[rows] = ruleset._says[fires[rows].argmax(axis=1)]  # noqa: SLF001
+        scores[rows] = ruleset.arrays.says[fires[rows].argmax(axis=1)]
     return scores
 
 
 def _added_to_base(ruleset: "RuleSet", degrees: Floats) -> Floats:
-    counted = degrees * ruleset._matcher.weights  # noqa: SLF001
-    says = ruleset._says  # noqa: SLF001
+    counted = degrees * ruleset.arrays.weights
+    says = ruleset.arrays.says
     columns = [
         _added(np.column_stack([np.full(len(counted), start), counted * says[:, c]]))
         for c, start in enumerate(ruleset.base)
@@ -305,12 +305,12 @@ def _added_to_base(ruleset: "RuleSet", degrees: Floats) -> Floats:
 
 
 def _weighted_mean(ruleset: "RuleSet", degrees: Floats) -> Floats:
-    counted = degrees * ruleset._matcher.weights  # noqa: SLF001
+    counted = degrees * ruleset.arrays.weights
     if not counted.shape[1]:
         return np.full((len(degrees), 1), ruleset.base[0])
     total = _added(counted)
     with np.errstate(invalid="ignore"):
-        mean = _added(counted * ruleset._says[:, 0]) / total  # noqa: SLF001
+        mean = _added(counted * ruleset.arrays.says[:, 0]) / total
     return np.where(total > 0.0, mean, ruleset.base[0])[:, None]
 
 
@@ -347,32 +347,32 @@ def _nearest_number(ruleset: "RuleSet", block: Floats) -> Floats:
     """What the nearest rule says; the base where there is none."""
     if last_resort(ruleset) == "base":
         return np.full(len(block), ruleset.base[0])
-    return np.asarray(ruleset._says[_nearness(ruleset, block).argmax(axis=1), 0])  # noqa: SLF001
+    return np.asarray(ruleset.arrays.says[_nearness(ruleset, block).argmax(axis=1), 0])
 
 
 def _nearness(ruleset: "RuleSet", block: Floats) -> Floats:
-    return ruleset._matcher.nearness(block)  # noqa: SLF001
+    return ruleset.arrays.matcher.nearness(block)
 
 
 def _stretched(ruleset: "RuleSet", block: Floats) -> Floats:
     """Degree of the longest beginning of a rule that holds, times that beginning's weight."""
-    matcher = ruleset._matcher  # noqa: SLF001
+    matcher = ruleset.arrays.matcher
     memberships = np.maximum(matcher.uncut(block), 0.0)
     starts, place = matcher.indptr[:-1], _places(matcher)
     lengths = np.diff(matcher.indptr)[matcher.rule_of]
     kept = np.minimum.reduceat(np.where(memberships > 0.0, lengths, place), starts, axis=1)
     degrees = matcher.join(np.where(place < kept[:, matcher.rule_of], memberships, 1.0))
-    return np.where(kept > 0, degrees, 0.0) * ruleset._parts.take(kept)  # noqa: SLF001
+    return np.where(kept > 0, degrees, 0.0) * ruleset.arrays.parts.take(kept)
 
 
 def _partial(ruleset: "RuleSet", block: Floats) -> Floats:
     """Weight of the subset of conditions that hold; 0 where none does."""
-    matcher = ruleset._matcher  # noqa: SLF001
+    matcher = ruleset.arrays.matcher
     # Longer rules have no weights, so their bits do not matter.
     bits = np.int64(1) << np.minimum(_places(matcher), 62)
     holds = np.where(matcher.uncut(block) > 0.0, bits, 0)
     subsets = np.add.reduceat(holds, matcher.indptr[:-1], axis=1)
-    return np.where(subsets > 0, ruleset._parts.take(subsets), 0.0)  # noqa: SLF001
+    return np.where(subsets > 0, ruleset.arrays.parts.take(subsets), 0.0)
 
 
 _VOTES: Mapping[str, _Scores] = {
@@ -382,26 +382,6 @@ _VOTES: Mapping[str, _Scores] = {
 }
 
 
-class PartialWeights:
-    """The weights of parts of rules, in one row after another.
-
-    Parameters
-    ----------
-    parts : sequence of ndarray of float64
-        For each rule the weights of its parts, or nothing; such a rule does not count.
-    """
-
-    def __init__(self, parts: Sequence[Floats]) -> None:
-        lengths = np.array([len(part) for part in parts], dtype=np.int64)
-        self._flat = np.concatenate(([0.0], *parts))
-        self._counts = lengths > 0
-        self._starts = np.where(self._counts, 1 + np.cumsum(lengths) - lengths, 0)
-
-    def take(self, index: Integers) -> Floats:
-        """Objects x rules: the weight of each rule's part of that index."""
-        return self._flat[self._starts + self._counts * index]
-
-
 def _places(matcher: Matcher) -> Integers:
     """The place of every condition in its rule."""
     return np.arange(len(matcher.columns)) - matcher.indptr[matcher.rule_of]
@@ -409,7 +389,7 @@ def _places(matcher: Matcher) -> Integers:
 
 def _best_per_class(ruleset: "RuleSet", values: Floats, nothing: float) -> Floats:
     best = np.full((len(values), len(ruleset.classes)), nothing)
-    for c, own in ruleset._rules_of_classes:  # noqa: SLF001
+    for c, own in ruleset.arrays.of_classes:
         values.take(own, axis=1).max(axis=1, out=best[:, c])
     return best
 

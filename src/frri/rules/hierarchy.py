@@ -299,13 +299,10 @@ class _Table:
 
     def covers(self, rules: Sequence[Rule]) -> Flags:
         """Rules x rows."""
-        from frri.rules.ruleset import COVERS  # noqa: PLC0415 - ruleset imports this module
-
         matcher = Matcher(rules, self.attributes, self.semantics)
         covers = np.zeros((len(rules), len(self.matrix)), dtype=np.bool_)
         for block in matcher.blocks(len(self.matrix)):
-            degrees = matcher.matching(self.matrix[block]) * matcher.weights
-            covers[:, block] = (degrees > COVERS).T
+            covers[:, block] = matcher.covers(self.matrix[block]).T
         return covers
 
     def support(self, covered: Flags) -> tuple[float, ...]:

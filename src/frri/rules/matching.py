@@ -14,11 +14,14 @@ from functools import reduce
 import numpy as np
 
 from frri import fuzzy
-from frri._util.arrays import Floats
+from frri._util.arrays import Flags, Floats
 from frri.rules.condition import NominalCondition, NumericCondition, is_strict
 from frri.rules.rule import Rule
 from frri.rules.semantics import Semantics
 from frri.table import Attribute
+
+# A rule covers an object when weight x degree exceeds this: the paper's "> 0" in floating point.
+COVERS = 1e-6
 
 # Elements of a block of memberships: about what the second-level cache holds.
 BLOCK = 1 << 16
@@ -144,6 +147,10 @@ class Matcher:
     def matching(self, block: Floats) -> Floats:
         """Objects x rules: the degree, from 0 to 1, to which the conditions hold together."""
         return self.join(np.maximum(self.uncut(block), 0.0))
+
+    def covers(self, block: Floats) -> Flags:
+        """Objects x rules: which rules cover which objects."""
+        return np.asarray(self.matching(block) * self.weights > COVERS)
 
     def join(self, memberships: Floats) -> Floats:
         """Objects x conditions to objects x rules, by the t-norm."""

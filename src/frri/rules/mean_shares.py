@@ -32,7 +32,7 @@ def mean_shares(ruleset: "RuleSet", matrix: Floats) -> Floats:
     >>> mean_shares(ruleset, np.array([[4.0], [1.0], [9.0]])).round(2).tolist()
     [[0.5, 0.5], [0.89, 0.11], [0.0, 1.0]]
     """
-    matcher = ruleset._matcher  # noqa: SLF001 - its arrays
+    matcher = ruleset.arrays.matcher
     counts = Decision(ruleset, matrix).degrees * matcher.weights
     total = counts.sum(axis=1)
     shares = counts / np.where(total > 0.0, total, 1.0)[:, None]

@@ -170,7 +170,7 @@ def quality(
         known = list(ruleset.statistics(X, y))
         total = float(len(y))
     result = []
-    for r, (holds, found) in enumerate(zip(ruleset._holds_for, known, strict=True)):  # noqa: SLF001
+    for r, (holds, found) in enumerate(zip(ruleset.arrays.holds_for, known, strict=True)):
         if found is None:
             raise ValueError(
                 f"Rule {r} has no statistics from training; give a table and its labels."
@@ -326,7 +326,7 @@ def rule_statistics(
     weights = None if weights is None else np.asarray(weights, dtype=np.float64)
     support, alone = _count(ruleset, matrix, classes, weights)
     sizes = np.bincount(classes, weights, len(ruleset.classes))
-    return statistics_of_counts(ruleset._holds_for, support, alone, sizes)  # noqa: SLF001
+    return statistics_of_counts(ruleset.arrays.holds_for, support, alone, sizes)
 
 
 def statistics_of_counts(
@@ -416,14 +416,12 @@ def _count(
     ruleset: "RuleSet", matrix: Floats, classes: Positions, weights: Floats | None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Objects of each class under each rule, and those under no other rule; or what they weigh."""
-    from frri.rules.ruleset import COVERS  # noqa: PLC0415 - ruleset imports this module
-
-    matcher = ruleset._matcher  # noqa: SLF001 - the two share one package
+    matcher = ruleset.arrays.matcher
     kind = np.int64 if weights is None else np.float64
     support = np.zeros((len(ruleset), len(ruleset.classes)), dtype=kind)
     alone = np.zeros(len(ruleset), dtype=kind)
     for block in matcher.blocks(len(matrix)):
-        covers = matcher.matching(matrix[block]) * matcher.weights > COVERS
+        covers = matcher.covers(matrix[block])
         counted = covers if weights is None else covers * weights[block, None]
         for c in range(len(ruleset.classes)):
             support[:, c] += counted[classes[block] == c].sum(axis=0)

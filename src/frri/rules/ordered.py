@@ -37,7 +37,7 @@ def at_least_class(ruleset: "RuleSet", degrees: Floats, near: Floats | None = No
     -------
     ndarray of shape (n_objects, n_classes)
     """
-    counted = degrees * ruleset._matcher.weights  # noqa: SLF001 - the two are one engine
+    counted = degrees * ruleset.arrays.weights
     pro, contra = _strongest(ruleset, counted, 0.0)
     nobody = ~((pro > 0.0) | (contra > 0.0))
     pro, contra = _by_sizes(ruleset, pro, contra, nobody)
@@ -65,7 +65,7 @@ def cumulative_logits(ruleset: "RuleSet", degrees: Floats) -> Floats:
     -------
     ndarray of shape (n_objects, n_classes)
     """
-    counted = degrees * ruleset._matcher.weights * ruleset._says[:, 0]  # noqa: SLF001
+    counted = degrees * ruleset.arrays.weights * ruleset.arrays.says[:, 0]
     sums = np.cumsum(np.column_stack([np.zeros(len(counted)), counted]), axis=1)[:, -1:]
     odds = np.minimum(-(sums + np.array(ruleset.base)), LARGEST_EXPONENT)
     return np.column_stack([np.ones(len(counted)), 1.0 / (1.0 + np.exp(odds))])
@@ -73,8 +73,7 @@ def cumulative_logits(ruleset: "RuleSet", degrees: Floats) -> Floats:
 
 def _strongest(ruleset: "RuleSet", votes: Floats, nothing: float) -> tuple[Floats, Floats]:
     """Objects x classes: the largest vote for "at least" each class, and the largest against it."""
-    rising = np.array([rule.relation == "at least" for rule in ruleset], dtype=np.bool_)
-    k = ruleset._rule_classes  # noqa: SLF001
+    rising, k = ruleset.arrays.rising, ruleset.arrays.classes
     pro, contra = np.empty((2, len(votes), len(ruleset.classes)))
     for t in range(len(ruleset.classes)):
         pro[:, t] = votes[:, rising & (k >= t)].max(axis=1, initial=nothing)

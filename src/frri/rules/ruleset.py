@@ -13,10 +13,11 @@ from frri._util.arrays import Flags, Floats, Positions
 from frri.rules import editing, measures, persistence, text
 from frri.rules._checks import base_length, check_ruleset
 from frri.rules.about import About, plain_scalar
+from frri.rules.arrays import RuleArrays
 from frri.rules.condition import Condition
-from frri.rules.decision import Decision, PartialWeights
+from frri.rules.decision import Decision
 from frri.rules.intervals import half_width
-from frri.rules.matching import Matcher
+from frri.rules.matching import COVERS
 from frri.rules.rule import Label, Rule, RuleStatistics
 from frri.rules.semantics import CLASSIFICATION, SHORTHANDS, Semantics, Support
 from frri.table import Attribute, to_matrix
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 
     from frri.explain import Explanation
     from frri.rules.hierarchy import Hierarchy
-
-# A rule covers an object when weight x degree exceeds this: the paper's "> 0" in floating point.
-COVERS = 1e-6
 
 STATISTICS = Support(
     "The table of what rules cover, class by class,",
@@ -170,6 +168,11 @@ class RuleSet:
         return self.semantics.missing
 
     @cached_property
+    def arrays(self) -> RuleArrays:
+        """The rules as arrays, for engines: what is in it may change with any version."""
+        return RuleArrays(self.rules, self.attributes, self.classes, self.semantics)
+
+    @cached_property
     def used_attributes(self) -> tuple[str, ...]:
         """The names of the attributes that conditions look at: a table needs no other columns."""
         used = {name for rule in self.rules for name in rule.attributes}
@@ -220,7 +223,7 @@ class RuleSet:
 
     def covers(self, X: Any) -> Flags:
         """Rows x rules: which rules cover which rows."""
-        return np.asarray(self.degrees(X) * self._matcher.weights > COVERS)
+        return np.asarray(self.degrees(X) * self.arrays.weights > COVERS)
 
     def decide(self, X: Any, *, n_jobs: int | None = None) -> Decision:
         """Answers, scores, probabilities and deciding rules of all rows, the table read only once."""
@@ -265,7 +268,7 @@ class RuleSet:
         (RuleStatistics(support=(2, 1), precision=0.666..., lift=1.333..., alone=3),)
         """
         STATISTICS.require(self.semantics)
-        matrix = self._matcher.clipped(to_matrix(X, self.attributes))
+        matrix = self.arrays.matcher.clipped(to_matrix(X, self.attributes))
         return measures.rule_statistics(self, matrix, y, sample_weight)
 
     def with_statistics(self, X: Any, y: Any, sample_weight: Any = None) -> "RuleSet":
@@ -391,55 +394,6 @@ class RuleSet:
 
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
-
-    @cached_property
-    def _matcher(self) -> Matcher:
-        return Matcher(self.rules, self.attributes, self.semantics)
-
-    @cached_property
-    def _rule_classes(self) -> Positions:
-        position = {label: c for c, label in enumerate(self.classes)}
-        return np.array([position[rule.consequent] for rule in self.rules], dtype=np.intp)
-
-    @cached_property
-    def _holds_for(self) -> Flags:
-        """Rules x classes: whether what a rule says is true of an object of the class."""
-        classes, own = np.arange(len(self.classes)), self._rule_classes[:, None]
-        holds = classes == own
-        for relation, beyond in (("at least", classes > own), ("at most", classes < own)):
-            said = np.array([rule.relation == relation for rule in self], dtype=np.bool_)
-            holds |= beyond & said[:, None]
-        return np.asarray(holds)
-
-    @cached_property
-    def _rules_of_classes(self) -> list[tuple[int, Positions]]:
-        """The positions of the rules of each class that has any."""
-        classes = np.unique(self._rule_classes).tolist()
-        return [(c, np.flatnonzero(self._rule_classes == c)) for c in classes]
-
-    @cached_property
-    def _says(self) -> Floats:
-        """Rules x classes: shares or votes, all for its own class by default; a column of numbers."""
-        if self.semantics.meaning.says == "number":
-            numbers = [float(rule.consequent) for rule in self.rules]
-            return np.array(numbers, dtype=np.float64).reshape(-1, 1)
-        says = np.zeros((len(self.rules), len(self.classes)))
-        for r, (rule, own) in enumerate(zip(self.rules, self._rule_classes, strict=True)):
-            given = rule.votes if self.semantics.meaning.says == "votes" else rule.distribution
-            if given is None:
-                says[r, own] = 1.0
-            else:
-                says[r] = given
-        return says
-
-    @cached_property
-    def _parts(self) -> PartialWeights:
-        return PartialWeights(self._partial_weights)
-
-    @cached_property
-    def _partial_weights(self) -> list[Floats]:
-        parts = (rule.partial_weights if rule.conditions else () for rule in self.rules)
-        return [np.array(weights, dtype=np.float64) for weights in parts]
 
 
 def _tuple(values: Iterable[Any]) -> tuple[Any, ...]:

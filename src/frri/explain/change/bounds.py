@@ -14,7 +14,6 @@ import numpy as np
 from frri._util.arrays import Flags, Floats
 from frri.explain.change.goal import altered
 from frri.explain.change.space import Space
-from frri.explain.ordered import rising_rules
 from frri.rules.decision import last_resort, scores_of
 from frri.rules.matching import Matcher
 from frri.rules.ordered import at_least_class
@@ -84,7 +83,7 @@ class DecisionBounds:
     @property
     def matcher(self) -> Matcher:
         """The conditions as arrays."""
-        return self.ruleset._matcher  # noqa: SLF001 - the rule model's own arrays
+        return self.ruleset.arrays.matcher
 
     @property
     def one_function(self) -> bool:
@@ -128,7 +127,7 @@ class DecisionBounds:
         if not self.ruleset.semantics.is_max_min:
             return everything
         least, most = self._nearness(survey.lower), self._nearness(survey.upper)
-        own = self.ruleset._rule_classes == self.decision  # noqa: SLF001
+        own = self.ruleset.arrays.classes == self.decision
         standing = np.where(own, least, -np.inf).max(axis=1, keepdims=True)
         rivals = ~own & (most >= standing - ROUNDING)
         threat = np.where(rivals, least, np.inf).min(axis=1, keepdims=True)
@@ -146,7 +145,7 @@ class DecisionBounds:
             part(
                 np.maximum(lower[:, start:end], 0.0),
                 np.maximum(upper[:, start:end], 0.0),
-                self.ruleset._partial_weights[r],  # noqa: SLF001
+                self.ruleset.arrays.partial_weights[r],
                 matcher,
             )
             for r, (start, end) in enumerate(pairwise(starts))
@@ -184,7 +183,7 @@ class DecisionBounds:
 
     def _first_sure(self, degree_low: Floats, degree_high: Floats) -> tuple[Flags, Flags]:
         """Whether every rule of the list that can be the first says the same; whether none may fire."""
-        shares = self.ruleset._says  # noqa: SLF001
+        shares = self.ruleset.arrays.says
         speaks = shares.max(axis=1, initial=0.0) > 0.0
         fires = degree_low > 0.0
         before = np.logical_or.accumulate(fires, axis=1)
@@ -201,7 +200,7 @@ class DecisionBounds:
 
         The worst for higher classes is what rules for them count at least and others at most.
         """
-        rising, near = rising_rules(self.ruleset), last_resort(self.ruleset) == "nearest"
+        rising, near = self.ruleset.arrays.rising, last_resort(self.ruleset) == "nearest"
 
         def shares(*, least: bool) -> Floats:
             degrees = np.where(rising == least, degree_low, degree_high)
@@ -215,7 +214,7 @@ class DecisionBounds:
 
     def _lead_sure(self, degree_low: Floats, degree_high: Floats) -> Flags:
         """Whether the class in question leads every other one, though each rule do its worst."""
-        base, says = np.array(self.ruleset.base), self.ruleset._says  # noqa: SLF001
+        base, says = np.array(self.ruleset.base), self.ruleset.arrays.says
         lead = (says[:, [self.decision]] - says) * self.matcher.weights[:, None]
         least = base[self.decision] - base
         size = 1.0 + np.abs(base).max() + np.abs(says * self.matcher.weights[:, None]).sum()
@@ -239,7 +238,7 @@ class DecisionBounds:
         if kind == "priors":
             return np.full(len(lower), usual)
         nothing = -np.inf if kind == "nearest" else 0.0
-        classes = self.ruleset._rule_classes  # noqa: SLF001
+        classes = self.ruleset.arrays.classes
         least, most = (
             np.column_stack(
                 [values[:, classes == c].max(axis=1, initial=nothing) for c in range(n_classes)]

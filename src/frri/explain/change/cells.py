@@ -71,7 +71,7 @@ def make_cell(
     ]
     nearest = bounds.space.nearest(*box, names)
     lines: tuple[list[Lines], list[Lines]] = [], []
-    classes = bounds.ruleset._rule_classes  # noqa: SLF001
+    classes = bounds.ruleset.arrays.classes
     part, margins = survey.box(i), []
     for r in np.flatnonzero(bounds.relevant(part)[0]):
         own = classes[r] == bounds.decision

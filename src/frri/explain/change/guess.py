@@ -31,7 +31,7 @@ def _others(bounds: DecisionBounds) -> Positions:
     """The rules that may speak for another class: of ordered ones, and for numbers, any."""
     if bounds.ruleset.task != "classification":
         return np.arange(len(bounds.ruleset))
-    return np.flatnonzero(bounds.ruleset._rule_classes != bounds.decision)  # noqa: SLF001
+    return np.flatnonzero(bounds.ruleset.arrays.classes != bounds.decision)
 
 
 def _alters(bounds: DecisionBounds, point: Floats) -> bool:

@@ -47,7 +47,7 @@ class NumberBounds(DecisionBounds):
         at_low, at_high, lower, upper = self._uncut(low, high)
         degree_low = matcher.join(np.maximum(lower, 0.0))
         degree_high = matcher.join(np.maximum(upper, 0.0))
-        numbers = sign * self.ruleset._says[:, 0]  # noqa: SLF001 - the rule model's own arrays
+        numbers = sign * self.ruleset.arrays.says[:, 0]
         goal, base = sign * self.goal.number, sign * self.ruleset.base[0]
         adds = self.ruleset.semantics.meaning.adds
         amounts = (numbers if adds else numbers - goal) * matcher.weights
@@ -74,5 +74,5 @@ class NumberBounds(DecisionBounds):
         # A hair, for nearness is computed anew where it decides.
         standing = least.max(axis=1, keepdims=True)
         possible = most >= standing - HAIR * (1.0 + np.abs(standing))
-        reaches = self.goal.reached(self.ruleset._says[:, 0])  # noqa: SLF001
+        reaches = self.goal.reached(self.ruleset.arrays.says[:, 0])
         return np.asarray((possible & reaches).any(axis=1))

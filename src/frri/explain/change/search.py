@@ -293,7 +293,7 @@ class _Search:
 
 def _cuts(ruleset: RuleSet) -> Floats:
     """Conditions x 6: the last values before a membership bends or jumps; NaN where it does not."""
-    matcher = ruleset._matcher  # noqa: SLF001
+    matcher = ruleset.arrays.matcher
     # A side without slope has one jump: its bound still belongs to the core.
     low_slope = matcher.support_low != matcher.core_low
     high_slope = matcher.support_high != matcher.core_high

@@ -68,7 +68,7 @@ class Space:
     """
 
     def __init__(self, ruleset: RuleSet, row: Floats, changeable: Collection[int]) -> None:
-        matcher = ruleset._matcher  # noqa: SLF001 - the rule model's own arrays
+        matcher = ruleset.arrays.matcher
         self.row = row
         nominal = {j: a for j, a in enumerate(ruleset.attributes) if a.kind == "nominal"}
         self.codes = {j: _places(ruleset, row, j) for j in nominal}
@@ -135,7 +135,7 @@ class Space:
 
 def _bounds(ruleset: RuleSet, j: int) -> list[float]:
     """The finite bounds of all conditions on an attribute."""
-    matcher = ruleset._matcher  # noqa: SLF001
+    matcher = ruleset.arrays.matcher
     ends = (matcher.support_low, matcher.core_low, matcher.core_high, matcher.support_high)
     values = np.concatenate([end[matcher.columns == j] for end in ends])
     return [float(value) for value in values[np.isfinite(values)]]
@@ -143,7 +143,7 @@ def _bounds(ruleset: RuleSet, j: int) -> list[float]:
 
 def _places(ruleset: RuleSet, row: Floats, j: int) -> Floats:
     """The row's own code, then one code for every group of categories that conditions tell apart."""
-    matcher = ruleset._matcher  # noqa: SLF001
+    matcher = ruleset.arrays.matcher
     known = np.arange(len(ruleset.attributes[j].categories or ()), dtype=np.float64)
     codes = np.concatenate((row[j : j + 1], known))
     signatures = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from frri.learners.additive._columns import ONE_OF, SoftTest
-from frri.rules.ruleset import COVERS
+from frri.rules.matching import COVERS
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence

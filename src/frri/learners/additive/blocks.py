@@ -16,7 +16,7 @@ from frri._twins import compiled, numba_installed
 from frri._util.threads import in_threads
 from frri.learners.additive import _block_kernels, _columns
 from frri.learners.additive._columns import ONE_OF
-from frri.rules.ruleset import COVERS
+from frri.rules.matching import COVERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

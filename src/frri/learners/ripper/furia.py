@@ -14,8 +14,8 @@ from frri.learners.ripper._fuzzification import FuzzyTests, certainties, stretch
 from frri.learners.ripper._sorted_columns import without_redundant
 from frri.learners.ripper._weighted_columns import columns_of
 from frri.rules import Rule, RuleSet
+from frri.rules.matching import COVERS
 from frri.rules.measures import statistics_of_covers
-from frri.rules.ruleset import COVERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
