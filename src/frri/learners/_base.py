@@ -119,8 +119,6 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
     _takes_missing = False
     # What becomes of them: a parameter of learners that have it.
     missing: str = "fails"
-    # Why it takes no sample weights, to be said where it is given some.
-    _no_weights = ""
 
     # Threads for prediction: a parameter of learners that have it.
     n_jobs: int | None = None
@@ -150,15 +148,9 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
 
-    def _refuse(self, arguments: Mapping[str, Any]) -> None:
-        """Complain about arguments of `fit` that would otherwise be ignored."""
-        for name in arguments:
-            if name == "sample_weight":
-                raise TypeError(
-                    f"{self._name()} takes no sample_weight: {self._no_weights}; "
-                    "MODLEMClassifier takes weights."
-                )
-            raise TypeError(f"fit() got an unexpected keyword argument {name!r}.")
+    def _check_parameters(self) -> None:
+        """Complain about the first parameter that makes no sense."""
+        raise NotImplementedError
 
     def _step(self, what: str) -> AbstractContextManager[Any]:
         """Around a step of learning that `verbose` has told, with the seconds it takes."""
@@ -271,8 +263,32 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
 
     # What the objects of a class weigh: a parameter of learners that have it.
     class_weight: Any = None
+    # Whether objects weigh more or less by it from the start; otherwise the learner knows what it is for.
+    _class_weight_of_objects = True
 
     classes_: NDArray[Any]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn rules from a table and its class labels.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class labels of any type; the name of a series becomes the name of the target.
+        sample_weight : array-like of shape (n_samples,), optional
+            How many objects each object counts for; fractions are allowed, and one of weight 0 is not
+            there.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        class_weight = self.class_weight if self._class_weight_of_objects else None
+        table = self._training_table(X, y, sample_weight, class_weight)
+        self._learn(table)
+        return self._calibrate(table)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each row.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -36,26 +36,6 @@ class LimitedRuleClassifier(RuleClassifier):
     max_rules: int | None
     max_conditions: int | None
     min_support: float
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn rules from a table and its class labels.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Class labels of any type; the name of a series becomes the name of the target.
-        sample_weight : array-like of shape (n_samples,), optional
-            How much each object counts; one of weight 0 is not there.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        table = self._training_table(X, y, sample_weight, self.class_weight)
-        self._learn(table)
-        return self._calibrate(table)
 
     def _check_parameters(self) -> None:
         check_n_jobs(self.n_jobs)

@@ -2,13 +2,14 @@
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from frri._util.arrays import Floats
 from frri._util.names import shown
 from frri.learners._base import RuleClassifier, TrainingTable
+from frri.learners._calibration import Calibration
 from frri.rules import Label
 from frri.table import EncodedTable, column_names
 from frri.table.columns import ordered_categories, plain_table
@@ -40,10 +41,12 @@ class OrderedRuleClassifier(RuleClassifier):
         missed = np.column_stack([reached[:, 1:], np.zeros(len(reached))])
         return np.minimum(reached, 1.0 - missed)
 
-    def _ordered_table(self, X: Any, y: Any, sample_weight: Any) -> TrainingTable:
+    def _training_table(
+        self, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
+    ) -> TrainingTable:
         """The checked training table, with its classes from the lowest to the highest."""
         declared = _declared(y) if self.class_order is None else self.class_order
-        table = self._training_table(X, y, sample_weight)
+        table = super()._training_table(X, y, sample_weight, class_weight)
         if declared is None:
             _warn_about_texts(table)
             return table
@@ -53,6 +56,10 @@ class OrderedRuleClassifier(RuleClassifier):
         place[order] = np.arange(len(order))
         labels = tuple(table.labels[c] for c in order)
         return replace(table, labels=labels, classes=place[table.classes])
+
+    def _calibrate(self, table: TrainingTable, known: Calibration | None = None) -> Self:  # noqa: ARG002
+        """Nothing is to be done: rules for ordered classes are trusted as they are."""
+        return self
 
 
 def class_positions(order: Any, labels: tuple[Label, ...], target: str) -> list[int]:

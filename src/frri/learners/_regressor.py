@@ -27,6 +27,24 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
     # The share of the rows that errors are measured on: a parameter of all of them.
     calibration: float = 0.0
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn rules from a table and its numbers.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            How many objects each object counts for; fractions are allowed, and one of weight 0 is not
+            there.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        return self._fit_numbers(X, y, sample_weight)
+
     def predict(self, X: Any) -> Floats:
         """Predict the number of each row.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -101,7 +101,6 @@ class BaggedRulesClassifier(RuleClassifier):
     """
 
     _takes_missing = True
-    _no_weights = "the objects of a bag are drawn at random, each as likely as any other"
 
     oob_score_: float
     oob_decision_function_: Floats
@@ -129,7 +128,7 @@ class BaggedRulesClassifier(RuleClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, **refused: Any) -> BaggedRulesClassifier:
+    def fit(self, X: Any, y: Any, **refused: Any) -> Self:  # type: ignore[override] # no weights
         """Learn the rules.
 
         Parameters
@@ -141,10 +140,15 @@ class BaggedRulesClassifier(RuleClassifier):
 
         Returns
         -------
-        BaggedRulesClassifier
-            Itself.
+        self
         """
-        self._refuse(refused)
+        if "sample_weight" in refused:
+            raise TypeError(
+                "Bagged rules takes no sample_weight: the objects of a bag are drawn at random, each as "
+                "likely as any other; MODLEMClassifier takes weights."
+            )
+        if refused:
+            raise TypeError(f"fit() got an unexpected keyword argument {next(iter(refused))!r}.")
         self._check_parameters()
         table = self._training_table(X, y)
         model = AdditiveRulesClassifier(

@@ -123,6 +123,7 @@ class AdditiveRulesClassifier(RuleClassifier):
     """
 
     _takes_missing = True
+    _class_weight_of_objects = False
 
     def __init__(
         self,
@@ -146,27 +147,6 @@ class AdditiveRulesClassifier(RuleClassifier):
         self.missing = missing
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdditiveRulesClassifier:
-        """Learn the rules.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            How many objects each object counts for: an object of weight 3 is three equal ones, one
-            of weight 0 is not there. Fractions are allowed.
-
-        Returns
-        -------
-        AdditiveRulesClassifier
-            Itself.
-        """
-        self._check_parameters()
-        table = self._training_table(X, y, sample_weight)
-        self._learn(table)
-        return self._calibrate(table)
 
     def _learn(self, table: TrainingTable) -> None:
         self.path_ = class_path(self, table) if self.max_rules == "1se" else None

@@ -112,27 +112,6 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdditiveRulesOrdinalClassifier:
-        """Learn the rules and the cuts.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            How many objects each object counts for: an object of weight 3 is three equal ones, one
-            of weight 0 is not there. Fractions are allowed.
-
-        Returns
-        -------
-        AdditiveRulesOrdinalClassifier
-            Itself.
-        """
-        self._of_numbers().check_parameters()
-        table = self._ordered_table(X, y, sample_weight)
-        self._learn(table)
-        return self
-
     def _learn(self, table: TrainingTable) -> None:
         numbers = self._of_numbers()
         scored = NumberTable(
@@ -142,9 +121,12 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
             table.target,
             table.weights,
         )
-        numbers._learn_numbers(scored)  # noqa: SLF001 - the two are one thing
+        numbers._learn_numbers(scored)  # noqa: SLF001
         self.path_ = numbers.path_
         self.ruleset_ = self._cut(numbers.ruleset_, table)
+
+    def _check_parameters(self) -> None:
+        self._of_numbers()._check_parameters()  # noqa: SLF001 - the two are one thing
 
     def _of_numbers(self) -> AdditiveRulesRegressor:
         """The learner of scores."""

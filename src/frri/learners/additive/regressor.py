@@ -132,27 +132,7 @@ class AdditiveRulesRegressor(RuleRegressor):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdditiveRulesRegressor:
-        """Learn the rules.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            How many objects each object counts for: an object of weight 3 is three equal ones, one
-            of weight 0 is not there. Fractions are allowed.
-
-        Returns
-        -------
-        AdditiveRulesRegressor
-            Itself.
-        """
-        self.check_parameters()
-        return self._fit_numbers(X, y, sample_weight)
-
-    def check_parameters(self) -> None:
-        """Complain about what makes no sense."""
+    def _check_parameters(self) -> None:
         check_size(self.max_rules, self.max_conditions, ["auto", "1se"])
         check_count("refine", self.refine, 0)
         check_limits(None, None, self.min_support)

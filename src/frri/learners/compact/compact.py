@@ -110,8 +110,8 @@ class CompactFRRIClassifier(RuleClassifier):
     (4, True)
     """
 
-    _takes_nominal = True
     _takes_missing = True
+    _class_weight_of_objects = False
 
     selection_: Bunch
 
@@ -141,26 +141,6 @@ class CompactFRRIClassifier(RuleClassifier):
         self.missing = missing
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose a few rules for a table and its class labels.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_objects, n_attributes)
-        y : array-like of shape (n_objects,)
-            Class labels of any type; the name of a series becomes the name of the target.
-        sample_weight : array-like of shape (n_objects,), optional
-            What each object counts.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        table = self._training_table(X, y, sample_weight)
-        self._learn(table)
-        return self._calibrate(table)
 
     def _learn(self, table: TrainingTable) -> None:
         self.path_ = class_path(self, table) if self.max_rules == "1se" else None

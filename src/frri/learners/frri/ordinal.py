@@ -171,7 +171,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         """
         start = perf_counter()
         self._check_parameters()
-        table = self._ordered_table(X, y, sample_weight)
+        table = self._training_table(X, y, sample_weight)
         check_resolution(table.attributes)
         self._learn(table, start)
         self._warn_about_results(table)
