@@ -13,8 +13,8 @@ import naive
 import naive_orders
 import naive_rough
 from frri import ConditionType, FRRIClassifier
-from frri.learners._base import TrainingTable
 from frri.learners._boxes import scaled_values
+from frri.learners._training import TrainingTable
 from frri.learners.frri._orders import NAMED_ORDERS, class_orders, mutual_information
 from frri.table.encoding import describe_columns
 from thorough import often

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
-from typing import Any, Self, TypeVar
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,12 @@ from frri.learners._parameters import check_count
 from frri.learners._path import SizePath
 from frri.learners._provenance import provenance
 from frri.learners._silence import warn_of_silence
+from frri.learners._training import NumberTable, Table, TrainingTable, named_labels, plain_labels
 from frri.learners._weights import check_class_weight, class_factors, with_weights
 from frri.rules import Label, Rule, RuleSet
 from frri.rules.attribute_shares import attribute_shares
-from frri.rules.rule import given_labels, label_array
+from frri.rules.rule import label_array
 from frri.table import (
-    Attribute,
     EncodedTable,
     check_numbers,
     column_names,
@@ -43,73 +43,6 @@ from frri.table.encoding import encode_columns
 from frri.table.records import check_no_records
 from frri.table.targets import check_classes, check_labels, warn_about_numbers
 from frri.table.typical import with_typical
-
-
-class CheckedTable:
-    """What tables to learn from have in common."""
-
-    values: Floats
-    attributes: tuple[Attribute, ...]
-    # What every object weighs; None if all weigh the same.
-    weights: Floats | None
-
-    @property
-    def encoded(self) -> EncodedTable:
-        """The rows, for whoever takes a table."""
-        return EncodedTable(self.values, self.attributes)
-
-    @property
-    def all_weights(self) -> Floats:
-        """What every object weighs: 1, if nothing was said."""
-        return np.ones(len(self.values)) if self.weights is None else self.weights
-
-
-@dataclass(frozen=True, eq=False)
-class TrainingTable(CheckedTable):
-    """A checked training table: what every learner starts from."""
-
-    values: Floats
-    classes: Positions
-    labels: tuple[Label, ...]
-    attributes: tuple[Attribute, ...]
-    target: str
-    weights: Floats | None = None
-
-    def take(self, rows: Positions) -> "TrainingTable":
-        """Some of the objects, with the classes that are present among them."""
-        present, classes = np.unique(self.classes[rows], return_inverse=True)
-        return replace(
-            self,
-            values=self.values[rows],
-            classes=classes.astype(np.intp),
-            labels=tuple(self.labels[c] for c in present),
-            weights=None if self.weights is None else self.weights[rows],
-        )
-
-    @property
-    def class_counts(self) -> tuple[float, ...]:
-        """Size of each class, or what it weighs."""
-        sizes = np.bincount(self.classes, self.weights, len(self.labels))
-        return tuple(sizes.astype(float).tolist())
-
-
-@dataclass(frozen=True, eq=False)
-class NumberTable(CheckedTable):
-    """A checked training table with a number for every object."""
-
-    values: Floats
-    numbers: Floats
-    attributes: tuple[Attribute, ...]
-    target: str
-    weights: Floats | None = None
-
-    def take(self, rows: Positions) -> "NumberTable":
-        """Some of the objects."""
-        weights = None if self.weights is None else self.weights[rows]
-        return replace(self, values=self.values[rows], numbers=self.numbers[rows], weights=weights)
-
-
-Table = TypeVar("Table", TrainingTable, NumberTable)
 
 
 class RuleLearner(BaseEstimator):  # type: ignore[misc]
@@ -421,38 +354,3 @@ def _without_marks(X: Any) -> Any:
         return array if array.ndim == 2 else X
     marks = np.frompyfunc(is_missing, 1, 1)(array).astype(bool)
     return np.where(marks, np.nan, array)
-
-
-def named_labels(y: Any, name: str = "class") -> tuple[str, Any]:
-    """The target's name, and its values as an array; a table of one column is that column."""
-    if y is None:
-        return name, None
-    y = plain_table(y)
-    columns = column_names(y)
-    if columns is not None and len(columns) == 1:
-        y = y[y.columns[0]]
-    return str(getattr(y, "name", None) or name), given_labels(y)
-
-
-def plain_labels(y: NDArray[Any]) -> NDArray[Any]:
-    """Classes of one type: objects that are all numbers, or all truth values, become such."""
-    if y.dtype.kind != "O":
-        return y
-    if all(isinstance(label, str) for label in y):
-        return np.array([str(label) for label in y], dtype=object)
-    labels = [label.item() if isinstance(label, np.generic) else label for label in y]
-    kinds = {type(label): label for label in labels}
-    if kinds.keys() == {int, float}:
-        return np.array(labels, dtype=np.float64)
-    if len(kinds) > 1:
-        first, second, *_ = kinds.values()
-        raise ValueError(
-            f"The target holds {first!r} and {second!r}, which are of different types; "
-            "turn all classes into texts."
-        )
-    plain = label_array(labels)
-    if not kinds.keys() <= {bool, int, float} or plain.dtype.kind == "O":
-        raise ValueError(
-            f"The target holds {labels[0]!r}; turn the classes into texts or moderate whole numbers."
-        )
-    return plain

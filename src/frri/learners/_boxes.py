@@ -7,7 +7,7 @@ import numpy as np
 from frri._util.arrays import Flags, Floats, Types
 from frri.fuzzy import Scaling
 from frri.induction import ConditionType
-from frri.learners._base import NumberTable, TrainingTable
+from frri.learners._training import NumberTable, TrainingTable
 from frri.rules import Condition, Label, NominalCondition, NumericCondition, Rule
 
 

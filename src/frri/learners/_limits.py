@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from frri._util.arrays import Flags, Integers, Positions
-    from frri.learners._base import TrainingTable
+    from frri.learners._training import TrainingTable
     from frri.rules import RuleSet
 
 Part = TypeVar("Part")

@@ -8,11 +8,12 @@ import numpy as np
 
 from frri._util.arrays import Floats
 from frri._util.names import shown
-from frri.learners._base import RuleClassifier, TrainingTable
+from frri.learners._base import RuleClassifier
 from frri.learners._calibration import Calibration
+from frri.learners._training import TrainingTable, only_column
 from frri.rules import Label
-from frri.table import EncodedTable, column_names
-from frri.table.columns import ordered_categories, plain_table
+from frri.table import EncodedTable
+from frri.table.columns import ordered_categories
 
 
 class OrderedRuleClassifier(RuleClassifier):
@@ -45,7 +46,9 @@ class OrderedRuleClassifier(RuleClassifier):
         self, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
     ) -> TrainingTable:
         """The checked training table, with its classes from the lowest to the highest."""
-        declared = _declared(y) if self.class_order is None else self.class_order
+        declared = (
+            ordered_categories(only_column(y)) if self.class_order is None else self.class_order
+        )
         table = super()._training_table(X, y, sample_weight, class_weight)
         if declared is None:
             _warn_about_texts(table)
@@ -98,14 +101,6 @@ def class_positions(order: Any, labels: tuple[Label, ...], target: str) -> list[
                 f"class_order lacks {label!r}, a class of {target!r}; add it in its place."
             )
     return [texts.index(text) for text in given if text in texts]
-
-
-def _declared(y: Any) -> tuple[str, ...] | None:
-    """The order of the classes, where a column of categories has one."""
-    y = plain_table(y)
-    if len(column_names(y) or ()) == 1:
-        y = y[y.columns[0]]
-    return ordered_categories(y)
 
 
 def _warn_about_texts(table: TrainingTable) -> None:

@@ -8,8 +8,9 @@ from scipy.sparse import issparse
 from sklearn.base import RegressorMixin
 
 from frri._util.arrays import Flags, Floats
-from frri.learners._base import NumberTable, RuleLearner, named_labels
+from frri.learners._base import RuleLearner
 from frri.learners._parameters import check_share
+from frri.learners._training import NumberTable, named_labels
 from frri.learners._weights import weighted_objects, with_weights
 from frri.rules.intervals import half_widths
 from frri.table import EncodedTable, column_names

@@ -26,7 +26,7 @@ from frri.rules.trust import trusted
 
 if TYPE_CHECKING:
     from frri._util.arrays import Flags, Floats
-    from frri.learners._base import TrainingTable
+    from frri.learners._training import TrainingTable
     from frri.rules import RuleSet
 
 # How large a seed of a bag may be.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from frri._util.arrays import Flags, Floats
-    from frri.learners._base import TrainingTable
+    from frri.learners._training import TrainingTable
     from frri.learners.additive._induction import Additive, Spoken
     from frri.learners.additive._losses import Loss
 

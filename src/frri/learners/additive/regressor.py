@@ -21,7 +21,7 @@ from frri.rules import Rule, RuleSet
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from frri.learners._base import NumberTable
+    from frri.learners._training import NumberTable
     from frri.learners.additive._induction import Spoken
     from frri.learners.additive._losses import Loss
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from frri._util.arrays import Floats, Positions
-    from frri.learners._base import TrainingTable
+    from frri.learners._training import TrainingTable
 
 # All weights together: sums of weights times `STEPS` stay whole numbers that a float holds exactly.
 TOTAL_WEIGHT = 2.0**30

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from frri._util.arrays import Flags, Positions, Types
-    from frri.learners._base import TrainingTable
+    from frri.learners._training import TrainingTable
     from frri.learners.frri._limits import Limits
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from frri._util.arrays import Floats
-    from frri.learners._base import TrainingTable
+    from frri.learners._training import TrainingTable
 
 
 def nearest_of_further(

@@ -12,9 +12,9 @@ from frri._util.arrays import Floats, Positions, Types
 from frri._util.names import nearest, shown
 from frri.induction import ConditionType
 from frri.induction.minimal import discerning_power
-from frri.learners._base import TrainingTable
 from frri.learners._parameters import check_choice, random_numbers
 from frri.learners._positive_region import PositiveRegion, greedy_reduct
+from frri.learners._training import TrainingTable
 from frri.table import Attribute, EncodedTable
 from frri.table.typical import with_typical
 

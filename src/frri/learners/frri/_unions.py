@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri._util.arrays import Flags, Floats, Integers, Positions, Types
-    from frri.learners._base import TrainingTable
+    from frri.learners._training import TrainingTable
 
 
 class Candidates(NamedTuple):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from frri._util.arrays import Floats, Integers, Positions
-    from frri.learners._base import TrainingTable
+    from frri.learners._training import TrainingTable
     from frri.rules import Label
 
 FORMS = ("pooled", "ensemble")

@@ -16,9 +16,10 @@ from frri._util.arrays import Floats, Integers, Positions, Types
 from frri.cover import DEFAULT_EFFORT, Cover, CoverMatrix, PartialCover
 from frri.cover.peel import together
 from frri.induction import ConditionType
-from frri.learners._base import RuleClassifier, TrainingTable
+from frri.learners._base import RuleClassifier
 from frri.learners._boxes import box_rule, scaled_values
 from frri.learners._parameters import check_choice, check_count, check_share
+from frri.learners._training import TrainingTable
 from frri.learners.frri._candidates import CANDIDATES, Candidates, candidate_rules
 from frri.learners.frri._learner import FRRILearner, first_rows
 from frri.learners.frri._limits import Limits

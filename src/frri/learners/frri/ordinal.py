@@ -8,10 +8,10 @@ import numpy as np
 
 from frri._util.arrays import Integers
 from frri.cover import DEFAULT_EFFORT
-from frri.learners._base import TrainingTable
 from frri.learners._boxes import box_rule
 from frri.learners._monotone import directions, monotone_claim
 from frri.learners._ordered import OrderedRuleClassifier
+from frri.learners._training import TrainingTable
 from frri.learners.frri._learner import FRRILearner, first_rows
 from frri.learners.frri._orders import attribute_orders
 from frri.learners.frri._unions import Candidates, union_candidates

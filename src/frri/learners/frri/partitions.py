@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from frri.learners._base import named_labels
+from frri.learners._training import named_labels
 from frri.learners.frri._bags import drawn_objects, draws_of_rows
 from frri.learners.frri._further import nearest_of_further
 from frri.rules.measures import statistics_of_counts
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from frri._util.arrays import Floats, Integers, Positions
-    from frri.learners._base import TrainingTable
+    from frri.learners._training import TrainingTable
     from frri.learners.frri._pool import Pool
     from frri.learners.frri.bagging import FRRIBaggingClassifier
     from frri.rules import RuleSet

@@ -13,10 +13,10 @@ from frri._util.arrays import Floats, Integers, Types
 from frri._util.names import shown
 from frri.cover import DEFAULT_EFFORT, CoverMatrix, multiple_cover
 from frri.induction import ConditionType, Graded
-from frri.learners._base import NumberTable
 from frri.learners._boxes import box_rule, scaled_values
 from frri.learners._parameters import check_choice, check_count
 from frri.learners._regressor import RuleRegressor, standardised
+from frri.learners._training import NumberTable
 from frri.learners.frri._learner import FRRILearner, first_rows
 from frri.learners.frri._memory import check_pairs
 from frri.learners.frri._orders import attribute_orders, initial_types

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri._util.arrays import Flags, Floats, Integers, Positions
-    from frri.learners._base import TrainingTable
+    from frri.learners._training import TrainingTable
     from frri.learners.modlem._sequential_covering import BinnedRules
     from frri.rules import Condition
 

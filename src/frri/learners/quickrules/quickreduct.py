@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from frri import fuzzy
 from frri import table as data
-from frri.learners._base import plain_labels
 from frri.learners._parameters import check_choice
 from frri.learners._positive_region import (
     TIES,
@@ -20,6 +19,7 @@ from frri.learners._positive_region import (
     greedy_reduct,
     total,
 )
+from frri.learners._training import plain_labels
 from frri.rules.rule import given_labels
 
 if TYPE_CHECKING:

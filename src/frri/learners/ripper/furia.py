@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from frri._util.arrays import Flags
-    from frri.learners._base import TrainingTable
+    from frri.learners._training import TrainingTable
 
     # The class of a rule, the rule, and what it covers.
     FuzzyRule = tuple[int, Rule, Flags]

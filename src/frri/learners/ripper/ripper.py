@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from frri._util.arrays import Flags, Floats
-    from frri.learners._base import TrainingTable
+    from frri.learners._training import TrainingTable
 
 
 class RIPPERClassifier(LimitedRuleClassifier):
