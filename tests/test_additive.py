@@ -174,10 +174,6 @@ def test_grown_and_polished_rules_are_those_of_the_naive_search(table, signed, c
 
 
 def both_votes(values, nominal, weights, classes, refine=0, least=0.0):
-    def covers_enough(spoken):
-        own = classes == spoken.voice
-        return weights[own] @ spoken.rule.degree[own] >= least * weights[own].sum()
-
     def enough(voice, rule):
         own = [i for i, c in enumerate(classes) if c == voice]
         degree = slow.degree(rule)
@@ -185,8 +181,10 @@ def both_votes(values, nominal, weights, classes, refine=0, least=0.0):
 
     fast, slow = both_searches(values, nominal, weights, 8 / 3)
     one = np.ones(len(values))
-    loss = SoftmaxLoss(classes, (0, 1, 2), weights * one, 8 / 3, 0.3)
-    found = Induction(fast, loss, 5, refine, covers_enough).run()
+    loss = SoftmaxLoss(classes, weights * one, voices=(0, 1, 2), penalty=8 / 3, worth=0.3)
+    sizes = least * np.bincount(classes, weights * one, 3)
+    fast = replace(fast, classes=classes)
+    found = Induction(fast, loss, 5, refine, lambda voice: sizes[voice]).run()
     twin = naive.Softmax(classes.tolist(), 3, weights.tolist(), 8 / 3, 0.3)
     return fast, found, naive.induce(slow, twin, 5, refine, enough)
 
@@ -217,7 +215,7 @@ def test_votes_are_fitted_to_rounding():
         degrees = rng.random((n_rules, n)) * (rng.random((n_rules, n)) < 0.6)
         degrees[-1] = degrees[0]
         voices, classes, weights = (rng.integers(0, 3, k) for k in (n_rules, n, n))
-        loss = SoftmaxLoss(classes, (0, 1, 2), weights + 1.0, 2.0, 1.0)
+        loss = SoftmaxLoss(classes, weights + 1.0, voices=(0, 1, 2), penalty=2.0, worth=1.0)
         start = Start(np.zeros(n_rules), np.zeros(3))
         fit = loss.fitted(voices, degrees, [1] * n_rules, start)
         pulls = [loss.pull(fit, voice).gradient for voice in voices]
@@ -251,7 +249,7 @@ def test_sums_of_rules_are_those_of_the_naive_induction(table, refine, directed)
     up[0] = False, True
     allowed = {1: up, -1: up[:, ::-1]} if directed else None
     sides = {1: {0: [">="]}, -1: {0: ["<="]}} if directed else None
-    loss = SquaredLoss(target, weights, 1.0, voices, 0.05, allowed)
+    loss = SquaredLoss(target, weights, voices=voices, penalty=1.0, worth=0.05, allowed=allowed)
     found = Induction(fast, loss, 5, refine, again=3).run()
     twin = naive.Squares(target.tolist(), weights.tolist(), 1.0, 0.05, voices, sides)
     rules, fitted = naive.induce(slow, twin, 5, refine, again=3)
@@ -285,7 +283,8 @@ def test_the_ruleset_gives_what_was_fitted():
     sizes = np.bincount(y)
     weights = (len(y) / (3 * sizes))[y]
     search = Search(columns, np.ones(len(y)), 8 / 3, False, 4)
-    model = Induction(search, SoftmaxLoss(y.to_numpy(), (0, 1, 2), weights, 8 / 3, 1.0), 12).run()
+    loss = SoftmaxLoss(y.to_numpy(), weights, voices=(0, 1, 2), penalty=8 / 3, worth=1.0)
+    model = Induction(search, loss, 12).run()
     stretch = rules[0].weight / model.fitted.weights[0]
     assert np.isclose(stretch, STRETCHES).any()
     np.testing.assert_allclose([r.weight for r in rules], stretch * model.fitted.weights)
@@ -498,7 +497,8 @@ def test_the_sum_of_contributions_is_what_was_fitted():
     columns = SoftColumns.of(X.to_numpy(), rules.attributes, np.ones(len(y)), 1.0)
     scaled = ((y - y.mean()) / y.std(ddof=0)).to_numpy()
     search = Search(columns, np.ones(len(y)), 4.0, centred=True, max_conditions=4, curved=True)
-    model = Induction(search, SquaredLoss(scaled, np.ones(len(y)), 4.0, (0,), 0.5), 14).run()
+    loss = SquaredLoss(scaled, np.ones(len(y)), voices=(0,), penalty=4.0, worth=0.5)
+    model = Induction(search, loss, 14).run()
     expected = (scaled - model.fitted.scores[0]) * y.std(ddof=0) + y.mean()
     np.testing.assert_allclose(fit.predict(X), expected, rtol=1e-9)
     np.testing.assert_allclose(rules.predict(X), expected, rtol=1e-9)

@@ -52,19 +52,15 @@ def test_votes_from_blocks_are_those_of_the_naive_induction(table, size, refine)
     objects = {"weights": weights, "classes": classes, "loss_weights": weights}
     blocks = blocks_of(VotingBlock, columns, size, **objects)
     search = BlockSearch(columns, weights, 8 / 3, False, 3, classes, blocks=blocks)
-    loss = BlockSoftmaxLoss(blocks, (0, 1, 2), 8 / 3, 0.3)
+    loss = BlockSoftmaxLoss(blocks, voices=(0, 1, 2), penalty=8 / 3, worth=0.3)
+    sizes = least * np.bincount(classes, weights, 3) * (1 - 1e-9)
     slow = naive_search(values, nominal, weights, 8 / 3)
-
-    def covers_enough(spoken):
-        return search.covered(spoken.rule, spoken.voice) >= least * weights[
-            classes == spoken.voice
-        ].sum() * (1 - 1e-9)
 
     def enough(voice, rule):
         own, degree = classes == voice, np.array(slow.degree(rule))
         return (weights * degree)[own].sum() >= least * weights[own].sum() * (1 - 1e-9)
 
-    found = Induction(search, loss, 5, refine, covers_enough).run()
+    found = Induction(search, loss, 5, refine, lambda voice: sizes[voice]).run()
     twin = naive.Softmax(classes.tolist(), 3, weights.tolist(), 8 / 3, 0.3)
     rules, fitted = naive.induce(slow, twin, 5, refine, enough)
     assert listed(search, found) == rules
@@ -93,7 +89,7 @@ def test_sums_from_blocks_are_those_of_the_naive_induction(table, size, directed
     allowed = {1: up, -1: up[:, ::-1]} if directed else None
     sides = {1: {0: [">="]}, -1: {0: ["<="]}} if directed else None
     search = BlockSearch(columns, weights, 1.0, True, 3, curved=True, blocks=blocks)
-    loss = BlockSquaredLoss(blocks, 1.0, voices, 0.05, allowed)
+    loss = BlockSquaredLoss(blocks, voices=voices, penalty=1.0, worth=0.05, allowed=allowed)
     found = Induction(search, loss, 5, 1).run()
     twin = naive.Squares(target.tolist(), weights.tolist(), 1.0, 0.05, voices, sides)
     slow = naive_search(values, nominal, weights, 1.0, centred=True, curved=True)

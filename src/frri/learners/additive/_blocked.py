@@ -9,7 +9,7 @@ import numpy as np
 
 from frri.learners.additive._bin_kernels import SUMS
 from frri.learners.additive._growing import Search, SoftRule
-from frri.learners.additive._losses import BASE_PENALTY, Start
+from frri.learners.additive._losses import BASE_PENALTY, Loss, Start
 from frri.learners.additive._newton import minimum
 from frri.learners.additive.blocks import Voted
 
@@ -172,27 +172,16 @@ class BlockFitted(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class BlockSoftmaxLoss:
+class BlockSoftmaxLoss(Loss):
     """The loss of `SoftmaxLoss` over blocks.
 
     Parameters
     ----------
     blocks : Blocks
         Of `VotingBlock`.
-    voices, penalty, worth, allowed
-        As of `SoftmaxLoss`.
     """
 
     blocks: Blocks
-    voices: tuple[int, ...]
-    penalty: float
-    worth: float
-    allowed: tuple[Flags, ...] | None = None
-
-    @property
-    def start(self) -> Start:
-        """Where to begin, without any rule."""
-        return Start(np.empty(0), np.zeros(len(self.voices)))
 
     def fitted(
         self, voices: Sequence[int], degrees: tuple[Tests, ...], times: Sequence[int], start: Start
@@ -225,36 +214,20 @@ class BlockSoftmaxLoss:
 
     def pull(self, fitted: BlockFitted, voice: int) -> BlockPull:
         """What one more rule with this voice is to do."""
-        allowed = None if self.allowed is None else self.allowed[voice]
-        return BlockPull(fitted.model, voice, allowed=allowed)
-
-    def least_gain(self, fitted: BlockFitted) -> float:  # noqa: ARG002 - the same whatever the fit
-        """What a rule must promise to be worth adding."""
-        return self.worth
+        return BlockPull(fitted.model, voice, allowed=self.sides(voice))
 
 
 @dataclass(frozen=True, eq=False)
-class BlockSquaredLoss:
+class BlockSquaredLoss(Loss):
     """The loss of `SquaredLoss` over blocks.
 
     Parameters
     ----------
     blocks : Blocks
         Of `SummingBlock`.
-    penalty, voices, worth, allowed
-        As of `SquaredLoss`.
     """
 
     blocks: Blocks
-    penalty: float
-    voices: tuple[int, ...]
-    worth: float
-    allowed: dict[int, Flags] | None = None
-
-    @property
-    def start(self) -> Start:
-        """Where to begin, without any rule."""
-        return Start(np.empty(0), np.zeros(1))
 
     def fitted(
         self, voices: Sequence[int], degrees: tuple[Tests, ...], times: Sequence[int], start: Start
@@ -288,8 +261,7 @@ class BlockSquaredLoss:
 
     def pull(self, fitted: BlockFitted, voice: int) -> BlockPull:
         """What one more rule with this voice is to do."""
-        allowed = None if self.allowed is None else self.allowed[voice]
-        return BlockPull(fitted.model, voice, signed=voice == 0, allowed=allowed)
+        return BlockPull(fitted.model, voice, signed=voice == 0, allowed=self.sides(voice))
 
     def least_gain(self, fitted: BlockFitted) -> float:
         """What a rule must promise to be worth adding."""

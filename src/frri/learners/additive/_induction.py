@@ -56,8 +56,8 @@ class Induction:
         Rules whose weight falls to 0 later count as well.
     refine : int
         How often the rules are gone through again.
-    covers_enough : callable, optional
-        Whether a rule may be added; by default any may.
+    least : callable, optional
+        What a rule of a voice must cover, degrees added up, to be added; by default nothing.
     again : int
         How many additions there are at most for every rule allowed.
     """
@@ -66,7 +66,7 @@ class Induction:
     loss: Loss
     max_rules: int
     refine: int = 0
-    covers_enough: Callable[[Spoken], bool] = lambda _: True
+    least: Callable[[int], float] = lambda _: 0.0
     again: int = AGAIN
 
     def run(self) -> Additive:
@@ -97,7 +97,7 @@ class Induction:
         """Add the best rule of all voices, of equal ones the first, while it is worth it."""
         while len(model.rules) < self.max_rules and _additions(model) < self.again * self.max_rules:
             best_of_voices = self._best(model.fitted, self.loss.voices)
-            found = [spoken for spoken in best_of_voices if self.covers_enough(spoken)]
+            found = [spoken for spoken in best_of_voices if self._covers_enough(spoken)]
             most = max((spoken.rule.gain for spoken in found), default=0.0)
             if most <= 0.0 or most < self.loss.least_gain(model.fitted):
                 break
@@ -116,6 +116,10 @@ class Induction:
         rules = self.search.best_rules([self.loss.pull(fitted, voice) for voice in voices])
         return [Spoken(voice, rule) for voice, rule in zip(voices, rules, strict=True)]
 
+    def _covers_enough(self, spoken: Spoken) -> bool:
+        least = self.least(spoken.voice)
+        return not least or self.search.covered(spoken.rule, spoken.voice) >= least
+
     def _revised(self, model: Additive) -> Additive:
         """Keep, delete or replace each rule, oldest first, by the loss plus a price for every rule."""
         price = self.loss.least_gain(model.fitted)
@@ -128,7 +132,7 @@ class Induction:
             new = self._best(shorter.fitted, (old.voice,))[0]._replace(times=old.times)
             known = any(spoken.same(new) for spoken in shorter.rules)
             changed = model
-            if not known and self.covers_enough(new):
+            if not known and self._covers_enough(new):
                 changed = self._model((*before, new, *after), Start(weights, base))
             value = min(model.fitted.value, changed.fitted.value)
             if shorter.fitted.value <= value + price:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from frri.learners.additive._growing import Pull
 from frri.learners.additive._newton import minimum
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from frri._util.arrays import Flags, Floats, Positions
 
@@ -46,61 +46,66 @@ class Fitted(NamedTuple):
     value: float
 
 
-class Loss(Protocol):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Loss:
     """A convex loss of scores to which rules add.
 
     A rule adds to the score that its *voice* names. Degrees are what `Search.stacked` makes of rules,
     and a fit has `weights`, `base` and `value`, whatever else there is in it.
-    """
-
-    @property
-    def start(self) -> Start:
-        """Where to begin, without any rule."""
-
-    @property
-    def voices(self) -> tuple[int, ...]:
-        """All voices, in the order in which equal gains are decided."""
-
-    def fitted(
-        self, voices: Sequence[int], degrees: Any, times: Sequence[int], start: Start
-    ) -> Any:
-        """The weights that minimise the loss, from a guess."""
-
-    def pull(self, fitted: Any, voice: int) -> Any:
-        """What one more rule with this voice is to do."""
-
-    def least_gain(self, fitted: Any) -> float:
-        """What a rule must promise to be worth adding."""
-
-
-@dataclass(frozen=True, eq=False)
-class SoftmaxLoss:
-    """Logarithmic loss of a softmax of votes: a rule's voice is its class, its weight at least 0.
 
     Parameters
     ----------
-    classes : ndarray of int, shape (n_objects,)
     voices : tuple of int
-        All classes.
-    weights : ndarray of float, shape (n_objects,)
+        All voices, in the order in which equal gains are decided.
     penalty : float
+        Of squared weights.
     worth : float
-        What a rule must promise.
-    allowed : tuple of ndarray, optional
-        For each class the sides of attributes that its rules may use.
+        What a rule must promise; of numbers in variances of what is left over.
+    allowed : mapping of int to ndarray, or sequence, optional
+        For each voice the sides of attributes that its rules may use.
     """
 
-    classes: Positions
     voices: tuple[int, ...]
-    weights: Floats
     penalty: float
     worth: float
-    allowed: tuple[Flags, ...] | None = None
+    allowed: Mapping[int, Flags] | Sequence[Flags] | None = None
 
     @property
     def start(self) -> Start:
         """Where to begin, without any rule."""
         return Start(np.empty(0), np.zeros(len(self.voices)))
+
+    def fitted(
+        self, voices: Sequence[int], degrees: Any, times: Sequence[int], start: Start
+    ) -> Any:
+        """The weights that minimise the loss, from a guess."""
+        raise NotImplementedError
+
+    def pull(self, fitted: Any, voice: int) -> Any:
+        """What one more rule with this voice is to do."""
+        raise NotImplementedError
+
+    def least_gain(self, fitted: Any) -> float:  # noqa: ARG002 - where it is the same whatever the fit
+        """What a rule must promise to be worth adding."""
+        return self.worth
+
+    def sides(self, voice: int) -> Flags | None:
+        """The sides of attributes that rules with this voice may use, where not all are allowed."""
+        return None if self.allowed is None else self.allowed[voice]
+
+
+@dataclass(frozen=True, eq=False)
+class SoftmaxLoss(Loss):
+    """Logarithmic loss of a softmax of votes: a rule's voice is its class, its weight at least 0.
+
+    Parameters
+    ----------
+    classes : ndarray of int, shape (n_objects,)
+    weights : ndarray of float, shape (n_objects,)
+    """
+
+    classes: Positions
+    weights: Floats
 
     def fitted(
         self, voices: Sequence[int], degrees: Floats, times: Sequence[int], start: Start
@@ -142,42 +147,24 @@ class SoftmaxLoss:
         return Pull(
             gradient=self.weights * ((self.classes == voice) - P),
             curvature=self.weights * (P * (1.0 - P)),
-            allowed=None if self.allowed is None else self.allowed[voice],
+            allowed=self.sides(voice),
         )
-
-    def least_gain(self, fitted: Fitted) -> float:  # noqa: ARG002 - the same whatever the fit
-        """What a rule must promise to be worth adding."""
-        return self.worth
 
 
 @dataclass(frozen=True, eq=False)
-class SquaredLoss:
+class SquaredLoss(Loss):
     """Squared error of a constant plus the rules' contributions.
+
+    The voices are (0,) for contributions of either sign, (1, -1) for those that are known to go up or down.
 
     Parameters
     ----------
     target : ndarray of float, shape (n_objects,)
     weights : ndarray of float, shape (n_objects,)
-    penalty : float
-    voices : tuple of int
-        (0,) for contributions of either sign, (1, -1) for those that are known to go up or down.
-    allowed : mapping of int to ndarray, optional
-        For the voices 1 and -1 the sides of attributes that their rules may use.
-    worth : float
-        What a rule must promise, in variances of what is left over.
     """
 
     target: Floats
     weights: Floats
-    penalty: float
-    voices: tuple[int, ...]
-    worth: float
-    allowed: dict[int, Flags] | None = None
-
-    @property
-    def start(self) -> Start:
-        """Where to begin, without any rule."""
-        return Start(np.empty(0), np.zeros(1))
 
     def fitted(
         self, voices: Sequence[int], degrees: Floats, times: Sequence[int], start: Start
@@ -210,7 +197,7 @@ class SquaredLoss:
             gradient=self.weights * (-left if voice < 0 else left),
             curvature=self.weights,
             signed=voice == 0,
-            allowed=None if self.allowed is None else self.allowed[voice],
+            allowed=self.sides(voice),
         )
 
     def least_gain(self, fitted: Fitted) -> float:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from frri._util.arrays import Flags, Floats
     from frri.learners._training import TrainingTable
-    from frri.learners.additive._induction import Additive, Spoken
+    from frri.learners.additive._induction import Additive
     from frri.learners.additive._losses import Loss
 
 # Half-width of a ramp, in standard deviations of its attribute.
@@ -213,12 +213,8 @@ class AdditiveRulesClassifier(RuleClassifier):
         else:
             loss = BlockSoftmaxLoss(blocks, **shared)
             search = BlockSearch(*limits, blocks=blocks)
-
-        def covers_enough(spoken: Spoken) -> bool:
-            least = self.min_support * float(sizes[spoken.voice])
-            return not least or search.covered(spoken.rule, spoken.voice) >= least
-
-        return Induction(search, loss, max_rules, self.refine, covers_enough)
+        least = self.min_support * sizes
+        return Induction(search, loss, max_rules, self.refine, lambda voice: float(least[voice]))
 
     def _allowed(self, table: TrainingTable) -> tuple[Flags, ...] | None:
         """For each class the sides of attributes that its rules may use."""

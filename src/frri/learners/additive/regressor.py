@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from frri.learners._training import NumberTable
-    from frri.learners.additive._induction import Spoken
     from frri.learners.additive._losses import Loss
 
 # Half-width of a ramp, in standard deviations of its attribute.
@@ -200,12 +199,8 @@ class AdditiveRulesRegressor(RuleRegressor):
         else:
             loss = BlockSquaredLoss(blocks, **shared)
             search = BlockSearch(*limits, curved=True, blocks=blocks)
-
-        def covers_enough(spoken: Spoken) -> bool:
-            least = self.min_support * search.weight
-            return not least or search.covered(spoken.rule, spoken.voice) >= least
-
-        return Induction(search, loss, max_rules, self.refine, covers_enough, AGAIN)
+        least = self.min_support * search.weight
+        return Induction(search, loss, max_rules, self.refine, lambda _: least, AGAIN)
 
     def _name(self) -> str:
         return "Additive rules"
