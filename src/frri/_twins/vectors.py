@@ -33,6 +33,11 @@ for _bit in range(64):
 
 
 @kernel
+def gap(one, other):
+    """How far apart two bytes are."""
+    return np.uint8(max(one, other) - min(one, other))
+
+
 def lowest(bits):
     """Position of the lowest bit set."""
     return POSITION[((bits & (~bits + ONE)) * SEQUENCE) >> SHIFT]
@@ -70,7 +75,7 @@ def within(cells, j, first, low, high):
 
 
 def _instructions():
-    """The three loops as vector instructions."""
+    """The four of them as single instructions, mostly on vectors."""
     from llvmlite import ir  # type: ignore[import-untyped]  # noqa: PLC0415 - only for the compiler
     from numba.core import cgutils, types  # noqa: PLC0415
     from numba.extending import intrinsic  # noqa: PLC0415
@@ -144,16 +149,23 @@ def _instructions():
 
         return types.uint64(cells, types.int64, types.int64, types.uint8, types.uint8), generate
 
-    return narrow, beyond, within
+    @intrinsic
+    def lowest(_, bits):
+        def generate(context, builder, signature, args):  # noqa: ARG001
+            return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+        return types.int64(bits), generate
+
+    return narrow, beyond, within, lowest
 
 
 @kernel
 def trial(sets, cells, out):
-    """What comes of the three for a few sets and bytes."""
+    """What comes of the four for a few sets and bytes."""
     found = narrow(out, 0, sets, 0, sets, 1, 2)
     above, below = beyond(sets, 0, sets, 1, sets, 0, 2)
     word = within(cells, 1, 3, cells[0, 0], cells[0, 1])
-    return found, out[0, 0], out[0, 7], above, below, word
+    return found, out[0, 0], out[0, 7], above, below, lowest(word), lowest(out[0, 7])
 
 
 def _are_sound():
@@ -164,18 +176,19 @@ def _are_sound():
     cells = np.arange(4 * WORD, dtype=np.uint8).reshape(2, 2 * WORD) * np.uint8(37)
     cells[0, :2] = 40, 200
     found = trial(sets, cells, np.zeros_like(sets))
-    return found == interpreted.trial(sets, cells, np.zeros_like(sets))
+    with np.errstate(over="ignore"):
+        return found == interpreted.trial(sets, cells, np.zeros_like(sets))
 
 
 # Whether the compiled twin has instructions or loops.
 FORM = "loops"
 
 if is_twin(__name__):
-    _loops = narrow, beyond, within
+    _loops = narrow, beyond, within, lowest
     try:
-        narrow, beyond, within = _instructions()
+        narrow, beyond, within, lowest = _instructions()
         FORM = "instructions" if _are_sound() else FORM
     except Exception:  # noqa: BLE001, S110 - whatever another compiler or machine may say
         pass
     if FORM == "loops":
-        narrow, beyond, within = (kernel(loop) for loop in _loops)
+        narrow, beyond, within, lowest = (kernel(loop) for loop in _loops)

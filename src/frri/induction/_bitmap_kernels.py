@@ -16,7 +16,7 @@ from frri.induction import _box_kernels as _boxes
 boxes: Any = companion(_boxes, of=__name__)
 vectors: Any = companion(_vectors, of=__name__)
 span, enemies, place, open_sides = boxes.span, boxes.enemies, boxes.place, boxes.open_sides
-lowest, narrow, beyond = vectors.lowest, vectors.narrow, vectors.beyond
+gap, lowest, narrow, beyond = vectors.gap, vectors.lowest, vectors.narrow, vectors.beyond
 
 BLOCK = _vectors.BLOCK
 
@@ -24,6 +24,9 @@ NONE, ONE, ALL = _vectors.NONE, _vectors.ONE, _vectors.ALL
 # Not literals: for these the compiler would do everything once more. Whether a box is closed remains one: boxes
 # are placed in the innermost loops.
 NO, ZERO = np.bool_(False), np.int64(0)
+# Words that held the nearest enemies of the objects before, and how many objects that are.
+RECENT = 8
+SIGHT = np.uint64(64 * RECENT)
 
 
 # --- Confidences
@@ -49,8 +52,38 @@ def distance(points, initial, u, v, enough):
 
 
 @kernel
+def remember(levels, start, end, slot, members, near):
+    """Put the rows of a word, its last one as often as it takes, among those that are looked at first."""
+    for i in range(64):
+        v = min(start + i, end - 1)
+        members[64 * slot + i] = v
+        for k in range(len(levels)):
+            near[k, 64 * slot + i] = levels[k, v]
+
+
+@kernel
+def first_bound(points, initial, levels, u, members, near, gaps):
+    """Distance to one of the rows remembered, in levels the nearest of them, and its place."""
+    for i in range(SIGHT):
+        gaps[i] = 0
+    for k in range(0, len(levels), 4):
+        a, b, c, d = levels[k, u], levels[k + 1, u], levels[k + 2, u], levels[k + 3, u]
+        for i in range(SIGHT):
+            one = max(gap(a, near[k, i]), gap(b, near[k + 1, i]))
+            other = max(gap(c, near[k + 2, i]), gap(d, near[k + 3, i]))
+            gaps[i] = max(gaps[i], one, other)
+    least = gaps[0]
+    for i in range(SIGHT):
+        least = min(least, gaps[i])
+    place = 0
+    while gaps[place] != least:
+        place += 1
+    return distance(points, initial, u, members[place], np.inf), place
+
+
+@kernel
 def nearest(
-    points, bits, rows, fence, fine, some, every, first, shift, cuts, tops, starts, initial,
+    levels, points, bits, rows, fence, fine, some, every, first, shift, cuts, tops, starts, initial,
     low, high, out,
 ):  # fmt: skip
     """Distance to the nearest enemy, infinite without one, for the rows from `low` to `high`."""
@@ -61,20 +94,29 @@ def nearest(
     box = np.empty((m, 4), dtype=np.int32)
     inside = np.empty((1, BLOCK), dtype=np.uint64)
     attributes = np.arange(m)
-    last = -1
+    members = np.empty(64 * RECENT, dtype=np.int64)
+    near = np.empty((len(levels), 64 * RECENT), dtype=np.uint8)
+    gaps = np.empty(64 * RECENT, dtype=np.uint8)
+    recent = np.empty(RECENT, dtype=np.int64)
+    class_start, oldest = -1, 0
     for u in range(low, high):
         own_start, own_end = fence[bits[u] >> 6, 0], fence[bits[u] >> 6, 1]
-        best = np.inf
-        # The word that held the nearest enemy of the previous object gives a first bound.
-        if last >= 0 and (last < own_start or last >= own_end):
-            for v in range(rows[last], rows[last + 1]):
-                best = min(best, distance(points, initial, u, v, best))
-        else:
+        best, last = np.inf, -1
+        if own_start != class_start:
+            class_start = own_start
             for w in range(n_words):
                 if w < own_start or w >= own_end:
                     d = distance(points, initial, u, rows[w], best)
-                    if d < best:
+                    if d < best or last < 0:
                         best, last = d, w
+            for slot in range(RECENT if last >= 0 else 0):
+                recent[slot] = last
+                remember(levels, rows[last], rows[last + 1], slot, members, near)
+        # Words that held the nearest enemies of the objects before give a first bound.
+        if own_end - own_start < n_words:
+            d, i = first_bound(points, initial, levels, u, members, near, gaps)
+            if d < best or last < 0:
+                best, last = d, recent[i >> 6]
         stale = best < np.inf
         for q in range(some.shape[1] if stale else 0):
             live = span(q, ZERO, n_blocks) & ~span(q, -(-own_start // BLOCK), own_end // BLOCK)
@@ -116,6 +158,13 @@ def nearest(
                             best, last = d, w
                             stale = True
         out[u] = best
+        known = last < 0
+        for slot in range(RECENT):
+            known |= recent[slot] == last
+        if not known:
+            recent[oldest] = last
+            remember(levels, rows[last], rows[last + 1], oldest, members, near)
+            oldest = (oldest + 1) % RECENT
 
 
 # --- Shortening
@@ -175,8 +224,8 @@ def prune(
 
     From the last attribute backwards, find the enemies that the attributes from there on do not
     discern. Then forwards: an enemy that neither the attributes to come nor the conditions kept so
-    far discern needs the side of the attribute it lies beyond. Conditions kept are applied to a
-    block when it is looked at. A `rigid` attribute keeps both sides or none.
+    far discern needs the side of the attribute it lies beyond. Block after block without a branch is
+    quicker than only those that are asked for. A `rigid` attribute keeps both sides or none.
     """
     n_blocks, n_coarse = fine.shape[1], some.shape[1]
     m = points.shape[1]
@@ -184,10 +233,7 @@ def prune(
     flat = fine.reshape(-1, BLOCK)
     live = np.empty((m + 1, n_coarse), dtype=np.uint64)
     later = np.empty(((m + 1) * n_blocks, BLOCK), dtype=np.uint64)
-    alive = np.empty((n_blocks, BLOCK), dtype=np.uint64)
     alive_blocks = np.empty(n_coarse, dtype=np.uint64)
-    applied = np.empty(n_blocks, dtype=np.int32)
-    kept = np.empty((m, 2), dtype=np.int32)
     hits = np.empty(BLOCK, dtype=np.uint64)
     class_start = -1
     for u in range(low, high):
@@ -215,11 +261,10 @@ def prune(
                     cuts_here = inner * n_blocks + b, outer * n_blocks + b
                     found = narrow(later, here, later, after, flat, cuts_here[0], cuts_here[1])
                     live[j, q] |= np.uint64(found) << np.uint64(b & 63)
-        for b in range(n_blocks):
-            applied[b] = -1
+        # Where the enemies are that the conditions kept so far do not discern: from the first one on, in front.
+        source = m * n_blocks
         for q in range(n_coarse):
-            alive_blocks[q] = ALL
-        n_kept = 0
+            alive_blocks[q] = live[m, q]
         for j in range(m):
             k = order[j]
             above, below = NO, NO
@@ -229,29 +274,15 @@ def prune(
                 while todo != NONE:
                     b = 64 * q + lowest(todo)
                     todo &= todo - ONE
-                    if applied[b] < 0:
-                        applied[b] = 0
-                        for i in range(BLOCK):
-                            alive[b, i] = ALL
-                    found = True
-                    for c in range(applied[b], n_kept):
-                        inner, outer = kept[c, 1] * n_blocks + b, kept[c, 0] * n_blocks + b
-                        found = narrow(alive, b, alive, b, flat, inner, outer)
-                        if not found:
-                            break
-                    applied[b] = n_kept
-                    if not found:
-                        alive_blocks[q] &= ~(ONE << np.uint64(b & 63))
-                        continue
                     inner, outer = box[j, 3] * n_blocks + b, box[j, 1] * n_blocks + b
                     after = (j + 1) * n_blocks + b
-                    over, under = beyond(alive, b, later, after, flat, inner, outer)
+                    over, under = beyond(later, source + b, later, after, flat, inner, outer)
                     if exact:
                         above |= over
                         below |= under
                     elif (over and not above) or (under and not below):
                         for i in range(BLOCK):
-                            hits[i] = alive[b, i] & later[after, i]
+                            hits[i] = later[source + b, i] & later[after, i]
                         above, below = confirm(
                             points, rows, fine, u, limit, orders, out, j, b, box, hits, above, below
                         )
@@ -264,11 +295,20 @@ def prune(
                     above = below = above or below
             out[u, k] = above + 2 * below
             if above or below:
-                outer = kept[n_kept, 0] = box[j, 0] if above else first[k + 1] - 1
-                inner = kept[n_kept, 1] = box[j, 2] if below else first[k]
+                outer = box[j, 0] if above else first[k + 1] - 1
+                inner = box[j, 2] if below else first[k]
                 for q in range(n_coarse):
-                    alive_blocks[q] &= some[inner, q] & ~every[outer, q]
-                n_kept += 1
+                    todo = alive_blocks[q] & some[inner, q] & ~every[outer, q]
+                    alive_blocks[q] = NONE
+                    while todo != NONE:
+                        b = 64 * q + lowest(todo)
+                        todo &= todo - ONE
+                        cuts_here = inner * n_blocks + b, outer * n_blocks + b
+                        found = narrow(
+                            later, b, later, source + b, flat, cuts_here[0], cuts_here[1]
+                        )
+                        alive_blocks[q] |= np.uint64(found) << np.uint64(b & 63)
+                source = 0
 
 
 # --- Covers

@@ -20,7 +20,7 @@ from frri._twins import companion, kernel
 from frri._twins import vectors as _vectors
 
 vectors: Any = companion(_vectors, of=__name__)
-narrow, beyond = vectors.narrow, vectors.beyond
+gap, narrow, beyond = vectors.gap, vectors.narrow, vectors.beyond
 
 BLOCK = _vectors.BLOCK
 BUCKETS = 1024
@@ -37,11 +37,6 @@ KEPT = 1 << 22
 
 
 # --- Confidences
-
-
-@kernel
-def gap(one, other):
-    return np.uint8(max(one, other) - min(one, other))
 
 
 @kernel

@@ -208,6 +208,15 @@ class Large:
             starts, initial,
         )  # fmt: skip
 
+    @cached_property
+    def levels(self) -> NDArray[np.uint8]:
+        """Values in a byte each, which tell roughly who is near; attributes are filled up to fours."""
+        m, n = self.layout.columns.shape
+        levels = np.zeros((-(-m // 4) * 4, n), dtype=np.uint8)
+        with np.errstate(invalid="ignore"):
+            levels[:m] = np.fmin(255 * self.layout.columns, 255)
+        return levels
+
     def confidences(self) -> Floats:
         layout = self.layout
         found = np.empty(self.n_rows)
@@ -220,7 +229,7 @@ class Large:
 
     def some_nearest(self, low: int, high: int, found: Floats) -> None:
         """Distance to the nearest enemy of some rows."""
-        self.kernels.nearest(*self.arrays, low, high, found)
+        self.kernels.nearest(self.levels, *self.arrays, low, high, found)
 
     def shorten(self, limits: Floats, orders: Integers) -> NDArray[np.int8]:
         types = np.empty(self.layout.points.shape, dtype=np.int8)
