@@ -45,11 +45,11 @@ from frri.induction._paths import Large, Path, Plain, Small, is_small, written_o
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from frri._util.arrays import Floats, Integers, Types
     from frri.cover.matrix import CoverMatrix
     from frri.cover.peel import Peeled
-    from frri.induction._layout import Floats, Integers
 
 # Shortening asks for failures above `confidence - TOLERANCE`, covering for distances below it.
 TOLERANCE = 1e-6
@@ -80,7 +80,7 @@ class Candidates(NamedTuple):
     """What `induce` returns: one candidate rule per object, and what each of them covers."""
 
     confidence: Floats
-    types: NDArray[np.int8]
+    types: Types
     covers: CoverMatrix
     positions: Integers
     seconds: dict[str, float]  # per step
@@ -136,7 +136,7 @@ def shorten(
     initial: ArrayLike | None = None,
     rigid: ArrayLike | None = None,
     compiled: bool | None = None,
-) -> NDArray[np.int8]:
+) -> Types:
     """Shortened conditions of every object's rule (RULE_PRUNE of the paper).
 
     Starting from SIMILAR throughout, each attribute in turn gets the first of UNUSED, AT_MOST,
@@ -229,7 +229,7 @@ def covers(
 def induce(
     values: ArrayLike,
     classes: ArrayLike | Graded,
-    order: ArrayLike | Callable[[Floats], NDArray[np.int8]],
+    order: ArrayLike | Callable[[Floats], Types],
     *,
     initial: ArrayLike | None = None,
     rigid: ArrayLike | None = None,

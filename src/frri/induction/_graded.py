@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from frri.induction._layout import Floats, Integers
+    from frri._util.arrays import Floats, Integers, Types
 
 # Pairs of objects x attributes that are worth waiting for the compiler, or loading what it has left.
 COMPILED_FROM, LOADED_FROM = 1_000_000_000, 50_000_000
@@ -102,7 +102,7 @@ class GradedTable:
         )
         return found
 
-    def shorten(self, limits: Floats, orders: Integers) -> NDArray[np.int8]:
+    def shorten(self, limits: Floats, orders: Integers) -> Types:
         """The sides that each object's box keeps, by attribute."""
         types = np.zeros(self.points.shape, dtype=np.int8)
         self._run(
@@ -113,7 +113,7 @@ class GradedTable:
         )  # fmt: skip
         return types
 
-    def covered(self, limits: Floats, types: NDArray[np.int8]) -> CoverMatrix:
+    def covered(self, limits: Floats, types: Types) -> CoverMatrix:
         """The objects in the box of every object."""
         n = len(self.points)
         table = np.zeros((n, -(-n // 64)), dtype=np.uint64)

@@ -12,9 +12,9 @@ from frri.cover.matrix import CoverMatrix
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
-    Part = tuple[NDArray[np.int32], NDArray[np.uint64]]
+    from frri._util.arrays import Flags, Floats, Integers, Types, Words
+
+    Part = tuple[NDArray[np.int32], Words]
 
 # Classes of more objects than this are put in an order that keeps neighbours in the same word.
 CLUSTERED_FROM = 1024
@@ -92,7 +92,7 @@ class Layout:
         return bool(self.points.max(initial=0.0) <= 1)
 
     @property
-    def all_initial(self) -> NDArray[np.int8]:
+    def all_initial(self) -> Types:
         """The sides that boxes may have, said in any case."""
         if self.initial is None:
             return np.full(len(self.columns), BOTH_SIDES, dtype=np.int8)
@@ -129,7 +129,7 @@ class Layout:
 
 def declared(
     initial: ArrayLike | None, rigid: ArrayLike | None
-) -> tuple[NDArray[np.int8] | None, NDArray[np.bool_] | None]:
+) -> tuple[Types | None, Flags | None]:
     """What is declared about attributes as arrays, None where it is what holds for all anyway."""
     types = None if initial is None else np.asarray(initial, dtype=np.int8)
     flags = None if rigid is None else np.asarray(rigid, dtype=np.bool_)

@@ -8,12 +8,9 @@ has ceased to be critical cannot become minimal again and is left at once.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from frri._twins import kernel
-
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+from frri._util.arrays import Flags, Integers
 
 NOBODY = -1
 

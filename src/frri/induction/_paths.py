@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from frri._util.arrays import Flags, Floats, Integers, Types, Words
     from frri.cover.peel import Peeled
-    from frri.induction._layout import Floats, Integers, Layout, Part
+    from frri.induction._layout import Layout, Part
 
 # Bytes of bitmaps for every value of a table, up to which it is a small one.
 DENSE_UP_TO = 1 << 25
@@ -46,10 +47,10 @@ class Path(Protocol):
     def confidences(self) -> Floats:
         """Distance to the nearest enemy, at most 1."""
 
-    def shorten(self, limits: Floats, orders: Integers) -> NDArray[np.int8]:
+    def shorten(self, limits: Floats, orders: Integers) -> Types:
         """The sides that each row's box keeps, by attribute."""
 
-    def covered(self, limits: Floats, types: NDArray[np.int8]) -> CoverMatrix:
+    def covered(self, limits: Floats, types: Types) -> CoverMatrix:
         """The objects in the box of every object."""
 
 
@@ -61,14 +62,14 @@ def is_small(layout: Layout) -> bool:
 
 
 def written_out(
-    path: Path, limits: Floats, types: NDArray[np.int8], objects: Integers, room: int | None
+    path: Path, limits: Floats, types: Types, objects: Integers, room: int | None
 ) -> tuple[CoverMatrix, Peeled | None]:
     """Covers by object in so much room, as `frri.cover.peel` has it; only a large table is divided."""
     if room is None or not isinstance(path, Large):
         return path.covered(limits, types), None
     rows = path.layout.rows
 
-    def source(candidates: Integers, wanted: NDArray[np.uint64] | None = None) -> CoverMatrix:
+    def source(candidates: Integers, wanted: Words | None = None) -> CoverMatrix:
         return path.covered_by(limits, types, rows[candidates], wanted)
 
     costs = np.count_nonzero(types, axis=1)[rows]
@@ -93,14 +94,14 @@ class Plain:
             found = plain.nearest_of_sides(layout.columns, layout.first_row, layout.all_initial)
         return np.minimum(found, 1, out=found)
 
-    def shorten(self, limits: Floats, orders: Integers) -> NDArray[np.int8]:
+    def shorten(self, limits: Floats, orders: Integers) -> Types:
         layout = self.layout
         return plain.shorten(
             self.ranking, layout.bits, layout.first_row, layout.first_word, limits, orders,
             layout.initial, layout.rigid,
         )  # fmt: skip
 
-    def covered(self, limits: Floats, types: NDArray[np.int8]) -> CoverMatrix:
+    def covered(self, limits: Floats, types: Types) -> CoverMatrix:
         layout = self.layout
         found = plain.covered(
             self.ranking, layout.bits, layout.first_row, layout.first_word, limits, types
@@ -119,7 +120,7 @@ class Small:
         self.placed: tuple[Floats, NDArray[np.int32]] | None = None
 
     @cached_property
-    def table(self) -> tuple[NDArray[np.uint64], NDArray[np.int32], Floats, NDArray[np.int32]]:
+    def table(self) -> tuple[Words, NDArray[np.int32], Floats, NDArray[np.int32]]:
         """Bitmaps, first cuts, cuts, and where to begin to look for one."""
         m, n = self.layout.columns.shape
         first, cuts = np.empty(m + 1, dtype=np.int32), np.empty(m * (n + 1))
@@ -141,7 +142,7 @@ class Small:
             self.placed = limits, cutoffs
         return self.placed[1]
 
-    def shorten(self, limits: Floats, orders: Integers) -> NDArray[np.int8]:
+    def shorten(self, limits: Floats, orders: Integers) -> Types:
         fine, first, *_ = self.table
         types = np.empty(self.layout.points.shape, dtype=np.int8)
         self.kernels.prune(
@@ -150,7 +151,7 @@ class Small:
         )  # fmt: skip
         return types
 
-    def covered(self, limits: Floats, types: NDArray[np.int8]) -> CoverMatrix:
+    def covered(self, limits: Floats, types: Types) -> CoverMatrix:
         layout = self.layout
         fine, first, cuts, _ = self.table
         sizes = np.diff(self.first_word)
@@ -231,27 +232,27 @@ class Large:
         """Distance to the nearest enemy of some rows."""
         self.kernels.nearest(self.levels, *self.arrays, low, high, found)
 
-    def shorten(self, limits: Floats, orders: Integers) -> NDArray[np.int8]:
+    def shorten(self, limits: Floats, orders: Integers) -> Types:
         types = np.empty(self.layout.points.shape, dtype=np.int8)
         self.run(lambda low, high: self.some_shortened(limits, orders, low, high, types))
         return types
 
     def some_shortened(
-        self, limits: Floats, orders: Integers, low: int, high: int, types: NDArray[np.int8]
+        self, limits: Floats, orders: Integers, low: int, high: int, types: Types
     ) -> None:
         """The sides that the boxes of some rows keep."""
         types[low:high] = self.layout.all_initial
         self.kernels.prune(*self.arrays, self.rigid, limits, orders, self.exact, low, high, types)
 
-    def covered(self, limits: Floats, types: NDArray[np.int8]) -> CoverMatrix:
+    def covered(self, limits: Floats, types: Types) -> CoverMatrix:
         return self.covered_by(limits, types, self.layout.rows)
 
     def covered_by(
         self,
         limits: Floats,
-        types: NDArray[np.int8],
+        types: Types,
         asked: Integers,
-        wanted: NDArray[np.uint64] | None = None,
+        wanted: Words | None = None,
     ) -> CoverMatrix:
         """What the boxes of some rows contain, in their order, of the objects wanted (as words) or of all."""
         order = np.argsort(asked, kind="stable")  # neighbours look at the same blocks
@@ -281,12 +282,12 @@ class Large:
     def some_covered(
         self,
         limits: Floats,
-        types: NDArray[np.int8],
+        types: Types,
         low: int,
         high: int,
         lengths: Integers,
         asked: Integers | None = None,
-        among: NDArray[np.uint64] | None = None,
+        among: Words | None = None,
     ) -> Part:
         """The words that the rules of some rows cover; notes how many are of each row.
 
@@ -318,11 +319,11 @@ class Large:
 
 
 def _with_copies(
-    first: NDArray[np.int32], cuts: Floats, tops: Floats, missing: NDArray[np.bool_]
+    first: NDArray[np.int32], cuts: Floats, tops: Floats, missing: Flags
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats, Floats]:
     """Incomplete attributes with their cuts twice, and how far the copies are from the originals."""
     counts = np.diff(first)
-    twice: NDArray[np.bool_] = np.logical_or.reduce(missing, axis=1)
+    twice: Flags = np.logical_or.reduce(missing, axis=1)
     shift = np.where(twice, counts, np.int32(0))
     ends = zip(first[:-1], first[1:], twice, strict=True)
     index = np.concatenate([np.tile(np.arange(low, high), 1 + again) for low, high, again in ends])

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
-    Words = NDArray[np.uint64]
+    from frri._util.arrays import Flags, Floats, Integers, Types, Words
 
 # Size of one block of boxes, in words of 64 bits unless that is too few rows, and of one block of
 # distances, which should stay in the cache.
@@ -65,7 +63,7 @@ def nearest(columns: Floats, first_row: list[int]) -> Floats:
     return found
 
 
-def nearest_of_sides(columns: Floats, first_row: list[int], initial: NDArray[np.int8]) -> Floats:
+def nearest_of_sides(columns: Floats, first_row: list[int], initial: Types) -> Floats:
     """The same as `nearest` where values are missing or boxes have only one side.
 
     The distance from a row to another then differs from the one back.
@@ -112,7 +110,7 @@ class Ranking:
         Where values are missing, if any are. They rank last.
     """
 
-    def __init__(self, columns: Floats, missing: NDArray[np.bool_] | None = None) -> None:
+    def __init__(self, columns: Floats, missing: Flags | None = None) -> None:
         self.columns = columns
         self.missing = missing
         n_attributes, n_rows = columns.shape
@@ -210,9 +208,9 @@ def shorten(
     first_word: list[int],
     limits: Floats,
     orders: Integers,
-    initial: NDArray[np.int8] | None = None,
-    rigid: NDArray[np.bool_] | None = None,
-) -> NDArray[np.int8]:
+    initial: Types | None = None,
+    rigid: Flags | None = None,
+) -> Types:
     """Condition types of every row's rule, in the attribute order of its row of `orders`.
 
     `bits` are the positions of the rows; classes begin at words `first_word`. Boxes have both sides
@@ -259,8 +257,8 @@ def prune(
     below: Words,
     enemies: Words,
     order: Integers,
-    rigid: NDArray[np.bool_] | None = None,
-) -> NDArray[np.int8]:
+    rigid: Flags | None = None,
+) -> Types:
     """RULE_PRUNE for a block of rows at once; overwrites the sets it is given.
 
     While the attributes to come are all SIMILAR, an enemy is critical for an attribute if neither
@@ -309,7 +307,7 @@ def covered(
     first_row: list[int],
     first_word: list[int],
     limits: Floats,
-    types: NDArray[np.int8],
+    types: Types,
 ) -> tuple[Integers, list[tuple[NDArray[np.int32], Words]]]:
     """Objects covered by every row's rule: words per row, then words and their bits in parts."""
     n_attributes, n_rows = ranking.columns.shape

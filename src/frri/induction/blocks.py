@@ -19,8 +19,8 @@ from frri.induction._paths import Large, is_small
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from frri._util.arrays import Floats, Integers, Types, Words
     from frri.cover.matrix import CoverMatrix
-    from frri.induction._layout import Floats, Integers
 
 # Objects in a block, and how many blocks there are at most before they become larger.
 BLOCK, MOST_BLOCKS = 4096, 1024
@@ -102,9 +102,7 @@ class Blocks:
         self.path.some_nearest(low, high, found)
         return np.minimum(found[low:high], 1)
 
-    def shorten(
-        self, low: int, high: int, confidence: Floats, orders: Integers
-    ) -> NDArray[np.int8]:
+    def shorten(self, low: int, high: int, confidence: Floats, orders: Integers) -> Types:
         """The conditions of some rows, whose confidences and orders (or the one of all) are given."""
         types = np.empty(self.layout.points.shape, dtype=np.int8)
         if len(orders) > 1:
@@ -117,8 +115,8 @@ class Blocks:
         low: int,
         high: int,
         confidence: Floats,
-        types: NDArray[np.int8],
-        wanted: NDArray[np.uint64] | None = None,
+        types: Types,
+        wanted: Words | None = None,
         asked: Integers | None = None,
     ) -> CoverMatrix:
         """What the rules of some rows cover: all of them, or those asked for; of objects wanted, or of all."""

@@ -27,12 +27,9 @@ from frri.induction._layout import Layout
 from frri.induction._plain import Ranking
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from frri.induction._layout import Floats, Integers
-
-    Flags = NDArray[np.bool_]
-    Words = NDArray[np.uint64]
+    from frri._util.arrays import Flags, Floats, Integers, Types
 
 # Objects x attributes from which it pays to compile the search and, where an earlier process has left
 # it compiled, to load it.
@@ -44,7 +41,7 @@ class MinimalRules(NamedTuple):
     """What `all_minimal` returns: many candidate rules per object, and what each of them covers."""
 
     anchors: Integers  # the object of each candidate
-    types: NDArray[np.int8]
+    types: Types
     covers: CoverMatrix
     incomplete: Integers  # the objects that have more minimal rules
 
@@ -111,7 +108,7 @@ def shortest(
     *,
     initial: ArrayLike | None = None,
     rigid: ArrayLike | None = None,
-) -> NDArray[np.int8]:
+) -> Types:
     """A rule of every object than which none has fewer conditions.
 
     Among these one with the fewest sides, and among those one fixed by the order of the attributes: a
@@ -148,7 +145,7 @@ def shortest(
     return boxes.declared(types)
 
 
-def _by_cover(clauses: Flags) -> NDArray[np.int8]:
+def _by_cover(clauses: Flags) -> Types:
     """The types of a shortest rule, as a minimum cover of its clauses."""
     n_attributes = clauses.shape[1] // 2
     above, below = clauses[:, ::2].T, clauses[:, 1::2].T
@@ -262,12 +259,12 @@ class _Boxes:
         limit = self.limits[u]
         return ~self._by_side(difference >= limit, difference <= -limit).T
 
-    def sides(self, types: NDArray[np.int8]) -> Flags:
+    def sides(self, types: Types) -> Flags:
         """The sides of a rule."""
         (sides,) = self._by_side((types[None] & 1) > 0, (types[None] & 2) > 0)
         return np.asarray(sides)
 
-    def declared(self, types: NDArray[np.int8]) -> NDArray[np.int8]:
+    def declared(self, types: Types) -> Types:
         """Types as they are written: both sides for a rigid attribute."""
         if self.layout.rigid is None:
             return types
