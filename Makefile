@@ -12,14 +12,17 @@ export PYTHONDONTWRITEBYTECODE :=
 # What is not imported need not be compiled: half of the time of an installation.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test lint types tests thorough test-oldest coverage browser bench docs gallery dist clean
+.PHONY: demo test lint types imported tests thorough test-oldest coverage chromium browser bench docs gallery dist clean
 
 demo: $(VENV)/installed
 	$(BIN)/frri demo
 
-# Types are checked while the first tests wait for something.
-test: lint
-	$(MAKE) -j2 types tests
+# Two things at a time, where one waits for the network or has only one core to use.
+test:
+	$(MAKE) -j2 $(VENV)/installed-dev chromium
+	$(MAKE) lint
+	$(MAKE) -j2 types imported
+	$(MAKE) tests
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
@@ -27,6 +30,10 @@ lint: $(VENV)/installed-dev
 
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
+
+# Whatever tests import is compiled to byte code once, not by each of four workers at the same time.
+imported: $(VENV)/installed-dev
+	$(BIN)/python -m pytest --collect-only -qq >/dev/null
 
 # Two workers more than two cores have: many tests wait for a browser or another process, and these take turns
 # with others (tests/conftest.py). Tests of a file share what they have opened and compiled.
@@ -55,8 +62,10 @@ coverage: browser
 # skipped, in CI by failing.
 CHROMIUM := /usr/bin/chromium-headless-shell
 AXE := $(VENV)/axe/node_modules/axe-core/axe.min.js
-browser: $(VENV)/installed-dev
+chromium:
 	@test -x $(CHROMIUM) || ! command -v apt-get >/dev/null || { apt-get update && { apt-get install -y chromium-headless-shell || apt-get install -y chromium; }; } || true
+
+browser: chromium $(VENV)/installed-dev
 	@test -x $(CHROMIUM) || test -x /usr/bin/chromium || $(BIN)/python -m playwright install chromium || true
 	@test -e $(AXE) || ! command -v npm >/dev/null || npm install --silent --no-fund --prefix $(VENV)/axe axe-core || true
 

@@ -104,6 +104,26 @@ def test_what_is_imported_while_a_twin_is_loaded_stays_interpreted(write):
     assert type(twin.same) is not type(plain.same) is type(lambda: None)
 
 
+def test_an_inner_kernel_is_called_by_kernels_only(write):
+    module = write(
+        "layers_of_kernels", SLOW.replace("import kernel", "import inner_kernel as kernel")
+    )
+    assert module.late(1) == 3
+    with pytest.raises(TypeError, match=r"late is called by other kernels only\."):
+        compiled(module).late(1)
+    around = """
+        import layers_of_kernels
+        from frri._twins import companion, kernel
+
+        layers = companion(layers_of_kernels, __name__)
+
+        @kernel
+        def outer(x):
+            return layers.late(x) + 1
+        """
+    assert compiled(write("outer_kernels", around)).outer(1) == 4
+
+
 def test_a_twin_that_cannot_be_loaded_leaves_nothing_behind(write, tmp_path):
     module = write("failing_kernels", "from frri._twins import kernel, is_twin")
     source = tmp_path / "failing_kernels.py"

@@ -60,27 +60,28 @@ def is_twin(name: str) -> bool:
 
 def kernel(function: Function) -> Function:
     """Mark a function of a kernel module: compiled in the compiled twin, plain otherwise."""
+    return _twin(function) if is_twin(function.__module__) else function
+
+
+def inner_kernel(function: Function) -> Function:
+    """Mark a kernel that only other kernels call: a fifth less to compile, as Python has no way in."""
     if not is_twin(function.__module__):
         return function
-    import numba  # noqa: PLC0415 - half a second to import, wanted only here
-
-    _ask_before_compiling()
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-    twin: Any = numba.njit(**options)(function)
-    try:
-        _keep_on_disk(twin, function.__module__)
-    except (RuntimeError, AttributeError, OSError):  # no place to write to, or another numba
-        twin = numba.njit(**options)(function)
+    twin = _twin(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    twin.__class__ = _without_entrance()
     return twin  # type: ignore[no-any-return]
 
 
-def either(*, interpreted: Function, loops: Function) -> Function:
+def either(*, interpreted: Function, loops: Function, inner: bool = False) -> Function:
     """The form of a kernel that suits the module: array operations plain, loops in the compiled twin.
 
     For the few kernels where one source cannot be quick both ways. The two forms must agree bit for
-    bit: elementwise operations in the same order, or sums that are exact.
+    bit: elementwise operations in the same order, or sums that are exact. An inner one is called by
+    other kernels only.
     """
-    return kernel(loops) if is_twin(loops.__module__) else interpreted
+    if not is_twin(loops.__module__):
+        return interpreted
+    return inner_kernel(loops) if inner else kernel(loops)
 
 
 def companion(module: ModuleType, of: str) -> Any:
@@ -158,6 +159,31 @@ def asking(question: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         _questions.asked = outer
+
+
+def _twin(function: Function, **further: bool) -> Any:
+    import numba  # noqa: PLC0415 - half a second to import, wanted only here
+
+    _ask_before_compiling()
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", **further}
+    twin: Any = numba.njit(**options)(function)
+    try:
+        _keep_on_disk(twin, function.__module__)
+    except (RuntimeError, AttributeError, OSError):  # no place to write to, or another numba
+        twin = numba.njit(**options)(function)
+    return twin
+
+
+@cache
+def _without_entrance() -> type:
+    """What a compiled kernel is that says so when Python calls it, where numba would end the process."""
+    from numba.core.registry import CPUDispatcher  # noqa: PLC0415 - as in `_twin`
+
+    class InnerKernel(CPUDispatcher):
+        def __call__(self, *_: Any) -> None:
+            raise TypeError(f"{self.py_func.__name__} is called by other kernels only.")
+
+    return InnerKernel
 
 
 def _loaded(name: str, source: Path) -> ModuleType:

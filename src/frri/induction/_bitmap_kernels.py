@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from frri._twins import companion, kernel
+from frri._twins import companion, inner_kernel, kernel
 from frri._twins import vectors as _vectors
 from frri.induction import _box_kernels as _boxes
 
@@ -32,7 +32,7 @@ SIGHT = np.uint64(64 * RECENT)
 # --- Confidences
 
 
-@kernel
+@inner_kernel
 def distance(points, initial, u, v, enough):
     """Chebyshev distance from row `u` to row `v`, or anything not below `enough`."""
     largest = 0.0
@@ -170,7 +170,7 @@ def nearest(
 # --- Shortening
 
 
-@kernel
+@inner_kernel
 def critical(points, u, v, limit, orders, types, j):
     """Whether neither the conditions kept before place `j` nor the attributes after it discern v.
 
@@ -191,7 +191,7 @@ def critical(points, u, v, limit, orders, types, j):
     return True
 
 
-@kernel
+@inner_kernel
 def confirm(points, rows, fine, u, limit, orders, types, j, b, box, hits, above, below):
     """Whether enemies among the hits in block `b` make either side needed that was not before."""
     k = orders[u if len(orders) > 1 else 0, j]
@@ -314,7 +314,7 @@ def prune(
 # --- Covers
 
 
-@kernel
+@inner_kernel
 def is_inside(points, u, v, limit, types, attributes, used):
     """Whether row `v` is inside the open box of row `u`."""
     for c in range(used):

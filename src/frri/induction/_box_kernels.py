@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from frri._twins import companion, kernel
+from frri._twins import companion, inner_kernel, kernel
 from frri._twins import vectors as _vectors
 
 vectors: Any = companion(_vectors, of=__name__)
@@ -39,7 +39,7 @@ BUCKETS = 1024
 NONE, ONE, ALL = _vectors.NONE, _vectors.ONE, _vectors.ALL
 
 
-@kernel
+@inner_kernel
 def span(q, start, end):
     """The bits from `start` to `end` that are in word `q`."""
     low = max(start - 64 * q, 0)
@@ -97,7 +97,7 @@ def bins(ascending, most):
     return first, cuts[:total].copy(), tops[:total].copy()
 
 
-@kernel
+@inner_kernel
 def bucket(value):
     return min(max(int(value * BUCKETS), 0), BUCKETS - 1)
 
@@ -158,7 +158,7 @@ def fill(columns, bits, first, shift, cuts, starts, fine, some, every):
                 every[cut, b >> 6] |= np.uint64(missing == NONE) << np.uint64(b & 63)
 
 
-@kernel
+@inner_kernel
 def enemies(fine, own_start, own_end, live, sets):
     """The objects outside a class, and the blocks they are in."""
     live[:] = NONE
@@ -174,7 +174,7 @@ def enemies(fine, own_start, own_end, live, sets):
 # --- Boxes
 
 
-@kernel
+@inner_kernel
 def place(points, first, cuts, tops, starts, u, limit, closed, attributes, count, box):
     """Put the sides of a box around row `u` among the cuts of its first `count` attributes.
 
@@ -225,7 +225,7 @@ def place(points, first, cuts, tops, starts, u, limit, closed, attributes, count
             box[j, 2 if side else 1] = other
 
 
-@kernel
+@inner_kernel
 def open_sides(points, first, shift, initial, u, attributes, count, box):
     """Open the sides that a box must not have, all sides where row `u` misses the value.
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from frri._twins import companion, kernel
+from frri._twins import companion, inner_kernel, kernel
 from frri._twins import vectors as _vectors
 
 vectors: Any = companion(_vectors, of=__name__)
@@ -39,7 +39,7 @@ KEPT = 1 << 22
 # --- Confidences
 
 
-@kernel
+@inner_kernel
 def apart(levels, u, left, out):
     """Levels between row `u` and the rows of the strip that begins at `left`.
 
@@ -56,7 +56,7 @@ def apart(levels, u, left, out):
             out[i] = max(out[i], one, other)
 
 
-@kernel
+@inner_kernel
 def distance(points, u, v, enough):
     """Chebyshev distance from row `u` to row `v`, or anything not below `enough`."""
     largest = 0.0
@@ -67,13 +67,13 @@ def distance(points, u, v, enough):
     return largest
 
 
-@kernel
+@inner_kernel
 def facing(first_row, code, earlier):
     """The rows of all classes before one, or of all classes after it."""
     return (0, first_row[code]) if earlier else (first_row[code + 1], first_row[-1])
 
 
-@kernel
+@inner_kernel
 def count_strips(first_row, earlier):
     """In how many strips each row faces the classes before its own, or after it."""
     total = 0
@@ -146,12 +146,12 @@ def nearest(points, columns, first_row, out):
 # --- The table
 
 
-@kernel
+@inner_kernel
 def bucket(value):
     return min(max(int(value * BUCKETS), 0), BUCKETS - 1)
 
 
-@kernel
+@inner_kernel
 def sort(column, ends, rows):
     """Rows by value: first into buckets, then by insertion, for which little is left to do."""
     n = len(column)

@@ -13,7 +13,7 @@ holds. `initial` has the sides that a box may have, by attribute: 1 for above, 2
 
 import numpy as np
 
-from frri._twins import either, kernel
+from frri._twins import either, inner_kernel
 
 ONE = np.uint64(1)
 
@@ -21,13 +21,13 @@ ONE = np.uint64(1)
 BLOCK_PAIRS = 1 << 16
 
 
-@kernel
+@inner_kernel
 def agreement(numbers, tau, u, v):
     """The degree to which the decision of one object agrees with the rule of another."""
     return max(0.0, 1.0 - abs(numbers[v] - numbers[u]) / tau)
 
 
-@kernel
+@inner_kernel
 def fails(difference, sides, limit):
     """Whether a value that differs so much from the anchor's fails by more than a limit."""
     return (sides & 1 and difference > limit) or (sides & 2 and -difference > limit)

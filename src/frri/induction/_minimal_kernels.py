@@ -9,7 +9,7 @@ has ceased to be critical cannot become minimal again and is left at once.
 
 import numpy as np
 
-from frri._twins import kernel
+from frri._twins import inner_kernel, kernel
 from frri._util.arrays import Flags, Integers
 
 NOBODY = -1
@@ -98,7 +98,7 @@ def minimal_choices(clauses: Flags, preference: Integers, limit: int) -> tuple[F
     return found[:n_found], True
 
 
-@kernel
+@inner_kernel
 def _choose(
     side: int, clauses: Integers, hits: Integers, hitters: Integers, critical: Integers
 ) -> None:
@@ -111,7 +111,7 @@ def _choose(
         hitters[clause] += side
 
 
-@kernel
+@inner_kernel
 def _take_back(
     side: int, clauses: Integers, hits: Integers, hitters: Integers, critical: Integers
 ) -> None:

@@ -11,7 +11,7 @@ as soon as it cannot matter any more. Both do the same operations in the same or
 import numpy as np
 
 from frri import fuzzy
-from frri._twins import either, kernel
+from frri._twins import either, inner_kernel, kernel
 from frri._util.arrays import Flags, Floats, Integers
 
 # The numbers by which kernels know the t-norms.
@@ -138,7 +138,7 @@ def _join(a: float, b: float, t_norm: int) -> float:
     return smaller
 
 
-@kernel
+@inner_kernel
 def _degree(x: float, y: float, width: float, is_nominal: bool) -> float:
     if is_nominal:
         return 1.0 if x == y else 0.0

@@ -9,7 +9,7 @@ of its own, which is in no support.
 
 import numpy as np
 
-from frri._twins import kernel
+from frri._twins import inner_kernel
 
 # Cells: numbers lie from 0 to the last one of the grid, codes before a category never seen.
 LAST = 254
@@ -18,7 +18,7 @@ MISSING = 255
 N_CELLS = 256
 
 
-@kernel
+@inner_kernel
 def on_grid(x, origin, cells_per_unit):
     """A number as a cell of a column's grid; never out of order."""
     cell = (x - origin) * cells_per_unit
@@ -29,13 +29,13 @@ def on_grid(x, origin, cells_per_unit):
     return np.uint8(0)
 
 
-@kernel
+@inner_kernel
 def of_code(code):
     """The cell of a category."""
     return np.uint8(code % NEVER_SEEN) if code >= 0 else np.uint8(NEVER_SEEN)
 
 
-@kernel
+@inner_kernel
 def grids(n_columns, columns, support_low, support_high):
     """Origin and fineness of a grid over the bounds in each column."""
     lowest = np.full(n_columns, np.inf)
@@ -56,7 +56,7 @@ def grids(n_columns, columns, support_low, support_high):
     return lowest, fineness
 
 
-@kernel
+@inner_kernel
 def supports(n_columns, rules):
     """The grids of the columns, and the bounds of the conditions in cells."""
     conditions, sets, gaps, _, columns, _, _ = rules
@@ -84,7 +84,7 @@ def supports(n_columns, rules):
     return (origin, fineness, nominal), low, high
 
 
-@kernel
+@inner_kernel
 def cells_of_codes(allowed, begin, end):
     """The least and the greatest cell of the codes that a condition allows, from begin to end."""
     low, high = np.uint8(NEVER_SEEN), np.uint8(0)

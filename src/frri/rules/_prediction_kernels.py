@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from frri._twins import companion, kernel
+from frri._twins import companion, inner_kernel, kernel
 from frri._twins import vectors as _vectors
 from frri.rules import _cell_kernels as _cells
 from frri.rules import _sure_kernels as _sure
@@ -35,7 +35,7 @@ WHOLE, ZERO = np.int64(BLOCK), np.int64(0)
 TILE = 64
 
 
-@kernel
+@inner_kernel
 def lower(degree, inside, n_left, support, core, slope, sign):
     """Lower degrees to what one side of a condition allows; the left side is the right one mirrored."""
     for s in range(n_left):
@@ -63,7 +63,7 @@ def inside_supports(cells, begin, end, columns, low, high, left):
     return n_left
 
 
-@kernel
+@inner_kernel
 def inside_or_missing(cells, begin, end, columns, low, high, left):
     """The same where conditions hold for missing values."""
     n_left = 0
@@ -80,7 +80,7 @@ def inside_or_missing(cells, begin, end, columns, low, high, left):
     return n_left
 
 
-@kernel
+@inner_kernel
 def load(values, rows, size, lows, highs, block):
     """Bring some rows into a block, column by column, clipped to the training range."""
     for first in range(0, size, TILE):
@@ -91,7 +91,7 @@ def load(values, rows, size, lows, highs, block):
                 block[j, i] = highs[j] if x > highs[j] else x
 
 
-@kernel
+@inner_kernel
 def fill_cells(block, size, grid, cells):
     """The cells of a block."""
     origin, fineness, nominal = grid
@@ -107,7 +107,7 @@ def fill_cells(block, size, grid, cells):
                 cells[j, i] = MISSING if np.isnan(x) else cell
 
 
-@kernel
+@inner_kernel
 def holds(x, rules, k):
     """Whether nominal condition k holds for a code."""
     allowed, code_0 = rules[1]
@@ -116,7 +116,7 @@ def holds(x, rules, k):
     return allowed[code_0[k] + int(x)]
 
 
-@kernel
+@inner_kernel
 def lower_to(degree, inside, n_left, conditions, k):
     """Lower degrees to what condition k allows."""
     support_low, core_low, core_high, support_high, slope_low, slope_high = conditions
@@ -126,7 +126,7 @@ def lower_to(degree, inside, n_left, conditions, k):
         lower(degree, inside, n_left, support_high[k], core_high[k], slope_high[k], 1.0)
 
 
-@kernel
+@inner_kernel
 def raise_best(block, rules, r, left, n_left, inside, degree, best):
     """Raise `best` to weight x degree of rule r, for the objects of a block named in `left`.
 
@@ -150,7 +150,7 @@ def raise_best(block, rules, r, left, n_left, inside, degree, best):
         best[left[s], c] = max(best[left[s], c], weights[r] * degree[s])
 
 
-@kernel
+@inner_kernel
 def decide_silent(values, rows, n_silent, lows, highs, rules, block, degree, nearest, decided):
     """Give the objects that no rule covers the class of the nearest rule."""
     conditions, sets, gaps, indptr, columns, weights, rule_classes = rules
@@ -191,7 +191,7 @@ def sure_tables(n_columns, n_classes, rules):
     return tables(n_columns, n_classes, rules, grid, (low, high))
 
 
-@kernel
+@inner_kernel
 def weigh(values, rows, size, lows, highs, rules, room, decided, scores, silent, n_silent):
     """Decide about some rows by the degrees of rules.
 
@@ -224,7 +224,7 @@ def weigh(values, rows, size, lows, highs, rules, room, decided, scores, silent,
     return n_silent
 
 
-@kernel
+@inner_kernel
 def take_first(queue, n):
     """Leave away the first block of a queue of n rows; returns how many are left."""
     for s in range(BLOCK, n):

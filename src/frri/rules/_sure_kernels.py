@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from frri._twins import companion, kernel
+from frri._twins import companion, inner_kernel
 from frri._twins import vectors as _vectors
 from frri.rules import _cell_kernels as _cells
 
@@ -28,7 +28,7 @@ SEVERAL = -2
 TINY = 1e-280
 
 
-@kernel
+@inner_kernel
 def cells_of_numbers(k, rules, grid, bounds, weight):
     """The cells that numeric condition k allows, and those for all of whose values it holds.
 
@@ -45,7 +45,7 @@ def cells_of_numbers(k, rules, grid, bounds, weight):
     return low, high, first, last
 
 
-@kernel
+@inner_kernel
 def forbid_codes(allowing, bit, allowed):
     """Take a rule from the sets of those cells whose codes its condition does not allow."""
     for cell in range(NEVER_SEEN + 1):
@@ -60,7 +60,7 @@ def forbid_codes(allowing, bit, allowed):
             allowing[2 * cell + 1] &= ~bit
 
 
-@kernel
+@inner_kernel
 def tables(n_columns, n_classes, rules, grid, bounds):
     """Words of rules x columns x cells: who may hold there, and who does. And the rules of each class."""
     _, sets, gaps, indptr, columns, weights, rule_classes = rules
@@ -96,7 +96,7 @@ def tables(n_columns, n_classes, rules, grid, bounds):
     return table.reshape(n_words, n_columns * 2 * N_CELLS), of_class
 
 
-@kernel
+@inner_kernel
 def fill_rows(values, first, size, lows, highs, grid, cells):
     """The cells of some rows, clipped to the training range."""
     origin, fineness, nominal = grid
@@ -117,7 +117,7 @@ def fill_rows(values, first, size, lows, highs, grid, cells):
                 cells[i, j] = MISSING if np.isnan(x) else of_code(int(x))
 
 
-@kernel
+@inner_kernel
 def classes_of_rows(cells, size, sure, rule_classes, found, fires):
     """Of each row the one class whose rules can cover it, if it is one, and whether one does."""
     table, of_class = sure

@@ -11,14 +11,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._twins import either, kernel
+from frri._twins import either, inner_kernel
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bytes = NDArray[np.int8]
 
 
-@kernel
+@inner_kernel
 def rounded(multipliers: Floats, n_candidates: int, largest_cost: float, size: int) -> Floats:
     """Nonnegative multipliers on a grid so coarse that all sums made of them are exact."""
     y = np.maximum(multipliers, 0.0)
@@ -42,10 +42,10 @@ def _prices_loops(objects_from: Ints, objects: Ints, y: Floats) -> Floats:
     return prices
 
 
-_prices = either(interpreted=_prices_interpreted, loops=_prices_loops)
+_prices = either(interpreted=_prices_interpreted, loops=_prices_loops, inner=True)
 
 
-@kernel
+@inner_kernel
 def exact_bound(
     objects_from: Ints,
     objects: Ints,

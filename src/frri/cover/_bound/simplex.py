@@ -12,7 +12,7 @@ form walk through exactly the same pivots. Nothing here is trusted as a proof: s
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._twins import either, kernel
+from frri._twins import either, inner_kernel
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -54,7 +54,7 @@ def _leaving_loops(table: Floats, weights: Floats) -> int:
     return row
 
 
-_leaving = either(interpreted=_leaving_interpreted, loops=_leaving_loops)
+_leaving = either(interpreted=_leaving_interpreted, loops=_leaving_loops, inner=True)
 
 
 def _entering_interpreted(table: Floats, row: int) -> int:
@@ -87,7 +87,7 @@ def _entering_loops(table: Floats, row: int) -> int:
     return column
 
 
-_entering = either(interpreted=_entering_interpreted, loops=_entering_loops)
+_entering = either(interpreted=_entering_interpreted, loops=_entering_loops, inner=True)
 
 
 def _pivot_interpreted(table: Floats, weights: Floats, row: int, column: int) -> None:
@@ -135,10 +135,10 @@ def _pivot_loops(table: Floats, weights: Floats, row: int, column: int) -> None:
     table[row, column] = 1.0 / pivot
 
 
-_pivot = either(interpreted=_pivot_interpreted, loops=_pivot_loops)
+_pivot = either(interpreted=_pivot_interpreted, loops=_pivot_loops, inner=True)
 
 
-@kernel
+@inner_kernel
 def _turn_those_above_one(
     table: Floats, basic: Ints, fixed: Bytes, turned: Flags, n_candidates: int
 ) -> bool:
@@ -154,7 +154,7 @@ def _turn_those_above_one(
     return any_above
 
 
-@kernel
+@inner_kernel
 def reoptimise(  # noqa: C901 - one loop, all in one kernel
     table: Floats,
     basic: Ints,
@@ -274,7 +274,7 @@ def _child_loops(  # noqa: C901 - one pass over everything
     return child, basis, nonbasic[columns[:width]], measure
 
 
-child = either(interpreted=_child_interpreted, loops=_child_loops)
+child = either(interpreted=_child_interpreted, loops=_child_loops, inner=True)
 """The tableau after fixing some variables, without the columns and rows that no longer matter.
 
 A variable fixed at one moves the right-hand sides, its own by one if it is basic: from then on it stands
@@ -313,7 +313,7 @@ def _penalties_loops(table: Floats, rows: Ints) -> tuple[Floats, Floats]:
     return down, up
 
 
-penalties = either(interpreted=_penalties_interpreted, loops=_penalties_loops)
+penalties = either(interpreted=_penalties_interpreted, loops=_penalties_loops, inner=True)
 """What the objective gains at least per unit, at the next pivot, by pushing a basic variable down or up."""
 
 
@@ -384,11 +384,11 @@ def _missing_loops(
     return found[:count]
 
 
-missing = either(interpreted=_missing_interpreted, loops=_missing_loops)
+missing = either(interpreted=_missing_interpreted, loops=_missing_loops, inner=True)
 """The objects whose rows were left out and which the solution does not cover."""
 
 
-@kernel
+@inner_kernel
 def extend(
     table: Floats,
     basic: Ints,

@@ -5,7 +5,7 @@ import heapq
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._twins import either, kernel
+from frri._twins import either, inner_kernel, kernel
 
 Ints = NDArray[np.int64]
 Indices = NDArray[np.int32]
@@ -153,7 +153,7 @@ def _greedy_loops(
     return chosen[:n]
 
 
-@kernel
+@inner_kernel
 def _ones(word: np.uint64) -> int:
     """How many bits of a word are set."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
@@ -164,7 +164,7 @@ def _ones(word: np.uint64) -> int:
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))  # type: ignore[return-value]
 
 
-@kernel
+@inner_kernel
 def _before(j: int, k: int, gains: Ints, costs: Ints) -> bool:
     """Whether candidate `j` is to be chosen before `k`."""
     if gains[j] != gains[k]:
@@ -238,7 +238,7 @@ def _contained_loops(j: int, k: int, indptr: Ints, words: Indices, bits: Words) 
     return True
 
 
-_contained = either(interpreted=_contained_interpreted, loops=_contained_loops)
+_contained = either(interpreted=_contained_interpreted, loops=_contained_loops, inner=True)
 """Whether row `j` is a subset of row `k`."""
 
 

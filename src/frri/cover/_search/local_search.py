@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._twins import either, kernel
+from frri._twins import either, inner_kernel, kernel
 from frri.cover._search.greedy import Lists
 
 Ints = NDArray[np.int64]
@@ -124,10 +124,10 @@ def _shift_loops(values: Ints, members: Ints, amount: int) -> None:
         values[k] += amount
 
 
-_shift = either(interpreted=_shift_interpreted, loops=_shift_loops)
+_shift = either(interpreted=_shift_interpreted, loops=_shift_loops, inner=True)
 
 
-@kernel
+@inner_kernel
 def _may_return(
     candidate: int, objects_from: Ints, objects: Ints, left: Ints, touched: Ints
 ) -> bool:
@@ -174,11 +174,11 @@ def _pick_loops(
     return best
 
 
-_pick = either(interpreted=_pick_interpreted, loops=_pick_loops)
+_pick = either(interpreted=_pick_interpreted, loops=_pick_loops, inner=True)
 """Of the usable members the one of largest score, then price (times sign), then longest unmoved."""
 
 
-@kernel
+@inner_kernel
 def _toggle(
     candidate: int,
     objects_from: Ints,

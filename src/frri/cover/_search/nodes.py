@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._twins import companion, either, kernel
+from frri._twins import companion, either, inner_kernel, kernel
 from frri.cover._bound import exact as _bounds
 from frri.cover._bound import simplex as _simplex
 from frri.cover._search import propagation as _propagation
@@ -51,11 +51,11 @@ def _action_loops(
     return action
 
 
-actions = either(interpreted=_action_interpreted, loops=_action_loops)
+actions = either(interpreted=_action_interpreted, loops=_action_loops, inner=True)
 """What becomes of every variable when a tableau catches up with what has been fixed."""
 
 
-@kernel
+@inner_kernel
 def _multipliers(
     table: Floats,
     basic: Ints,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._twins import either, kernel
+from frri._twins import either, inner_kernel
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -26,7 +26,7 @@ def _lessen_loops(counts: Ints, members: Ints) -> None:
         counts[k] -= 1
 
 
-_lessen = either(interpreted=_lessen_interpreted, loops=_lessen_loops)
+_lessen = either(interpreted=_lessen_interpreted, loops=_lessen_loops, inner=True)
 
 
 def _useless_interpreted(members: Ints, gain: Ints, state: Bytes) -> Ints:
@@ -44,10 +44,10 @@ def _useless_loops(members: Ints, gain: Ints, state: Bytes) -> Ints:
     return found[:n]
 
 
-_useless = either(interpreted=_useless_interpreted, loops=_useless_loops)
+_useless = either(interpreted=_useless_interpreted, loops=_useless_loops, inner=True)
 
 
-@kernel
+@inner_kernel
 def propagate(  # noqa: C901, PLR0912 - one loop, all in one kernel
     objects_from: Ints,
     objects: Ints,

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from frri._twins import kernel
+from frri._twins import inner_kernel, kernel
 
 # The sums of a bin: of g, h, m, of the same times the value, and of h times its square.
 SUMS = 7
 
 
-@kernel
+@inner_kernel
 def binned(values, bins, n_bins, g, h, m):
     """Add up the bins of every column.
 

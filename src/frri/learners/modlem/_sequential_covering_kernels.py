@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from frri._twins import companion, kernel
+from frri._twins import companion, inner_kernel, kernel
 from frri._util.arrays import Flags, Integers
 from frri.learners.modlem import _split_search_kernels as split_search
 from frri.learners.modlem._split_search_kernels import (
@@ -39,7 +39,7 @@ best_test, best_of_few = _split_search.best_test, _split_search.best_of_few
 NO_TEST: Any = np.int64(-1)
 
 
-@kernel
+@inner_kernel
 def _bin_range(number: int, below: bool, layout: Integers) -> Any:
     """Attribute of a test and the range of bins that satisfy it."""
     j = len(layout) - 1
@@ -54,7 +54,7 @@ def _bin_range(number: int, below: bool, layout: Integers) -> Any:
     return j, after, end
 
 
-@kernel
+@inner_kernel
 def _longer(array: Integers) -> Integers:
     """The same array with twice the room."""
     result = np.empty((2 * len(array), *array.shape[1:]), dtype=np.int64)
@@ -62,7 +62,7 @@ def _longer(array: Integers) -> Integers:
     return result
 
 
-@kernel
+@inner_kernel
 def _narrowest(conditions: Integers, without: int, starts: Integers) -> int:
     """Of some conditions but one, that which the fewest objects satisfy; -1 if there is no other."""
     chosen, fewest = -1, 0
@@ -73,7 +73,7 @@ def _narrowest(conditions: Integers, without: int, starts: Integers) -> int:
     return chosen
 
 
-@kernel
+@inner_kernel
 def _satisfies(row: int, bins: Bins, conditions: Integers, without: int) -> bool:
     for k in range(len(conditions)):
         j = conditions[k, 0]
@@ -82,7 +82,7 @@ def _satisfies(row: int, bins: Bins, conditions: Integers, without: int) -> bool
     return True
 
 
-@kernel
+@inner_kernel
 def _drop_redundant(
     bins: Bins, places: Places, other: Flags, n_others: int, tests: Integers
 ) -> None:
@@ -102,7 +102,7 @@ def _drop_redundant(
             tests[i, 0] = -1
 
 
-@kernel
+@inner_kernel
 def _merge(tests: Integers) -> int:
     """Join the tests of an attribute (-1: dropped) to one condition; how many there are then."""
     n_merged = 0
@@ -121,7 +121,7 @@ def _merge(tests: Integers) -> int:
     return n_merged
 
 
-@kernel
+@inner_kernel
 def _necessary(rule_covers: Integers, covers: Integers, n_objects: int) -> Flags:
     """Which rules remain after removing, first to last, those whose objects others cover as well."""
     counts = np.zeros(n_objects, dtype=np.int64)
@@ -139,7 +139,7 @@ def _necessary(rule_covers: Integers, covers: Integers, n_objects: int) -> Flags
     return needed
 
 
-@kernel
+@inner_kernel
 def _count(rows: Rows, codes: Codes, objects: Objects, counts: Integers) -> Any:
     """Sum up the weights of positives and others among some objects, in every bucket and in all."""
     other, weight, _ = objects
@@ -154,7 +154,7 @@ def _count(rows: Rows, codes: Codes, objects: Objects, counts: Integers) -> Any:
     return p, n
 
 
-@kernel
+@inner_kernel
 def _grow(
     bins: Bins,
     codes: Codes,
@@ -319,7 +319,7 @@ def rules_of_class(
     return final_start, conditions[:end]
 
 
-@kernel
+@inner_kernel
 def _sums_by_bin(bins: Bins, layout: Integers, rows: Rows, weight: Integers) -> Integers:
     """What some objects weigh in the bins of an attribute before each bin."""
     sums = np.zeros(layout[len(layout) - 1, END_BIN] + 1, dtype=np.int64)
@@ -335,7 +335,7 @@ def _sums_by_bin(bins: Bins, layout: Integers, rows: Rows, weight: Integers) -> 
     return sums
 
 
-@kernel
+@inner_kernel
 def _sort_by_size(rule: Integers, starts: Integers, result: Integers, order: Integers) -> None:
     """The conditions of a rule, the one that the fewest objects satisfy first, and their numbers."""
     for k in range(len(rule)):
@@ -348,7 +348,7 @@ def _sort_by_size(rule: Integers, starts: Integers, result: Integers, order: Int
         order[place] = k
 
 
-@kernel
+@inner_kernel
 def _count_subsets(
     bins: Bins,
     places: Places,

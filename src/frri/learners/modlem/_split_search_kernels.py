@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._twins import kernel
+from frri._twins import inner_kernel
 from frri._util.arrays import Flags, Floats, Integers
 
 Bins = NDArray[np.int32]
@@ -44,7 +44,7 @@ GROUP = 16
 FEW = 4
 
 
-@kernel
+@inner_kernel
 def _information(amount: int, unit: float, table: Floats) -> float:
     """A weight times its binary logarithm; from the table where there is one."""
     if len(table) > 0:
@@ -52,14 +52,14 @@ def _information(amount: int, unit: float, table: Floats) -> float:
     return amount * unit * np.log2(amount * unit) if amount > 0 else 0.0
 
 
-@kernel
+@inner_kernel
 def _bits(p: int, n: int, unit: float, table: Floats) -> float:
     """Entropy of p positives and n others, times their sum."""
     both = _information(p, unit, table) + _information(n, unit, table)
     return _information(p + n, unit, table) - both
 
 
-@kernel
+@inner_kernel
 def _grains(
     below: Pair, whole: Pair, rest: float, unit: float, per_bit: float, table: Floats
 ) -> float:
@@ -69,12 +69,12 @@ def _grains(
     return np.rint((bits + rest) * per_bit)  # type: ignore[no-any-return]
 
 
-@kernel
+@inner_kernel
 def _laplace(p: int, n: int, unit: float, n_classes: int) -> float:
     return (p * unit + 1.0) / ((p + n) * unit + n_classes) if p > 0 else 0.0
 
 
-@kernel
+@inner_kernel
 def _nothing(everything: Pair, criterion: Criterion) -> Best:
     """No test, with the score that a test has to exceed: that of the objects at hand."""
     n_classes, entropy, unit, per_bit, table = criterion
@@ -87,7 +87,7 @@ def _nothing(everything: Pair, criterion: Criterion) -> Best:
     return best  # type: ignore[no-any-return]
 
 
-@kernel
+@inner_kernel
 def _laplace_score(
     below: Pair, whole: Pair, is_nominal: bool, unit: float, n_classes: int
 ) -> tuple[float, bool, int]:
@@ -100,7 +100,7 @@ def _laplace_score(
     return score_above, False, p_above
 
 
-@kernel
+@inner_kernel
 def _laplace_bound(
     low: Pair, high: Pair, whole: Pair, is_nominal: bool, unit: float, n_classes: int
 ) -> float:
@@ -111,7 +111,7 @@ def _laplace_bound(
     return below if is_nominal else max(below, above)
 
 
-@kernel
+@inner_kernel
 def _entropy_score(
     below: Pair,
     whole: Pair,
@@ -130,7 +130,7 @@ def _entropy_score(
     return -grains, taken == below[0], taken
 
 
-@kernel
+@inner_kernel
 def _entropy_bound(
     low: Pair, high: Pair, whole: Pair, rest: float, unit: float, per_bit: float, table: Floats
 ) -> float:
@@ -143,7 +143,7 @@ def _entropy_bound(
     return 1.0 - least
 
 
-@kernel
+@inner_kernel
 def _better(found: tuple[float, bool, int], number: int, best: Best) -> Best:
     """Higher score, then more positives, then the earlier test; no test is only exceeded."""
     score, below, positives = found
@@ -154,7 +154,7 @@ def _better(found: tuple[float, bool, int], number: int, best: Best) -> Best:
     return score, number, below, positives
 
 
-@kernel
+@inner_kernel
 def _whole(missing: int, is_nominal: bool, counts: Integers, everything: Pair) -> Pair:
     """What tests of an attribute divide: the objects with a known value, or all if it is nominal."""
     if is_nominal:
@@ -162,7 +162,7 @@ def _whole(missing: int, is_nominal: bool, counts: Integers, everything: Pair) -
     return everything[0] - counts[0, missing], everything[1] - counts[1, missing]
 
 
-@kernel
+@inner_kernel
 def _in_bins(
     j: int,
     bucket: int,
@@ -203,7 +203,7 @@ def _in_bins(
     return best, highest
 
 
-@kernel
+@inner_kernel
 def best_test(
     layout: Integers,
     counts: Integers,
@@ -308,7 +308,7 @@ def best_test(
     return best[1], best[2]
 
 
-@kernel
+@inner_kernel
 def best_of_few(
     bins: Bins,
     rows: Rows,

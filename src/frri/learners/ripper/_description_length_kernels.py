@@ -8,7 +8,7 @@ from math import inf, log2, nan
 
 import numpy as np
 
-from frri._twins import either, kernel
+from frri._twins import either, inner_kernel, kernel
 
 # Differences of lengths below this count as none.
 TOLERANCE = 1e-6
@@ -52,7 +52,7 @@ tally = either(interpreted=_tally_interpreted, loops=_tally_loops)
 # --- bits: the length of a description
 
 
-@kernel
+@inner_kernel
 def subset_length(n: float, k: float, share: float) -> float:
     """Bits to single out k of n things when each is expected to be chosen with a probability.
 
@@ -74,7 +74,7 @@ def subset_length(n: float, k: float, share: float) -> float:
     return chosen - (n - k) * log2(1.0 - share) if share < 1.0 else inf
 
 
-@kernel
+@inner_kernel
 def errors_length(problem: tuple[float, float, float], covered: float, positives: float) -> float:
     """Bits for the exceptions to rules that cover so many objects and positives in all.
 
@@ -102,7 +102,7 @@ def errors_length(problem: tuple[float, float, float], covered: float, positives
     return length
 
 
-@kernel
+@inner_kernel
 def needless(saving: float, covered: float, positives: float) -> bool:
     """Whether a rule can go: nothing is lost by it, or it is wrong at least every other time."""
     return saving > -TOLERANCE or (covered > 0 and 2 * positives <= covered)

@@ -12,7 +12,7 @@ are computed from the same logarithms in the same order, so both forms agree bit
 
 import numpy as np
 
-from frri._twins import either, kernel
+from frri._twins import either, inner_kernel, kernel
 
 # How a test compares; a search that finds nothing answers NOTHING.
 NOTHING, AT_MOST, AT_LEAST, EQUAL = range(4)
@@ -24,7 +24,7 @@ ONE = np.uint32(1)
 BLOCK = 64
 
 
-@kernel
+@inner_kernel
 def satisfies(values, comparison, value):
     """Which values satisfy a test; a missing one satisfies none.
 
@@ -221,12 +221,12 @@ def _best_test_interpreted(coded, values, nominal, logs, base):
     return 0, NOTHING, 0.0, 0, 0, 0
 
 
-@kernel
+@inner_kernel
 def _gain(p, t, logs, base):
     return p * ((logs[p + 1] - logs[t + 1]) - base)
 
 
-@kernel
+@inner_kernel
 def _positives(codes):
     total = 0
     for i in range(len(codes)):
@@ -234,12 +234,12 @@ def _positives(codes):
     return total
 
 
-@kernel
+@inner_kernel
 def _differ(code, other, column):
     return column[code >> ONE] != column[other >> ONE]
 
 
-@kernel
+@inner_kernel
 def _best_name(codes, column, logs, base, best):
     """The best test `=` of a sorted column: gain, value, positives, start and stop; above `best` only."""
     found = (best, 0.0, 0, 0, 0)
