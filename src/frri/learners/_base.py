@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from frri._util.arrays import Floats, Positions
 from frri._util.progress import Progress
+from frri._util.threads import check_n_jobs
 from frri.learners._calibration import Calibration, calibration_of
-from frri.learners._parameters import check_count
+from frri.learners._parameters import check_choice, check_count
 from frri.learners._path import SizePath
 from frri.learners._provenance import provenance
 from frri.learners._silence import warn_of_silence
@@ -48,10 +49,10 @@ from frri.table.typical import with_typical
 class RuleLearner(BaseEstimator):  # type: ignore[misc]
     """Base of the learners: `fit` ends in `ruleset_`, which does the rest."""
 
-    # Whether missing values are taken; the checks, the messages and the tags follow from it.
-    _takes_missing = False
-    # What becomes of them: a parameter of learners that have it.
-    missing: str = "fails"
+    # What becomes of missing values, a parameter of all learners, and what can be said of it; the checks,
+    # the messages and the tags follow from it.
+    missing: str
+    _missing_choices: tuple[str, ...] = ("typical", "fails", "error")
 
     # Threads for prediction: a parameter of learners that have it.
     n_jobs: int | None = None
@@ -83,7 +84,8 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         """Complain about the first parameter that makes no sense."""
-        raise NotImplementedError
+        check_n_jobs(self.n_jobs)
+        check_choice("missing", self.missing, self._missing_choices)
 
     def _step(self, what: str) -> AbstractContextManager[Any]:
         """Around a step of learning that `verbose` has told, with the seconds it takes."""
@@ -179,8 +181,8 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         return matrix
 
     def _allows_missing(self) -> bool:
-        """Whether missing values are taken, where the parameter may have a say in it."""
-        return self._takes_missing and self.missing != "error"
+        """Whether missing values are taken."""
+        return self.missing != "error"
 
     @property
     def _missing_in_rules(self) -> str:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
-from frri.learners._parameters import check_choice, check_count, check_share
+from frri.learners._parameters import check_count, check_share
 from frri.learners._weights import Weights
 from frri.rules.matching import COVERS
 
@@ -28,19 +27,14 @@ STEPS = 2.0**40
 class LimitedRuleClassifier(RuleClassifier):
     """Base of the learners that find all their rules first and keep those within limits."""
 
-    _takes_missing = True
-    # What can be said of missing values.
-    _missing_choices: tuple[str, ...] = ("typical", "fails", "error")
-
     # Parameters of all of them.
     max_rules: int | None
     max_conditions: int | None
     min_support: float
 
     def _check_parameters(self) -> None:
-        check_n_jobs(self.n_jobs)
+        super()._check_parameters()
         check_limits(self.max_rules, self.max_conditions, self.min_support)
-        check_choice("missing", self.missing, self._missing_choices)
 
     def _within_limits(
         self,

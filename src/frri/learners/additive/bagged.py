@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 import numpy as np
 
 from frri._util.names import shown
-from frri._util.threads import check_n_jobs, in_threads
+from frri._util.threads import in_threads
 from frri.learners._base import RuleClassifier
 from frri.learners._calibration import (
     FEWEST_OBJECTS,
@@ -99,8 +99,6 @@ class BaggedRulesClassifier(RuleClassifier):
     >>> bagged.oob_score_ > 0.9, bagged.predict(X[:2])
     (True, array([0, 0]))
     """
-
-    _takes_missing = True
 
     oob_score_: float
     oob_decision_function_: Floats
@@ -220,12 +218,11 @@ class BaggedRulesClassifier(RuleClassifier):
         return "Bagged rules"
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_count("n_bags", self.n_bags, 1)
         check_size(self.max_rules, self.max_conditions, ["auto"])
-        check_choice("missing", self.missing, ("typical", "fails", "error"))
         check_part("max_attributes", self.max_attributes)
         random_numbers(self.random_state)
-        check_n_jobs(self.n_jobs)
         given = self.class_weight
         if isinstance(given, str):
             check_choice("class_weight", given, ("sqrt", "balanced"))

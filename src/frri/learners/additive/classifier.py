@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from frri._util.threads import check_n_jobs
 from frri.learners._base import RuleClassifier
-from frri.learners._limits import check_limits
-from frri.learners._parameters import check_choice, check_count
+from frri.learners._parameters import check_count, check_share
 from frri.learners._path import class_path
 from frri.learners._weights import check_class_weight, class_factors
 from frri.learners.additive._blocked import BlockSearch, BlockSoftmaxLoss
@@ -122,7 +120,6 @@ class AdditiveRulesClassifier(RuleClassifier):
     array([0, 0])
     """
 
-    _takes_missing = True
     _class_weight_of_objects = False
 
     def __init__(
@@ -232,11 +229,10 @@ class AdditiveRulesClassifier(RuleClassifier):
         return "Additive rules"
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_size(self.max_rules, self.max_conditions, ["auto", "1se"])
         check_count("refine", self.refine, 0)
-        check_limits(None, None, self.min_support)
-        check_choice("missing", self.missing, ("typical", "fails", "error"))
-        check_n_jobs(self.n_jobs)
+        check_share("min_support", self.min_support)
         check_class_weight(self.class_weight)
 
 

@@ -87,8 +87,6 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
     True
     """
 
-    _takes_missing = True
-
     def __init__(
         self,
         *,

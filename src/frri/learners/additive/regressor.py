@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from frri._util.threads import check_n_jobs
-from frri.learners._limits import check_limits
-from frri.learners._parameters import check_choice, check_count
+from frri.learners._parameters import check_count, check_share
 from frri.learners._path import number_path
 from frri.learners._regressor import RuleRegressor, standardised
 from frri.learners.additive._blocked import BlockSearch, BlockSquaredLoss
@@ -106,8 +104,6 @@ class AdditiveRulesRegressor(RuleRegressor):
     True
     """
 
-    _takes_missing = True
-
     def __init__(
         self,
         *,
@@ -132,11 +128,10 @@ class AdditiveRulesRegressor(RuleRegressor):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_size(self.max_rules, self.max_conditions, ["auto", "1se"])
         check_count("refine", self.refine, 0)
-        check_limits(None, None, self.min_support)
-        check_choice("missing", self.missing, ("typical", "fails", "error"))
-        check_n_jobs(self.n_jobs)
+        check_share("min_support", self.min_support)
 
     def _learn_numbers(self, table: NumberTable) -> None:
         self.path_ = number_path(self, table, *PATH) if self.max_rules == "1se" else None

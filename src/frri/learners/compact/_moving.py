@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frri.learners.compact._sides import TOLERANCE
+from frri.induction import TOLERANCE
 from frri.learners.compact._winner import NONE
 from frri.rules import Condition, NominalCondition, NumericCondition
 

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frri.learners.compact._sides import BLOCK, TOLERANCE, packed, planes, weights_of
+from frri.cover.matrix import packed
+from frri.induction import TOLERANCE
+from frri.learners.compact._sides import BLOCK, planes, weights_of
 
 if TYPE_CHECKING:
     from frri._util.arrays import Flags, Floats, Integers, Positions, Types

@@ -10,19 +10,18 @@ numbers of its sets: counted bits times these numbers are what the objects on a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from frri.cover.matrix import packed
+from frri.induction import TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from frri._util.arrays import Flags, Floats, Positions, Types, Words
 
-# A side holds where it fails by less than the radius, less this: as in the induction of FRRI.
-TOLERANCE = 1e-6
 # Anchors x objects that are looked at together: few enough to stay in the cache.
 BLOCK = 1 << 16
 # More different weights than this are taken digit by digit.
@@ -140,15 +139,8 @@ def planes(weights: Floats) -> tuple[Words, Floats]:
     if len(units) <= MOST_PLANES:
         return packed(units[:, None] == weights), units
     digits = np.arange(int(weights.max()).bit_length())
-    return packed((weights.astype(np.int64) >> digits[:, None]) & 1), np.exp2(digits)
-
-
-def packed(flags: NDArray[Any]) -> Words:
-    """Rows of flags as bits of whole words."""
-    n_objects = flags.shape[1]
-    bits = np.zeros((len(flags), -(-n_objects // 64) * 8), dtype=np.uint8)
-    bits[:, : -(-n_objects // 8)] = np.packbits(flags, axis=1)
-    return bits.view(np.uint64)
+    bits = (weights.astype(np.int64) >> digits[:, None]) & 1
+    return packed(bits == 1), np.exp2(digits)
 
 
 def weights_of(sets: Words, own: Words, masks: Words, units: Floats) -> Floats:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from frri._util.threads import check_n_jobs
+from frri.induction import TOLERANCE
 from frri.learners._base import RuleClassifier
 from frri.learners._boxes import scaled_values
 from frri.learners._parameters import check_amount, check_choice, check_count
@@ -16,7 +17,7 @@ from frri.learners._path import class_path
 from frri.learners._weights import check_class_weight, class_factors
 from frri.learners.compact._moving import Boxes
 from frri.learners.compact._pool import Pool
-from frri.learners.compact._sides import TOLERANCE, grown, radii
+from frri.learners.compact._sides import grown, radii
 from frri.learners.compact._winner import Choice, share_worth, share_wrong
 from frri.rules import Label, Rule, RuleSet
 
@@ -110,7 +111,6 @@ class CompactFRRIClassifier(RuleClassifier):
     (4, True)
     """
 
-    _takes_missing = True
     _class_weight_of_objects = False
 
     selection_: Bunch

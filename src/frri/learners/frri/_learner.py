@@ -10,10 +10,9 @@ from sklearn.utils import Bunch
 
 from frri._util.arrays import Integers
 from frri._util.names import shown
-from frri._util.threads import check_n_jobs
 from frri.cover import Cover, PartialCover
 from frri.learners._base import RuleLearner
-from frri.learners._parameters import LARGEST_AMOUNT, check_choice, check_count, random_numbers
+from frri.learners._parameters import LARGEST_AMOUNT, check_count, random_numbers
 from frri.learners.frri._limits import Limits, unproved
 
 # More steps than any search takes in a year.
@@ -23,7 +22,7 @@ MOST_EFFORT = 10**18
 class FRRILearner(RuleLearner):
     """Base of the learners that keep the fewest of the rules around objects."""
 
-    _takes_missing = True
+    _missing_choices = ("typical", "similar", "error")
     # What shares in limits are taken of, in words.
     _shares_of = "class"
 
@@ -36,10 +35,9 @@ class FRRILearner(RuleLearner):
     selection_: Bunch
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_search(self.effort, self.time_limit)
         random_numbers(self.random_state)
-        check_n_jobs(self.n_jobs)
-        check_choice("missing", self.missing, ("typical", "similar", "error"))
         self._limits().check()
         check_conditions(self.conditions)
 
