@@ -14,11 +14,11 @@ from frri.learners.additive._newton import minimum
 from frri.learners.additive.blocks import Voted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from frri._util.arrays import Flags, Floats
     from frri.learners.additive._columns import SoftColumns, SoftTest
-    from frri.learners.additive._growing import Steps
+    from frri.learners.additive._growing import Found, Steps
     from frri.learners.additive.blocks import Blocks, Tests
 
 
@@ -102,25 +102,16 @@ class BlockSearch(Search):
     def _narrowed(self, rule: SoftRule, test: SoftTest) -> Any:  # noqa: ARG002 - blocks know it
         return None
 
-    def best_rules(self, pulls: Sequence[Any]) -> list[SoftRule]:
-        """For each aim a rule; what all of them have to ask is asked of the blocks together."""
-        found: dict[int, SoftRule] = {}
-        searches = [self._search(pull) for pull in pulls]
-        asked = {k: next(search) for k, search in enumerate(searches)}
-        while asked:
-            ready = [k for k, rule in asked.items() if self._knows(rule.tests, pulls[k])]
-            if not ready:
-                self._ask([(rule.tests, pulls[k]) for k, rule in asked.items()])
-            for k in ready:
-                rule = asked[k]
-                to_weigh = np.isnan(rule.gain)
-                answer = None if to_weigh else self._best_tests([rule], [pulls[k]])[0]
-                try:
-                    asked[k] = searches[k].send(answer)
-                except StopIteration as end:
-                    found[k] = end.value
-                    del asked[k]
-        return [found[k] for k in range(len(pulls))]
+    def _answers(self, asked: Mapping[int, SoftRule], pulls: Sequence[Any]) -> Mapping[int, Found]:
+        """To those whose sums are known; where none are, those of all are asked of the blocks together."""
+        ready = [k for k, rule in asked.items() if self._knows(rule.tests, pulls[k])]
+        if not ready:
+            self._ask([(rule.tests, pulls[k]) for k, rule in asked.items()])
+        # A rule without a gain was asked for its sums alone.
+        longer = {k for k in ready if not np.isnan(asked[k].gain)}
+        return {
+            k: self._best_tests([asked[k]], [pulls[k]])[0] if k in longer else None for k in ready
+        }
 
     def _weighed(self, tests: Sequence[SoftTest], pull: Any) -> Steps:
         if not self._knows(tuple(tests), pull):

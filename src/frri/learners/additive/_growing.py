@@ -12,7 +12,7 @@ from frri.learners.additive._columns import ONE_OF, SoftTest
 from frri.rules.matching import COVERS
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
     from frri._util.arrays import Flags, Floats, Positions
     from frri.learners.additive._columns import SoftColumns
@@ -164,14 +164,18 @@ class Search:
         searches = [self._search(pull) for pull in pulls]
         asked = {k: next(search) for k, search in enumerate(searches)}
         while asked:
-            answers = self._best_tests(list(asked.values()), [pulls[k] for k in asked])
-            for k, answer in zip(tuple(asked), answers, strict=True):
+            for k, answer in self._answers(asked, pulls).items():
                 try:
                     asked[k] = searches[k].send(answer)
                 except StopIteration as end:
                     found[k] = end.value
                     del asked[k]
         return [found[k] for k in range(len(pulls))]
+
+    def _answers(self, asked: Mapping[int, SoftRule], pulls: Sequence[Aim]) -> Mapping[int, Found]:
+        """To searches that ask about a rule, some or all of them, by the place of their aim."""
+        found = self._best_tests(list(asked.values()), [pulls[k] for k in asked])
+        return dict(zip(asked, found, strict=True))
 
     def _search(self, pull: Aim) -> Steps:
         """The search for one rule: asks for the best condition of rules, each once, and is told it."""
