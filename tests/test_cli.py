@@ -23,6 +23,7 @@ from frri.export import FORMATS
 from frri.learners.frri import ManyRulesWarning
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.readers.training import _weights
+from frri.report.facts import facts
 from frri.table.targets import ManyClassesWarning
 from make_patients import patients
 from programs import device_full, posix
@@ -1205,3 +1206,25 @@ def test_any_value_of_any_parameter_is_taken_or_gets_one_sentence(learner, folde
                     said,
                 )
                 assert len(said) < 250, (parameter, value, said)
+
+
+@pytest.mark.usefixtures("folder")
+def test_columns_that_no_rule_uses_need_not_be_there(capsys):
+    without = pd.read_csv("data.csv").drop(columns="size")
+    without.to_csv("fewer.csv", index=False)
+    assert main(["rules", "model.json", "--tree", "fewer.csv"]) == 0
+    assert main(["report", "model.json", "fewer.csv"]) == 0
+    found = facts(MODEL, without, without["y"])
+    assert [one["histogram"] is None for one in found["attributes"]] == [False] * 3 + [True]
+    assert [one["missing"] for one in found["attributes"]] == [0, 0, 0, None]
+    capsys.readouterr()
+    assert main(["rules", "model.json", "--stability", "fewer.csv"]) == 2
+    assert "with all columns of the model: there is no 'size'" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+def test_intervals_of_classes_are_refused_in_words_of_the_command(capsys):
+    assert main(["predict", "model.json", "data.csv", "--interval", "0.9"]) == 2
+    said = capsys.readouterr().err
+    assert "leave --interval out, --proba adds the share of every class" in said
+    assert "predict_proba" not in said

@@ -155,7 +155,9 @@ def test_categories_gaps_and_dates():
     ("parameters", "sentence"),
     [
         ({"max_rules": 0}, 'max_rules must be a whole number from 1 on or "auto" or "1se", got 0.'),
-        ({"radius": 2}, "radius must be a share from 0 to 1, got 2."),
+        ({"radius": 2}, "radius must be a share above 0 up to 1, got 2."),
+        ({"radius": 0}, "radius must be a share above 0 up to 1, got 0."),
+        ({"min_support": -0.1}, "min_support must be a share from 0 to 1, got -0.1."),
         ({"noise_neighbours": 1.5}, "noise_neighbours must be a whole number from 1 on, got 1.5."),
     ],
 )

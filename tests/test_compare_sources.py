@@ -108,7 +108,11 @@ def test_ready_made_folds_of_keel_are_kept(tmp_path):
         ("vehicel", None, r"no data set 'vehicel'; did you mean 'vehicle'\? A file"),
         ("sklearn:irs", None, "did you mean 'sklearn:iris'"),
         ("lost.csv", None, r"There is no file lost\.csv"),
-        ("p.csv", None, r"which column is the class\? .* columns are age, smoker, weight, risk"),
+        (
+            "p.csv",
+            None,
+            r"which column is the class\? .*\(--target COLUMN\); the columns are age, smoker, weight, risk",
+        ),
         ("p.csv", "risky", r"p\.csv has no column 'risky'; did you mean 'risk'"),
         ("p.csv", "weight", "The target 'weight' has another value in every row"),
         ("p.doc", None, r"cannot tell the format from the ending '\.doc'"),

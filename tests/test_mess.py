@@ -573,3 +573,68 @@ def test_a_class_without_a_rule_is_pointed_out(folder, capsys):
     assert (
         "note: There is no rule for 'rare': 2 of 82 rows are too few, or too much like rows" in said
     )
+
+
+def sizes(values):
+    return pd.Categorical(values, ["S", "M", "L", "XL"][: 3 + ("XL" in values)], ordered=True)
+
+
+ORDERED = pd.DataFrame(
+    {
+        "size": sizes(["S", "M", "L", "S", "M", "L"]),
+        "day": pd.to_datetime(["2024-01-01", "2024-06-01"] * 3),
+    }
+)
+
+
+def test_an_ordered_category_never_seen_is_told():
+    """It has no place in the order, and counts as missing; where that is refused, it is not called missing."""
+    y = [0, 1, 1, 0, 1, 1]
+    new = ORDERED.assign(size=sizes(["S", "XL", "M", "S", "M", "L"]))
+    said = r"Column 'size' holds 'XL' in row 2 \(1 of 6 rows\), which has no place among S, M, L; "
+    model = RIPPERClassifier().fit(ORDERED, y)
+    assert model.ruleset_.used_attributes == ("size",)
+    bare = new.to_numpy(dtype=object)
+    for predict, table in (
+        (model.predict, new),
+        *((model.ruleset_.predict, t) for t in (new, bare)),
+    ):
+        with pytest.warns(UserWarning, match=f"{said}it counts as missing"):
+            predict(table)
+    with pytest.raises(ValueError, match=f"{said}replace it by one of these"):
+        RIPPERClassifier(missing="error").fit(ORDERED, y).predict(new)
+    by_day = RIPPERClassifier().fit(ORDERED, [0, 1] * 3)
+    assert by_day.ruleset_.used_attributes == ("day",)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        by_day.predict(new)  # no rule looks there
+        by_day.ruleset_.predict(new)
+
+
+def test_a_rule_by_itself_is_shown_as_among_others():
+    rules = RuleSet(
+        (
+            Rule((NumericCondition("size", 1, 1),), "a"),
+            Rule((NumericCondition("day", 19723.0, 19723.0),), "b"),
+        ),
+        (
+            Attribute("size", categories=("S", "M"), kind="ordinal"),
+            Attribute("day", 19723, 19800, kind="date"),
+        ),
+        ("a", "b"),
+    )
+    assert [str(rule).partition(" THEN")[0] for rule in rules] == [
+        "IF size = M",
+        "IF day >= 2024-01-01",
+    ]
+    numbers = RuleSet(rules.rules[:1], (Attribute("size", 0, 1),), ("a", "b"))
+    assert str(numbers[0]).startswith("IF size >= 1 THEN")
+    assert numbers[0] == rules[0]
+    assert hash(numbers[0]) == hash(rules[0])
+
+
+@pytest.mark.parametrize("several", [[1, 2], (1, 2), {"a": 1}, np.array([1, 2])])
+def test_columns_of_lists_are_refused(several):
+    table = pd.DataFrame({"codes": [None, several, "a"]})
+    with pytest.raises(ValueError, match=r"Column 'codes' holds .* in row 2, which is several val"):
+        MODLEMClassifier().fit(table, [0, 1, 1])

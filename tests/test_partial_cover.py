@@ -148,8 +148,8 @@ def test_limits_on_candidates():
 
 
 def test_a_limit_below_the_number_of_classes_keeps_a_rule_of_each(wine):
-    X, y = wine
-    assert len(FRRIClassifier(max_rules=1).fit(X, y).ruleset_) == 3
+    with pytest.warns(UserWarning, match="max_rules is 1, but there is at least one rule for each"):
+        assert len(FRRIClassifier(max_rules=1).fit(*wine).ruleset_) == 3
 
 
 def test_rows_left_out_on_purpose_are_no_reason_to_warn(wine):
@@ -180,7 +180,7 @@ def test_a_search_cut_short_says_so(wine, monkeypatch):
     ("parameters", "message"),
     [
         ({"min_new": 1.5}, "min_new must be a share from 0 to 1, got 1.5"),
-        ({"coverage": -1}, "coverage must be a number from 0 on, got -1"),
+        ({"coverage": -1}, "coverage must be a share from 0 to 1, got -1"),
         ({"max_rules": 0}, "max_rules must be"),
         ({"coverage": 0.9, "max_rules": 3}, "coverage and max_rules contradict each other"),
         ({"coverage": 0.9, "min_new": 0.1}, "coverage and min_new contradict each other"),

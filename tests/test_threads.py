@@ -73,8 +73,11 @@ def test_one_of_several_jobs_takes_no_further_cores():
 
 @pytest.mark.parametrize("n_jobs", [0, True, 1.5, "all"])
 def test_what_is_no_number_of_threads(n_jobs):
-    with pytest.raises(ValueError, match="n_jobs must be None or a whole number other than 0"):
+    said = "n_jobs must be None or a whole number other than 0"
+    with pytest.raises(ValueError, match=said):
         n_threads(n_jobs)
+    with pytest.raises(ValueError, match=said):
+        RIPPERClassifier().fit([[0], [1]], [0, 1]).set_params(n_jobs=n_jobs).predict([[0]])
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])

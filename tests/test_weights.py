@@ -344,6 +344,7 @@ def test_equal_weights_are_none_where_objects_are_drawn(name):
         ("even", "class_weight must be \"balanced\", None or a mapping of classes, got 'even'"),
         ({"perhaps": 2}, "class_weight names the class 'perhaps', which 'target' does not have"),
         ({1: 0}, "class_weight of 1 is 0; give it a finite number above 0"),
+        ({1: "x"}, "class_weight of 1 is 'x'; give it a finite number above 0"),
     ],
 )
 def test_bad_weights_of_classes(name, class_weight, message):

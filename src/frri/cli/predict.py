@@ -27,6 +27,7 @@ from frri.readers.batches import Batch
 from frri.rules import RuleSet
 from frri.rules.decision import Decision
 from frri.rules.intervals import half_width
+from frri.table import EncodedTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,6 +83,11 @@ def run(arguments: argparse.Namespace) -> int:
             f"The rules for {ruleset.target!r} predict numbers, which have no probabilities; "
             "leave --proba out."
         )
+    if arguments.interval is not None and ruleset.task != "regression":
+        raise ValueError(
+            f"The rules for {ruleset.target!r} predict classes, and intervals are of numbers; "
+            "leave --interval out, --proba adds the share of every class."
+        )
     strangers = Strangers(ruleset)
     where = "standard input" if arguments.data == "-" else arguments.data
     with notes(), Progress(f"predicting {where}") as progress:
@@ -111,13 +117,14 @@ def _predicted(
         shown = list(batch.frame.columns) if arguments.keep_all else kept
         for start, frame in _pieces(batch, len(ruleset) if arguments.rules else 0):
             try:
-                decision = ruleset.decide(frame)
+                table = EncodedTable.of(frame, ruleset.attributes, ruleset.used_attributes)
             except ValueError as error:
                 if not start:
                     raise
                 raise ValueError(
                     f"After row {start} of {where}, rows counted from there: {error}"
                 ) from None
+            decision = ruleset.decide(table)
             columns = _columns(ruleset, decision, proba=arguments.proba, rules=arguments.rules)
             if reach is not None:
                 columns |= {"low": (decision.answers - reach).tolist()}

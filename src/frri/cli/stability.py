@@ -30,7 +30,13 @@ def stability_of(ruleset: RuleSet, table: Any, labels: Any, n_resamples: int) ->
     from frri.learners.again import learner_again  # noqa: PLC0415
 
     pandas = optional("pandas", "Learning again", "tables")
-    columns = table[[attribute.name for attribute in ruleset.attributes]].copy()
+    names = [attribute.name for attribute in ruleset.attributes]
+    absent = [name for name in names if name not in table.columns]
+    if absent:
+        raise ValueError(
+            f"--stability learns from rows again, with all columns of the model: there is no {absent[0]!r}."
+        )
+    columns = table[names].copy()
     for attribute in ruleset.attributes:
         if attribute.kind == "ordinal":
             # A file does not say which category comes first; the model does.

@@ -163,13 +163,13 @@ def _declared_target(path: Path) -> str:
     frame = read_table(path)
     if path.suffix.lower() not in {".dat", ".arff"}:
         raise ValueError(
-            f"{path.name}: which column is the class? Name it with target; "
+            f"{path.name}: which column is the class? Name it with target (--target COLUMN); "
             f"the columns are {', '.join(map(str, frame.columns))}."
         )
     outputs = read_keel(path).outputs
     if len(outputs) != 1:
         raise ValueError(
-            f"{path.name} declares {len(outputs)} outputs; name the class with target."
+            f"{path.name} declares {len(outputs)} outputs; name the class with target (--target COLUMN)."
         )
     return outputs[0]
 

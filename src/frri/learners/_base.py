@@ -40,7 +40,7 @@ from frri.table.checks import (
     warn_about_columns,
 )
 from frri.table.columns import is_missing, plain_table
-from frri.table.encoding import encode_columns
+from frri.table.encoding import check_order, encode_columns
 from frri.table.records import check_no_records
 from frri.table.targets import check_classes, check_labels, warn_about_numbers
 from frri.table.typical import with_typical
@@ -176,6 +176,8 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
             matrix = (
                 to_matrix(X, attributes) if columns is None else encode_columns(columns, attributes)
             )
+        used = self.ruleset_.used_attributes if self._allows_missing() else None
+        check_order(X, attributes, matrix, used)
         if not self._allows_missing():
             check_complete(matrix, attributes)
         return matrix

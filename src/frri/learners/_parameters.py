@@ -73,9 +73,12 @@ def check_amount(name: str, value: Any) -> None:
         ...
     ValueError: min_weight must be a number from 0 on, got -1.
     """
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not 0 <= value <= LARGEST_AMOUNT:
+    if not _is_number(value) or not 0 <= value <= LARGEST_AMOUNT:
         raise ValueError(f"{name} must be a number from 0 on, got {shown(value)}.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def check_share(name: str, value: Any) -> None:
@@ -83,14 +86,13 @@ def check_share(name: str, value: Any) -> None:
 
     Examples
     --------
-    >>> check_share("coverage", 2)
+    >>> check_share("coverage", -2)
     Traceback (most recent call last):
         ...
-    ValueError: coverage must be a share from 0 to 1, got 2.
+    ValueError: coverage must be a share from 0 to 1, got -2.
     """
-    check_amount(name, value)
-    if value > 1:
-        raise ValueError(f"{name} must be a share from 0 to 1, got {value}.")
+    if not _is_number(value) or not 0 <= value <= 1:
+        raise ValueError(f"{name} must be a share from 0 to 1, got {shown(value)}.")
 
 
 def check_part(name: str, value: Any, other: str = "") -> None:
@@ -103,9 +105,8 @@ def check_part(name: str, value: Any, other: str = "") -> None:
         ...
     ValueError: max_attributes must be a share above 0 up to 1, got 0.0.
     """
-    check_amount(name, value)
-    if not 0 < value <= 1:
-        raise ValueError(f"{name} must be a share above 0 up to 1{other}, got {value}.")
+    if not _is_number(value) or not 0 < value <= 1:
+        raise ValueError(f"{name} must be a share above 0 up to 1{other}, got {shown(value)}.")
 
 
 def random_numbers(random_state: Any) -> np.random.RandomState:

@@ -1,7 +1,8 @@
-"""Classes that no rule speaks for."""
+"""Classes that no rule speaks for, and those that have one although there are to be fewer rules."""
 
 import warnings
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 from frri.rules import RuleSet
@@ -13,7 +14,18 @@ LIMITS = {"max_rules": None, "max_conditions": None, "min_support": 0.0, "min_ne
 
 
 def warn_of_silence(ruleset: RuleSet, parameters: Mapping[str, Any]) -> None:
-    """Say for which classes there is no rule, and why; rules that vote may do without for some."""
+    """Say for which classes there is no rule, and why; rules that vote may do without for some.
+
+    And if there are more rules than there may be, for every class to have one.
+    """
+    most = parameters.get("max_rules")
+    if isinstance(most, Integral) and len(ruleset) > most:
+        warnings.warn(
+            f"max_rules is {most}, but there is at least one rule for each of the "
+            f"{len(ruleset.classes)} classes.",
+            UserWarning,
+            stacklevel=4,
+        )
     votes = ruleset.semantics.name not in CLASS_RULES
     if votes and (len(ruleset) or len(ruleset.classes) < 2):
         return

@@ -164,14 +164,14 @@ def class_factors(class_weight: Any, labels: Sequence[Any], sizes: Floats, targe
             f"class_weight names the class {strange[0]!r}, which {target!r} does not "
             f"have; its classes are {', '.join(map(repr, labels[:8]))}."
         )
-    factors = np.array([class_weight.get(label, 1.0) for label in labels], dtype=np.float64)
-    wrong = np.flatnonzero(~((factors > 0.0) & (factors < np.inf)))
-    if len(wrong):
-        raise ValueError(
-            f"class_weight of {labels[wrong[0]]!r} is {factors[wrong[0]]:g}; "
-            "give it a finite number above 0."
-        )
-    return factors
+    factors: dict[Any, Any] = {label: class_weight.get(label, 1.0) for label in labels}
+    for label, factor in factors.items():
+        number = isinstance(factor, Real | Decimal)
+        if not (number and 0.0 < factor < np.inf):
+            raise ValueError(
+                f"class_weight of {label!r} is {shown(factor)}; give it a finite number above 0."
+            )
+    return np.array(list(factors.values()), dtype=np.float64)
 
 
 def _checked(sample_weight: Any, n_rows: int) -> Floats:

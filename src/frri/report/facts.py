@@ -1,7 +1,7 @@
 """Everything the page shows, as plain JSON values: what a model is and what it does on a table."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -34,6 +34,8 @@ from frri.rules.rule import label_array
 from frri.rules.ruleset import STATISTICS
 from frri.rules.semantics import Support
 from frri.table import EncodedTable, to_matrix
+from frri.table.columns import column_names, plain_table
+from frri.table.records import Records
 from frri.table.targets import check_quantities
 
 SUPPORTED = Support("The report", "print the rules instead")
@@ -158,10 +160,12 @@ def facts(
 class _Table:
     """Checked, encoded rows and the positions of their classes, or the levels of their numbers.
 
-    Of numbers, `predicted` has the `truth` (or None), the `answers` and the `scale` of both.
+    Columns that no rule looks at need not be `there`. Of numbers, `predicted` has the `truth` (or None), the
+    `answers` and the `scale` of both.
     """
 
     matrix: Floats
+    there: Collection[str]
     classes: Positions | None
     statistics: tuple[RuleStatistics, ...] | None
     predicted: dict[str, Any] = field(default_factory=dict)
@@ -180,31 +184,36 @@ def _read(ruleset: RuleSet, X: Any, y: Any) -> _Table | None:
         if y is not None:
             raise ValueError("There are labels but no rows: give X as well.")
         return None
-    matrix = to_matrix(X, ruleset.attributes)
+    names = column_names(Records.of(plain_table(X)))
+    every = [attribute.name for attribute in ruleset.attributes]
+    there = frozenset(every if names is None else names)
+    matrix = to_matrix(X, ruleset.attributes, there.union(ruleset.used_attributes))
     if not len(matrix):
         raise ValueError("The table has no rows; give one with rows, or none at all.")
     if ruleset.task == "regression":
-        return _read_numbers(ruleset, matrix, y)
+        return _read_numbers(ruleset, matrix, there, y)
     if y is None:
-        return _Table(matrix, None, None)
+        return _Table(matrix, there, None, None)
     classes = class_positions(ruleset, y, len(matrix))
     known = None
     if STATISTICS.accepts(ruleset.semantics):
         known = ruleset.statistics(EncodedTable(matrix, ruleset.attributes), y)
-    return _Table(matrix, classes, known)
+    return _Table(matrix, there, classes, known)
 
 
-def _read_numbers(ruleset: RuleSet, matrix: Floats, y: Any) -> _Table:
+def _read_numbers(ruleset: RuleSet, matrix: Floats, there: Collection[str], y: Any) -> _Table:
     answers = ruleset.predict(EncodedTable(matrix, ruleset.attributes))
     if y is None:
         scale = number_scale(ruleset, answers)
-        return _Table(matrix, None, None, {"truth": None, "answers": answers, "scale": scale})
+        known = {"truth": None, "answers": answers, "scale": scale}
+        return _Table(matrix, there, None, None, known)
     truth = check_quantities(np.asarray(y), ruleset.target)
     if truth.shape != answers.shape:
         raise ValueError(f"Expected {len(matrix)} numbers, one per row, got {len(truth)}.")
     scale = number_scale(ruleset, truth)
     levels = levels_of(truth, scale["edges"])
-    return _Table(matrix, levels, None, {"truth": truth, "answers": answers, "scale": scale})
+    known = {"truth": truth, "answers": answers, "scale": scale}
+    return _Table(matrix, there, levels, None, known)
 
 
 def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
@@ -283,6 +292,8 @@ def _attributes(
     else:
         series = series_of[table.classes]
     for j, attribute in enumerate(ruleset.attributes):
+        if attribute.name not in table.there:
+            continue
         column = table.matrix[:, j]
         described[j]["missing"] = int(np.isnan(column).sum())
         described[j]["histogram"] = histogram(attribute, column, series, n_series)

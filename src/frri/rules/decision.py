@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._util.arrays import Flags, Floats, Integers, Positions
-from frri._util.threads import in_threads
+from frri._util.threads import check_n_jobs, in_threads
 from frri.rules import _prediction as bulk
 from frri.rules.matching import Matcher
 from frri.rules.ordered import at_least_class, cumulative_logits
@@ -52,6 +52,7 @@ class Decision:
     """
 
     def __init__(self, ruleset: "RuleSet", matrix: Floats, n_jobs: int | None = None) -> None:
+        check_n_jobs(n_jobs)
         self.ruleset = ruleset
         self.matrix = matrix
         self.n_jobs = n_jobs

@@ -288,7 +288,8 @@ def importance(
     >>> found[0].attribute, found[0].drop > 0, found[1].drop
     ('a', True, 0.0)
     """
-    matrix, truth = to_matrix(X, ruleset.attributes), given_labels(y)
+    matrix = to_matrix(X, ruleset.attributes, ruleset.used_attributes)
+    truth = given_labels(y)
     if not isinstance(repeats, int) or repeats < 1:
         raise ValueError(f"repeats must be a whole number from 1 on, not {repeats!r}.")
     if not len(matrix):

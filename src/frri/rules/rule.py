@@ -1,8 +1,8 @@
 """One rule: conditions, consequent, weight, and what it did on the training data."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from frri.rules import text
 from frri.rules.about import plain_scalar
 from frri.rules.condition import Condition
+from frri.table import Attribute
 
 Label = str | int | float | bool
 
@@ -106,8 +107,8 @@ class RuleStatistics:
 class Rule:
     """IF all conditions THEN consequent.
 
-    Immutable and hashable. Printed, it is a sentence; printed by its `RuleSet`, the sentence also names
-    the target and shows dates and ordered categories as such.
+    Immutable and hashable. Printed, it is a sentence, in which a rule of a `RuleSet` shows dates and ordered
+    categories as such; printed by its `RuleSet`, it also names the target.
 
     Parameters
     ----------
@@ -172,5 +173,31 @@ class Rule:
         """Names of the attributes it uses, each once, in order of first use."""
         return tuple(dict.fromkeys(condition.attribute for condition in self.conditions))
 
+    @property
+    def units(self) -> Mapping[str, Attribute]:
+        """Attributes whose values are shown otherwise than they are computed; known within a ruleset."""
+        known: Mapping[str, Attribute] = self.__dict__.get("_units", {})
+        return known
+
     def __str__(self) -> str:
         return text.lone_rule_text(self)
+
+
+def in_units(rule: Rule, attributes: Mapping[str, Attribute]) -> Rule:
+    """A rule whose sentence shows values as these attributes do.
+
+    Examples
+    --------
+    >>> from frri.rules import NumericCondition
+    >>> rule = Rule((NumericCondition("size", 1, 1),), "warm")
+    >>> print(rule)
+    IF size >= 1 THEN warm   [confidence 1.00]
+    >>> print(in_units(rule, {"size": Attribute("size", categories=("S", "M", "L"), kind="ordinal")}))
+    IF size >= M THEN warm   [confidence 1.00]
+    """
+    units = {name: attributes[name] for name in rule.attributes if name in attributes}
+    if rule.units == units:
+        return rule
+    same = replace(rule)
+    object.__setattr__(same, "_units", units)
+    return same

@@ -18,9 +18,10 @@ from frri.rules.condition import Condition
 from frri.rules.decision import Decision
 from frri.rules.intervals import half_width
 from frri.rules.matching import COVERS
-from frri.rules.rule import Label, Rule, RuleStatistics
+from frri.rules.rule import Label, Rule, RuleStatistics, in_units
 from frri.rules.semantics import CLASSIFICATION, SHORTHANDS, Semantics, Support
 from frri.table import Attribute, to_matrix
+from frri.table.encoding import check_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,10 +123,10 @@ class RuleSet:
     ) -> None:
         settings = {"t_norm": t_norm, "fallback": fallback, "clip": clip, "missing": missing}
         chosen = _semantics(semantics, combination, settings)
-        labels = _tuple(classes)
+        labels, described = _tuple(classes), _tuple(attributes)
         for name, value in {
-            "rules": _tuple(rules),
-            "attributes": _tuple(attributes),
+            "rules": _in_units(_tuple(rules), described),
+            "attributes": described,
             "classes": labels,
             "target": target,
             "semantics": chosen,
@@ -227,7 +228,9 @@ class RuleSet:
 
     def decide(self, X: Any, *, n_jobs: int | None = None) -> Decision:
         """Answers, scores, probabilities and deciding rules of all rows, the table read only once."""
-        return Decision(self, to_matrix(X, self.attributes, self.used_attributes), n_jobs)
+        matrix = to_matrix(X, self.attributes, self.used_attributes)
+        check_order(X, self.attributes, matrix, self.used_attributes)
+        return Decision(self, matrix, n_jobs)
 
     def predict_index(self, matrix: Floats, *, n_jobs: int | None = None) -> Positions:
         """Positions in `classes`, for values already encoded by `frri.table.to_matrix`."""
@@ -268,7 +271,8 @@ class RuleSet:
         (RuleStatistics(support=(2, 1), precision=0.666..., lift=1.333..., alone=3),)
         """
         STATISTICS.require(self.semantics)
-        matrix = self.arrays.matcher.clipped(to_matrix(X, self.attributes))
+        table = to_matrix(X, self.attributes, self.used_attributes)
+        matrix = self.arrays.matcher.clipped(table)
         return measures.rule_statistics(self, matrix, y, sample_weight)
 
     def with_statistics(self, X: Any, y: Any, sample_weight: Any = None) -> "RuleSet":
@@ -398,6 +402,12 @@ class RuleSet:
 
 def _tuple(values: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(map(plain_scalar, values))
+
+
+def _in_units(rules: Iterable[Rule], attributes: Iterable[Attribute]) -> tuple[Rule, ...]:
+    """Rules that show dates and ordered categories as such, also by themselves."""
+    units = {a.name: a for a in attributes if a.kind in {"date", "ordinal"}}
+    return tuple(in_units(rule, units) for rule in rules)
 
 
 def _semantics(

@@ -112,8 +112,8 @@ def _conclusion(ruleset: "RuleSet", rule: "Rule") -> "Label":
 
 
 def lone_rule_text(rule: "Rule") -> str:
-    """The same of a rule outside a ruleset: no attribute says how to show its values."""
-    phrases = [condition_text(condition) for condition in rule.conditions]
+    """The same of a rule by itself: in units of the ruleset that it comes from, as far as it knows them."""
+    phrases = [condition_text(c, rule.units.get(c.attribute)) for c in rule.conditions]
     head = f"IF {' AND '.join(phrases)} THEN" if phrases else "ALWAYS"
     return f"{head} {_said(None, rule).removeprefix('= ')}{_bracketed(_facts(None, rule))}"
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._util.arrays import Floats
-from frri._util.names import typed
+from frri._util.names import shown, typed
 from frri._util.optional import optional
 from frri.table.attribute import Attribute
 from frri.table.columns import (
@@ -260,6 +260,31 @@ def check_names(names: Sequence[str]) -> None:
         if name in seen:
             raise ValueError(f"The table has more than one column {name!r}; rename one of them.")
         seen.add(name)
+
+
+# What holds values of its own.
+_SEVERAL = (list, tuple, dict, set, frozenset, np.ndarray)
+
+
+def check_single(name: str, values: NDArray[np.object_]) -> None:
+    """Complain about lists and the like in the place of values: no two of them would be alike.
+
+    Examples
+    --------
+    >>> values = np.array([None, "red"], dtype=object)
+    >>> values[0] = ["red", "blue"]
+    >>> check_single("colours", values)
+    Traceback (most recent call last):
+        ...
+    ValueError: Column 'colours' holds ['red', 'blue'] in row 1, which is several values; make a column of each.
+    """
+    if not any(issubclass(kind, _SEVERAL) for kind in {type(value) for value in values}):
+        return
+    row, value = next((r, v) for r, v in enumerate(values) if isinstance(v, _SEVERAL))
+    raise ValueError(
+        f"Column {name!r} holds {shown(value)} in row {row + 1}, which is several values; "
+        "make a column of each."
+    )
 
 
 def check_mixture(name: str, values: NDArray[np.object_], remedy: str) -> None:

@@ -4,6 +4,7 @@ Numeric values stay as they are, nominal values become the position of their cat
 seen in training) and missing values become NaN. Everything that computes works on that matrix.
 """
 
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from frri.table.checks import (
     all_moderate,
     check_mixture,
     check_moderate,
+    check_single,
     check_whole_numbers,
     listing,
     numbers,
@@ -119,6 +121,7 @@ def _described(column: Column) -> tuple[Attribute, Floats]:
     """What a column is in training, and its values as numbers."""
     if column.kind == "nominal":
         if not column.declared:
+            check_single(column.name, column.values)
             remedy = "turn the whole column into texts if these are categories"
             check_mixture(column.name, column.values, remedy)
         texts = {str(value) for value in column.values if not is_missing(value)}
@@ -237,6 +240,56 @@ def encode_columns(
     for j, (attribute, column) in enumerate(zip(attributes, columns, strict=True)):
         matrix[:, j] = np.nan if column is None else _encode(column, attribute)
     return matrix
+
+
+def check_order(
+    table: Any, attributes: Sequence[Attribute], matrix: Floats, used: Collection[str] | None = None
+) -> None:
+    """Say which categories have no place in the order of their column, or refuse them.
+
+    Parameters
+    ----------
+    table, attributes
+        As given to `to_matrix`; what is encoded already does not tell.
+    matrix : ndarray of float64
+        What that made of them.
+    used : collection of str, optional
+        The names of the attributes that are looked at, whose values count as missing then, with a warning.
+        By default they are refused.
+
+    Examples
+    --------
+    >>> table, size = {"size": ["M", "XL"]}, Attribute("size", categories=("S", "M"), kind="ordinal")
+    >>> check_order(table, [size], to_matrix(table, [size]))
+    Traceback (most recent call last):
+        ...
+    ValueError: Column 'size' holds 'XL' in row 2 (1 of 2 rows), which has no place among S, M; replace it ...
+    """
+    if isinstance(table, EncodedTable):
+        return
+    for j, attribute in enumerate(attributes):
+        looked_at = used is None or attribute.name in used
+        gaps = np.isnan(matrix[:, j]) if attribute.kind == "ordinal" and looked_at else np.array([])
+        if not gaps.any():
+            continue
+        frame = Records.of(plain_table(table))
+        names = column_names(frame)
+        if names is None:
+            column = np.asarray(frame)[:, j]
+        else:
+            column = frame[frame.columns[names.index(attribute.name)]]
+        values = plain_column(column, attribute.name)
+        rows = [row for row in np.flatnonzero(gaps) if not is_missing(values[row])]
+        if not rows:
+            continue
+        what = (
+            f"Column {attribute.name!r} holds {str(values[rows[0]])!r} in row {rows[0] + 1} "
+            f"({len(rows)} of {len(matrix)} rows), which has no place among "
+            f"{listing(attribute.categories or ())}"
+        )
+        if used is None:
+            raise ValueError(f"{what}; replace it by one of these or drop these rows first.")
+        warnings.warn(f"{what}; it counts as missing.", UserWarning, stacklevel=4)
 
 
 def _nan_range(matrix: Floats) -> tuple[Floats, Floats]:

@@ -75,7 +75,8 @@ class AdditiveRulesClassifier(RuleClassifier):
         The share of its class that a rule must cover, degrees added up, to be added.
     class_weight : "balanced", None or mapping, default="balanced"
         How much the objects of a class count: all classes the same, every object the same, or as
-        the mapping of classes says (1 for a class that it lacks).
+        the mapping of classes says (1 for a class that it lacks). The loss goes by it; typical values,
+        thresholds and statistics go by sample weights alone, so {c: 3} is not a sample weight of 3.
     monotone : mapping of str to {1, -1}, optional
         Attributes with which the probability of the second class (in the order of `classes_`) must
         not fall (1) or not rise (-1). Rules for that class then use only "at least", rules for the

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,7 +11,13 @@ from frri._util.threads import check_n_jobs
 from frri.induction import TOLERANCE
 from frri.learners._base import RuleClassifier
 from frri.learners._boxes import scaled_values
-from frri.learners._parameters import check_amount, check_choice, check_count
+from frri.learners._parameters import (
+    check_amount,
+    check_choice,
+    check_count,
+    check_part,
+    check_share,
+)
 from frri.learners._path import class_path
 from frri.learners._weights import check_class_weight, class_factors
 from frri.learners.compact._moving import Boxes
@@ -67,10 +72,11 @@ class CompactFRRIClassifier(RuleClassifier):
     noise_share : float, default=0.3
         A box gets no further sides when the enemies inside weigh at most this share of the others.
     radius : float, default=0.5
-        How far a box reaches, as a share of the distance to that enemy.
+        How far a box reaches, as a share above 0 of the distance to that enemy.
     class_weight : "balanced", None or dict, default="balanced"
         "balanced" lets every class count the same, None every object; or a number for each class
-        (1 for a class that it lacks).
+        (1 for a class that it lacks). Boxes, their choice and their weights go by it; typical values, which
+        enemies are near and statistics go by sample weights alone, so {c: 3} is not a sample weight of 3.
     certify : float, optional
         Seconds for a proof of how few errors in training so many boxes could make: see `selection_`.
         Beyond three or four rules it takes hours, and the bound stays low.
@@ -226,12 +232,6 @@ class CompactFRRIClassifier(RuleClassifier):
         if self.path_ is not None:
             return self.path_.chosen
         most = 2 * n_classes + 6 if self.max_rules == "auto" else int(self.max_rules)
-        if most < n_classes:
-            warnings.warn(
-                f"max_rules is {most}, but there is at least one rule for each of the {n_classes} classes.",
-                UserWarning,
-                stacklevel=4,
-            )
         return max(most, n_classes)
 
     def _package(
@@ -259,11 +259,9 @@ class CompactFRRIClassifier(RuleClassifier):
         check_choice("missing", self.missing, ("typical", "fails", "error"))
         if self.certify is not None:
             check_amount("certify", self.certify)
-        for name in ("min_support", "noise_share", "radius"):
-            check_amount(name, getattr(self, name))
-        for name in ("min_support", "radius"):
-            if getattr(self, name) > 1:
-                raise ValueError(f"{name} must be a share from 0 to 1, got {getattr(self, name)}.")
+        check_share("min_support", self.min_support)
+        check_amount("noise_share", self.noise_share)
+        check_part("radius", self.radius)
         check_class_weight(self.class_weight)
         check_n_jobs(self.n_jobs)
 
