@@ -104,8 +104,7 @@ def kept_rules(
     fixed = {everything[-1]} if is_list and not ruleset[-1].conditions else set()
     degrees = ruleset.decide(table.encoded).degrees
     units = Weights.of(table.all_weights).units
-    own = np.array([table.labels.index(rule.consequent) for rule in ruleset], dtype=np.intp)
-    counts = degrees * np.array([rule.weight for rule in ruleset])
+    own, counts = ruleset.arrays.classes, degrees * ruleset.arrays.weights
     covers = (counts > COVERS) & (table.classes[:, None] == own)
     support = units @ covers
     sizes = np.array([units[table.classes == c].sum() for c in range(len(table.labels))])

@@ -127,3 +127,15 @@ def random_numbers(random_state: Any) -> np.random.RandomState:
             f"got {shown(random_state)}."
         ) from None
     return source
+
+
+def random_seeds(random_state: Any, count: int) -> list[int]:
+    """So many seeds that a `random_state` stands for.
+
+    Examples
+    --------
+    >>> random_seeds(0, 2)
+    [209652396, 398764591]
+    """
+    seeds: list[int] = random_numbers(random_state).randint(2**31 - 1, size=int(count)).tolist()
+    return seeds

@@ -41,10 +41,10 @@ def number_scale(ruleset: RuleSet, numbers: Floats | None) -> dict[str, Any]:
     (9.0, 13.0, [-1.0, -0.15, 0.15, 1.0])
     """
     adds = ruleset.semantics.meaning.adds
-    said = np.array([float(rule.consequent) for rule in ruleset], dtype=np.float64)
+    said = ruleset.arrays.says[:, 0]
     base = float(ruleset.base[0]) if ruleset.base else 0.0
     if adds:
-        said *= [rule.weight for rule in ruleset]
+        said = said * ruleset.arrays.weights
     if numbers is None:
         reached = base + np.array([said[said < 0].sum(), 0.0, said[said > 0].sum()])
         numbers = reached if adds or not len(said) else said

@@ -285,9 +285,8 @@ class _Table:
 
     @classmethod
     def of(cls, ruleset: "RuleSet", X: Any, y: Any, sample_weight: Any) -> "_Table":
-        matcher = Matcher((), ruleset.attributes, ruleset.semantics)
         table = to_matrix(X, ruleset.attributes, ruleset.used_attributes)
-        matrix = matcher.clipped(table)
+        matrix = ruleset.arrays.matcher.clipped(table)
         classes = measures.class_positions(ruleset, y, len(matrix))
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         known = ruleset.semantics, ruleset.attributes, ruleset.classes

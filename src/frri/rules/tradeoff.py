@@ -217,10 +217,9 @@ def frontier(
 
     rules = _weighted(_joined([pool] if isinstance(pool, RuleSet) else list(pool)), X, y)
     classes = class_positions(rules, y, len(y))
-    says = class_positions(rules, [rule.consequent for rule in rules], len(rules))
-    counted = rules.degrees(X) * np.array([rule.weight for rule in rules])
-    default = int(np.argmax(rules.class_counts))
-    found = fewest_errors(counted.T, says, classes, limits, default=default, time_limit=time_limit)
+    counted = (rules.degrees(X) * rules.arrays.weights).T
+    default, said = int(np.argmax(rules.class_counts)), rules.arrays.classes
+    found = fewest_errors(counted, said, classes, limits, default=default, time_limit=time_limit)
     points = []
     for choice in found:
         chosen = replace(rules, rules=tuple(rules[r] for r in choice.selected.tolist()))

@@ -18,7 +18,13 @@ from frri.learners._calibration import (
     least_loss,
     powers,
 )
-from frri.learners._parameters import check_choice, check_count, check_part, random_numbers
+from frri.learners._parameters import (
+    check_choice,
+    check_count,
+    check_part,
+    random_numbers,
+    random_seeds,
+)
 from frri.learners.additive._losses import softmax
 from frri.learners.additive._settings import VOTES, check_size
 from frri.learners.additive.classifier import AdditiveRulesClassifier
@@ -28,9 +34,6 @@ if TYPE_CHECKING:
     from frri._util.arrays import Flags, Floats
     from frri.learners._training import TrainingTable
     from frri.rules import RuleSet
-
-# How large a seed of a bag may be.
-SEEDS = 2**31 - 1
 
 
 class _Bag(NamedTuple):
@@ -155,7 +158,7 @@ class BaggedRulesClassifier(RuleClassifier):
             class_weight=self._class_weight(table),
             n_jobs=1,
         )
-        seeds = random_numbers(self.random_state).randint(SEEDS, size=int(self.n_bags)).tolist()
+        seeds = random_seeds(self.random_state, self.n_bags)
         with self._step(f"{len(seeds)} bags"):
             bags = in_threads(
                 lambda seed, _: self._bag(table, model, seed),

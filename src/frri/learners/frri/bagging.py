@@ -15,7 +15,7 @@ from frri.cover import DEFAULT_EFFORT
 from frri.learners._base import RuleClassifier
 from frri.learners._boxes import box_rule, scaled_values
 from frri.learners._calibration import FEWEST_OBJECTS, least_loss
-from frri.learners._parameters import check_choice, check_count, check_part, random_numbers
+from frri.learners._parameters import check_choice, check_count, check_part, random_seeds
 from frri.learners.frri._bags import Draws, drawn_attributes, drawn_objects, rules_of_bag
 from frri.learners.frri._further import nearest_of_further
 from frri.learners.frri._learner import FRRILearner
@@ -30,6 +30,7 @@ from frri.learners.frri._pool import (
     nearest_enemies,
     unseen_votes,
 )
+from frri.rules.measures import balanced_accuracy
 from frri.table.checks import check_resolution, listing
 
 if TYPE_CHECKING:
@@ -40,9 +41,6 @@ if TYPE_CHECKING:
     from frri.rules import Label
 
 FORMS = ("pooled", "ensemble")
-
-# How large a seed of a bag may be.
-SEEDS = 2**31 - 1
 
 
 class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
@@ -249,10 +247,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
 
     def _seeds(self) -> list[int]:
         """One for each bag."""
-        seeds: list[int] = (
-            random_numbers(self.random_state).randint(SEEDS, size=int(self.n_bags)).tolist()
-        )
-        return seeds
+        return random_seeds(self.random_state, self.n_bags)
 
     def _draws(self, table: TrainingTable, seeds: list[int]) -> Draws:
         """Whom bags draw from a table."""
@@ -366,11 +361,10 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         votes = np.where(silent[:, None], uncut, scores)
         decided = votes.argmax(axis=1)
         weights = table.all_weights[asked]
-        right = weights * (decided == classes)
-        sizes = np.bincount(classes, weights, n_classes)
-        recalls = np.bincount(classes, right, n_classes)[sizes > 0] / sizes[sizes > 0]
-        self.oob_score_ = float(right.sum() / weights.sum()) if len(asked) else np.nan
-        self.oob_balanced_score_ = float(recalls.mean()) if len(asked) else np.nan
+        self.oob_score_ = self.oob_balanced_score_ = np.nan
+        if len(asked):
+            self.oob_score_ = float((weights * (decided == classes)).sum() / weights.sum())
+            self.oob_balanced_score_ = balanced_accuracy(classes, decided, weights)
         n_distinct = len(np.unique(draws.copy_of[asked]))
         self._oob_calibration = None
         if n_distinct >= FEWEST_OBJECTS:

@@ -98,9 +98,8 @@ class Counts(NamedTuple):
 
     def written_into(self, ruleset: RuleSet) -> RuleSet:
         """The rules with what they cover."""
-        own = np.array([ruleset.classes.index(rule.consequent) for rule in ruleset], dtype=np.intp)
         counts = (array.astype(np.int64) for array in self[:3])
-        known = statistics_of_counts(own, *counts)
+        known = statistics_of_counts(ruleset.arrays.classes, *counts)
         rules = (replace(rule, statistics=one) for rule, one in zip(ruleset, known, strict=True))
         sizes = tuple(self.sizes.tolist())
         return replace(ruleset, rules=tuple(rules), class_counts=sizes)
