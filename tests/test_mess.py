@@ -65,20 +65,20 @@ def test_an_index_is_left_out_and_predicting_needs_none(folder, capsys):
 def test_columns_to_ignore_are_listed_or_repeated_and_may_have_commas(folder, capsys):
     (folder / "x.csv").write_text(table())
     for options in (["--ignore", "age, kind"], ["--ignore", "age", "--ignore", "kind"]):
-        assert names(fitted(capsys, *options)[1]) == ["crp mg/l"]
+        assert names(fitted(capsys, "--no-check", *options)[1]) == ["crp mg/l"]
     (folder / "x.csv").write_text(table(header='"age,kind",age,kind,y'))
-    assert names(fitted(capsys, "--ignore", "age,kind")[1]) == ["age", "kind"]
+    assert names(fitted(capsys, "--no-check", "--ignore", "age,kind")[1]) == ["age", "kind"]
     (folder / "x.csv").write_text(table())
     assert main(["fit", "x.csv", "--target", "y", "-o", "m.json", "--ignore", "age,kin"]) == 2
     assert "x.csv has no column 'kin'; did you mean 'kind'?" in capsys.readouterr().err
-    _, model = fitted(capsys, "--nominal", "age,crp mg/l")
+    _, model = fitted(capsys, "--no-check", "--nominal", "age,crp mg/l")
     assert [a["kind"] for a in model["attributes"]] == ["nominal"] * 3
 
 
 def test_marks_of_missing_values_are_named(folder, capsys):
     rows = [(-999 if i == 3 else i, "unknown" if i == 4 else b, *r) for i, b, *r in ROWS]
     (folder / "x.csv").write_text(table(rows))
-    said, _ = fitted(capsys, "--missing", "-999,unknown", "--learner", "frri")
+    said, _ = fitted(capsys, "--no-check", "--missing", "-999,unknown", "--learner", "frri")
     assert "2 numeric, 1 nominal; 2 missing values" in said
     for command in ("predict", "evaluate", "report"):
         assert main([command, "m.json", "x.csv", "--missing", "-999,unknown"]) == 0
@@ -109,7 +109,7 @@ def test_numbering_and_empty_columns_are_noted_with_what_to_type(folder, capsys)
         "note: Columns 'PassengerId', 'row_id' have another whole number in every row; "
         "leave them out with --ignore PassengerId,row_id." in said
     )
-    said, _ = fitted(capsys, "--ignore", "PassengerId,row_id,no use")
+    said, _ = fitted(capsys, "--no-check", "--ignore", "PassengerId,row_id,no use")
     assert "leave" not in said
 
 
@@ -272,7 +272,12 @@ def test_texts_that_name_rows_are_left_out_unless_insisted_on(folder, capsys):
         "it is left out (--nominal name keeps it)." in said
     )
     assert names(model) == ["age", "b", "kind"]
-    assert names(fitted(capsys, "--nominal", "name")[1]) == ["name", "age", "b", "kind"]
+    assert names(fitted(capsys, "--no-check", "--nominal", "name")[1]) == [
+        "name",
+        "age",
+        "b",
+        "kind",
+    ]
 
 
 def test_names_may_be_numbers_more_often_than_not(folder, capsys):
@@ -348,10 +353,10 @@ def test_a_model_with_bins_is_evaluated_on_numbers(folder, capsys):
 def test_dates_are_read_as_they_are_said_to_be_written(folder, capsys):
     rows = [(f"0{1 + i % 3}/0{1 + i % 2}/2024", *r) for i, r in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows, "day,age,b,kind,y"))
-    said, model = fitted(capsys)
+    said, model = fitted(capsys, "--no-check")
     assert "type --date-format %d/%m/%Y or %m/%d/%Y." in said
     assert model["attributes"][0]["kind"] == "nominal"
-    said, model = fitted(capsys, "--date-format", "%m/%d/%Y")
+    said, model = fitted(capsys, "--no-check", "--date-format", "%m/%d/%Y")
     assert "date: day" in said
     assert model["attributes"][0]["kind"] == "date"
     assert main(["predict", "m.json", "x.csv", "--date-format", "%m/%d/%Y"]) == 0
@@ -480,17 +485,23 @@ def test_ripper_is_named_where_it_is_clearly_better_than_the_one_picked(
 def test_nothing_is_said_about_columns_that_are_left_out(folder, capsys):
     rows = [(*row[:2], f"{i % 24}:30", row[3]) for i, row in enumerate(ROWS * 2)]
     (folder / "x.csv").write_text(table(rows))
-    assert "times of day" in fitted(capsys, "--learner", "frri")[0]
-    assert "times of day" not in fitted(capsys, "--learner", "frri", "--ignore", "kind")[0]
+    assert "times of day" in fitted(capsys, "--no-check", "--learner", "frri")[0]
+    assert (
+        "times of day"
+        not in fitted(capsys, "--no-check", "--learner", "frri", "--ignore", "kind")[0]
+    )
 
 
 def test_numbers_that_are_written_as_codes_are_pointed_out(folder, capsys):
     rows = [(*row[:2], f"0{1000 + i % 7}", row[3]) for i, row in enumerate(ROWS * 2)]
     (folder / "x.csv").write_text(table(rows, "age,crp,zip code,y"))
-    said, _ = fitted(capsys, "--learner", "frri")
+    said, _ = fitted(capsys, "--no-check", "--learner", "frri")
     assert "Column 'zip code' holds '01000', as codes are written; it is taken as a number" in said
     assert '--nominal "zip code"' in said
-    assert "as codes" not in fitted(capsys, "--learner", "frri", "--nominal", "zip code")[0]
+    assert (
+        "as codes"
+        not in fitted(capsys, "--no-check", "--learner", "frri", "--nominal", "zip code")[0]
+    )
 
 
 def test_no_check_and_few_rows_leave_it_to_frri(folder, capsys):

@@ -274,7 +274,9 @@ def approximations(ranks: Integers, classes: Positions, n_classes: int, kind: st
         return members
     present = np.array([np.bincount(block[own], minlength=n_blocks) > 0 for own in members])
     if kind == "upper":
-        return np.asarray(present[:, block])
+        return present.take(
+            block, axis=1
+        )  # in the order of the others: kernels are compiled for it
     return np.asarray(members & (present.sum(axis=0) == 1)[block])
 
 
