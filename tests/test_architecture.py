@@ -43,6 +43,12 @@ def test_what_has_an_underscore_is_imported_in_its_room_only():
             assert home is None or f"{here}.".startswith(f"{home[1]}."), f"{here} imports {name}"
 
 
+@pytest.mark.parametrize("room", ["explain", "export", "plots", "report", "cli"])
+def test_customers_of_rulesets_have_no_private_entrance(room):
+    for path in [*SOURCE.glob(f"{room}.py"), *(SOURCE / room).rglob("*.py")]:
+        assert "SLF001" not in path.read_text("utf-8"), f"{path} reaches into another's object"
+
+
 def rooms_named(tree):
     """The rooms that a module imports."""
     names = [name for name in names_imported(tree) if re.match(r"frri\b", name)]

@@ -36,12 +36,20 @@ def nearest(name: str, names: Iterable[str]) -> str:
     close = get_close_matches(name.lower(), [one.lower() for one in known], n=1)
     if close:
         return f"did you mean {next(one for one in known if one.lower() == close[0])!r}?"
-    return f"it has {_listing(known)}."
+    return f"it has {listing(known) or 'none'}."
 
 
-def _listing(names: list[str], most: int = 8) -> str:
-    shown = ", ".join(names[:most]) or "none"
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+def listing(names: Iterable[str], most: int = 8) -> str:
+    """Names for people, not too many.
+
+    Examples
+    --------
+    >>> listing("abcdefghij", 3)
+    'a, b, c and 7 more'
+    """
+    known = list(names)
+    shown = ", ".join(known[:most])
+    return f"{shown} and {len(known) - most} more" if len(known) > most else shown
 
 
 def typed(name: str) -> str:

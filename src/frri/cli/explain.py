@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from frri._util.names import find_name
+from frri._util.names import find_name, listing
 from frri._util.progress import Progress
 from frri.cli.console import json_text, one_line, one_line_each, say
 from frri.cli.files import check_inputs, load_model
@@ -20,7 +20,6 @@ from frri.cli.tables import add_reading_options, read_for, reading
 from frri.readers.texts import clean_text
 from frri.rules import RuleSet
 from frri.table import Attribute, to_matrix
-from frri.table.checks import listing
 from frri.table.columns import is_missing
 
 EXAMPLES = """\

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from frri.table.checks import listing
+from frri._util.names import listing
 from frri.table.columns import ordered_categories
 
 

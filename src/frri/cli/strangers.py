@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frri._util.arrays import Floats
+from frri._util.names import listing
 from frri.rules import RuleSet
 from frri.table import Attribute
-from frri.table.checks import listing
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
+from frri._util.names import listing
 from frri.rules import RuleSet
 from frri.rules.semantics import CLASS_RULES
-from frri.table.checks import listing
 
 # Parameters that leave rules out.
 LIMITS = {"max_rules": None, "max_conditions": None, "min_support": 0.0, "min_new": 0.0}

@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from frri._util.names import find_name, typed
+from frri._util.names import find_name, listing, typed
 from frri._util.optional import import_pandas
 from frri.readers.batches import read_batches
 from frri.readers.sampling import Sample
 from frri.readers.tables import read_table
-from frri.table.checks import check_kinds, listing, names_things
+from frri.table.checks import check_kinds, names_things
 from frri.table.columns import kind_of
 from frri.table.kinds import declare, texts
 from frri.table.targets import NUMBER_REMEDY, binned, check_quantities

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._util.arrays import Floats
-from frri._util.names import shown, typed
+from frri._util.names import listing, shown, typed
 from frri._util.optional import optional
 from frri.table.attribute import Attribute
 from frri.table.columns import (
@@ -48,19 +48,6 @@ MOST_FITTING = 0.9
 
 # A column of which more than this share are numbers is taken for one of numbers with mistakes in it.
 MOSTLY = 0.5
-
-
-def listing(items: Iterable[str], most: int = 8) -> str:
-    """Names for people, not too many.
-
-    Examples
-    --------
-    >>> listing("abc", most=2)
-    'a, b and 1 more'
-    """
-    names = list(items)
-    shown = ", ".join(names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 # ---------------------------------------------------------------------- numbers

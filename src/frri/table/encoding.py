@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._util.arrays import Floats
+from frri._util.names import listing
 from frri.table.attribute import Attribute
 from frri.table.categories import category_codes, flags_as_numbers
 from frri.table.checks import (
@@ -21,7 +22,6 @@ from frri.table.checks import (
     check_moderate,
     check_single,
     check_whole_numbers,
-    listing,
     numbers,
 )
 from frri.table.columns import (

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util.names import find_name
+from frri._util.names import find_name, listing
 from frri._util.optional import import_pandas
 from frri.table.attribute import KINDS, Attribute
-from frri.table.checks import listing
 from frri.table.encoding import EncodedTable
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
+from frri._util.names import listing
 from frri.cover import DEFAULT_EFFORT
 from frri.learners._base import RuleClassifier
 from frri.learners._boxes import box_rule, scaled_values
@@ -31,7 +32,7 @@ from frri.learners.frri._pool import (
     unseen_votes,
 )
 from frri.rules.measures import balanced_accuracy
-from frri.table.checks import check_resolution, listing
+from frri.table.checks import check_resolution
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
