@@ -39,7 +39,7 @@ def gap(one, other):
 
 
 def lowest(bits):
-    """Position of the lowest bit set."""
+    """Position of the lowest bit set; 0 where there is none."""
     return POSITION[((bits & (~bits + ONE)) * SEQUENCE) >> SHIFT]
 
 
@@ -152,7 +152,8 @@ def _instructions():
     @intrinsic
     def lowest(_, bits):
         def generate(context, builder, signature, args):  # noqa: ARG001
-            return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+            place = builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+            return builder.and_(place, ir.Constant(place.type, WORD - 1))  # of none it is WORD
 
         return types.int64(bits), generate
 
@@ -165,7 +166,8 @@ def trial(sets, cells, out):
     found = narrow(out, 0, sets, 0, sets, 1, 2)
     above, below = beyond(sets, 0, sets, 1, sets, 0, 2)
     word = within(cells, 1, 3, cells[0, 0], cells[0, 1])
-    return found, out[0, 0], out[0, 7], above, below, lowest(word), lowest(out[0, 7])
+    places = lowest(word), lowest(out[0, 7]), lowest(word & ~word)
+    return found, out[0, 0], out[0, 7], above, below, places
 
 
 def _are_sound():
