@@ -358,3 +358,17 @@ def test_every_kernel_module_is_where_its_twin_expects_it():
     """Names that end like a twin's would be taken for one."""
     sources = Path(_twins.__file__).parents[1].rglob("*.py")
     assert not [source for source in sources if source.stem.endswith(_twins.TWIN)]
+
+
+def test_lowest_bits_in_every_form():
+    words = [np.uint64(0), *(np.uint64(2**63 + 2**k) for k in range(64 - 1)), np.uint64(2**63)]
+    with np.errstate(over="ignore"):
+        plain = [int(vectors.lowest(word)) for word in words]
+    assert plain == [0, *range(63), 63]
+    lowest = compiled(vectors).lowest
+
+    @numba.njit
+    def found(word):
+        return lowest(word)
+
+    assert [found(word) for word in words] == plain
