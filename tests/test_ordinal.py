@@ -22,7 +22,7 @@ from frri import (
     RuleSet,
 )
 from frri.explain import explain
-from frri.learners._ordered import class_positions
+from frri.learners._ordered import ordered_positions
 from frri.learners.additive._cuts import fitted_cuts
 from frri.table import EncodedTable
 from thorough import often
@@ -241,7 +241,7 @@ def test_the_order_of_classes(learner):
 )
 def test_an_order_that_is_none(order, said):
     with pytest.raises(ValueError, match=said):
-        class_positions(order, ("high", "low"), "level")
+        ordered_positions(order, ("high", "low"), "level")
 
 
 # ---------------------------------------------------------------- explanations

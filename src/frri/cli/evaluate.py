@@ -29,9 +29,10 @@ from frri.cli.tables import add_reading_options, add_unlabelled_option, read_lab
 from frri.rules import RuleSet
 from frri.rules.class_measures import brier_score, class_qualities, majority
 from frri.rules.drift import RuleDrift, drift, seen_in_training
-from frri.rules.measures import accuracy, balanced_accuracy, class_positions, confusion, wilson
+from frri.rules.measures import accuracy, balanced_accuracy, confusion, wilson
 from frri.rules.number_measures import number_quality
 from frri.rules.ordered_measures import ordered_quality
+from frri.rules.statistics import class_positions
 from frri.table import EncodedTable
 
 EXAMPLES = """\

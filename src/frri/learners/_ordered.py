@@ -53,7 +53,7 @@ class OrderedRuleClassifier(RuleClassifier):
         if declared is None:
             _warn_about_texts(table)
             return table
-        order = class_positions(declared, table.labels, table.target)
+        order = ordered_positions(declared, table.labels, table.target)
         self.classes_ = self.classes_[order]
         place = np.empty(len(order), dtype=np.intp)
         place[order] = np.arange(len(order))
@@ -65,7 +65,7 @@ class OrderedRuleClassifier(RuleClassifier):
         return self
 
 
-def class_positions(order: Any, labels: tuple[Label, ...], target: str) -> list[int]:
+def ordered_positions(order: Any, labels: tuple[Label, ...], target: str) -> list[int]:
     """The positions of classes, the lowest class first.
 
     Parameters
@@ -79,9 +79,9 @@ def class_positions(order: Any, labels: tuple[Label, ...], target: str) -> list[
 
     Examples
     --------
-    >>> class_positions(["bad", "fair", "good"], ("bad", "good"), "quality")
+    >>> ordered_positions(["bad", "fair", "good"], ("bad", "good"), "quality")
     [0, 1]
-    >>> class_positions(["good", "fair"], ("bad", "good"), "quality")
+    >>> ordered_positions(["good", "fair"], ("bad", "good"), "quality")
     Traceback (most recent call last):
         ...
     ValueError: class_order lacks 'bad', a class of 'quality'; add it in its place.

@@ -22,17 +22,12 @@ from frri.rules.about import About
 from frri.rules.curve import quality_by_size
 from frri.rules.decision import Decision
 from frri.rules.drift import seen_in_training
-from frri.rules.measures import (
-    accuracy,
-    balanced_accuracy,
-    class_positions,
-    confusion,
-    importance,
-)
+from frri.rules.measures import accuracy, balanced_accuracy, confusion, importance
 from frri.rules.number_measures import number_quality
 from frri.rules.rule import label_array
 from frri.rules.ruleset import STATISTICS
 from frri.rules.semantics import Support
+from frri.rules.statistics import class_positions
 from frri.table import EncodedTable, to_matrix
 from frri.table.columns import column_names, plain_table
 from frri.table.records import Records

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frri._util.arrays import Flags, Floats, Positions
-from frri.rules import measures, text
+from frri.rules import statistics, text
 from frri.rules._merging import hull
 from frri.rules.about import About
 from frri.rules.matching import Matcher
@@ -287,7 +287,7 @@ class _Table:
     def of(cls, ruleset: "RuleSet", X: Any, y: Any, sample_weight: Any) -> "_Table":
         table = to_matrix(X, ruleset.attributes, ruleset.used_attributes)
         matrix = ruleset.arrays.matcher.clipped(table)
-        classes = measures.class_positions(ruleset, y, len(matrix))
+        classes = statistics.class_positions(ruleset, y, len(matrix))
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         known = ruleset.semantics, ruleset.attributes, ruleset.classes
         return cls(*known, matrix, classes, weights)
@@ -350,7 +350,7 @@ class _Table:
     def with_statistics(self, ruleset: "RuleSet", rules: Sequence[Rule]) -> "RuleSet":
         """Some rules instead of those of a ruleset, with what they cover; no longer proved the fewest."""
         own = [self.labels.index(rule.consequent) for rule in rules]
-        found = measures.statistics_of_covers(
+        found = statistics.statistics_of_covers(
             own, list(self.covers(rules)), self.classes, len(self.labels), self.weights
         )
         known = (replace(rule, statistics=s) for rule, s in zip(rules, found, strict=True))

@@ -20,6 +20,7 @@ from frri.rules.intervals import half_width
 from frri.rules.matching import COVERS
 from frri.rules.rule import Label, Rule, RuleStatistics, in_units
 from frri.rules.semantics import CLASSIFICATION, SHORTHANDS, Semantics, Support
+from frri.rules.statistics import rule_statistics
 from frri.table import Attribute, to_matrix
 from frri.table.encoding import check_order
 
@@ -273,7 +274,7 @@ class RuleSet:
         STATISTICS.require(self.semantics)
         table = to_matrix(X, self.attributes, self.used_attributes)
         matrix = self.arrays.matcher.clipped(table)
-        return measures.rule_statistics(self, matrix, y, sample_weight)
+        return rule_statistics(self, matrix, y, sample_weight)
 
     def with_statistics(self, X: Any, y: Any, sample_weight: Any = None) -> "RuleSet":
         """The same rules with their statistics on a labelled table written into them."""

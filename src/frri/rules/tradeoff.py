@@ -16,10 +16,10 @@ import numpy as np
 
 from frri._util.optional import optional
 from frri.rules.condition import NumericCondition, is_strict
-from frri.rules.measures import class_positions
 from frri.rules.rule import Label, Rule
 from frri.rules.ruleset import RuleSet
 from frri.rules.semantics import CLASS_RULES, Semantics, Support
+from frri.rules.statistics import class_positions
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,7 +18,7 @@ from frri.learners.additive._losses import SoftmaxLoss
 from frri.learners.additive._settings import VOTES, check_size, upward_sides
 from frri.learners.additive.blocks import Blocks, VotingBlock
 from frri.rules import Rule, RuleSet
-from frri.rules.measures import statistics_of_counts
+from frri.rules.statistics import statistics_of_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

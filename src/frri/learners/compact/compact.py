@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import Bunch
 
-from frri._util.threads import check_n_jobs
 from frri.induction import TOLERANCE
 from frri.learners._base import RuleClassifier
 from frri.learners._boxes import scaled_values
 from frri.learners._parameters import (
     check_amount,
-    check_choice,
     check_count,
     check_part,
     check_share,
@@ -252,18 +250,17 @@ class CompactFRRIClassifier(RuleClassifier):
         return self._with_statistics(self._made(table, rules, clip=True, about=about), table)
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_count("max_rules", self.max_rules, 1, words=["auto", "1se"])
         if self.max_conditions is not None:
             check_count("max_conditions", self.max_conditions, 1)
         check_count("noise_neighbours", self.noise_neighbours, 1)
-        check_choice("missing", self.missing, ("typical", "fails", "error"))
         if self.certify is not None:
             check_amount("certify", self.certify)
         check_share("min_support", self.min_support)
         check_amount("noise_share", self.noise_share)
         check_part("radius", self.radius)
         check_class_weight(self.class_weight)
-        check_n_jobs(self.n_jobs)
 
 
 # What an attribute used by a rule costs, as a share of all weights.

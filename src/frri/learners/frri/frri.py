@@ -27,7 +27,7 @@ from frri.learners.frri._memory import LEAST_ROOM, QUICK_ROOM, memory_bytes, pla
 from frri.learners.frri._messages import warn_if_many, warn_if_one_class
 from frri.learners.frri._orders import class_orders, initial_types
 from frri.rules import Label, Rule, RuleSet
-from frri.rules.measures import statistics_of_counts
+from frri.rules.statistics import statistics_of_counts
 from frri.table.checks import check_resolution
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from frri.learners._training import named_labels
 from frri.learners.frri._bags import drawn_objects, draws_of_rows
 from frri.learners.frri._further import nearest_of_further
-from frri.rules.measures import statistics_of_counts
 from frri.rules.rule import label_array
+from frri.rules.statistics import statistics_of_counts
 
 __all__ = ["Counts", "Part", "draws_of_rows"]
 

@@ -13,8 +13,8 @@ from frri.learners._weights import Weights, sums_by_key
 from frri.learners.modlem import _sequential_covering as sequential_covering
 from frri.learners.modlem._bins import BinnedTable
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
-from frri.rules.measures import statistics_of_counts
 from frri.rules.rule import LONGEST_PARTIAL
+from frri.rules.statistics import statistics_of_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -15,7 +15,7 @@ from frri.learners.ripper._sorted_columns import without_redundant
 from frri.learners.ripper._weighted_columns import columns_of
 from frri.rules import Rule, RuleSet
 from frri.rules.matching import COVERS
-from frri.rules.measures import statistics_of_covers
+from frri.rules.statistics import statistics_of_covers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
