@@ -68,7 +68,8 @@ def inner_kernel(function: Function) -> Function:
     if not is_twin(function.__module__):
         return function
     twin = _twin(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-    twin.__class__ = _without_entrance()
+    if twin is not function:  # as it is where numba is told not to compile
+        twin.__class__ = _without_entrance()
     return twin  # type: ignore[no-any-return]
 
 
