@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from frri._util.arrays import Flags, Floats, Types
+from frri._util.arrays import Flags, Floats, Integers, Types
 from frri.fuzzy import Scaling
 from frri.induction import ConditionType
 from frri.learners._training import NumberTable, TrainingTable
@@ -55,6 +55,17 @@ def box_conditions(
         elif kind == ConditionType.AT_LEAST:
             conditions.append(NumericCondition(attribute.name, support_low=x - reach, core_low=x))
     return tuple(conditions)
+
+
+def lengths_of(types: Types) -> Integers:
+    """How many conditions each box has.
+
+    Examples
+    --------
+    >>> lengths_of(np.array([[0, 3, 1], [0, 0, 2]], dtype=np.int8))
+    array([2, 1])
+    """
+    return np.asarray((types != ConditionType.UNUSED).sum(axis=1))
 
 
 def scaled_values(table: TrainingTable | NumberTable) -> tuple[Floats, Flags | None]:

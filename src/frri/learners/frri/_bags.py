@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from frri.cover import minimum_cover
-from frri.induction import ConditionType, induce
-from frri.learners._boxes import scaled_values
+from frri.induction import induce
+from frri.learners._boxes import lengths_of, scaled_values
 from frri.learners._calibration import equal_rows, mixed
 from frri.learners.frri._candidates import candidate_rules
 from frri.learners.frri._orders import class_orders
@@ -121,7 +121,7 @@ def rules_of_bag(
         initial=start,
         rigid=None if nominal is None else nominal[used],
     )
-    lengths = (found.types != ConditionType.UNUSED).sum(axis=1)
+    lengths = lengths_of(found.types)
     sizes = np.bincount(table.classes)[table.classes[found.anchors]]
     cover = minimum_cover(limits.allowed(found.covers, lengths, sizes), lengths, effort=0)
     anchors = found.anchors[cover.selected]

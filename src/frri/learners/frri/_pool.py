@@ -11,6 +11,7 @@ from frri._util.threads import in_threads
 from frri.cover import CoverMatrix
 from frri.cover.matrix import packed
 from frri.induction import TOLERANCE, ConditionType
+from frri.learners._boxes import lengths_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +62,7 @@ class Pool:
     @property
     def lengths(self) -> Integers:
         """How many conditions each rule has."""
-        return np.asarray((self.types != ConditionType.UNUSED).sum(axis=1))
+        return lengths_of(self.types)
 
     @classmethod
     def joined(cls, pools: Sequence[Self]) -> Self:

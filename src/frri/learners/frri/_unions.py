@@ -10,7 +10,7 @@ import numpy as np
 from frri import induction
 from frri.cover import CoverMatrix
 from frri.induction import ConditionType
-from frri.learners._boxes import scaled_values
+from frri.learners._boxes import lengths_of, scaled_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +58,7 @@ class Candidates(NamedTuple):
     @property
     def lengths(self) -> Integers:
         """How many conditions each candidate has."""
-        return np.asarray((self.types != ConditionType.UNUSED).sum(axis=1))
+        return lengths_of(self.types)
 
 
 def union_candidates(

@@ -17,7 +17,7 @@ from frri.cover import DEFAULT_EFFORT, Cover, CoverMatrix, PartialCover
 from frri.cover.peel import together
 from frri.induction import ConditionType
 from frri.learners._base import RuleClassifier
-from frri.learners._boxes import box_rule, scaled_values
+from frri.learners._boxes import box_rule, lengths_of, scaled_values
 from frri.learners._parameters import check_choice, check_count, check_share
 from frri.learners._training import TrainingTable
 from frri.learners.frri._candidates import CANDIDATES, Candidates, candidate_rules
@@ -249,7 +249,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     def _learn(self, table: TrainingTable, start: float | None = None) -> None:
         start = perf_counter() if start is None else start
         found = self._candidates(table)
-        lengths = (found.types != ConditionType.UNUSED).sum(axis=1)
+        lengths = lengths_of(found.types)
         cover = self._fewest(table, found, lengths, self._time_left(perf_counter() - start))
         self.confidence_, self._types = found.confidence, found.own_types
         covered = found.covered_by(cover.selected)

@@ -13,7 +13,7 @@ from frri._util.arrays import Floats, Integers, Types
 from frri._util.names import shown
 from frri.cover import DEFAULT_EFFORT, CoverMatrix, multiple_cover
 from frri.induction import ConditionType, Graded
-from frri.learners._boxes import box_rule, scaled_values
+from frri.learners._boxes import box_rule, lengths_of, scaled_values
 from frri.learners._parameters import check_choice, check_count
 from frri.learners._regressor import RuleRegressor, standardised
 from frri.learners._training import NumberTable
@@ -196,7 +196,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
             found = induction.induce(
                 values, decisions, order, initial=initial, rigid=nominal, n_jobs=self.n_jobs
             )
-        lengths = (found.types != ConditionType.UNUSED).sum(axis=1)
+        lengths = lengths_of(found.types)
         left = self._time_left(perf_counter() - start)
         candidates = _different(values, found.confidence, found.types)
         everyone = np.full(len(values), len(values))
