@@ -38,13 +38,21 @@ DONE, FAILED = 0, 1
 def configure(parser: Parser) -> None:
     """Describe the arguments."""
     add = parser.add_argument
-    add("data", nargs="*", help="CSV, ARFF, KEEL or Parquet files, or directories of KEEL folds")
+    add(
+        "data",
+        nargs="*",
+        help="files in any form that frri fit reads, or directories of KEEL folds",
+    )
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
         "--quick", action="store_true", help=f"{', '.join(QUICK)}; three folds; all learners"
     )
     what.add_argument("--paper", action="store_true", help="the paper's data sets and learners")
-    add("--target", metavar="COLUMN", help="the column with the class, for CSV and Parquet files")
+    add(
+        "--target",
+        metavar="COLUMN",
+        help="the column with the class, for files other than ARFF and KEEL",
+    )
     add_column_options(parser)
     add_reading_options(parser)
     add("--datasets", metavar="A,B", help="names of data sets, or sklearn:iris and the like")

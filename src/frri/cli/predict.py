@@ -46,7 +46,9 @@ cat new.csv | frri predict model.json -"""
 def configure(parser: Parser) -> None:
     """Describe the arguments."""
     parser.add_argument("model", help="a saved model, - for standard input")
-    parser.add_argument("data", help="a table (CSV, Parquet, ARFF, KEEL), - for standard input")
+    parser.add_argument(
+        "data", help="a table, in any form that frri fit reads; - for standard input"
+    )
     add_reading_options(parser)
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: - (stdout)")
     parser.add_argument(

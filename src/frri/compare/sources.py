@@ -36,11 +36,11 @@ def dataset(
     ----------
     source : str, path, Dataset, pair or callable
         A name of `frri.compare.NAMES` or one given to `add_dataset`; ``"sklearn:"`` and the name of a
-        loader of scikit-learn without ``load_``; the path of a CSV, ARFF, KEEL (.dat) or Parquet file,
+        loader of scikit-learn without ``load_``; the path of a file that `frri.read_table` reads,
         or of a directory with KEEL's ready-made folds; a pair `(X, y)`; a function that returns any of
         these, or a bunch of scikit-learn.
     target : str, optional
-        The column that holds the class. Necessary for CSV and Parquet; ARFF and KEEL files say it
+        The column that holds the class. Necessary but for ARFF and KEEL files, which say it
         themselves (without a word, it is the last attribute).
     name : str, optional
         What to call it; by default the name of the file.

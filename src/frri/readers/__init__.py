@@ -1,4 +1,4 @@
-"""Tables from files: CSV and its relatives, Parquet, ARFF, KEEL."""
+"""Tables from files: CSV and its relatives, Excel, JSON, Parquet, Arrow, ARFF, KEEL."""
 
 from frri.readers.tables import read_table
 
