@@ -340,9 +340,10 @@ def in_greedy_order(
 ) -> Ints:
     """Candidates that cover what is missing, as they are chosen: `word_sets.greedy` has the rule."""
     kernels = work.kernels(word_sets, ahead=GREEDY_SECONDS * len(covers))
-    order = np.lexsort((costs, -gains))
+    preferred = np.argsort(costs, kind="stable")
+    heap = word_sets.greedy_keys(gains, preferred)
     chosen: Ints = kernels.greedy(
-        covers.indptr, covers.words, covers.bits, costs, order, gains, missing
+        covers.indptr, covers.words, covers.bits, preferred, heap, missing
     )
     return chosen
 

@@ -35,10 +35,10 @@ PAIRS_UP_TO = 8_000
 
 # Rows that one call of a kernel for large tables works off; fewer than two of them stay in one thread.
 CHUNK = 512
-# Such a bitmap has at least this many cuts per attribute, twice as many while that takes little memory, and
-# more while objects x cuts is small.
+# Such a bitmap has at least this many cuts per attribute, and more while objects x cuts is small: more cuts
+# leave fewer objects to be looked at one by one, but the bitmaps no room in the caches.
 CUTS = 128
-CELLS = 1 << 22
+CELLS = 1 << 21
 
 
 class Path(Protocol):
@@ -188,7 +188,7 @@ class Large:
             + np.array(layout.first_row)[word_of_class],
             self.n_rows,
         )
-        most = max(CUTS, min(2 * CUTS, 8 * CELLS // self.n_rows), CELLS // self.n_rows)
+        most = max(CUTS, CELLS // self.n_rows)
         first, cuts, tops = compiled(boxes).bins(np.sort(layout.columns, axis=1), most)
         shift = np.zeros_like(first[1:])
         if layout.missing is not None:

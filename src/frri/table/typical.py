@@ -29,9 +29,11 @@ def with_typical(table: EncodedTable, weights: Floats | None = None) -> EncodedT
     [[40.0, 1.0], [60.0, 1.0]]
     """
     unknown = np.isnan(table.matrix)
-    counts = np.ones(len(table)) if weights is None else weights
     attributes = tuple(
-        replace(attribute, typical=_typical(attribute, column[~gaps], counts[~gaps]))
+        replace(
+            attribute,
+            typical=_typical(attribute, column[~gaps], None if weights is None else weights[~gaps]),
+        )
         for attribute, column, gaps in zip(table.attributes, table.matrix.T, unknown.T, strict=True)
     )
     if not unknown.any():
@@ -40,10 +42,11 @@ def with_typical(table: EncodedTable, weights: Floats | None = None) -> EncodedT
     return EncodedTable(np.where(unknown, codes, table.matrix), attributes)
 
 
-def _typical(attribute: Attribute, known: Floats, counts: Floats) -> float | str | None:
+def _typical(attribute: Attribute, known: Floats, counts: Floats | None) -> float | str | None:
     if attribute.categories is None:
         return float(np.mean(_middles(known, counts))) if len(known) else 0.0
-    known, counts = known[known >= 0.0], counts[known >= 0.0]
+    named = known >= 0.0
+    known, counts = known[named], None if counts is None else counts[named]
     if not len(known):
         return attribute.categories[0] if attribute.categories else None
     if attribute.kind == "ordinal":
@@ -51,8 +54,11 @@ def _typical(attribute: Attribute, known: Floats, counts: Floats) -> float | str
     return attribute.categories[int(np.bincount(known.astype(np.intp), counts).argmax())]
 
 
-def _middles(known: Floats, counts: Floats) -> Floats:
+def _middles(known: Floats, counts: Floats | None) -> Floats:
     """The values up to which half of all lies, and beyond which: the same but for an even number."""
+    if counts is None:
+        ends = [(len(known) - 1) // 2, len(known) // 2]
+        return np.partition(known, ends)[ends]
     order = known.argsort(kind="stable")
     upto = counts[order].cumsum()
     ends = [upto.searchsorted(upto[-1] / 2.0, side=side) for side in ("left", "right")]

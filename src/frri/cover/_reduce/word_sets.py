@@ -17,6 +17,11 @@ SPREAD = np.uint64(0x03F79D71B4CB0A89)
 PLACES = np.zeros(64, dtype=np.int64)
 PLACES[[int(SPREAD) * 2**k % 2**64 >> 58 for k in range(64)]] = np.arange(64)
 
+RANKS = 32
+"""Bits of a key that tell rows of equal gains apart."""
+
+LAST = (1 << RANKS) - 1
+
 
 def _count_interpreted(words: Indices, bits: Words, counts: Ints) -> None:
     for start in range(0, len(bits), 1 << 14):
@@ -100,17 +105,18 @@ needed = either(interpreted=_needed_interpreted, loops=_needed_loops)
 
 
 def _greedy_interpreted(
-    indptr: Ints, words: Indices, bits: Words, costs: Ints, order: Ints, gains: Ints, missing: Words
+    indptr: Ints, words: Indices, bits: Words, preferred: Ints, heap: Ints, missing: Words
 ) -> Ints:
     left = int(np.bitwise_count(missing).sum())
-    heap = list(zip((-gains[order]).tolist(), costs[order].tolist(), order.tolist(), strict=True))
+    keys = (-heap).tolist()
     chosen = []
     while left:
-        _, cost, j = heap[0]
+        last = -keys[0] & LAST
+        j = int(preferred[len(preferred) - 1 - last])
         own, mine = words[indptr[j] : indptr[j + 1]], bits[indptr[j] : indptr[j + 1]]
         gain = int(np.bitwise_count(mine & missing[own]).sum())
-        heapq.heapreplace(heap, (-gain, cost, j))
-        if heap[0][2] == j:
+        heapq.heapreplace(keys, -(gain << RANKS | last))
+        if -keys[0] == gain << RANKS | last:
             chosen.append(j)
             missing[own] &= ~mine
             left -= gain
@@ -118,39 +124,37 @@ def _greedy_interpreted(
 
 
 def _greedy_loops(
-    indptr: Ints, words: Indices, bits: Words, costs: Ints, order: Ints, gains: Ints, missing: Words
+    indptr: Ints, words: Indices, bits: Words, preferred: Ints, heap: Ints, missing: Words
 ) -> Ints:
     left = 0
     for k in range(len(missing)):
         left += _ones(missing[k])
-    heap = order.copy()
-    chosen = np.empty(len(order), dtype=np.int64)
-    n = 0
+    n = len(heap)
+    chosen = np.empty(n, dtype=np.int64)
+    n_chosen = 0
     while left > 0:
-        j = heap[0]
+        last = heap[0] & LAST
+        j = preferred[n - 1 - last]
         gain = 0
         for k in range(indptr[j], indptr[j + 1]):
             gain += _ones(bits[k] & missing[words[k]])
-        gains[j] = gain
-        place = 0
-        while True:  # let it sink
-            child = 2 * place + 1
-            if child >= len(heap):
-                break
-            if child + 1 < len(heap) and _before(heap[child + 1], heap[child], gains, costs):
-                child += 1
-            if not _before(heap[child], j, gains, costs):
+        key = (gain << RANKS) | last
+        place, child = 0, 1
+        while child < n:  # let it sink
+            if child + 1 < n:
+                child += heap[child + 1] > heap[child]
+            if heap[child] < key:
                 break
             heap[place] = heap[child]
-            place = child
-        heap[place] = j
+            place, child = child, 2 * child + 1
+        heap[place] = key
         if place == 0:
-            chosen[n] = j
-            n += 1
+            chosen[n_chosen] = j
+            n_chosen += 1
             left -= gain
             for k in range(indptr[j], indptr[j + 1]):
                 missing[words[k]] &= ~bits[k]
-    return chosen[:n]
+    return chosen[:n_chosen]
 
 
 @inner_kernel
@@ -164,21 +168,25 @@ def _ones(word: np.uint64) -> int:
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))  # type: ignore[return-value]
 
 
-@inner_kernel
-def _before(j: int, k: int, gains: Ints, costs: Ints) -> bool:
-    """Whether candidate `j` is to be chosen before `k`."""
-    if gains[j] != gains[k]:
-        return bool(gains[j] > gains[k])
-    return bool(costs[j] < costs[k] or (costs[j] == costs[k] and j < k))
-
-
 greedy = either(interpreted=_greedy_interpreted, loops=_greedy_loops)
-"""Rows in the order in which the largest gain, then the lower cost, then the index, chooses them.
+"""Rows in the order in which the largest gain chooses them, of equal ones the first of `preferred`.
 
-`missing` are the elements to cover (overwritten), `gains` how many of them each row has (overwritten) and
-`order` the rows from the best to the worst. Gains only fall: a row whose gain, counted anew, leaves it in
-front is the best one.
+`missing` are the elements to cover (overwritten) and `heap` the keys of all rows, descending (overwritten):
+see `greedy_keys`. Gains only fall: a row whose gain, counted anew, leaves it in front is the best one.
 """
+
+
+def greedy_keys(gains: Ints, preferred: Ints) -> Ints:
+    """A number for each row: how many elements it has, then how many rows come after it in `preferred`.
+
+    Examples
+    --------
+    >>> greedy_keys(np.array([1, 2]), np.array([1, 0])) >> RANKS
+    array([2, 1])
+    """
+    keys = (gains[preferred] << RANKS) | np.arange(len(gains))[::-1]
+    keys.sort()
+    return keys[::-1].copy()
 
 
 def _rarest_interpreted(

@@ -43,8 +43,7 @@ class FRRILearner(RuleLearner):
 
     def _limits(self) -> Limits:
         """The limits among the parameters."""
-        given = self.get_params(deep=False)
-        known = {name: value for name, value in given.items() if name in Limits._fields}
+        known = {name: getattr(self, name) for name in Limits._fields[:-1] if hasattr(self, name)}
         return Limits(**known, of=self._shares_of)
 
     def _time_left(self, spent: float) -> float | None:
