@@ -658,6 +658,9 @@ def test_reductions_agree_with_their_definitions(seed):
         assert any((objects[:, k] <= objects[:, i]).all() for k in np.flatnonzero(left))
     thin = sparse.csr_array(matrix)
     assert red.undominated(thin, costs).tolist() == keep.tolist()
+    if numba_installed():
+        compiled(word_sets)
+    assert red.undominated(thin, costs, budget.Work(1, None)).tolist() == keep.tolist()
     assert red.necessary(sparse.csr_array(objects)).tolist() == left.tolist()
 
 

@@ -51,7 +51,7 @@ def distance(points, initial, u, v, enough):
     return largest
 
 
-@kernel
+@inner_kernel
 def remember(levels, start, end, slot, members, near):
     """Put the rows of a word, its last one as often as it takes, among those that are looked at first."""
     for i in range(64):
@@ -61,7 +61,7 @@ def remember(levels, start, end, slot, members, near):
             near[k, 64 * slot + i] = levels[k, v]
 
 
-@kernel
+@inner_kernel
 def first_bound(points, initial, levels, u, members, near, gaps):
     """Distance to one of the rows remembered, in levels the nearest of them, and its place."""
     for i in range(SIGHT):

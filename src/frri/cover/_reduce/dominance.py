@@ -9,13 +9,15 @@ A problem is a boolean matrix, candidates x objects; one too large for that stay
 """
 
 from collections.abc import Iterator
-from typing import TypeAlias
+from types import ModuleType
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from frri.cover._reduce import core, word_sets
 from frri.cover.budget import Work
 from frri.cover.matrix import CoverMatrix
 
@@ -25,6 +27,9 @@ Flags = NDArray[np.bool_]
 
 LARGEST_DENSE = 1 << 25
 """Cells up to which a matrix is written out."""
+
+SUPERSETS_SECONDS = 1e-4
+"""What the supersets of a candidate of a sparse matrix take to be found, interpreted."""
 
 
 def to_sparse(covers: CoverMatrix) -> sparse.csr_array:
@@ -195,6 +200,11 @@ def _first_of_their_kind_sparse(matrix: sparse.csr_array, costs: Ints, work: Wor
     by_object = matrix.T.tocsr()
     by_object.sort_indices()
     keep = np.zeros(matrix.shape[0], dtype=bool)
+    ahead = SUPERSETS_SECONDS * matrix.shape[0]
+    kernels = word_sets if work is None else work.kernels(word_sets, ahead=ahead)
+    if work is not None and kernels is not word_sets and isinstance(kernels, ModuleType):
+        keep[:] = _first_among_words(matrix, by_object, costs, work, kernels)
+        return keep
     for j in range(matrix.shape[0]):
         _now_and_then(j, work)
         members = matrix.indices[matrix.indptr[j] : matrix.indptr[j + 1]]
@@ -211,6 +221,34 @@ def _first_of_their_kind_sparse(matrix: sparse.csr_array, costs: Ints, work: Wor
         else:
             keep[j] = False
     return keep
+
+
+def _first_among_words(
+    matrix: sparse.csr_array, by_object: sparse.csr_array, costs: Ints, work: Work, kernels: Any
+) -> Flags:
+    """The same with compiled kernels; the rarest object of a row is its first."""
+    rows, n = core.packed(matrix), matrix.shape[0]
+    empty = np.diff(matrix.indptr) == 0
+    by, rare = np.where(empty, np.arange(n), -1), np.zeros(n, dtype=np.int64)
+    rare[~empty] = matrix.indices[matrix.indptr[:-1][~empty]]
+    owners = by_object.indptr.astype(np.int64), by_object.indices.astype(np.int64)
+    j, ranks = 0, np.arange(n)
+    while j < n:
+        work.look_at_the_clock()
+        j, _ = kernels.compare(
+            rows.indptr,
+            rows.words,
+            rows.bits,
+            ranks,
+            costs,
+            rare,
+            *owners,
+            j,
+            core.COMPARED,
+            False,
+            by,
+        )
+    return np.asarray(by < 0)
 
 
 def _not_implied(matrix: Matrix, work: Work | None) -> Flags:
