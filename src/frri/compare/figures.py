@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util.arrays import Floats, Integers, Positions
+from frri._util.arrays import Floats, Ints, Positions
 from frri._util.optional import optional
 from frri.compare.learners import LEARNERS
 from frri.compare.statistics import ALPHA, Comparison
@@ -183,7 +183,7 @@ class Painter:
         )
         return self._finish(name, caption, figure)
 
-    def lengths(self, name: str, counts: Mapping[str, Integers]) -> Picture:
+    def lengths(self, name: str, counts: Mapping[str, Ints]) -> Picture:
         """How long the rules of each learner are."""
         shown = {l: c for l, c in counts.items() if c[1:].sum() > 0}  # noqa: E741
         columns = min(len(shown), 3)
@@ -283,7 +283,7 @@ def _cliques(ranks: Floats, p_values: Floats) -> list[tuple[float, float]]:
     return [(float(ranks[s]), float(ranks[e])) for s, e in found]
 
 
-def _reach(counts: Integers) -> int:
+def _reach(counts: Ints) -> int:
     """The length that 99 % of the rules do not exceed."""
     share = np.cumsum(counts[1:]) / counts[1:].sum()
     return int(np.searchsorted(share, 0.99 - 1e-9)) + 1

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util.arrays import Integers
+from frri._util.arrays import Ints
 from frri._util.optional import optional
 from frri.compare.datasets import Dataset
 from frri.compare.evaluation import FULL, Cell
@@ -84,7 +84,7 @@ class Results:
         """
 
         def pooled(cells: Sequence[Cell]) -> float:
-            totals: dict[str, Integers] = {}
+            totals: dict[str, Ints] = {}
             for cell in cells:
                 for c, counts in cell["recalls"].items():
                     totals[c] = totals.get(c, np.zeros(2, np.int64)) + np.array(counts)
@@ -115,7 +115,7 @@ class Results:
 
         return self._table(length, full=True)
 
-    def lengths(self, learner: str) -> Integers:
+    def lengths(self, learner: str) -> Ints:
         """How many rules of each length, from 0, a learner made in all folds together."""
         own = [c for c in self.cells if c["learner"] == learner and c["fold"] != FULL]
         counts = [cell["lengths"] for cell in own if "lengths" in cell]

@@ -20,8 +20,9 @@ import operator
 from typing import SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from frri._util.arrays import Ints
 from frri.cover._reduce.dominance import to_sparse
 from frri.cover.budget import Exhausted, Work
 from frri.cover.large import LargeProblem
@@ -44,7 +45,6 @@ __all__ = [
     "partial_cover",
 ]
 
-Ints = NDArray[np.int64]
 
 DEFAULT_EFFORT = 60_000
 """Units of work, about half a millisecond each (compiled): half a minute of searching, two at most."""

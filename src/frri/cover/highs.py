@@ -4,15 +4,13 @@ import math
 import time
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from frri._util.arrays import Floats, Ints
 from frri.cover._reduce.dominance import LARGEST_DENSE, undominated
 from frri.cover._search.greedy import Lists, greedy_cover
 from frri.cover.budget import Exhausted, Work
-
-Ints = NDArray[np.int64]
 
 
 class HighsPart:
@@ -85,7 +83,7 @@ class HighsPart:
                 low[j] = high[j] = 0.0
 
     def _solve(
-        self, costs: NDArray[np.float64], limits: tuple[NDArray[np.float64], ...], at_most: int = -1
+        self, costs: Floats, limits: tuple[Floats, ...], at_most: int = -1
     ) -> tuple[Ints, int]:
         """A cheapest cover (none if there is none) and the proved bound on its cost."""
         rows = [LinearConstraint(sparse.csc_array(self.matrix.T.astype(float)), 1.0, np.inf)]

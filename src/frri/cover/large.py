@@ -14,8 +14,8 @@ import math
 import sys
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frri._util.arrays import Flags, Floats, Ints, Words
 from frri.cover._bound.lagrangian import subgradient_bound
 from frri.cover._reduce import core, word_sets
 from frri.cover._reduce.dominance import components
@@ -25,9 +25,6 @@ from frri.cover._search.pieces import PROMISING, STEPS, Piece, search_on
 from frri.cover.budget import CELLS, Exhausted, Work
 from frri.cover.matrix import CoverMatrix
 from frri.cover.small import Outcome, Problem
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 LARGEST_CORE = 4_000_000
 """Pairs of candidate and object that the small problem may have."""
@@ -254,7 +251,7 @@ class LargeProblem:
         bound = alone + sum(piece.lower_bound for piece in pieces)
         self.lower_bound = max(self.lower_bound, min(bound, len(self.cover)))
 
-    def _as_known(self, touching: Ints, small: core.Core) -> NDArray[np.bool_]:
+    def _as_known(self, touching: Ints, small: core.Core) -> Flags:
         """The cover known, in terms of the candidates of a small problem."""
         places = np.full(len(self.covers), -1, dtype=np.int64)
         places[touching] = small.stands_for
@@ -336,7 +333,7 @@ def greedy_on_words(covers: CoverMatrix, costs: Ints, work: Work) -> Ints:
 
 
 def in_greedy_order(
-    covers: CoverMatrix, costs: Ints, missing: NDArray[np.uint64], gains: Ints, work: Work
+    covers: CoverMatrix, costs: Ints, missing: Words, gains: Ints, work: Work
 ) -> Ints:
     """Candidates that cover what is missing, as they are chosen: `word_sets.greedy` has the rule."""
     kernels = work.kernels(word_sets, ahead=GREEDY_SECONDS * len(covers))

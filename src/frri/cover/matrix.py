@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.arrays import Flags, Ints, Words
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -37,9 +39,9 @@ class CoverMatrix:
     array([2, 1])
     """
 
-    indptr: NDArray[np.int64]
+    indptr: Ints
     words: NDArray[np.int32]
-    bits: NDArray[np.uint64]
+    bits: Words
     n_objects: int
 
     @classmethod
@@ -49,7 +51,7 @@ class CoverMatrix:
         return cls.from_words(packed(dense), dense.shape[1])
 
     @classmethod
-    def from_words(cls, table: NDArray[np.uint64], n_objects: int) -> "CoverMatrix":
+    def from_words(cls, table: Words, n_objects: int) -> "CoverMatrix":
         """From all words of all candidates, candidates x words."""
         n_candidates = len(table)
         rows, words = np.nonzero(table)
@@ -60,7 +62,7 @@ class CoverMatrix:
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
-    def to_dense(self) -> NDArray[np.bool_]:
+    def to_dense(self) -> Flags:
         """The boolean matrix, candidates x objects."""
         n_words = -(-self.n_objects // 64)
         table = np.zeros((len(self), n_words), dtype="<u8")
@@ -69,21 +71,21 @@ class CoverMatrix:
         dense = np.unpackbits(table.view(np.uint8), axis=1, bitorder="little", count=self.n_objects)
         return dense.astype(bool)
 
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Ints:
         """How many objects each candidate covers."""
         return self._summed(None)
 
-    def sizes_within(self, table: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def sizes_within(self, table: Words) -> Ints:
         """How many objects of a set, given as words, each candidate covers."""
         return self._summed(table)
 
-    def union(self) -> NDArray[np.bool_]:
+    def union(self) -> Flags:
         """Which objects are covered by any candidate at all."""
         table = self.table().astype("<u8", copy=False)
         covered = np.unpackbits(table.view(np.uint8), bitorder="little", count=self.n_objects)
         return covered.astype(bool)
 
-    def table(self) -> NDArray[np.uint64]:
+    def table(self) -> Words:
         """The same as words."""
         table = np.zeros(-(-self.n_objects // 64), dtype=np.uint64)
         np.bitwise_or.at(table, self.words, self.bits)
@@ -96,14 +98,14 @@ class CoverMatrix:
         source = np.repeat(self.indptr[candidates] - indptr[:-1], lengths) + np.arange(indptr[-1])
         return CoverMatrix(indptr, self.words[source], self.bits[source], self.n_objects)
 
-    def only(self, kept: NDArray[np.bool_]) -> "CoverMatrix":
+    def only(self, kept: Flags) -> "CoverMatrix":
         """The same candidates, of which all but those kept cover nothing."""
         lengths = np.diff(self.indptr)
         entries = np.repeat(kept, lengths)
         indptr = np.concatenate(([0], np.cumsum(lengths * kept))).astype(np.int64)
         return CoverMatrix(indptr, self.words[entries], self.bits[entries], self.n_objects)
 
-    def within(self, table: NDArray[np.uint64]) -> "CoverMatrix":
+    def within(self, table: Words) -> "CoverMatrix":
         """What the candidates cover of a set given as words.
 
         Examples
@@ -166,7 +168,7 @@ class CoverMatrix:
             int(n_words[-1]) * 64,
         )
 
-    def _summed(self, table: NDArray[np.uint64] | None) -> NDArray[np.int64]:
+    def _summed(self, table: Words | None) -> Ints:
         sums = np.zeros(len(self), dtype=np.int64)
         filled = np.flatnonzero(np.diff(self.indptr))
         # Some rows at a time: numbers of bits need not be there for all words at once.
@@ -181,7 +183,7 @@ class CoverMatrix:
         return sums
 
 
-def packed(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def packed(flags: Flags) -> Words:
     """Rows of flags as rows of words, flag `i` as bit `i % 64` of word `i // 64`.
 
     Examples

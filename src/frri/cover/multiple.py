@@ -9,16 +9,15 @@ import math
 import time
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from frri._util.arrays import Floats, Ints
 from frri.cover._reduce.dominance import to_sparse
 from frri.cover.matrix import CoverMatrix
 from frri.cover.partial import UNITS_PER_NODE
 from frri.cover.result import Cover
-
-Ints = NDArray[np.int64]
 
 
 def multiple_cover(
@@ -82,7 +81,7 @@ def multiple_cover(
 class _Problem:
     """What is to be covered how often, and the best choice so far with what is proved about it."""
 
-    def __init__(self, matrix: sparse.csr_array, times: int, costs: NDArray[np.float64]) -> None:
+    def __init__(self, matrix: sparse.csr_array, times: int, costs: Floats) -> None:
         by_object = sparse.csc_array(matrix)
         # Columns with the same candidates are one object; those with none are no object.
         keys = {
@@ -120,7 +119,7 @@ class _Problem:
         self.cost_proved = bool(self.costs[self.chosen].sum() <= bound)
 
     def _fewest(
-        self, prices: NDArray[np.float64], at_most: int | None, nodes: int, deadline: float | None
+        self, prices: Floats, at_most: int | None, nodes: int, deadline: float | None
     ) -> tuple[Ints | None, int]:
         """A cheapest choice, None if none was found, and the proved bound on what it comes to."""
         rows = [LinearConstraint(sparse.csc_array(self.coverers), self.wanted, np.inf)]

@@ -12,16 +12,14 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from frri._util.arrays import Floats, Ints
 from frri.cover._reduce.dominance import LARGEST_DENSE, to_sparse, undominated
 from frri.cover.matrix import CoverMatrix
 from frri.cover.result import Status
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 UNITS_PER_NODE = 1_000
 """Units of effort for a node of the general solver's tree, which is dear."""

@@ -17,13 +17,9 @@ from frri.cover.budget import Work
 from frri.cover.large import in_greedy_order, without_redundant
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from frri._util.arrays import Ints, Words
     from frri.cover.matrix import CoverMatrix
     from frri.cover.result import Cover
-
-    Ints = NDArray[np.int64]
-    Words = NDArray[np.uint64]
 
 BYTES_PER_WORD = 12
 """What a word of a `CoverMatrix` takes: its place and its bits."""

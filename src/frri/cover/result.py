@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
+from frri._util.arrays import Ints
 
-Ints = NDArray[np.int64]
 Status = Literal["optimal", "feasible"]
 
 

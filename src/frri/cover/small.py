@@ -3,16 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from frri._util.arrays import Flags, Ints
 from frri.cover._reduce.dominance import LARGEST_DENSE, components, forced
 from frri.cover._search.greedy import Lists, greedy_cover
 from frri.cover._search.parts import Part
 from frri.cover.budget import Exhausted, Work
 from frri.cover.highs import HighsPart
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +112,7 @@ class Problem:
         settled = cost_proved and all(part.settled for part in self.parts)
         return Outcome(selected, bound, cost_proved, settled)
 
-    def _covered_by(self, candidates: Ints) -> NDArray[np.bool_]:
+    def _covered_by(self, candidates: Ints) -> Flags:
         covered = np.zeros(self.matrix.shape[1], dtype=bool)
         covered[self.matrix[candidates].indices] = True
         return covered

@@ -20,11 +20,10 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from frri._util.arrays import Flags, Floats, Ints
 from frri.cover._bound.matching import Ascent, Cut
 from frri.cover.result import Status
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Levels = NDArray[np.uint16]
 Found = tuple[int, list[int]]
 """Errors and the candidates that make them."""
@@ -250,7 +249,7 @@ class _Contest:
         best: Found,
         most: int,
         bound: int,
-        possible: NDArray[np.bool_],
+        possible: Flags,
         time_limit: float | None,
     ) -> tuple[Found, int]:
         """The best choice after all, and what no choice can be below, of those that are possible for fewer errors."""
@@ -296,7 +295,7 @@ class _Search:
     """
 
     def __init__(
-        self, contest: _Contest, best: Found, possible: NDArray[np.bool_], deadline: float | None
+        self, contest: _Contest, best: Found, possible: Flags, deadline: float | None
     ) -> None:
         self.best, self.target = best, best[0]
         self.counts, self.start = contest.counts, contest.start

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frri._util.arrays import Flags, Integers, Words
+    from frri._util.arrays import Flags, Ints, Words
     from frri.distributed._cluster import Cluster, Future
 
 # What a selection takes, in sizes of its covers: measured, and rounded up.
@@ -63,7 +63,7 @@ class RemoteRules:
         ]
         self.asked = 0
 
-    def __call__(self, candidates: Integers, wanted: Words | None = None) -> CoverMatrix:
+    def __call__(self, candidates: Ints, wanted: Words | None = None) -> CoverMatrix:
         """What some candidates cover of all objects, or of those wanted, here: see `frri.cover.peel`."""
         self.asked += 1
         places, rows, order = _by_block(self.layout.rows[candidates], self.ranges)
@@ -106,7 +106,7 @@ class RemoteCovers:
         cluster: Cluster,
         blocks: list[Future],
         ranges: Sequence[tuple[int, int]],
-        objects: Integers,
+        objects: Ints,
         n_objects: int,
     ) -> None:
         self.room = cluster.room()
@@ -118,13 +118,13 @@ class RemoteCovers:
         self._searches: dict[int, Future] = {}
 
     @cached_property
-    def rows(self) -> Integers:
+    def rows(self) -> Ints:
         """The row of each object."""
         return np.argsort(self.objects)
 
     @cached_property
-    def _measured(self) -> list[tuple[Integers, int]]:
-        found: list[tuple[Integers, int]] = self.cluster.gather(
+    def _measured(self) -> list[tuple[Ints, int]]:
+        found: list[tuple[Ints, int]] = self.cluster.gather(
             self.cluster.map("sizes", _sizes, self.blocks)
         )
         return found
@@ -134,7 +134,7 @@ class RemoteCovers:
         """How much memory all blocks take."""
         return sum(n for _, n in self._measured)
 
-    def sizes(self) -> Integers:
+    def sizes(self) -> Ints:
         """How many objects each candidate covers."""
         return np.concatenate([sizes for sizes, _ in self._measured])[self.rows]
 
@@ -148,7 +148,7 @@ class RemoteCovers:
         """Which objects are covered by any candidate at all."""
         return self._union
 
-    def take(self, candidates: Integers) -> CoverMatrix:
+    def take(self, candidates: Ints) -> CoverMatrix:
         """The rows of some candidates, here."""
         places, rows, order = _by_block(self.rows[candidates], self.ranges)
         local = [some - self.ranges[i][0] for i, some in zip(places, rows, strict=True)]
@@ -206,8 +206,8 @@ class RemoteCovers:
     def _by_class(
         self,
         *,
-        lengths: Integers,
-        groups: Integers,
+        lengths: Ints,
+        groups: Ints,
         effort: int,
         time_limit: float | None,
         gap: float,
@@ -246,8 +246,8 @@ class RemoteCovers:
         self,
         code: int,
         blocks: list[Future],
-        prices: list[Integers],
-        order: Integers,
+        prices: list[Ints],
+        order: Ints,
     ) -> tuple[Any, ...]:
         """What a second round needs: the proposals of all blocks, and a bound for the whole class."""
         proposed = self.cluster.map(f"proposal{code}", _proposal, blocks, prices)
@@ -258,9 +258,7 @@ class RemoteCovers:
         return proposed, ends, order, bound
 
 
-def _by_block(
-    rows: Integers, ranges: Sequence[tuple[int, int]]
-) -> tuple[list[int], list[Integers], Integers]:
+def _by_block(rows: Ints, ranges: Sequence[tuple[int, int]]) -> tuple[list[int], list[Ints], Ints]:
     """The blocks that have some of the rows, which rows those are, and the order that this puts them in."""
     order = np.argsort(rows, kind="stable")
     ends = np.searchsorted(rows[order], [high for _, high in ranges])
@@ -269,7 +267,7 @@ def _by_block(
     return places, [parts[i] for i in places], order
 
 
-def _in_order(parts: list[CoverMatrix], order: Integers, n_objects: int) -> CoverMatrix:
+def _in_order(parts: list[CoverMatrix], order: Ints, n_objects: int) -> CoverMatrix:
     """What blocks have answered, as it was asked for."""
     if not parts:
         return CoverMatrix.from_dense(np.zeros((0, n_objects), dtype=bool))
@@ -284,24 +282,24 @@ def _ended_with(name: str, work: Callable[..., Any], *known: Any) -> Any:
         return work(*known)
 
 
-def _sizes(block: CoverMatrix) -> tuple[Integers, int]:
+def _sizes(block: CoverMatrix) -> tuple[Ints, int]:
     return block.sizes(), block.nbytes
 
 
-def _whole(limits: Any, blocks: list[CoverMatrix], rows: Integers, known: dict[str, Any]) -> Any:
+def _whole(limits: Any, blocks: list[CoverMatrix], rows: Ints, known: dict[str, Any]) -> Any:
     return limits.select(CoverMatrix.below(blocks).take(rows), **known)
 
 
 def _one_class(
     blocks: list[CoverMatrix],
-    order: Integers,
-    costs: Integers,
+    order: Ints,
+    costs: Ints,
     known: dict[str, Any],
 ) -> Cover:
     return minimum_cover(CoverMatrix.below(blocks).take(order), costs, **known)
 
 
-def _proposal(block: CoverMatrix, costs: Integers) -> tuple[Integers, CoverMatrix, Integers]:
+def _proposal(block: CoverMatrix, costs: Ints) -> tuple[Ints, CoverMatrix, Ints]:
     """A cover of all that a block covers, by its own rules."""
     chosen = greedy_on_words(block, costs, Work(0, None))
     return chosen, block.take(chosen), costs[chosen]
@@ -321,9 +319,9 @@ def _largest(block: CoverMatrix) -> NDArray[np.int32]:
 
 
 def _second_round(
-    proposed: list[tuple[Integers, CoverMatrix, Integers]],
+    proposed: list[tuple[Ints, CoverMatrix, Ints]],
     ends: list[int],
-    order: Integers,
+    order: Ints,
     bound: int,
     known: dict[str, Any],
 ) -> Cover:

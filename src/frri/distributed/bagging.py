@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frri._util.arrays import Floats, Integers, Positions
+    from frri._util.arrays import Floats, Ints, Positions
 
 # Objects that all bags together may draw: they are brought here.
 MOST_DRAWN = 1_000_000
@@ -198,9 +198,7 @@ class FRRIBaggingClassifier(OnCluster, LocalClassifier):
         return self._counts.written_into(ruleset)
 
 
-def _check_amount(
-    asked: Any, lengths: Integers, shares: list[Any], bags_of: list[list[int]]
-) -> None:
+def _check_amount(asked: Any, lengths: Ints, shares: list[Any], bags_of: list[list[int]]) -> None:
     """Complain about more objects than can be brought here."""
     each = [
         s if isinstance(s, int) else s * n for s, n in zip(shares, lengths.tolist(), strict=True)

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from frri._util.arrays import Floats, Integers, Types
+    from frri._util.arrays import Floats, Ints, Types
     from frri.cover.matrix import CoverMatrix
     from frri.cover.peel import Peeled
 
@@ -82,7 +82,7 @@ class Candidates(NamedTuple):
     confidence: Floats
     types: Types
     covers: CoverMatrix
-    positions: Integers
+    positions: Ints
     seconds: dict[str, float]  # per step
     # Candidates chosen first, where there is no room for what all cover: `covers` is then of the rest.
     peeled: Peeled | None = None
@@ -185,7 +185,7 @@ def covers(
     types: ArrayLike,
     *,
     compiled: bool | None = None,
-) -> tuple[CoverMatrix, Integers]:
+) -> tuple[CoverMatrix, Ints]:
     """Which objects the rule of every object covers.
 
     A rule covers the objects whose distance to its anchor, under its conditions, is below

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from frri._util.arrays import Floats, Integers, Types
+    from frri._util.arrays import Floats, Ints, Types
 
 # Pairs of objects x attributes that are worth waiting for the compiler, or loading what it has left.
 COMPILED_FROM, LOADED_FROM = 1_000_000_000, 50_000_000
@@ -84,7 +84,7 @@ class GradedTable:
             self.kernels, self.n_jobs = compiled_twin(kernels), n_jobs
         return self
 
-    def orders(self, order: ArrayLike) -> Integers:
+    def orders(self, order: ArrayLike) -> Ints:
         """The attribute order of each object, or a single one for all."""
         return np.array(order, dtype=np.int64, ndmin=2)
 
@@ -102,7 +102,7 @@ class GradedTable:
         )
         return found
 
-    def shorten(self, limits: Floats, orders: Integers) -> Types:
+    def shorten(self, limits: Floats, orders: Ints) -> Types:
         """The sides that each object's box keeps, by attribute."""
         types = np.zeros(self.points.shape, dtype=np.int8)
         self._run(

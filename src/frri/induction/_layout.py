@@ -12,7 +12,7 @@ from frri.cover.matrix import CoverMatrix
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from frri._util.arrays import Flags, Floats, Integers, Types, Words
+    from frri._util.arrays import Flags, Floats, Ints, Types, Words
 
     Part = tuple[NDArray[np.int32], Words]
 
@@ -98,7 +98,7 @@ class Layout:
             return np.full(len(self.columns), BOTH_SIDES, dtype=np.int8)
         return self.initial
 
-    def orders(self, order: ArrayLike) -> Integers:
+    def orders(self, order: ArrayLike) -> Ints:
         """The attribute order of each row, or a single one for all."""
         orders = np.array(order, dtype=np.int64, ndmin=2)
         return orders if len(orders) == 1 else np.ascontiguousarray(orders[self.objects])
@@ -107,7 +107,7 @@ class Layout:
         """What is known by row in the order of the objects."""
         return by_row.take(self.rows, axis=0)
 
-    def cover_matrix(self, lengths: Integers, parts: list[Part]) -> CoverMatrix:
+    def cover_matrix(self, lengths: Ints, parts: list[Part]) -> CoverMatrix:
         """Who covers whom by object from the words per row and all words in parts; consumes the parts."""
         indptr = np.zeros(len(lengths) + 1, dtype=np.int64)
         np.cumsum(lengths[self.rows], out=indptr[1:])
@@ -150,7 +150,7 @@ def _comparable(points: Floats) -> Floats:
     return filled
 
 
-def _clustered(points: Floats) -> Integers:
+def _clustered(points: Floats) -> Ints:
     """Order points so that every run of 64 is a leaf of a k-d tree.
 
     Splits halve the words along the attribute of largest variance; within a leaf the points keep

@@ -10,13 +10,13 @@ has ceased to be critical cannot become minimal again and is left at once.
 import numpy as np
 
 from frri._twins import inner_kernel, kernel
-from frri._util.arrays import Flags, Integers
+from frri._util.arrays import Flags, Ints
 
 NOBODY = -1
 
 
 @kernel
-def minimal_choices(clauses: Flags, preference: Integers, limit: int) -> tuple[Flags, bool]:
+def minimal_choices(clauses: Flags, preference: Ints, limit: int) -> tuple[Flags, bool]:
     """The minimal choices of sides that hit all clauses, and whether these are all of them.
 
     Parameters
@@ -99,9 +99,7 @@ def minimal_choices(clauses: Flags, preference: Integers, limit: int) -> tuple[F
 
 
 @inner_kernel
-def _choose(
-    side: int, clauses: Integers, hits: Integers, hitters: Integers, critical: Integers
-) -> None:
+def _choose(side: int, clauses: Ints, hits: Ints, hitters: Ints, critical: Ints) -> None:
     for clause in clauses:
         if hits[clause] == 0:
             critical[side] += 1
@@ -112,9 +110,7 @@ def _choose(
 
 
 @inner_kernel
-def _take_back(
-    side: int, clauses: Integers, hits: Integers, hitters: Integers, critical: Integers
-) -> None:
+def _take_back(side: int, clauses: Ints, hits: Ints, hitters: Ints, critical: Ints) -> None:
     for clause in clauses:
         hits[clause] -= 1
         hitters[clause] -= side

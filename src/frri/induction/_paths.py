@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frri._util.arrays import Flags, Floats, Integers, Types, Words
+    from frri._util.arrays import Flags, Floats, Ints, Types, Words
     from frri.cover.peel import Peeled
     from frri.induction._layout import Layout, Part
 
@@ -47,7 +47,7 @@ class Path(Protocol):
     def confidences(self) -> Floats:
         """Distance to the nearest enemy, at most 1."""
 
-    def shorten(self, limits: Floats, orders: Integers) -> Types:
+    def shorten(self, limits: Floats, orders: Ints) -> Types:
         """The sides that each row's box keeps, by attribute."""
 
     def covered(self, limits: Floats, types: Types) -> CoverMatrix:
@@ -62,14 +62,14 @@ def is_small(layout: Layout) -> bool:
 
 
 def written_out(
-    path: Path, limits: Floats, types: Types, objects: Integers, room: int | None
+    path: Path, limits: Floats, types: Types, objects: Ints, room: int | None
 ) -> tuple[CoverMatrix, Peeled | None]:
     """Covers by object in so much room, as `frri.cover.peel` has it; only a large table is divided."""
     if room is None or not isinstance(path, Large):
         return path.covered(limits, types), None
     rows = path.layout.rows
 
-    def source(candidates: Integers, wanted: Words | None = None) -> CoverMatrix:
+    def source(candidates: Ints, wanted: Words | None = None) -> CoverMatrix:
         return path.covered_by(limits, types, rows[candidates], wanted)
 
     costs = np.count_nonzero(types, axis=1)[rows]
@@ -94,7 +94,7 @@ class Plain:
             found = plain.nearest_of_sides(layout.columns, layout.first_row, layout.all_initial)
         return np.minimum(found, 1, out=found)
 
-    def shorten(self, limits: Floats, orders: Integers) -> Types:
+    def shorten(self, limits: Floats, orders: Ints) -> Types:
         layout = self.layout
         return plain.shorten(
             self.ranking, layout.bits, layout.first_row, layout.first_word, limits, orders,
@@ -142,7 +142,7 @@ class Small:
             self.placed = limits, cutoffs
         return self.placed[1]
 
-    def shorten(self, limits: Floats, orders: Integers) -> Types:
+    def shorten(self, limits: Floats, orders: Ints) -> Types:
         fine, first, *_ = self.table
         types = np.empty(self.layout.points.shape, dtype=np.int8)
         self.kernels.prune(
@@ -232,13 +232,13 @@ class Large:
         """Distance to the nearest enemy of some rows."""
         self.kernels.nearest(self.levels, *self.arrays, low, high, found)
 
-    def shorten(self, limits: Floats, orders: Integers) -> Types:
+    def shorten(self, limits: Floats, orders: Ints) -> Types:
         types = np.empty(self.layout.points.shape, dtype=np.int8)
         self.run(lambda low, high: self.some_shortened(limits, orders, low, high, types))
         return types
 
     def some_shortened(
-        self, limits: Floats, orders: Integers, low: int, high: int, types: Types
+        self, limits: Floats, orders: Ints, low: int, high: int, types: Types
     ) -> None:
         """The sides that the boxes of some rows keep."""
         types[low:high] = self.layout.all_initial
@@ -251,7 +251,7 @@ class Large:
         self,
         limits: Floats,
         types: Types,
-        asked: Integers,
+        asked: Ints,
         wanted: Words | None = None,
     ) -> CoverMatrix:
         """What the boxes of some rows contain, in their order, of the objects wanted (as words) or of all."""
@@ -285,8 +285,8 @@ class Large:
         types: Types,
         low: int,
         high: int,
-        lengths: Integers,
-        asked: Integers | None = None,
+        lengths: Ints,
+        asked: Ints | None = None,
         among: Words | None = None,
     ) -> Part:
         """The words that the rules of some rows cover; notes how many are of each row.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frri._util.arrays import Flags, Floats, Integers, Types, Words
+    from frri._util.arrays import Flags, Floats, Ints, Types, Words
 
 # Size of one block of boxes, in words of 64 bits unless that is too few rows, and of one block of
 # distances, which should stay in the cache.
@@ -123,7 +123,7 @@ class Ranking:
         self.ascending = np.full((n_attributes, self.width), np.inf)
         self.ascending[:, :n_rows] = columns.reshape(-1)[by_rank]
 
-    def count(self, bounds: Floats, *, inclusive: bool) -> Integers:
+    def count(self, bounds: Floats, *, inclusive: bool) -> Ints:
         """For every attribute and row, how many values exceed the row's by less than its bound.
 
         The rounded difference itself is compared, as the definitions do. It grows with the value,
@@ -147,7 +147,7 @@ class Ranking:
         counts -= origin
         return counts
 
-    def lowest(self, targets: Integers, bits: Integers, *counts: Integers) -> list[Words]:
+    def lowest(self, targets: Ints, bits: Ints, *counts: Ints) -> list[Words]:
         """Which target rows are among the so many lowest of each attribute.
 
         `bits` are the ascending positions of the targets in the sets. For each array of counts, of
@@ -177,7 +177,7 @@ class Ranking:
             planes.append(plane)
         return planes
 
-    def unknown(self, targets: Integers, bits: Integers) -> Words:
+    def unknown(self, targets: Ints, bits: Ints) -> Words:
         """Which target rows miss each attribute, of shape (n_attributes, n_words, 1)."""
         assert self.missing is not None  # noqa: S101
         words = np.zeros((len(self.columns), (int(bits[-1]) >> 6) + 1, 1), dtype=np.uint64)
@@ -186,7 +186,7 @@ class Ranking:
         return words
 
 
-def single(bits: Integers) -> Words:
+def single(bits: Ints) -> Words:
     """Words with one bit each."""
     return np.left_shift(np.uint64(1), (bits & 63).astype(np.uint64))
 
@@ -203,11 +203,11 @@ def blocks(start: int, end: int, words_per_row: int) -> Iterator[slice]:
 
 def shorten(
     ranking: Ranking,
-    bits: Integers,
+    bits: Ints,
     first_row: list[int],
     first_word: list[int],
     limits: Floats,
-    orders: Integers,
+    orders: Ints,
     initial: Types | None = None,
     rigid: Flags | None = None,
 ) -> Types:
@@ -256,7 +256,7 @@ def prune(
     not_above: Words,
     below: Words,
     enemies: Words,
-    order: Integers,
+    order: Ints,
     rigid: Flags | None = None,
 ) -> Types:
     """RULE_PRUNE for a block of rows at once; overwrites the sets it is given.
@@ -303,12 +303,12 @@ def prune(
 
 def covered(
     ranking: Ranking,
-    bits: Integers,
+    bits: Ints,
     first_row: list[int],
     first_word: list[int],
     limits: Floats,
     types: Types,
-) -> tuple[Integers, list[tuple[NDArray[np.int32], Words]]]:
+) -> tuple[Ints, list[tuple[NDArray[np.int32], Words]]]:
     """Objects covered by every row's rule: words per row, then words and their bits in parts."""
     n_attributes, n_rows = ranking.columns.shape
     by_attribute = types.T

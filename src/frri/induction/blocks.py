@@ -19,7 +19,7 @@ from frri.induction._paths import Large, is_small
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from frri._util.arrays import Floats, Integers, Types, Words
+    from frri._util.arrays import Floats, Ints, Types, Words
     from frri.cover.matrix import CoverMatrix
 
 # Objects in a block, and how many blocks there are at most before they become larger.
@@ -73,7 +73,7 @@ class Blocks:
         self._path, self._making = None, threading.Lock()
 
     @property
-    def objects(self) -> Integers:
+    def objects(self) -> Ints:
         """The object of each row."""
         return self.layout.objects
 
@@ -102,7 +102,7 @@ class Blocks:
         self.path.some_nearest(low, high, found)
         return np.minimum(found[low:high], 1)
 
-    def shorten(self, low: int, high: int, confidence: Floats, orders: Integers) -> Types:
+    def shorten(self, low: int, high: int, confidence: Floats, orders: Ints) -> Types:
         """The conditions of some rows, whose confidences and orders (or the one of all) are given."""
         types = np.empty(self.layout.points.shape, dtype=np.int8)
         if len(orders) > 1:
@@ -117,7 +117,7 @@ class Blocks:
         confidence: Floats,
         types: Types,
         wanted: Words | None = None,
-        asked: Integers | None = None,
+        asked: Ints | None = None,
     ) -> CoverMatrix:
         """What the rules of some rows cover: all of them, or those asked for; of objects wanted, or of all."""
         path, limits = self.path, self._limits(confidence, low, high)

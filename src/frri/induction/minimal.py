@@ -29,7 +29,7 @@ from frri.induction._plain import Ranking
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from frri._util.arrays import Flags, Floats, Integers, Types
+    from frri._util.arrays import Flags, Floats, Ints, Types
 
 # Objects x attributes from which it pays to compile the search and, where an earlier process has left
 # it compiled, to load it.
@@ -40,10 +40,10 @@ LOADED_FROM = 4_000
 class MinimalRules(NamedTuple):
     """What `all_minimal` returns: many candidate rules per object, and what each of them covers."""
 
-    anchors: Integers  # the object of each candidate
+    anchors: Ints  # the object of each candidate
     types: Types
     covers: CoverMatrix
-    incomplete: Integers  # the objects that have more minimal rules
+    incomplete: Ints  # the objects that have more minimal rules
 
 
 def discerning_power(
@@ -52,7 +52,7 @@ def discerning_power(
     confidence: ArrayLike,
     *,
     initial: ArrayLike | None = None,
-) -> Integers:
+) -> Ints:
     """How many enemies each attribute discerns from each object.
 
     Parameters
@@ -308,7 +308,7 @@ class _Pool:
                 self._rules[key] = length, self._n_seen, u, rule
             self._n_seen += 1
 
-    def candidates(self) -> tuple[Integers, Flags, CoverMatrix]:
+    def candidates(self) -> tuple[Ints, Flags, CoverMatrix]:
         """Anchors, sides and covers, in the order in which they came."""
         layout = self.boxes.layout
         kept = sorted(self._rules.items(), key=lambda item: item[1][1])

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from frri._util.arrays import Flags, Floats, Integers, Types
+from frri._util.arrays import Flags, Floats, Ints, Types
 from frri.fuzzy import Scaling
 from frri.induction import ConditionType
 from frri.learners._training import NumberTable, TrainingTable
@@ -57,7 +57,7 @@ def box_conditions(
     return tuple(conditions)
 
 
-def lengths_of(types: Types) -> Integers:
+def lengths_of(types: Types) -> Ints:
     """How many conditions each box has.
 
     Examples

@@ -14,7 +14,7 @@ from frri.rules.matching import COVERS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from frri._util.arrays import Flags, Integers, Positions
+    from frri._util.arrays import Flags, Ints, Positions
     from frri.learners._training import TrainingTable
     from frri.rules import RuleSet
 
@@ -140,10 +140,10 @@ class _Elimination:
 
     def __init__(
         self,
-        amounts: Integers,
+        amounts: Ints,
         own: Positions,
         classes: Positions,
-        units: Integers,
+        units: Ints,
         kept: list[int],
         *,
         adds: bool,
@@ -174,7 +174,7 @@ class _Elimination:
         touched = np.count_nonzero(self.amounts[rows], axis=0)
         self._lost = {r: amount for r, amount in self._lost.items() if not touched[r] and r != rule}
 
-    def _without(self, rule: int) -> Integers:
+    def _without(self, rule: int) -> Ints:
         """Scores of the objects for which a rule counts, as they were without it."""
         rows, c = self.rows[rule], self.own[rule]
         scores = self.scores[rows].copy()
@@ -186,12 +186,12 @@ class _Elimination:
             )
         return scores
 
-    def _score(self, rows: Positions, rules: list[int]) -> Integers:
+    def _score(self, rows: Positions, rules: list[int]) -> Ints:
         amounts = self.amounts[rows][:, rules]
         found = amounts.sum(axis=1) if self.adds else amounts.max(axis=1, initial=0)
         return np.asarray(found)
 
-    def _right(self, rows: Positions, scores: Integers) -> Flags:
+    def _right(self, rows: Positions, scores: Ints) -> Flags:
         """Whose class has the highest score, of equal ones the first, above 0."""
         right = scores.argmax(axis=1) == self.classes[rows]
         return np.asarray(right & (scores.max(axis=1, initial=0) > 0))

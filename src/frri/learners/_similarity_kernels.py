@@ -12,7 +12,7 @@ import numpy as np
 
 from frri import fuzzy
 from frri._twins import either, inner_kernel, kernel
-from frri._util.arrays import Flags, Floats, Integers
+from frri._util.arrays import Flags, Floats, Ints
 
 # The numbers by which kernels know the t-norms.
 T_NORMS = tuple(fuzzy.T_NORMS)
@@ -45,7 +45,7 @@ def relation_rows(
     others: Floats,
     widths: Floats,
     nominal: Flags,
-    attributes: Integers,
+    attributes: Ints,
     t_norm: int,
 ) -> Floats:
     """The relation between the rows of two tables over a set of attributes, joined in order.
@@ -74,11 +74,11 @@ def _similarity(x: Floats, y: Floats, width: float, is_nominal: bool) -> Floats:
 
 def _nearest_interpreted(
     values: Floats,
-    classes: Integers,
+    classes: Ints,
     widths: Floats,
     nominal: Flags,
-    chosen: Integers,
-    candidates: Integers,
+    chosen: Ints,
+    candidates: Ints,
     t_norm: int,
 ) -> Floats:
     """Degree to which each object is similar to the most similar one of another class.
@@ -147,11 +147,11 @@ def _degree(x: float, y: float, width: float, is_nominal: bool) -> float:
 
 def _nearest_loops(
     values: Floats,
-    classes: Integers,
+    classes: Ints,
     widths: Floats,
     nominal: Flags,
-    chosen: Integers,
-    candidates: Integers,
+    chosen: Ints,
+    candidates: Ints,
     t_norm: int,
 ) -> Floats:
     nearest = np.zeros((len(candidates), len(values)))

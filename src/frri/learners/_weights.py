@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from frri._util.arrays import Floats, Integers
+from frri._util.arrays import Floats, Ints
 from frri._util.names import shown
 from frri.table import EncodedTable
 from frri.table.columns import is_missing, number, plain_table
@@ -32,7 +32,7 @@ class Weights:
         A power of 2; 1 if all weights are whole numbers.
     """
 
-    units: Integers
+    units: Ints
     unit: float = 1.0
 
     @classmethod
@@ -65,7 +65,7 @@ class Weights:
         return units if self.unit == 1.0 else units * self.unit
 
 
-def sums_by_key(keys: Any, units: Integers, n_keys: int) -> Integers:
+def sums_by_key(keys: Any, units: Ints, n_keys: int) -> Ints:
     """What the objects with each key weigh together.
 
     Examples

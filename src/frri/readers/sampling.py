@@ -11,7 +11,7 @@ from frri._util.names import find_name
 if TYPE_CHECKING:
     import pandas as pd
 
-    from frri._util.arrays import Flags, Floats, Integers
+    from frri._util.arrays import Flags, Floats, Ints
 
 # Rows of every class that a sample has, if there are so many.
 LEAST = 5
@@ -46,7 +46,7 @@ class Sample:
     def __init__(self, size: int, seed: int, target: str | None = None) -> None:
         self.size, self.target, self.n_rows = size, target, 0
         self._random = np.random.default_rng(seed)
-        self._parts: dict[str, tuple[pd.DataFrame, Floats, Integers]] = {}
+        self._parts: dict[str, tuple[pd.DataFrame, Floats, Ints]] = {}
         self._bound = np.inf
         # The number of each class, its smallest lots, and the largest of these.
         self._codes: dict[str, int] = {}
@@ -89,7 +89,7 @@ class Sample:
     def _n_needed(self) -> int:
         return sum(map(len, self._least))
 
-    def _classes(self, column: pd.Series[Any], lots: Floats) -> Integers:
+    def _classes(self, column: pd.Series[Any], lots: Floats) -> Ints:
         """The numbers of the classes of rows; their smallest lots are noted."""
         labels, codes = np.unique(column.astype(str).to_numpy(dtype=object), return_inverse=True)
         known = [self._codes.setdefault(label, len(self._codes)) for label in labels]
@@ -105,12 +105,12 @@ class Sample:
         self._worst = np.array([*(least[-1] for least in self._least), -1.0])
         return np.asarray(known, dtype=np.int64)[codes]
 
-    def _needed(self, lots: Floats, classes: Integers) -> Flags:
+    def _needed(self, lots: Floats, classes: Ints) -> Flags:
         return np.asarray(
             (classes >= 0) & (lots <= self._worst[np.minimum(classes, len(self._worst) - 1)])
         )
 
-    def _keep(self, name: str, frame: pd.DataFrame, lots: Floats, classes: Integers) -> None:
+    def _keep(self, name: str, frame: pd.DataFrame, lots: Floats, classes: Ints) -> None:
         """The smallest lots of all, and of each class."""
         kept = np.flatnonzero((lots < self._bound) | self._needed(lots, classes))
         self._parts[name] = (frame.iloc[kept].reset_index(drop=True), lots[kept], classes[kept])

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from frri._util.arrays import Flags, Floats, Integers, Positions
+from frri._util.arrays import Flags, Floats, Ints, Positions
 from frri.rules.matching import Matcher
 from frri.rules.rule import Label, Rule
 from frri.rules.semantics import Semantics
@@ -113,6 +113,6 @@ class PartialWeights:
         self._counts = lengths > 0
         self._starts = np.where(self._counts, 1 + np.cumsum(lengths) - lengths, 0)
 
-    def take(self, index: Integers) -> Floats:
+    def take(self, index: Ints) -> Floats:
         """Objects x rules: the weight of each rule's part of that index."""
         return self._flat[self._starts + self._counts * index]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util.arrays import Flags, Floats, Integers, Positions
+from frri._util.arrays import Flags, Floats, Ints, Positions
 from frri._util.threads import check_n_jobs, in_threads
 from frri.rules import _prediction as bulk
 from frri.rules.matching import Matcher
@@ -383,7 +383,7 @@ _VOTES: Mapping[str, _Scores] = {
 }
 
 
-def _places(matcher: Matcher) -> Integers:
+def _places(matcher: Matcher) -> Ints:
     """The place of every condition in its rule."""
     return np.arange(len(matcher.columns)) - matcher.indptr[matcher.rule_of]
 

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._twins import either, inner_kernel
+from frri._util.arrays import Floats, Ints
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Bytes = NDArray[np.int8]
 
 

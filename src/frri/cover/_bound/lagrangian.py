@@ -7,13 +7,11 @@ while without progress, and are rounded so that the bound they give is exact (se
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from frri._util.arrays import Floats
 from frri.cover._bound.exact import rounded
 from frri.cover.budget import Exhausted, Work
-
-Floats = NDArray[np.float64]
 
 GRID = 1024.0
 """Directions are multiples of its inverse: sums of their squares are exact then, too."""

@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, linprog
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from frri._util.arrays import Flags, Floats, Ints
+
 Levels = NDArray[np.uint16]
 
 UNIT = 2.0**-20
@@ -78,7 +78,7 @@ class Cut:
         """What no choice of at most so many can be below."""
         return max(0, int(np.ceil(self.least(at_most))))
 
-    def possible(self, at_most: int, errors: int) -> NDArray[np.bool_]:
+    def possible(self, at_most: int, errors: int) -> Flags:
         """The candidates that a choice of at most so many with fewer errors may have."""
         with_it = self.constant - self._most(at_most - 1) - self.gains
         return np.asarray(np.ceil(with_it) < errors)

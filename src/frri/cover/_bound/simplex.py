@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._twins import either, inner_kernel
+from frri._util.arrays import Flags, Floats, Ints
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 Bytes = NDArray[np.int8]
 Tableau = tuple[Floats, Ints, Ints, Floats]
 """The table, its basic and nonbasic variables, and the weights of its rows in the Devex rule."""

@@ -4,12 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from frri._util.arrays import Ints, Words
 from frri.cover._reduce import word_sets
 from frri.cover.budget import Work
 from frri.cover.matrix import CoverMatrix
-
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 CHUNK = 1 << 20
 """Words looked at between two glances at the clock."""
@@ -64,14 +62,14 @@ def restricted(covers: CoverMatrix, objects: Ints, work: Work) -> sparse.csr_arr
     return sparse.csr_array((data, indices, indptr), shape=(len(covers), len(objects)))
 
 
-def packed_set(objects: Ints, n_objects: int) -> NDArray[np.uint64]:
+def packed_set(objects: Ints, n_objects: int) -> Words:
     """A set of objects as words."""
     table = np.zeros(-(-n_objects // 64), dtype=np.uint64)
     np.bitwise_or.at(table, objects >> 6, np.uint64(1) << (objects & 63).astype(np.uint64))
     return table
 
 
-def elements(words: NDArray[np.int32], bits: NDArray[np.uint64]) -> Ints:
+def elements(words: NDArray[np.int32], bits: Words) -> Ints:
     """What the words contain, one after the other."""
     octets = np.ascontiguousarray(bits.astype("<u8")).view(np.uint8)
     where = np.flatnonzero(np.unpackbits(octets, bitorder="little"))

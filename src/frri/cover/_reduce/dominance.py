@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from frri._util.arrays import Flags, Ints
 from frri.cover._reduce import core, word_sets
 from frri.cover.budget import Work
 from frri.cover.matrix import CoverMatrix
 
-Matrix: TypeAlias = NDArray[np.bool_] | sparse.csr_array
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+Matrix: TypeAlias = Flags | sparse.csr_array
 
 LARGEST_DENSE = 1 << 25
 """Cells up to which a matrix is written out."""
@@ -154,7 +153,7 @@ def _permuted(matrix: Matrix, rows: Ints, columns: Ints) -> Matrix:
     return permuted
 
 
-def _bitsets(matrix: NDArray[np.bool_]) -> list[int]:
+def _bitsets(matrix: Flags) -> list[int]:
     packed = np.packbits(matrix, axis=1, bitorder="little")
     width, octets = packed.shape[1], packed.tobytes()
     return [
@@ -163,7 +162,7 @@ def _bitsets(matrix: NDArray[np.bool_]) -> list[int]:
     ]
 
 
-def _lists(matrix: NDArray[np.bool_]) -> Iterator[list[int]]:
+def _lists(matrix: Flags) -> Iterator[list[int]]:
     rows, columns = matrix.nonzero()
     members = columns.tolist()
     start = 0

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._twins import either, inner_kernel, kernel
+from frri._util.arrays import Flags, Ints, Words
 
-Ints = NDArray[np.int64]
 Indices = NDArray[np.int32]
-Words = NDArray[np.uint64]
 
 SPREAD = np.uint64(0x03F79D71B4CB0A89)
 """A de Bruijn sequence: shifted by 0 to 63 places, its first six bits take every value once."""
@@ -54,7 +53,7 @@ count = either(interpreted=_count_interpreted, loops=_count_loops)
 
 def _needed_interpreted(
     indptr: Ints, words: Indices, bits: Words, order: Ints, counts: Ints
-) -> NDArray[np.bool_]:
+) -> Flags:
     needed = np.zeros(len(order), dtype=np.bool_)
     for place, j in enumerate(order):
         part = slice(indptr[j], indptr[j + 1])
@@ -67,9 +66,7 @@ def _needed_interpreted(
     return needed
 
 
-def _needed_loops(
-    indptr: Ints, words: Indices, bits: Words, order: Ints, counts: Ints
-) -> NDArray[np.bool_]:
+def _needed_loops(indptr: Ints, words: Indices, bits: Words, order: Ints, counts: Ints) -> Flags:
     """The same with one bit for who is covered once, kept beside the counts."""
     once = np.zeros(len(counts) >> 6, dtype=np.uint64)
     one, top = np.uint64(1), np.uint64(58)

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util.arrays import Flags, Floats, Ints
 from frri.cover._search import nodes
 from frri.cover._search.greedy import Lists
 from frri.cover._search.propagation import Domains
 from frri.cover.budget import Work
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Bytes = NDArray[np.int8]
 
 SLICE = 20_000_000
@@ -40,7 +39,7 @@ class Node:
 
     domains: Domains
     applied: Bytes
-    turned: NDArray[np.bool_]
+    turned: Flags
     bound: float
     table: Floats
     basic: Ints
@@ -88,7 +87,7 @@ class Search:
         upper: int,
         work: Work,
         size: int | None = None,
-        ties: NDArray[np.bool_] | None = None,
+        ties: Flags | None = None,
     ) -> None:
         self.lists = lists
         self.costs = costs.astype(np.float64)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-Ints = NDArray[np.int64]
+from frri._util.arrays import Flags, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Lists:
         )
 
 
-def greedy_cover(lists: Lists, costs: Ints, needed: NDArray[np.bool_] | None = None) -> Ints:
+def greedy_cover(lists: Lists, costs: Ints, needed: Flags | None = None) -> Ints:
     """A cover without redundant candidates, ascending.
 
     Parameters

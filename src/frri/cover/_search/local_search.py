@@ -12,13 +12,10 @@ Whole numbers and a generator of its own make runs reproducible on every machine
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from frri._twins import either, inner_kernel, kernel
+from frri._util.arrays import Flags, Ints
 from frri.cover._search.greedy import Lists
-
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 N_CHOSEN, N_UNCOVERED, PERMITTED, CLOCK, SEED, RECENT, BEST_COUNT, BEST_COST, COST, HELD, MOVES = (
     range(11)

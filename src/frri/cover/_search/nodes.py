@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._twins import companion, either, inner_kernel, kernel
+from frri._util.arrays import Flags, Floats, Ints
 from frri.cover._bound import exact as _bounds
 from frri.cover._bound import simplex as _simplex
 from frri.cover._search import propagation as _propagation
@@ -14,9 +15,6 @@ bounds: Any = companion(_bounds, of=__name__)
 propagation: Any = companion(_propagation, of=__name__)
 simplex: Any = companion(_simplex, of=__name__)
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 Bytes = NDArray[np.int8]
 
 OPEN, CLOSED, PAUSED, DOUBTFUL = 0, 1, 2, 3

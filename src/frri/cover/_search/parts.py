@@ -12,17 +12,15 @@ the problem and not of the way it was found.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from frri._util.arrays import Ints
 from frri.cover._bound.lagrangian import subgradient_bound
 from frri.cover._reduce.dominance import Matrix, reduce, undominated
 from frri.cover._search import local_search
 from frri.cover._search.branch_and_bound import Search
 from frri.cover._search.greedy import Lists, greedy_cover
 from frri.cover.budget import Exhausted, Work
-
-Ints = NDArray[np.int64]
 
 LARGEST_TABLEAU = 1_200_000
 """Cells up to which a part is left to branch and bound."""

@@ -3,18 +3,15 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from frri._util.arrays import Floats, Ints
 from frri.cover._bound.lagrangian import subgradient_bound
 from frri.cover._reduce.core import Core
 from frri.cover._search import local_search
 from frri.cover._search.greedy import Lists, greedy_cover
 from frri.cover._search.parts import LARGEST_TABLEAU, STEP_SECONDS, Part
 from frri.cover.budget import Exhausted, Work
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 PROMISING = 0.3
 """Reduced cost below which local search may choose a candidate."""

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._twins import either, inner_kernel
+from frri._util.arrays import Flags, Ints
 
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 Bytes = NDArray[np.int8]
 
 CHOSEN, FREE, EXCLUDED = 1, 0, -1

@@ -24,7 +24,7 @@ from frri.rules import Condition, NominalCondition, NumericCondition
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from frri._util.arrays import Flags, Floats, Integers, Positions
+    from frri._util.arrays import Flags, Floats, Ints, Positions
     from frri.learners.compact._pool import Pool
     from frri.table import Attribute
 
@@ -148,7 +148,7 @@ class Boxes:
             seen.append(looked_at)
         return seen, lost
 
-    def scores(self, seen: list[Floats], lost: Flags) -> tuple[Floats, Integers]:
+    def scores(self, seen: list[Floats], lost: Flags) -> tuple[Floats, Ints]:
         """The score of each rule for every object, and the place of its worst side; -1 if none could move."""
         uncut, worst = np.ones(lost.shape), np.full(lost.shape, -1)
         for k, looked_at in enumerate(seen):

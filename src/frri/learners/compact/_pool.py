@@ -11,7 +11,7 @@ from frri.induction import TOLERANCE
 from frri.learners.compact._sides import BLOCK, planes, weights_of
 
 if TYPE_CHECKING:
-    from frri._util.arrays import Flags, Floats, Integers, Positions, Types
+    from frri._util.arrays import Flags, Floats, Ints, Positions, Types
 
 # Rules that there is room for beyond those of the pool.
 ROOM = 32
@@ -71,7 +71,7 @@ class Pool:
         return len(self.anchors)
 
     @property
-    def used(self) -> Integers:
+    def used(self) -> Ints:
         """How many attributes each rule uses."""
         return np.asarray(np.count_nonzero(self.types, axis=1))
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frri import induction
-from frri._util.arrays import Flags, Floats, Integers, Positions, Types
+from frri._util.arrays import Flags, Floats, Ints, Positions, Types
 from frri.cover import CoverMatrix
 from frri.cover.peel import Peeled
 from frri.induction import minimal
@@ -20,17 +20,17 @@ class Candidates(NamedTuple):
 
     confidence: Floats  # of every object
     own_types: Types  # the shortened rule of every object
-    anchors: Integers  # the object of each candidate
+    anchors: Ints  # the object of each candidate
     types: Types  # the conditions of each candidate
     covers: CoverMatrix
-    positions: Integers  # the bit of each object in `covers`
+    positions: Ints  # the bit of each object in `covers`
     seconds: dict[str, float]
     # The objects that have more minimal rules than are here.
-    incomplete: Integers
+    incomplete: Ints
     # Candidates chosen first where there is no room for `covers`, which are then of what those leave.
     peeled: Peeled | None = None
 
-    def covered_by(self, candidates: Integers) -> CoverMatrix:
+    def covered_by(self, candidates: Ints) -> CoverMatrix:
         """All that some candidates cover."""
         return (
             self.covers.take(candidates) if self.peeled is None else self.peeled.source(candidates)

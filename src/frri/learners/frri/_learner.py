@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.utils import Bunch
 
-from frri._util.arrays import Integers
+from frri._util.arrays import Ints
 from frri._util.names import shown
 from frri.cover import Cover, PartialCover
 from frri.learners._base import RuleLearner
@@ -55,7 +55,7 @@ class FRRILearner(RuleLearner):
         return {"clip": True, "missing": "typical" if self.missing == "typical" else "similar"}
 
     def _certified(
-        self, cover: Cover | PartialCover, lengths: Integers, n_objects: int, **known: Any
+        self, cover: Cover | PartialCover, lengths: Ints, n_objects: int, **known: Any
     ) -> Bunch:
         """What is known of the rules chosen, and proved."""
         limits = self._limits()

@@ -13,7 +13,7 @@ from frri.learners._parameters import check_share
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from frri._util.arrays import Integers, Positions
+    from frri._util.arrays import Ints, Positions
     from frri.cover import CoverMatrix, PartialCover
 
 # What a share of a class may be off by in floating point.
@@ -94,7 +94,7 @@ class Limits(NamedTuple):
             other = "min_new" if self.max_rules is None else "max_rules"
             raise ValueError(f"coverage and {other} contradict each other: give one of them.")
 
-    def allowed(self, covers: CoverMatrix, lengths: Integers, sizes: Integers) -> CoverMatrix:
+    def allowed(self, covers: CoverMatrix, lengths: Ints, sizes: Ints) -> CoverMatrix:
         """What candidates cover that are short and broad enough; others cover nothing.
 
         The `sizes` are how many objects there are that each candidate may cover.
@@ -109,11 +109,11 @@ class Limits(NamedTuple):
     def select(
         self,
         covers: CoverMatrix,
-        lengths: Integers,
+        lengths: Ints,
         groups: Positions,
-        sizes: Integers,
+        sizes: Ints,
         *,
-        coverable: Integers | None = None,
+        coverable: Ints | None = None,
         effort: int,
         time_limit: float | None,
         gap: float = 0.0,

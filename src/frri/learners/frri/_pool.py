@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frri._util.arrays import Flags, Floats, Integers, Positions, Types
+    from frri._util.arrays import Flags, Floats, Ints, Positions, Types
 
 # Pairs of rule and object that are looked at together, and objects at most: a column of them stays in the cache.
 MOST_PAIRS, MOST_OBJECTS = 1 << 22, 8192
@@ -53,14 +53,14 @@ class Pool:
     types: Types
     radii: Floats
     classes: Positions
-    sources: Integers
-    bags: Integers
+    sources: Ints
+    bags: Ints
 
     def __len__(self) -> int:
         return len(self.radii)
 
     @property
-    def lengths(self) -> Integers:
+    def lengths(self) -> Ints:
         """How many conditions each rule has."""
         return lengths_of(self.types)
 
@@ -115,10 +115,10 @@ class Nearest(NamedTuple):
     """The nearest enemies of rules: distance and row of the first, distance of the second."""
 
     least: Floats
-    row: Integers
+    row: Ints
     second: Floats
 
-    def without(self, rows: Integers) -> Floats:
+    def without(self, rows: Ints) -> Floats:
         """Rules x rows: the distance to the nearest enemy that is not this row."""
         return np.where(self.row[:, None] == rows, self.second[:, None], self.least[:, None])
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frri._util.arrays import Flags, Floats, Integers, Positions, Types
+    from frri._util.arrays import Flags, Floats, Ints, Positions, Types
     from frri.learners._training import TrainingTable
 
 
@@ -44,19 +44,19 @@ class Candidates(NamedTuple):
     seconds : float
     """
 
-    anchors: Integers
+    anchors: Ints
     rising: Flags
-    bounds: Integers
-    unions: Integers
-    sizes: Integers
+    bounds: Ints
+    unions: Ints
+    sizes: Ints
     confidence: Floats
     types: Types
     covers: CoverMatrix
-    positions: Integers
+    positions: Ints
     seconds: float
 
     @property
-    def lengths(self) -> Integers:
+    def lengths(self) -> Ints:
         """How many conditions each candidate has."""
         return lengths_of(self.types)
 
@@ -137,7 +137,7 @@ def _sides(upper: Flags, declared: NDArray[np.int8]) -> Iterator[tuple[Flags, Ty
         yield own, initial
 
 
-def _distinct(values: Floats, classes: Positions) -> tuple[Integers, Integers]:
+def _distinct(values: Floats, classes: Positions) -> tuple[Ints, Ints]:
     """The first of equal objects of a class, and for every object which of these it equals.
 
     They are sorted by their values, so that no tie is decided by the order of the rows.
@@ -148,7 +148,7 @@ def _distinct(values: Floats, classes: Positions) -> tuple[Integers, Integers]:
     return first, same.ravel()
 
 
-def _sizes(classes: Positions, n_classes: int) -> Integers:
+def _sizes(classes: Positions, n_classes: int) -> Ints:
     """Of the downward and the upward union of each class but the lowest."""
     below = np.cumsum(np.bincount(classes, minlength=n_classes))[:-1]
     return np.column_stack([below, len(classes) - below]).ravel()

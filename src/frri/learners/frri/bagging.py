@@ -37,7 +37,7 @@ from frri.table.checks import check_resolution
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from frri._util.arrays import Floats, Integers, Positions
+    from frri._util.arrays import Floats, Ints, Positions
     from frri.learners._training import TrainingTable
     from frri.rules import Label
 
@@ -144,9 +144,9 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     [0, 0, 0]
     """
 
-    bags_: Integers
-    selected_: Integers
-    uncovered_: Integers
+    bags_: Ints
+    selected_: Ints
+    uncovered_: Ints
     oob_score_: float
     oob_balanced_score_: float
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from frri import induction
-from frri._util.arrays import Floats, Integers, Positions, Types
+from frri._util.arrays import Floats, Ints, Positions, Types
 from frri.cover import DEFAULT_EFFORT, Cover, CoverMatrix, PartialCover
 from frri.cover.peel import together
 from frri.induction import ConditionType
@@ -177,8 +177,8 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     """
 
     confidence_: Floats
-    selected_: Integers
-    uncovered_: Integers
+    selected_: Ints
+    uncovered_: Ints
 
     def __init__(
         self,
@@ -285,7 +285,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
             )
 
     def _fewest(
-        self, table: TrainingTable, found: Candidates, lengths: Integers, time_limit: float | None
+        self, table: TrainingTable, found: Candidates, lengths: Ints, time_limit: float | None
     ) -> Cover | PartialCover:
         """The candidates that are kept: the fewest, or what limits ask for."""
         limits, own = self._limits(), table.classes[found.anchors]
@@ -428,7 +428,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         )
 
 
-def _alone(covers: CoverMatrix) -> Integers:
+def _alone(covers: CoverMatrix) -> Ints:
     """How many objects each candidate covers that no other one does."""
     once = np.zeros(-(-covers.n_objects // 64), dtype=np.uint64)
     twice = np.zeros_like(once)

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from frri._util.arrays import Integers
+from frri._util.arrays import Ints
 from frri.cover import DEFAULT_EFFORT
 from frri.learners._boxes import box_rule
 from frri.learners._monotone import directions, monotone_claim
@@ -119,8 +119,8 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
 
     _shares_of = "union"
 
-    selected_: Integers
-    uncovered_: Integers
+    selected_: Ints
+    uncovered_: Ints
 
     def __init__(
         self,
@@ -213,7 +213,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         self.selected_ = found.anchors[chosen]
         self.ruleset_ = self._package(table, found, chosen)
 
-    def _package(self, table: TrainingTable, found: Candidates, chosen: Integers) -> RuleSet:
+    def _package(self, table: TrainingTable, found: Candidates, chosen: Ints) -> RuleSet:
         """The chosen rules in the table's names and units, with what they cover."""
         rules = (
             box_rule(

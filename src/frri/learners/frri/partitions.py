@@ -23,7 +23,7 @@ __all__ = ["Counts", "Part", "draws_of_rows"]
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from frri._util.arrays import Floats, Integers, Positions
+    from frri._util.arrays import Floats, Ints, Positions
     from frri.learners._training import TrainingTable
     from frri.learners.frri._pool import Pool
     from frri.learners.frri.bagging import FRRIBaggingClassifier
@@ -42,7 +42,7 @@ class Part:
 
     def draw(
         self, learner: FRRIBaggingClassifier, share: Any, seeds: Sequence[int]
-    ) -> tuple[Part, Integers, list[Positions]]:
+    ) -> tuple[Part, Ints, list[Positions]]:
         """What bags draw: the rows drawn by any, where these stand, and which of them each bag draws."""
         if not len(self) or not seeds:
             return self._take(np.arange(0)), np.arange(0), [np.arange(0) for _ in seeds]
@@ -74,7 +74,7 @@ class Part:
             int((~ruleset.covers(self.rows).any(axis=1)).sum()),
         )
 
-    def _take(self, places: Integers) -> Part:
+    def _take(self, places: Ints) -> Part:
         rows, labels = (getattr(all_, "iloc", all_)[places] for all_ in (self.rows, self.labels))
         return Part(rows, labels)
 

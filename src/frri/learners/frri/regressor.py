@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from frri import induction
-from frri._util.arrays import Floats, Integers, Types
+from frri._util.arrays import Floats, Ints, Types
 from frri._util.names import shown
 from frri.cover import DEFAULT_EFFORT, CoverMatrix, multiple_cover
 from frri.induction import ConditionType, Graded
@@ -124,8 +124,8 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     """
 
     confidence_: Floats
-    selected_: Integers
-    uncovered_: Integers
+    selected_: Ints
+    uncovered_: Ints
 
     def __init__(
         self,
@@ -224,7 +224,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
             self._about(table) | {"selection": self._certificate()},
         )
 
-    def _select(self, covers: CoverMatrix, time_limit: float | None) -> Integers:
+    def _select(self, covers: CoverMatrix, time_limit: float | None) -> Ints:
         """The candidates chosen, and in `selection_` what is proved about them.
 
         Of the fewest, those that cover most: a number fitted to many objects is a better one.
@@ -298,7 +298,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         return "FRRI for numbers"
 
 
-def _different(values: Floats, confidence: Floats, types: Types) -> Integers:
+def _different(values: Floats, confidence: Floats, types: Types) -> Ints:
     """The objects of different candidates, in an order that does not depend on that of the objects.
 
     Of those with equal conditions and confidence the first one: the others would add nothing.

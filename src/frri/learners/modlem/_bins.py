@@ -25,7 +25,7 @@ from frri.learners.modlem._split_search_kernels import GROUP
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from frri._util.arrays import Flags, Floats, Integers, Positions
+    from frri._util.arrays import Flags, Floats, Ints, Positions
     from frri.learners.modlem._split_search_kernels import (
         Bins,
         Codes,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from frri.table import Attribute
 
     # First bin, end of the bins of known values, number of the first test (m + 1), nominal or not.
-    Grid = tuple[Integers, Integers, Integers, Flags]
+    Grid = tuple[Ints, Ints, Ints, Flags]
 
 # Buckets of an attribute, apart from missing values: their counts should stay in fast memory.
 MOST_BUCKETS = 1024
@@ -63,7 +63,7 @@ class BinnedTable:
     places: Places
     grid: Grid
     bounds: Floats
-    ranks: Integers
+    ranks: Ints
 
     @classmethod
     def of(cls, values: Floats, classes: Positions, attributes: Sequence[Attribute]) -> BinnedTable:
@@ -115,7 +115,7 @@ class BinnedTable:
         )
 
     @cached_property
-    def layout(self) -> tuple[Integers, Codes]:
+    def layout(self) -> tuple[Ints, Codes]:
         """What compiled loops want to know of each attribute (see `frri.learners.modlem._split_search_kernels`).
 
         And the bucket of each value.
@@ -134,7 +134,7 @@ class BinnedTable:
         layout = np.stack([first, end, *tests, nominal, first_group, last_group, widths], axis=1)
         return layout, code.astype(np.uint32)[self.bins]
 
-    def intervals(self, conditions: Integers) -> tuple[Floats, Floats]:
+    def intervals(self, conditions: Ints) -> tuple[Floats, Floats]:
         """Lower and upper bounds of conditions: an attribute and a range of its bins each.
 
         Examples
@@ -155,7 +155,7 @@ class BinnedTable:
         )
 
 
-def _equal_values(values: Floats) -> tuple[Integers, Integers, Integers, Floats]:
+def _equal_values(values: Floats) -> tuple[Ints, Ints, Ints, Floats]:
     """Objects in ascending order of every attribute (missing values last), and groups of equal values.
 
     Returns
@@ -178,7 +178,7 @@ def _equal_values(values: Floats) -> tuple[Integers, Integers, Integers, Floats]
     return order, group.reshape(columns.shape), starts, ascending.ravel()[starts]
 
 
-def _cuts(labels: Integers, starts: Integers, attribute: Integers) -> Flags:
+def _cuts(labels: Ints, starts: Ints, attribute: Ints) -> Flags:
     """Which groups of equal values differ in class from the group before, of the same attribute."""
     lowest, highest = np.minimum.reduceat(labels, starts), np.maximum.reduceat(labels, starts)
     differs = (lowest[:-1] != highest[1:]) | (highest[:-1] != lowest[1:])

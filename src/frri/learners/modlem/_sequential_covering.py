@@ -21,7 +21,7 @@ from frri.learners.modlem import _sequential_covering_kernels as loops
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from frri._util.arrays import Flags, Floats, Integers, Positions
+    from frri._util.arrays import Flags, Floats, Ints, Positions
     from frri.learners._weights import Weights
     from frri.learners.modlem._bins import BinnedTable
     from frri.learners.modlem._sequential_covering_kernels import Found
@@ -55,9 +55,9 @@ class BinnedRules:
         Attribute, first and end of the bins.
     """
 
-    classes: Integers
-    start: Integers
-    conditions: Integers
+    classes: Ints
+    start: Ints
+    conditions: Ints
 
     def chosen(self, rules: Flags | Sequence[int]) -> BinnedRules:
         """Some of the rules."""
@@ -109,9 +109,7 @@ def induce(
     )
 
 
-def subset_counts(
-    table: BinnedTable, rules: BinnedRules, targets: Flags, weights: Weights
-) -> Integers:
+def subset_counts(table: BinnedTable, rules: BinnedRules, targets: Flags, weights: Weights) -> Ints:
     """Positives and all objects under every subset of each rule's conditions.
 
     Returns
@@ -125,7 +123,7 @@ def subset_counts(
     if not _compiled_pays(table):
         return _subset_counts(table, rules, targets, weights.units)
     arrays = (rules.classes, rules.start, rules.conditions)
-    counts: Integers = compiled(loops).subset_counts(
+    counts: Ints = compiled(loops).subset_counts(
         table.bins, table.layout[0], table.places, targets, weights.units, *arrays
     )
     return counts
@@ -133,12 +131,12 @@ def subset_counts(
 
 def coverage_counts(
     table: BinnedTable, rules: BinnedRules, classes: Positions, n_classes: int, weights: Weights
-) -> tuple[Integers, Integers]:
+) -> tuple[Ints, Ints]:
     """Objects of each class under each rule, and those under no other rule."""
     if not _compiled_pays(table):
         return _coverage_counts(table, rules, classes, n_classes, weights.units)
     arrays = (rules.start, rules.conditions)
-    counts: tuple[Integers, Integers] = compiled(loops).coverage_counts(
+    counts: tuple[Ints, Ints] = compiled(loops).coverage_counts(
         table.bins, table.places, classes, n_classes, weights.units, *arrays
     )
     return counts
@@ -172,12 +170,12 @@ def _compiled_pays(table: BinnedTable) -> bool:
 
 
 def _rules_of_class(
-    table: BinnedTable, positive: Flags, units: Integers, criterion: Criterion, most: int
+    table: BinnedTable, positive: Flags, units: Ints, criterion: Criterion, most: int
 ) -> Found:
     """Rules that cover the positives one by one, without redundant tests and rules."""
     search = _Search(table, units, criterion)
     left = positive.copy()
-    rules: list[Integers] = []
+    rules: list[Ints] = []
     covers: list[Flags] = []
     while left.any():
         tests = search.grow(left, positive, most)
@@ -201,7 +199,7 @@ def _rules_of_class(
 class _Search:
     """The best test for some objects, by counting the objects in every bin."""
 
-    def __init__(self, table: BinnedTable, units: Integers, criterion: Criterion) -> None:
+    def __init__(self, table: BinnedTable, units: Ints, criterion: Criterion) -> None:
         attribute_first, attribute_end, test_start, nominal = table.grid
         self.bins = table.bins
         self.keys = 2 * table.bins.astype(np.int64)
@@ -232,7 +230,7 @@ class _Search:
             if left[rows].all():
                 return tests
 
-    def best(self, rows: Integers, left: Flags) -> Test | None:
+    def best(self, rows: Ints, left: Flags) -> Test | None:
         """The test with the highest score, of equal ones that with most positives, then the first."""
         in_below, in_above = self._counts(rows, left)
         (n_below, p_below), (n_above, p_above) = in_below.T, in_above.T
@@ -264,7 +262,7 @@ class _Search:
         low, high = ends[:2] if below[number] else ends[1:]
         return int(self.attribute[number]), int(low), int(high)
 
-    def _counts(self, rows: Integers, left: Flags) -> tuple[Integers, Integers]:
+    def _counts(self, rows: Ints, left: Flags) -> tuple[Ints, Ints]:
         """Others and positives, shape (n_tests, 2), in the parts below and above."""
         keys = (self.keys[rows] + left[:, None]).ravel()
         if self.weighted:
@@ -277,15 +275,15 @@ class _Search:
         until = sums[self.after]
         return until - sums[self.first], sums[self.end] - until
 
-    def _laplace(self, p: Integers, n: Integers) -> Floats:
+    def _laplace(self, p: Ints, n: Ints) -> Floats:
         estimate = (p * self.unit + 1.0) / ((p + n) * self.unit + self.n_classes)
         return np.asarray(np.where(p > 0, estimate, 0.0))
 
-    def _bits(self, p: Integers, n: Integers) -> Floats:
+    def _bits(self, p: Ints, n: Ints) -> Floats:
         """Entropy of p positives and n others, times their sum."""
         return np.asarray(self._information(p + n) - (self._information(p) + self._information(n)))
 
-    def _information(self, amount: Integers) -> Floats:
+    def _information(self, amount: Ints) -> Floats:
         """Weights times their binary logarithms; from the table where there is one."""
         if len(self.table):
             return self.table[amount]
@@ -304,7 +302,7 @@ def _without_redundant(table: BinnedTable, tests: list[Test], positive: Flags) -
     return [tests[i] for i in kept]
 
 
-def _merged(tests: list[Test]) -> Integers:
+def _merged(tests: list[Test]) -> Ints:
     """One condition for all tests of an attribute, in order of first use."""
     conditions: dict[int, Test] = {}
     for j, low, high in tests:
@@ -313,7 +311,7 @@ def _merged(tests: list[Test]) -> Integers:
     return np.array([*conditions.values()], dtype=np.int64).reshape(-1, 3)
 
 
-def _times(covers: list[Flags], n_objects: int) -> Integers:
+def _times(covers: list[Flags], n_objects: int) -> Ints:
     """How often each object is covered."""
     times = np.zeros(n_objects, dtype=np.int64)
     for own in covers:
@@ -321,9 +319,7 @@ def _times(covers: list[Flags], n_objects: int) -> Integers:
     return times
 
 
-def _subset_counts(
-    table: BinnedTable, rules: BinnedRules, targets: Flags, units: Integers
-) -> Integers:
+def _subset_counts(table: BinnedTable, rules: BinnedRules, targets: Flags, units: Ints) -> Ints:
     found = []
     for c, (start, end) in zip(rules.classes, pairwise(rules.start), strict=True):
         satisfied = np.zeros(len(units), dtype=np.int64)
@@ -342,8 +338,8 @@ def _subset_counts(
 
 
 def _coverage_counts(
-    table: BinnedTable, rules: BinnedRules, classes: Positions, n_classes: int, units: Integers
-) -> tuple[Integers, Integers]:
+    table: BinnedTable, rules: BinnedRules, classes: Positions, n_classes: int, units: Ints
+) -> tuple[Ints, Ints]:
     covers = [covered(table, rules.conditions[a:b].tolist()) for a, b in pairwise(rules.start)]
     times = _times(covers, len(units))
     support = np.zeros((len(covers), n_classes), dtype=np.int64)

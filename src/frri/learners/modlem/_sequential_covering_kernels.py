@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from frri._twins import companion, inner_kernel, kernel
-from frri._util.arrays import Flags, Integers
+from frri._util.arrays import Flags, Ints
 from frri.learners.modlem import _split_search_kernels as split_search
 from frri.learners.modlem._split_search_kernels import (
     END_BIN,
@@ -29,7 +29,7 @@ from frri.learners.modlem._split_search_kernels import (
 )
 
 # Where the conditions of each rule start, and the conditions.
-Found = tuple[Integers, Integers]
+Found = tuple[Ints, Ints]
 
 # The same kernels, compiled where this module is.
 _split_search: Any = companion(split_search, of=__name__)
@@ -40,7 +40,7 @@ NO_TEST: Any = np.int64(-1)
 
 
 @inner_kernel
-def _bin_range(number: int, below: bool, layout: Integers) -> Any:
+def _bin_range(number: int, below: bool, layout: Ints) -> Any:
     """Attribute of a test and the range of bins that satisfy it."""
     j = len(layout) - 1
     while layout[j, FIRST_TEST] > number:
@@ -55,7 +55,7 @@ def _bin_range(number: int, below: bool, layout: Integers) -> Any:
 
 
 @inner_kernel
-def _longer(array: Integers) -> Integers:
+def _longer(array: Ints) -> Ints:
     """The same array with twice the room."""
     result = np.empty((2 * len(array), *array.shape[1:]), dtype=np.int64)
     np.positive(array, result[: len(array)])
@@ -63,7 +63,7 @@ def _longer(array: Integers) -> Integers:
 
 
 @inner_kernel
-def _narrowest(conditions: Integers, without: int, starts: Integers) -> int:
+def _narrowest(conditions: Ints, without: int, starts: Ints) -> int:
     """Of some conditions but one, that which the fewest objects satisfy; -1 if there is no other."""
     chosen, fewest = -1, 0
     for k in range(len(conditions)):
@@ -74,7 +74,7 @@ def _narrowest(conditions: Integers, without: int, starts: Integers) -> int:
 
 
 @inner_kernel
-def _satisfies(row: int, bins: Bins, conditions: Integers, without: int) -> bool:
+def _satisfies(row: int, bins: Bins, conditions: Ints, without: int) -> bool:
     for k in range(len(conditions)):
         j = conditions[k, 0]
         if j >= 0 and k != without and not conditions[k, 1] <= bins[row, j] < conditions[k, 2]:
@@ -83,9 +83,7 @@ def _satisfies(row: int, bins: Bins, conditions: Integers, without: int) -> bool
 
 
 @inner_kernel
-def _drop_redundant(
-    bins: Bins, places: Places, other: Flags, n_others: int, tests: Integers
-) -> None:
+def _drop_redundant(bins: Bins, places: Places, other: Flags, n_others: int, tests: Ints) -> None:
     """Mark (attribute -1), first to last, the tests that the remaining ones make superfluous."""
     starts, by_bin = places
     for i in range(len(tests)):
@@ -103,7 +101,7 @@ def _drop_redundant(
 
 
 @inner_kernel
-def _merge(tests: Integers) -> int:
+def _merge(tests: Ints) -> int:
     """Join the tests of an attribute (-1: dropped) to one condition; how many there are then."""
     n_merged = 0
     for k in range(len(tests)):
@@ -122,7 +120,7 @@ def _merge(tests: Integers) -> int:
 
 
 @inner_kernel
-def _necessary(rule_covers: Integers, covers: Integers, n_objects: int) -> Flags:
+def _necessary(rule_covers: Ints, covers: Ints, n_objects: int) -> Flags:
     """Which rules remain after removing, first to last, those whose objects others cover as well."""
     counts = np.zeros(n_objects, dtype=np.int64)
     for row in covers[: rule_covers[-1]]:
@@ -140,7 +138,7 @@ def _necessary(rule_covers: Integers, covers: Integers, n_objects: int) -> Flags
 
 
 @inner_kernel
-def _count(rows: Rows, codes: Codes, objects: Objects, counts: Integers) -> Any:
+def _count(rows: Rows, codes: Codes, objects: Objects, counts: Ints) -> Any:
     """Sum up the weights of positives and others among some objects, in every bucket and in all."""
     other, weight, _ = objects
     counts[:] = 0
@@ -158,7 +156,7 @@ def _count(rows: Rows, codes: Codes, objects: Objects, counts: Integers) -> Any:
 def _grow(
     bins: Bins,
     codes: Codes,
-    layout: Integers,
+    layout: Ints,
     places: Places,
     objects: Objects,
     criterion: Criterion,
@@ -226,10 +224,10 @@ def _grow(
 def rules_of_class(
     bins: Bins,
     codes: Codes,
-    layout: Integers,
+    layout: Ints,
     places: Places,
     positive: Flags,
-    weight: Integers,
+    weight: Ints,
     criterion: Criterion,
     most: int,
 ) -> Found:
@@ -320,7 +318,7 @@ def rules_of_class(
 
 
 @inner_kernel
-def _sums_by_bin(bins: Bins, layout: Integers, rows: Rows, weight: Integers) -> Integers:
+def _sums_by_bin(bins: Bins, layout: Ints, rows: Rows, weight: Ints) -> Ints:
     """What some objects weigh in the bins of an attribute before each bin."""
     sums = np.zeros(layout[len(layout) - 1, END_BIN] + 1, dtype=np.int64)
     for i in rows:
@@ -336,7 +334,7 @@ def _sums_by_bin(bins: Bins, layout: Integers, rows: Rows, weight: Integers) -> 
 
 
 @inner_kernel
-def _sort_by_size(rule: Integers, starts: Integers, result: Integers, order: Integers) -> None:
+def _sort_by_size(rule: Ints, starts: Ints, result: Ints, order: Ints) -> None:
     """The conditions of a rule, the one that the fewest objects satisfy first, and their numbers."""
     for k in range(len(rule)):
         size, place = starts[rule[k, 2]] - starts[rule[k, 1]], k
@@ -353,9 +351,9 @@ def _count_subsets(
     bins: Bins,
     places: Places,
     positive: Flags,
-    weight: Integers,
-    rule: Integers,
-    counts: Integers,
+    weight: Ints,
+    rule: Ints,
+    counts: Ints,
 ) -> None:
     """Count what satisfies every subset of two or more conditions, the narrowest of them first.
 
@@ -382,13 +380,13 @@ def _count_subsets(
 @kernel
 def subset_counts(
     bins: Bins,
-    layout: Integers,
+    layout: Ints,
     places: Places,
     targets: Flags,
-    weight: Integers,
-    rule_class: Integers,
-    rule_start: Integers,
-    conditions: Integers,
+    weight: Ints,
+    rule_class: Ints,
+    rule_start: Ints,
+    conditions: Ints,
 ) -> Any:
     """What satisfies every subset of the conditions of every rule.
 
@@ -450,11 +448,11 @@ def subset_counts(
 def coverage_counts(
     bins: Bins,
     places: Places,
-    classes: Integers,
+    classes: Ints,
     n_classes: int,
-    weight: Integers,
-    rule_start: Integers,
-    conditions: Integers,
+    weight: Ints,
+    rule_start: Ints,
+    conditions: Ints,
 ) -> Any:
     """What each rule covers of each class, and what of it no other rule covers."""
     starts, by_bin = places

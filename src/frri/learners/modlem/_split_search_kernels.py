@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._twins import inner_kernel
-from frri._util.arrays import Flags, Floats, Integers
+from frri._util.arrays import Flags, Floats, Ints
 
 Bins = NDArray[np.int32]
 # Objects and buckets: as indices, unsigned numbers need no check for being negative.
 Rows = NDArray[np.uint32]
 Codes = NDArray[np.uint32]
 # Objects attribute by attribute in the order of bins, and where each bin starts.
-Places = tuple[Integers, Rows]
+Places = tuple[Ints, Rows]
 # Whether an object is none of the positives, what it weighs, and the step it was last at hand.
-Objects = tuple[Flags, Integers, Integers]
+Objects = tuple[Flags, Ints, Ints]
 # Number of classes, entropy instead of Laplace, what a unit of weight is worth, how many grains make
 # a bit of entropy, and k log2 k for whole numbers k (empty if units are fractions).
 Criterion = tuple[int, bool, float, float, Floats]
@@ -155,7 +155,7 @@ def _better(found: tuple[float, bool, int], number: int, best: Best) -> Best:
 
 
 @inner_kernel
-def _whole(missing: int, is_nominal: bool, counts: Integers, everything: Pair) -> Pair:
+def _whole(missing: int, is_nominal: bool, counts: Ints, everything: Pair) -> Pair:
     """What tests of an attribute divide: the objects with a known value, or all if it is nominal."""
     if is_nominal:
         return everything
@@ -166,7 +166,7 @@ def _whole(missing: int, is_nominal: bool, counts: Integers, everything: Pair) -
 def _in_bins(
     j: int,
     bucket: int,
-    layout: Integers,
+    layout: Ints,
     places: Places,
     objects: Objects,
     since: int,
@@ -205,10 +205,10 @@ def _in_bins(
 
 @inner_kernel
 def best_test(
-    layout: Integers,
-    counts: Integers,
+    layout: Ints,
+    counts: Ints,
     bounds: Floats,
-    before: Integers,
+    before: Ints,
     everything: Pair,
     criterion: Criterion,
     places: Places,
@@ -312,10 +312,10 @@ def best_test(
 def best_of_few(
     bins: Bins,
     rows: Rows,
-    layout: Integers,
+    layout: Ints,
     objects: Objects,
     criterion: Criterion,
-    keys: Integers,
+    keys: Ints,
 ) -> tuple[int, bool]:
     """The best test for at most `1 << FEW` objects; -1 if none improves. `keys` is room for as many.
 

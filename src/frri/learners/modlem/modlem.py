@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frri._util.arrays import Flags, Floats, Integers, Positions
+    from frri._util.arrays import Flags, Floats, Ints, Positions
     from frri.learners._training import TrainingTable
     from frri.learners.modlem._sequential_covering import BinnedRules
     from frri.rules import Condition
@@ -191,9 +191,7 @@ def _class_sizes(table: TrainingTable, weights: Weights) -> tuple[float, ...]:
     return tuple(sizes.astype(float).tolist())
 
 
-def _conditions(
-    table: TrainingTable, binned: BinnedTable, conditions: Integers
-) -> Iterator[Condition]:
+def _conditions(table: TrainingTable, binned: BinnedTable, conditions: Ints) -> Iterator[Condition]:
     """Conditions of the rule model for ranges of bins."""
     low, high = binned.intervals(conditions)
     core_high = np.where(np.isinf(high), high, np.nextafter(high, -np.inf))
@@ -245,7 +243,7 @@ def _m_estimate(counts: NDArray[Any], prior: Any) -> Floats:
     return np.asarray((p + PRIOR_OBJECTS * prior) / (t + PRIOR_OBJECTS))
 
 
-def approximations(ranks: Integers, classes: Positions, n_classes: int, kind: str) -> Flags:
+def approximations(ranks: Ints, classes: Positions, n_classes: int, kind: str) -> Flags:
     """Which objects belong to the approximation of which class, shape (n_classes, n_objects).
 
     Parameters
@@ -280,7 +278,7 @@ def approximations(ranks: Integers, classes: Positions, n_classes: int, kind: st
     return np.asarray(members & (present.sum(axis=0) == 1)[block])
 
 
-def _blocks(ranks: Integers) -> tuple[Integers, int]:
+def _blocks(ranks: Ints) -> tuple[Ints, int]:
     """Number the objects so that those with the same ranks in all attributes have the same number."""
     n_objects = ranks.shape[1]
     block, n_blocks = np.zeros(n_objects, dtype=np.int64), 1
@@ -293,6 +291,6 @@ def _blocks(ranks: Integers) -> tuple[Integers, int]:
     return _numbered(block)
 
 
-def _numbered(block: Integers) -> tuple[Integers, int]:
+def _numbered(block: Ints) -> tuple[Ints, int]:
     different, numbers = np.unique(block, return_inverse=True)
     return numbers, len(different)
