@@ -4,6 +4,7 @@ import gc
 import itertools
 import os
 import shutil
+import signal
 import sys
 
 import numpy as np
@@ -17,6 +18,9 @@ from programs import NODE_DRIVER, PYTHON_DRIVER, Program, required
 
 # Models say when they were made; those of the tests must be the same in every run.
 os.environ.setdefault("SOURCE_DATE_EPOCH", "1704067200")
+
+# A shell has what it starts in the background ignore Ctrl-C, which many tests send.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -397,16 +397,7 @@ def test_an_interrupt_between_two_slices_keeps_the_bound(monkeypatch):
     assert cover.lower_bound <= len(optimum) <= len(cover)
 
 
-@pytest.fixture
-def ctrl_c():
-    """Ctrl-C as in a console, also where the test runner has switched it off."""
-    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, usual)
-
-
 @posix
-@pytest.mark.usefixtures("ctrl_c")
 def test_a_real_signal_ends_the_search_and_nothing_else():
     rng = np.random.default_rng(0)
     matrix = rng.random((400, 400)) < 0.03  # far too hard to be proved
@@ -585,7 +576,6 @@ def test_an_interrupt_in_any_stage_on_words_gives_a_complete_cover(where, monkey
 
 @posix
 @pytest.mark.usefixtures("never_expanded")
-@pytest.mark.usefixtures("ctrl_c")
 def test_a_real_signal_ends_a_search_on_words():
     matrix = np.random.default_rng(0).random((1500, 1500)) < 0.02
     timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))

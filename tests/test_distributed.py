@@ -227,14 +227,6 @@ def test_the_number_of_workers_does_not_matter(client, cluster, table, here, n_w
 # --- an end in any phase
 
 
-@pytest.fixture
-def _interrupts():
-    """Ctrl-C is heard, whoever runs the tests."""
-    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, usual)
-
-
 @pytest.fixture(scope="module")
 def noisy():
     """A table whose fewest rules are not proved in a moment."""
@@ -252,7 +244,6 @@ def assert_idle(client):
     raise AssertionError(left)
 
 
-@pytest.mark.usefixtures("_interrupts")
 @pytest.mark.parametrize("phase", some(("looks0", *PHASES[:3]), 0, 2))
 def test_an_interrupt_before_there_are_rules_ends_the_fit(client, trouble, noisy, phase):
     trouble(phase, "interrupt")
@@ -270,7 +261,6 @@ def assert_found(clf, X, reason):
     assert clf.ruleset_.covers(X).any(axis=1).all()
 
 
-@pytest.mark.usefixtures("_interrupts")
 def test_an_interrupt_of_the_search_returns_the_best_rules_found(client, trouble, noisy):
     trouble("selection", "interrupt")
     clf = FRRIClassifier(client=client, effort=100)
@@ -280,7 +270,6 @@ def test_an_interrupt_of_the_search_returns_the_best_rules_found(client, trouble
     assert_idle(client)
 
 
-@pytest.mark.usefixtures("_interrupts")
 def test_a_second_interrupt_is_not_held_back(client, trouble, noisy, monkeypatch):
     gather = _cluster.Cluster.gather
 
@@ -617,7 +606,6 @@ def test_bags_outlive_a_worker(client, trouble, parted, pooled, phase):
     assert again.ruleset_.to_json() == pooled.ruleset_.to_json()
 
 
-@pytest.mark.usefixtures("_interrupts")
 @pytest.mark.parametrize("phase", some(("draws", "bags", "nearest", "counts"), 1))
 def test_bags_can_be_interrupted(client, trouble, parted, phase):
     trouble(phase, "interrupt")
@@ -698,7 +686,6 @@ def test_additive_rules_are_those_of_one_machine(
     assert copy.get_params() == there.get_params() | {"client": None}
 
 
-@pytest.mark.usefixtures("_interrupts")
 def test_additive_rules_can_be_interrupted(client, trouble, blocky, monkeypatch):
     monkeypatch.setattr(_columns, "BLOCK", 50)
     trouble("evaluated1", "interrupt")

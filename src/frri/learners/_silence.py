@@ -18,15 +18,20 @@ def warn_of_silence(ruleset: RuleSet, parameters: Mapping[str, Any]) -> None:
 
     And if there are more rules than there may be, for every class to have one.
     """
+    votes = ruleset.semantics.name not in CLASS_RULES
     most = parameters.get("max_rules")
-    if isinstance(most, Integral) and len(ruleset) > most:
+    if (
+        isinstance(most, Integral)
+        and most < len(ruleset.classes)
+        and len(ruleset) > most
+        and not votes
+    ):
         warnings.warn(
             f"max_rules is {most}, but there is at least one rule for each of the "
             f"{len(ruleset.classes)} classes.",
             UserWarning,
             stacklevel=4,
         )
-    votes = ruleset.semantics.name not in CLASS_RULES
     if votes and (len(ruleset) or len(ruleset.classes) < 2):
         return
     heard = {rule.consequent for rule in ruleset}
