@@ -226,6 +226,7 @@ class Large:
             compiled(dense).nearest(layout.points, layout.columns, first_row, found)
         else:
             self.run(lambda low, high: self.some_nearest(low, high, found))
+            del self.levels  # not needed twice
         return np.minimum(found, 1, out=found)
 
     def some_nearest(self, low: int, high: int, found: Floats) -> None:
