@@ -290,7 +290,7 @@ def noisy(n, seed, *, gaps=False):
 @pytest.mark.parametrize("entropy", [False, True])
 @pytest.mark.parametrize("shape", [*SHAPES, (16, 8, 4)])
 def test_loops_and_array_operations_agree_on_larger_tables(gaps, entropy, shape, monkeypatch):
-    X, y = noisy(90, 3, gaps=gaps)
+    X, y = noisy(60, 3, gaps=gaps)
     monkeypatch.setattr(sequential_covering, "_compiled_pays", lambda _: False)
     weights = Weights.of(np.random.default_rng(0).integers(1, 9, len(X)) / 4)
     targets = y == np.arange(4)[:, None]
