@@ -29,11 +29,14 @@ def pytest_collect_file():
     return [found for found in (yield) if not isinstance(found, DoctestModule)]
 
 
+# Files that compile what others would otherwise compile as well, and find on disk later.
+COMPILING = ("test_cover", "test_induction", "test_conformance")
+
 # Files whose tests mostly wait for browsers, clusters and other processes, the longest first.
 WAITING = (
-    "test_end_to_end",
     "test_distributed",
     "test_page",
+    "test_end_to_end",
     "test_report",
     "test_compare",
     "test_docs",
@@ -46,10 +49,9 @@ def pytest_collection_modifyitems(items):
     for item in items:
         tests.setdefault(item.path, []).append(item)
     waiting = [path for name in WAITING for path in tests if path.name.startswith(name)]
-    # What covers need is compiled first, for those who would otherwise do so themselves.
     computing = sorted(
         tests.keys() - set(waiting),
-        key=lambda path: (path.stem != "test_cover", -len(tests[path]), path),
+        key=lambda path: (path.stem not in COMPILING, -len(tests[path]), path),
     )
     turns = itertools.chain(*itertools.zip_longest(waiting, computing))
     items[:] = [item for path in turns if path for item in tests[path]]
