@@ -210,8 +210,8 @@ def _source(module: ModuleType) -> Path:
 def _keep_on_disk(twin: Any, name: str) -> None:
     """Let a kernel be kept on disk; what cannot be read or written there is compiled all the same.
 
-    The compiler looks whether the file that a kernel stands in has changed. The files of the module's
-    companions, whose kernels it has taken in, are made part of that.
+    The compiler looks at the time and size of the file that a kernel stands in. What is in it, and in the
+    files of the module's companions, whose kernels it has taken in, is made part of that.
     """
     twin.enable_caching()
     kept = twin._cache  # noqa: SLF001 - there is no other way
@@ -221,10 +221,10 @@ def _keep_on_disk(twin: Any, name: str) -> None:
 
 
 def _digests(name: str) -> Iterator[str]:
-    """The contents of the sources that a twin takes kernels from, and the forms these have."""
+    """The contents of a twin's source and of those it takes kernels from, and the forms these have."""
+    yield hashlib.sha256(_source(sys.modules[name]).read_bytes()).hexdigest()
     for module in _companions[name]:
         twin = module.__name__ + TWIN
-        yield hashlib.sha256(_source(module).read_bytes()).hexdigest()
         yield str(getattr(_twins[twin], "FORM", ""))
         yield from _digests(twin)
 
