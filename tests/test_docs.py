@@ -174,7 +174,8 @@ def run_in_process(arguments):
 def demo_command():
     """The last thing that `make demo` does."""
     # Not as a part of the make that may be running the tests.
-    outside = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    inside = ("MAKE", "VENV")
+    outside = {name: value for name, value in os.environ.items() if not name.startswith(inside)}
     command = ["make", "-n", "-s", "demo"]
     plan = subprocess.run(
         command, cwd=ROOT, env=outside, check=True, capture_output=True, text=True
