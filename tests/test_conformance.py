@@ -8,14 +8,14 @@ import pytest
 
 import make_conformance
 from frri import RuleSet
-from frri.explain.change import bounds as change_bounds
-from frri.explain.change.bounds import DecisionBounds
-from frri.explain.change.space import Space
-from frri.explain.facts import SUPPORTED as EXPLAINED
+from frri.explain.counterfactual import bounds as change_bounds
+from frri.explain.counterfactual.bounds import DecisionBounds
+from frri.explain.counterfactual.space import Space
+from frri.explain.matches import SUPPORTED as EXPLAINED
 from frri.export import sql, to_javascript, to_python
 from frri.fuzzy import T_NORMS
 from frri.rules import _prediction as bulk
-from frri.rules.decision import Decision
+from frri.rules.inference import Decision
 from frri.rules.ruleset import STATISTICS
 from frri.rules.semantics import MEANINGS, Missing, Semantics
 from frri.table import to_matrix

@@ -23,7 +23,7 @@ from frri import (
     read_table,
 )
 from frri.cli import main
-from frri.explain.facts import SUPPORTED as EXPLAINED
+from frri.explain.matches import SUPPORTED as EXPLAINED
 from frri.table import to_matrix
 from programs import agree_in_decisions
 from thorough import often

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet, fuzzy
 from frri.cli import main
-from frri.explain.change import smallest_change
+from frri.explain.counterfactual import smallest_change
 from frri.table import to_matrix
 from thorough import often
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.cli import main
-from frri.explain.change import smallest_change
-from frri.explain.change.goal import NumberGoal
+from frri.explain.counterfactual import smallest_change
+from frri.explain.counterfactual.goal import NumberGoal
 from frri.table import to_matrix
 from thorough import often
 

@@ -15,7 +15,7 @@ import naive_numbers
 from frri import AdditiveRulesRegressor, FRRIRegressor, RuleSet
 from frri.cover import CoverMatrix, multiple_cover
 from frri.learners._regressor import standardised
-from frri.rules.intervals import half_widths
+from frri.rules.conformal import half_widths
 from thorough import often
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from frri import RuleSet
 from frri.export.evaluator import Evaluator
-from frri.rules import persistence
+from frri.rules import json_format
 
 FOLDER = Path(__file__).with_name("golden")
 MODELS = sorted(
@@ -37,7 +37,7 @@ def test_a_saved_model_still_says_what_it_said(name):
     path = FOLDER / f"{name}.json"
     content = json.loads(path.read_text(encoding="utf-8"))
     version = int(name[1])
-    jsonschema.Draft202012Validator(persistence.schema(version)).validate(content)
+    jsonschema.Draft202012Validator(json_format.schema(version)).validate(content)
     assert content["version"] == version
     ruleset = RuleSet.load(path)
     answers = json.loads((FOLDER / f"{name}.answers.json").read_text(encoding="utf-8"))
@@ -53,7 +53,7 @@ def test_a_saved_model_still_says_what_it_said(name):
     close([evaluator.scores(row) for row in answers["rows"]], answers["scores"])
     again = RuleSet.from_json(ruleset.to_json())
     assert again == ruleset
-    assert json.loads(ruleset.to_json())["version"] == persistence.VERSION
+    assert json.loads(ruleset.to_json())["version"] == json_format.VERSION
 
 
 def close(found, expected):
@@ -72,7 +72,7 @@ def close(found, expected):
 def test_version_1_has_nothing_that_its_schema_has_not(where, change, message):
     first = next(name for name in MODELS if name.startswith("v1/"))
     content = json.loads((FOLDER / f"{first}.json").read_text(encoding="utf-8"))
-    validator = jsonschema.Draft202012Validator(persistence.schema(1))
+    validator = jsonschema.Draft202012Validator(json_format.schema(1))
     validator.validate(content)
     part = content
     for key in where:

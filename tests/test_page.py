@@ -19,7 +19,7 @@ from frri.fuzzy import T_NORMS
 from frri.learners._base import RuleClassifier
 from frri.report import facts, write_report
 from frri.report.opening import recognised
-from frri.rules.carrying import carrying_rules
+from frri.rules.contributions import carrying_rules
 from frri.rules.measures import overlap
 from frri.rules.semantics import Semantics
 from frri.rules.text import condition_text

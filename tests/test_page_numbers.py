@@ -21,8 +21,8 @@ from frri import (
 from frri.cli import main
 from frri.report import facts, report_html
 from frri.report.numbers import levels_of
-from frri.rules.carrying import carrying_rules
-from frri.rules.intervals import half_width
+from frri.rules.conformal import half_width
+from frri.rules.contributions import carrying_rules
 from frri.rules.mean_shares import mean_shares
 from frri.rules.measures import importance
 from frri.rules.number_measures import number_quality

@@ -16,7 +16,7 @@ from frri.report import facts, report_html, write_report
 from frri.report.opening import opening
 from frri.report.packing import pack_codes, pack_flags, pack_numbers
 from frri.report.scripts import page_script
-from frri.rules.carrying import carrying_rules
+from frri.rules.contributions import carrying_rules
 from frri.rules.semantics import CLASSIFICATION, Support
 from frri.table import to_matrix
 

@@ -31,7 +31,7 @@ from frri import (
 )
 from frri.rules import _prediction as bulk
 from frri.rules import compare
-from frri.rules.decision import Decision
+from frri.rules.inference import Decision
 from frri.rules.measures import importance
 from frri.rules.text import condition_text, ruleset_html
 from frri.table import number_text

@@ -26,7 +26,7 @@ from frri._util import progress
 from frri.learners._calibration import MOST_OBJECTS, halves
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.rules.attribute_shares import attribute_shares
-from frri.rules.trust import trusted
+from frri.rules.probabilities import trusted
 from thorough import often
 
 IRIS = load_iris(return_X_y=True, as_frame=True)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frri import Attribute, NumericCondition, Rule, RuleSet
-from frri.explain.change import smallest_change
+from frri.explain.counterfactual import smallest_change
 from frri.export.evaluator import Evaluator
 from frri.rules.semantics import MEANINGS, SHORTHANDS, Semantics
 from thorough import often

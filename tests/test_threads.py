@@ -19,7 +19,7 @@ from frri import (
     RIPPERClassifier,
 )
 from frri._util.threads import in_threads, n_threads
-from frri.rules import _prediction, decision, matching
+from frri.rules import _prediction, inference, matching
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ LEARNERS = [
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
 def test_results_do_not_depend_on_the_number_of_threads(learner, monkeypatch):
-    monkeypatch.setattr(decision, "MANY_BLOCKS", 1)
+    monkeypatch.setattr(inference, "MANY_BLOCKS", 1)
     monkeypatch.setattr(matching, "BLOCK", 1 << 6)
     X, y = load_iris(return_X_y=True)
     expected = clone(learner).set_params(n_jobs=1).fit(X, y)
@@ -128,8 +128,8 @@ def test_every_learner_refuses_what_is_no_number_of_threads(learner):
 def test_predictions_ask_for_the_threads_of_their_learner(monkeypatch):
     X, y = load_iris(return_X_y=True)
     asked = []
-    monkeypatch.setattr(decision, "MANY_BLOCKS", 1)
-    monkeypatch.setattr(decision, "in_threads", lambda *arguments: asked.append(arguments[2]))
+    monkeypatch.setattr(inference, "MANY_BLOCKS", 1)
+    monkeypatch.setattr(inference, "in_threads", lambda *arguments: asked.append(arguments[2]))
     model = MODLEMClassifier(n_jobs=2).fit(X, y)
     asked.clear()
     model.predict(X)

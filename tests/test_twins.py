@@ -309,9 +309,9 @@ def spoil_vectors(monkeypatch):
 
 @pytest.mark.parametrize("change", [hide_llvm, break_vectors, spoil_vectors])
 def test_without_vector_instructions_there_are_loops(monkeypatch, change):
-    from frri.rules import _cell_kernels as cells_
-    from frri.rules import _prediction_kernels as prediction
-    from frri.rules import _sure_kernels as sure
+    from frri.rules import _lookup_kernels as sure
+    from frri.rules import _predict_kernels as prediction
+    from frri.rules import _quantize_kernels as cells_
 
     def nowhere(*_):
         raise RuntimeError

@@ -11,7 +11,7 @@ from frri._util import files as writing
 from frri.cli.console import sentence
 from frri.readers.tables import FORMATS
 from frri.rules import RuleSet
-from frri.rules.persistence import read
+from frri.rules.json_format import read
 
 # Characters of a result that are kept in memory.
 MOST_HELD = 1 << 24

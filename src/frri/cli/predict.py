@@ -25,8 +25,8 @@ from frri.cli.tables import add_reading_options, batches_for, listed, reading
 from frri.export.csv import csv_lines, csv_text
 from frri.readers.batches import Batch
 from frri.rules import RuleSet
-from frri.rules.decision import Decision
-from frri.rules.intervals import half_width
+from frri.rules.conformal import half_width
+from frri.rules.inference import Decision
 from frri.table import EncodedTable
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from frri._util.arrays import Floats
-    from frri.explain.facts import Facts
+    from frri.explain.matches import Facts
 
 
 def steps(facts: "Facts") -> tuple[Step, ...]:

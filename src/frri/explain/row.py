@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from frri._util.arrays import Floats
-from frri.explain.change import smallest_change
-from frri.explain.change.goal import NumberGoal, altered
-from frri.explain.change.readable import python_value, readable
+from frri.explain.counterfactual import smallest_change
+from frri.explain.counterfactual.goal import NumberGoal, altered
+from frri.explain.counterfactual.rounding import python_value, readable
 from frri.explain.explanation import AttributeChange, Change, Explanation
-from frri.explain.facts import Facts
-from frri.explain.reading import one_row, shown_value
+from frri.explain.matches import Facts
+from frri.explain.parse_row import one_row, shown_value
 from frri.rules import Label, RuleSet
 
 

@@ -6,7 +6,7 @@ from math import inf
 import numpy as np
 
 from frri.export.sql_rules import Folding, Query
-from frri.rules.decision import last_resort
+from frri.rules.inference import last_resort
 from frri.rules.ordered import LARGEST_EXPONENT
 from frri.rules.ruleset import RuleSet
 
@@ -87,7 +87,7 @@ class Answers:
         return [covered, (silent, number, rule, number, "")]
 
     def _thresholds(self, source: str) -> list[Answer]:
-        """Is it at least the second class, the third, and so on: see `frri.rules.decision`."""
+        """Is it at least the second class, the third, and so on: see `frri.rules.inference`."""
         one, nothing = self.dialect.number(1.0), self.dialect.number(0.0)
         source = self._where_none_speaks(self._spoken(source))
         shares = [

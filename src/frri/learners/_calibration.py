@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from frri.rules.trust import trusted
+from frri.rules.probabilities import trusted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -154,7 +154,7 @@ def least_loss(
     surprise: float = 1.0,
     stretches: Sequence[float] = STRETCHES[:1],
 ) -> Calibration:
-    """The calibration by which objects are least surprising: see `frri.rules.trust`.
+    """The calibration by which objects are least surprising: see `frri.rules.probabilities`.
 
     The stretch is found first, with all the trust that there can be, and then the trust. One more object
     is counted that no rule would have foreseen, so that no trust is ever complete.

@@ -12,7 +12,7 @@ from frri.learners._base import RuleLearner
 from frri.learners._parameters import check_share
 from frri.learners._training import NumberTable, named_labels
 from frri.learners._weights import weighted_objects, with_weights
-from frri.rules.intervals import half_widths
+from frri.rules.conformal import half_widths
 from frri.table import EncodedTable, column_names
 from frri.table.checks import warn_about_columns
 from frri.table.columns import plain_table

@@ -6,8 +6,8 @@ import numpy as np
 
 from frri._util.arrays import Flags, Positions
 from frri.rules import RuleSet
-from frri.rules.carrying import carrying_rules
-from frri.rules.decision import Decision
+from frri.rules.contributions import carrying_rules
+from frri.rules.inference import Decision
 from frri.rules.measures import wilson
 
 

@@ -18,12 +18,12 @@ from frri.report.packing import pack_codes, pack_flags, pack_numbers
 from frri.report.plane import principal_plane
 from frri.report.sizes import returning, size_path
 from frri.rules import RuleSet, RuleStatistics
-from frri.rules.about import About
 from frri.rules.curve import quality_by_size
-from frri.rules.decision import Decision
 from frri.rules.drift import seen_in_training
+from frri.rules.inference import Decision
 from frri.rules.measures import accuracy, balanced_accuracy, confusion, importance
 from frri.rules.number_measures import number_quality
+from frri.rules.provenance import About
 from frri.rules.rule import label_array
 from frri.rules.ruleset import STATISTICS
 from frri.rules.semantics import Support

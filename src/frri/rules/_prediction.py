@@ -34,7 +34,7 @@ def pays(semantics: Semantics, matcher: Matcher, matrix: Floats) -> bool:
         return False
     if not (matcher.weights > 0.0).all() or not SUPPORTED.accepts(semantics):
         return False
-    from frri.rules import _prediction_kernels as prediction  # noqa: PLC0415 - not needed for small tables
+    from frri.rules import _predict_kernels as prediction  # noqa: PLC0415 - not needed for small tables
 
     return _twins.pays(prediction, work, compiled_from=COLD, loaded_from=COLD, used_from=WARM)
 
@@ -49,7 +49,7 @@ def decide(
     n_jobs: int | None = None,
 ) -> tuple[Positions, Floats]:
     """The position of each object's class, and objects x classes scores if they are wanted."""
-    from frri.rules import _prediction_kernels as prediction  # noqa: PLC0415 - not needed for small tables
+    from frri.rules import _predict_kernels as prediction  # noqa: PLC0415 - not needed for small tables
 
     kernels = compiled(prediction)
     values = np.ascontiguousarray(matrix)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri.rules.about import About
 from frri.rules.condition import Condition
 from frri.rules.measures import accuracy, balanced_accuracy, coverage
+from frri.rules.provenance import About
 from frri.rules.rule import Label, Rule, given_labels
 from frri.table import EncodedTable
 

@@ -24,8 +24,8 @@ import numpy as np
 from frri._util.arrays import Flags, Floats, Positions
 from frri.rules import statistics, text
 from frri.rules._merging import hull
-from frri.rules.about import About
 from frri.rules.matching import Matcher
+from frri.rules.provenance import About
 from frri.rules.rule import Label, Rule
 from frri.rules.semantics import CLASS_RULES, Semantics, Support
 from frri.table import Attribute, to_matrix

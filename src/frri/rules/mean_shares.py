@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from frri._util.arrays import Floats
-from frri.rules.decision import Decision
+from frri.rules.inference import Decision
 
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet

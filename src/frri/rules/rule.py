@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri.rules import text
-from frri.rules.about import plain_scalar
 from frri.rules.condition import Condition
+from frri.rules.provenance import plain_scalar
 from frri.table import Attribute
 
 Label = str | int | float | bool

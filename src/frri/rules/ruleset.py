@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._util.arrays import Flags, Floats, Positions
-from frri.rules import editing, measures, persistence, text
+from frri.rules import editing, json_format, measures, text
 from frri.rules._checks import base_length, check_ruleset
-from frri.rules.about import About, plain_scalar
 from frri.rules.arrays import RuleArrays
 from frri.rules.condition import Condition
-from frri.rules.decision import Decision
-from frri.rules.intervals import half_width
+from frri.rules.conformal import half_width
+from frri.rules.inference import Decision
 from frri.rules.matching import COVERS
+from frri.rules.provenance import About, plain_scalar
 from frri.rules.rule import Label, Rule, RuleStatistics, in_units
 from frri.rules.semantics import CLASSIFICATION, SHORTHANDS, Semantics, Support
 from frri.rules.statistics import rule_statistics
@@ -209,7 +209,7 @@ class RuleSet:
     def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
         """Rows x 2: from where to where the number of each row lies, at a level that new rows hold.
 
-        For rules that were learned with `calibration`: see `frri.rules.intervals`.
+        For rules that were learned with `calibration`: see `frri.rules.conformal`.
         """
         reach = half_width(self, level)
         answers = self.predict(X)
@@ -370,30 +370,30 @@ class RuleSet:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values; `from_dict` reads them back."""
-        return persistence.to_dict(self)
+        return json_format.to_dict(self)
 
     @staticmethod
     def from_dict(content: Mapping[str, Any]) -> "RuleSet":
         """The ruleset that `to_dict` described; a ValueError names what does not fit."""
-        return persistence.from_dict(content)
+        return json_format.from_dict(content)
 
     def to_json(self) -> str:
         """A versioned JSON text, all numbers in full precision."""
-        return persistence.to_json(self)
+        return json_format.to_json(self)
 
     @staticmethod
     def from_json(content: str) -> "RuleSet":
         """The ruleset of a JSON text."""
-        return persistence.from_json(content)
+        return json_format.from_json(content)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the JSON text to a file, whole or not at all."""
-        persistence.save(self, path)
+        json_format.save(self, path)
 
     @staticmethod
     def load(path: str | PathLike[str]) -> "RuleSet":
         """Read a file written by `save`."""
-        return persistence.load(path)
+        return json_format.load(path)
 
     # ------------------------------------------------------------------ inside
 

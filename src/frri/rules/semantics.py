@@ -30,7 +30,7 @@ score above one half: the median of the probabilities, the lower class where two
 
 By the first two links, a share of each probability that is the ruleset's *trust* comes from the rules, and
 the rest from the sizes of the classes in training. Classes that then come out ahead of the one decided for
-are levelled with it, and by `steps` those that are ahead of the median: see `frri.rules.trust`.
+are levelled with it, and by `steps` those that are ahead of the median: see `frri.rules.probabilities`.
 
 The rule that *decides* is the strongest one (of the class decided for, of equal ones the first), the
 first one that holds, or none where all rules have their part in it.

@@ -28,7 +28,7 @@ from frri.learners._parameters import (
 from frri.learners.additive._losses import softmax
 from frri.learners.additive._settings import VOTES, check_size
 from frri.learners.additive.classifier import AdditiveRulesClassifier
-from frri.rules.trust import trusted
+from frri.rules.probabilities import trusted
 
 if TYPE_CHECKING:
     from frri._util.arrays import Flags, Floats

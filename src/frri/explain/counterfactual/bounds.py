@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from frri._util.arrays import Flags, Floats
-from frri.explain.change.goal import altered
-from frri.explain.change.space import Space
-from frri.rules.decision import last_resort, scores_of
+from frri.explain.counterfactual.goal import altered
+from frri.explain.counterfactual.space import Space
+from frri.rules.inference import last_resort, scores_of
 from frri.rules.matching import Matcher
 from frri.rules.ordered import at_least_class
 from frri.rules.ruleset import RuleSet

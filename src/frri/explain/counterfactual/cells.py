@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from frri._util.arrays import Flags, Floats
-from frri.explain.change.bounds import DecisionBounds, Survey
-from frri.explain.change.space import Space
+from frri.explain.counterfactual.bounds import DecisionBounds, Survey
+from frri.explain.counterfactual.space import Space
 
 Box = tuple[Floats, Floats]
 Lines = tuple[Floats, Floats]

@@ -11,7 +11,7 @@ import numpy as np
 
 from frri._twins import companion, inner_kernel
 from frri._twins import vectors as _vectors
-from frri.rules import _cell_kernels as _cells
+from frri.rules import _quantize_kernels as _cells
 
 cell_kernels: Any = companion(_cells, of=__name__)
 vectors: Any = companion(_vectors, of=__name__)

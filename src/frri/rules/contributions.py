@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from frri._util.arrays import Floats, Positions
-from frri.rules.decision import Decision
+from frri.rules.inference import Decision
 from frri.table import EncodedTable
 
 if TYPE_CHECKING:

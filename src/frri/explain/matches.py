@@ -9,7 +9,7 @@ from frri.explain import ordered
 from frri.explain.explanation import ConditionMatch, Obstacle, Rival, RuleMatch, Step
 from frri.rules import RuleSet
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
-from frri.rules.decision import Decision, last_resort
+from frri.rules.inference import Decision, last_resort
 from frri.rules.semantics import ADDITIVE, ORDINAL, Support
 from frri.rules.text import condition_text
 

@@ -20,14 +20,14 @@ from hypothesis import HealthCheck, given, settings
 from counting import calls
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet, export
 from frri.cli.files import load_model
-from frri.explain.facts import SUPPORTED as EXPLAINED
+from frri.explain.matches import SUPPORTED as EXPLAINED
 from frri.report.facts import SUPPORTED as REPORTED
 from frri.report.facts import facts
-from frri.rules import persistence
+from frri.rules import json_format
 from test_export import rulesets
 from thorough import often
 
-VALIDATOR = jsonschema.Draft202012Validator(persistence.schema())
+VALIDATOR = jsonschema.Draft202012Validator(json_format.schema())
 
 
 def example():
@@ -67,7 +67,7 @@ def example():
 
 
 def test_the_schema_is_one():
-    jsonschema.Draft202012Validator.check_schema(persistence.schema())
+    jsonschema.Draft202012Validator.check_schema(json_format.schema())
 
 
 @settings(max_examples=often(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -215,7 +215,7 @@ def test_files_that_are_none_get_one_sentence(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="not a text file"):
         RuleSet.load(path)
     example().save(path)
-    monkeypatch.setattr(persistence, "LARGEST_FILE", 100)
+    monkeypatch.setattr(json_format, "LARGEST_FILE", 100)
     with pytest.raises(ValueError, match="too large: at most 100 bytes"):
         RuleSet.load(path)
 
@@ -229,7 +229,7 @@ def endless(pipe):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
 def test_no_more_is_read_of_an_endless_stream_than_a_ruleset_may_have(tmp_path, monkeypatch):
-    monkeypatch.setattr(persistence, "LARGEST_FILE", 3 * 2**20)
+    monkeypatch.setattr(json_format, "LARGEST_FILE", 3 * 2**20)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for read in (RuleSet.load, load_model):
@@ -278,7 +278,7 @@ def test_reading_takes_work_in_proportion_to_the_file():
     Name.compared = 0
     pairs = [(Name(f"k{i % 999}"), 1) for i in range(1_000)]
     with pytest.raises(ValueError, match="'k0' twice"):
-        persistence._without_duplicates(pairs)
+        json_format._without_duplicates(pairs)
     assert Name.compared < 10 * len(pairs)
     content = json.loads(example().to_json())
 

@@ -1,5 +1,5 @@
 """The smallest change of a row that alters a ruleset's decision, with a proof."""
 
-from frri.explain.change.search import Found, smallest_change
+from frri.explain.counterfactual.search import Found, smallest_change
 
 __all__ = ["Found", "smallest_change"]

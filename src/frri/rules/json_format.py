@@ -17,8 +17,8 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from frri._util.bounded import depth_and_size, read_text
 from frri._util.files import write_whole
-from frri.rules.about import DEEPEST, MOST_DIGITS, SURROGATE, About
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
+from frri.rules.provenance import DEEPEST, MOST_DIGITS, SURROGATE, About
 from frri.rules.rule import Rule, RuleStatistics
 from frri.rules.semantics import SHORTHANDS, Semantics
 from frri.table import KINDS, Attribute

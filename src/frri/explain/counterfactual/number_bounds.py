@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from frri._util.arrays import Flags, Floats
-from frri.explain.change.bounds import HAIR, DecisionBounds, Survey
-from frri.explain.change.goal import NumberGoal, altered
-from frri.rules.decision import last_resort
+from frri.explain.counterfactual.bounds import HAIR, DecisionBounds, Survey
+from frri.explain.counterfactual.goal import NumberGoal, altered
+from frri.rules.inference import last_resort
 from frri.rules.semantics import MEANINGS, Support
 
 SUPPORTED = Support(

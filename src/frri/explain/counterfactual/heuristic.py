@@ -5,7 +5,7 @@ from math import inf
 import numpy as np
 
 from frri._util.arrays import Floats, Positions
-from frri.explain.change.bounds import DecisionBounds
+from frri.explain.counterfactual.bounds import DecisionBounds
 
 
 def guess(bounds: DecisionBounds) -> Floats | None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from frri import Attribute, NumericCondition, Rule, RuleSet
 from frri.report.decisions import decided_rows
-from frri.rules.carrying import carrying_rules
+from frri.rules.contributions import carrying_rules
 from frri.rules.semantics import MEANINGS
 from naive_semantics import carrying
 from thorough import often
@@ -83,6 +83,6 @@ def test_many_rows_are_looked_at_in_blocks(monkeypatch):
     ruleset = RuleSet(rules, (Attribute("a", 0, 9),), semantics="added-contributions", base=(0,))
     rows = np.arange(20.0).reshape(-1, 1) / 4
     whole = carrying_rules(ruleset, rows)
-    monkeypatch.setattr("frri.rules.carrying.BLOCK", 7)
+    monkeypatch.setattr("frri.rules.contributions.BLOCK", 7)
     assert np.array_equal(carrying_rules(ruleset, rows), whole)
     assert set(whole.tolist()) == {0, 1, 2}

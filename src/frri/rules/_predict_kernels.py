@@ -1,8 +1,8 @@
 """Many objects against many rules: the minimum as t-norm, the best rule wins.
 
-Where only classes are wanted, most objects are settled by `frri.rules._sure_kernels`. The others, or all if
+Where only classes are wanted, most objects are settled by `frri.rules._lookup_kernels`. The others, or all if
 scores are wanted, go through in blocks that stay in the cache, column by column, rule by rule. Which objects
-of a block can be inside a rule's support at all is asked of their *cells* (`frri.rules._cell_kernels`), of
+of a block can be inside a rule's support at all is asked of their *cells* (`frri.rules._quantize_kernels`), of
 which 64 are compared at a time. Degrees are then computed, in the arithmetic of `frri.rules.matching`, for
 the few objects that are left.
 """
@@ -13,8 +13,8 @@ import numpy as np
 
 from frri._twins import companion, inner_kernel, kernel
 from frri._twins import vectors as _vectors
-from frri.rules import _cell_kernels as _cells
-from frri.rules import _sure_kernels as _sure
+from frri.rules import _lookup_kernels as _sure
+from frri.rules import _quantize_kernels as _cells
 
 cell_kernels: Any = companion(_cells, of=__name__)
 sure_kernels: Any = companion(_sure, of=__name__)
@@ -186,7 +186,7 @@ def decide_silent(values, rows, n_silent, lows, highs, rules, block, degree, nea
 
 @kernel
 def sure_tables(n_columns, n_classes, rules):
-    """What `frri.rules._sure_kernels` reads the classes of objects off."""
+    """What `frri.rules._lookup_kernels` reads the classes of objects off."""
     grid, low, high = supports(n_columns, rules)
     return tables(n_columns, n_classes, rules, grid, (low, high))
 

@@ -4,7 +4,7 @@ Smallest means: as few attributes as possible, and among such changes the least 
 shares of its attribute's training range (a change of category, and a value for a missing one, cost 1).
 
 Subsets of one attribute, of two, of three are boxes of objects. A box in which the decision cannot change
-(`frri.explain.change.bounds`) is dropped, any other is cut where a membership bends and then halved, the cheapest
+(`frri.explain.counterfactual.bounds`) is dropped, any other is cut where a membership bends and then halved, the cheapest
 box first, until its nearest point alters the decision or nothing cheaper is left.
 """
 
@@ -17,12 +17,12 @@ from math import comb, inf
 import numpy as np
 
 from frri._util.arrays import Flags, Floats
-from frri.explain.change.bounds import DecisionBounds, Survey
-from frri.explain.change.cells import beyond, cell_applies, cheapest, make_cell
-from frri.explain.change.goal import NumberGoal
-from frri.explain.change.guess import guess
-from frri.explain.change.number_bounds import NumberBounds
-from frri.explain.change.space import Space
+from frri.explain.counterfactual.bounds import DecisionBounds, Survey
+from frri.explain.counterfactual.cells import beyond, cell_applies, cheapest, make_cell
+from frri.explain.counterfactual.goal import NumberGoal
+from frri.explain.counterfactual.heuristic import guess
+from frri.explain.counterfactual.number_bounds import NumberBounds
+from frri.explain.counterfactual.space import Space
 from frri.rules.ruleset import RuleSet
 
 # Differences of cost below this share of a training range do not count.

@@ -16,8 +16,8 @@ from frri._util.threads import check_n_jobs, in_threads
 from frri.rules import _prediction as bulk
 from frri.rules.matching import Matcher
 from frri.rules.ordered import at_least_class, cumulative_logits
+from frri.rules.probabilities import trusted
 from frri.rules.rule import label_array
-from frri.rules.trust import trusted
 
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet
