@@ -18,7 +18,7 @@ import pytest
 
 from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.cli import COMMANDS, main
-from frri.cli.files import check_output, write_whole
+from frri.cli.files import check_output, write_output
 from frri.export import FORMATS
 from frri.learners.frri import ManyRulesWarning
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
@@ -952,7 +952,7 @@ def test_a_new_file_keeps_the_mode_of_the_old_one_and_links_stay_links(folder):
     old = folder / "old.json"
     old.chmod(0o640)
     (folder / "link").symlink_to("old.json")
-    write_whole("link", "new")
+    write_output("link", "new")
     assert old.read_text() == "new"
     assert (folder / "link").is_symlink()
     assert old.stat().st_mode & 0o777 == 0o640
@@ -962,7 +962,7 @@ def test_a_new_file_keeps_the_mode_of_the_old_one_and_links_stay_links(folder):
 def test_a_new_file_can_be_read_by_others_as_usual(folder):
     before = os.umask(0o022)
     try:
-        write_whole("new.txt", "x")
+        write_output("new.txt", "x")
     finally:
         os.umask(before)
     assert (folder / "new.txt").stat().st_mode & 0o777 == 0o644
@@ -975,7 +975,7 @@ def test_nothing_is_left_behind_when_the_end_is_never_reached(folder, monkeypatc
     before = snapshot(folder)
     monkeypatch.setattr(os, "fsync", fails)
     with pytest.raises(ValueError, match=r"old.json cannot be written: No space left on device."):
-        write_whole("old.json", "new")
+        write_output("old.json", "new")
     assert snapshot(folder) == before
 
 

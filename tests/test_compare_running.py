@@ -286,7 +286,7 @@ def test_learners_of_a_script_without_a_guard_run_in_processes(tmp_path):
         textwrap.dedent("""
             from sklearn.dummy import DummyClassifier
             import frri.compare as bench
-            from frri._util.threads import n_threads
+            from frri._util import n_threads
 
             class Mine(DummyClassifier):
                 def predict(self, X):

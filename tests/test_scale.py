@@ -12,9 +12,9 @@ from sklearn.datasets import make_classification
 
 import naive
 from frri import FRRIClassifier, RuleSet, induction
+from frri import _util as progress
 from frri._twins import numba_installed
-from frri._util import progress
-from frri._util.threads import in_threads
+from frri._util import map_threads
 from frri.cli import main
 from frri.cover import CoverMatrix, large, minimum_cover, peel
 from frri.cover import __dict__ as cover_names
@@ -311,9 +311,9 @@ def test_progress_knows_how_long_a_step_will_take(monkeypatch):
 
     with progress.Progress("learning") as shown:
         assert shown.outlook() == ""
-        in_threads(work, [(0, 10), (10, 20), (20, 40), (40, 50)], n_jobs=1)
-        in_threads(work, [(0, 3), (3, 6)], n_jobs=1)
+        map_threads(work, [(0, 10), (10, 20), (20, 40), (40, 50)], n_jobs=1)
+        map_threads(work, [(0, 3), (3, 6)], n_jobs=1)
     told = [(25, 30), (50, 20), (75, 13)]
     told = [f", {share}% of this step, {left} s left of it" for share, left in told]
     assert seen == ["", *told, "", ", 50% of this step, 3 s left of it"]
-    assert not progress.Progress.going_on
+    assert not progress.Progress.active

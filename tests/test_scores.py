@@ -22,7 +22,7 @@ from frri import (
     Rule,
     RuleSet,
 )
-from frri._util import progress
+from frri import _util as progress
 from frri.learners._calibration import MOST_OBJECTS, halves
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.rules.attribute_shares import attribute_shares

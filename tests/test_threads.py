@@ -18,7 +18,7 @@ from frri import (
     QuickRulesClassifier,
     RIPPERClassifier,
 )
-from frri._util.threads import in_threads, n_threads
+from frri._util import map_threads, n_threads
 from frri.rules import _prediction, inference, matching
 
 
@@ -83,13 +83,13 @@ def test_what_is_no_number_of_threads(n_jobs):
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
 def test_results_come_in_order(n_jobs):
     parts = [(start, start + 3) for start in range(0, 60, 3)]
-    assert in_threads(lambda *part: part, parts, n_jobs) == parts
-    assert in_threads(lambda *part: part, [], n_jobs) == []
+    assert map_threads(lambda *part: part, parts, n_jobs) == parts
+    assert map_threads(lambda *part: part, [], n_jobs) == []
 
 
 def test_an_error_in_a_thread_is_raised():
     with pytest.raises(ZeroDivisionError):
-        in_threads(lambda start, end: end // start, [(1, 1), (0, 1), (1, 1)], 2)
+        map_threads(lambda start, end: end // start, [(1, 1), (0, 1), (1, 1)], 2)
 
 
 LEARNERS = [
@@ -129,7 +129,7 @@ def test_predictions_ask_for_the_threads_of_their_learner(monkeypatch):
     X, y = load_iris(return_X_y=True)
     asked = []
     monkeypatch.setattr(inference, "MANY_BLOCKS", 1)
-    monkeypatch.setattr(inference, "in_threads", lambda *arguments: asked.append(arguments[2]))
+    monkeypatch.setattr(inference, "map_threads", lambda *arguments: asked.append(arguments[2]))
     model = MODLEMClassifier(n_jobs=2).fit(X, y)
     asked.clear()
     model.predict(X)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util.arrays import Flags, Floats
-from frri._util.optional import optional
+from frri._util import Flags, Floats, import_optional
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
 from frri.rules.measures import quality
 from frri.rules.rule import given_labels
@@ -269,7 +268,7 @@ def plot_frontier(frontier: Frontier) -> "Figure":
 
 
 def _matplotlib() -> None:
-    optional("matplotlib", "Drawing rules", "plot")
+    import_optional("matplotlib", "Drawing rules", "plot")
 
 
 def _figure(size: tuple[float, float]) -> "Figure":

@@ -69,7 +69,7 @@ def _run(argv: list[str]) -> int:
         _top_parser().parse_args(argv)
         raise ValueError(f"Name a command: {', '.join(COMMANDS)}; frri --help shows examples.")
     if name not in COMMANDS:
-        from frri._util.names import find_name  # noqa: PLC0415 - only for this sentence
+        from frri._util import find_name  # noqa: PLC0415 - only for this sentence
 
         find_name(name, COMMANDS, "frri", "command")
     command = import_module(f"frri.cli.{name}")

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util.arrays import Flags, Positions
-from frri._util.progress import Progress
+from frri._util import Flags, Positions, Progress
 from frri.cli.console import one_line, say, sentence
 from frri.cli.measures import Measure, measure_of
 from frri.cli.parser import Parser, at_least, positive_number

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from frri._util.names import find_name, listing
-from frri._util.progress import Progress
+from frri._util import Progress, find_name, join_names
 from frri.cli.console import json_text, one_line, one_line_each, say
 from frri.cli.files import check_inputs, load_model
 from frri.cli.parser import Parser, whole_number
@@ -151,7 +150,7 @@ def _unseen(ruleset: RuleSet, row: Any) -> Iterator[str]:
             )
             yield (
                 f"{attribute.name} = {value} was never seen in training, which had "
-                f"{listing(attribute.categories)}: {counted}."
+                f"{join_names(attribute.categories)}: {counted}."
             )
 
 

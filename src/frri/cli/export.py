@@ -8,9 +8,9 @@ any order: --keep shows a key beside the prediction.
 
 import argparse
 
-from frri._util.names import find_name
+from frri._util import find_name
 from frri.cli.console import say
-from frri.cli.files import check_output, load_model, write_whole
+from frri.cli.files import check_output, load_model, write_output
 from frri.cli.parser import Parser
 from frri.cli.tables import listed
 from frri.export import FORMATS, to_sql
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise ValueError(f"--{option} belongs to --to sql.")
     model = load_model(arguments.model)
     content = _sql(model, arguments) if name == "sql" else FORMATS[name](model)
-    write_whole(arguments.output, content if content.endswith("\n") else content + "\n")
+    write_output(arguments.output, content if content.endswith("\n") else content + "\n")
     return 0
 
 

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from frri._util import files as writing
+from frri._util import write_atomically
 from frri.cli.console import sentence
 from frri.readers.tables import FORMATS
 from frri.rules import RuleSet
@@ -81,7 +81,7 @@ def check_output(output: str, inputs: Iterable[str] = ()) -> None:
         raise ValueError(f"{output} cannot be written: {os.strerror(errno.EACCES)}.")
 
 
-def write_whole(output: str, content: str | Iterable[str]) -> None:
+def write_output(output: str, content: str | Iterable[str]) -> None:
     """Write a file, or with ``-`` to standard output, a text or one that comes in parts.
 
     A new file is written beside the old one and takes its place when it is complete: an earlier file
@@ -96,7 +96,7 @@ def write_whole(output: str, content: str | Iterable[str]) -> None:
             with path.open("w", encoding="utf-8", newline="") as device:
                 device.writelines(_completed(content))
         else:
-            writing.write_whole(path, content)
+            write_atomically(path, content)
     except OSError as error:
         raise ValueError(f"{output} cannot be written: {error.strerror}.") from None
 

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from frri._util.progress import Progress
+from frri._util import Progress
 from frri.cli.bags import add_sampling_options, all_rows, sample_size, settle_bags
 from frri.cli.check import add_check_options, check_fit
 from frri.cli.console import notes, one_line, one_line_each, say
-from frri.cli.files import check_inputs, check_output, write_whole
+from frri.cli.files import check_inputs, check_output, write_output
 from frri.cli.learners import SEARCH, limits_of, make_learner
 from frri.cli.orders import given_order, order_of
 from frri.cli.parser import (
@@ -198,7 +198,7 @@ def _shown(arguments: argparse.Namespace, learner: Any, proof: str) -> str:
     if arguments.output is None:
         sys.stdout.write(numbered(ruleset))
     else:
-        write_whole(arguments.output, ruleset.to_json() + "\n")
+        write_output(arguments.output, ruleset.to_json() + "\n")
     place = f"; saved in {arguments.output}" if arguments.output not in {None, "-"} else ""
     rules = "1 rule" if len(ruleset) == 1 else f"{len(ruleset)} rules"
     tests = "1 condition" if conditions == 1 else f"{conditions} conditions"

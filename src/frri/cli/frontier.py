@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from frri import frontier, tree_rules
-from frri._util.names import find_name
-from frri._util.progress import Progress
+from frri._util import Progress, find_name
 from frri.cli.console import json_text, notes, one_line_each, say
-from frri.cli.files import check_inputs, check_output, load_model, write_whole
+from frri.cli.files import check_inputs, check_output, load_model, write_output
 from frri.cli.learners import make_learner
 from frri.cli.parser import Parser, at_least, positive_number, whole_number
 from frri.cli.rules import numbered
@@ -136,7 +135,7 @@ def _write(found: Frontier, arguments: argparse.Namespace) -> None:
     elif arguments.output != "-":
         sys.stdout.write(f"{one_line_each(str(found))}\n")
     if arguments.output is not None:
-        write_whole(arguments.output, best.to_json() + "\n")
+        write_output(arguments.output, best.to_json() + "\n")
         if arguments.output != "-":
             say(f"{len(best)} rules saved in {arguments.output}")
     elif arguments.rules is not None:

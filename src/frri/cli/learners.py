@@ -5,7 +5,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from frri._util.names import find_name
+from frri._util import find_name
 from frri.learners.registry import TASKS, rule_learners
 
 LIMITS = ("max_rules", "max_conditions", "min_support")

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util.arrays import Floats, Positions
+from frri._util import Floats, Positions
 from frri.cli.console import one_line
 from frri.rules.class_measures import majority
 from frri.rules.measures import wilson

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from frri._util.names import listing
+from frri._util import join_names
 from frri.table.columns import ordered_categories
 
 
@@ -56,6 +56,6 @@ def order_of(y: Any, given: Sequence[str] | None, target: str) -> list[Any]:
     lacking = [text for text in texts if text not in order]
     if lacking:
         raise ValueError(
-            f"--order lacks {listing(map(repr, lacking))} of the column {target!r}; add it in its place."
+            f"--order lacks {join_names(map(repr, lacking))} of the column {target!r}; add it in its place."
         )
     return [texts[text] for text in order if text in texts]

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util.names import find_name
-from frri._util.progress import Progress
+from frri._util import Progress, find_name
 from frri.cli.console import notes, one_line, say
-from frri.cli.files import check_inputs, check_output, load_model, write_whole
+from frri.cli.files import check_inputs, check_output, load_model, write_output
 from frri.cli.parser import Parser, positive_number
 from frri.cli.strangers import Strangers
 from frri.cli.tables import add_reading_options, batches_for, listed, reading
@@ -94,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
     where = "standard input" if arguments.data == "-" else arguments.data
     with notes(), Progress(f"predicting {where}") as progress:
         tables = _predicted(arguments, ruleset, where, strangers, progress)
-        write_whole(arguments.output, (_json if arguments.json else _csv)(tables))
+        write_output(arguments.output, (_json if arguments.json else _csv)(tables))
     for note in strangers.notes():
         say(f"note: {one_line(note)}")
     return 0
@@ -138,7 +137,7 @@ def _predicted(
                 )
             strangers.look(frame, decision.matrix)
             yield {name: _cells(frame[name]) for name in shown} | columns
-        progress.share = batch.done
+        progress.fraction = batch.done
 
 
 def _pieces(batch: Batch, n_rules: int) -> "Iterator[tuple[int, pd.DataFrame]]":

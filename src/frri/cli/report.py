@@ -3,9 +3,9 @@
 import argparse
 from typing import Any
 
-from frri._util.progress import Progress
+from frri._util import Progress
 from frri.cli.console import notes, say
-from frri.cli.files import check_inputs, check_output, load_model, write_whole
+from frri.cli.files import check_inputs, check_output, load_model, write_output
 from frri.cli.parser import Parser, whole_number
 from frri.cli.stability import add_stability_option, stability_of
 from frri.cli.tables import (
@@ -37,7 +37,7 @@ def configure(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """The page to a file or to standard output."""
     check_output(arguments.output, [one for one in (arguments.model, arguments.data) if one])
-    write_whole(arguments.output, page_of(arguments))
+    write_output(arguments.output, page_of(arguments))
     if arguments.output != "-":
         say(f"Wrote {arguments.output}.")
     return 0

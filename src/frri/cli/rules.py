@@ -13,10 +13,9 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from frri._util.names import find_name
-from frri._util.progress import Progress
+from frri._util import Progress, find_name
 from frri.cli.console import bold, json_text, one_line, one_line_each, say
-from frri.cli.files import check_inputs, check_output, load_model, write_whole
+from frri.cli.files import check_inputs, check_output, load_model, write_output
 from frri.cli.parser import Parser, at_least, whole_number
 from frri.cli.stability import stability_of
 from frri.cli.tables import add_reading_options, add_unlabelled_option, read_labelled
@@ -148,7 +147,7 @@ def _tree(arguments: argparse.Namespace) -> int:
         return 0
     smaller = tree.cut(arguments.cut)
     if arguments.output is not None:
-        write_whole(arguments.output, smaller.to_json() + "\n")
+        write_output(arguments.output, smaller.to_json() + "\n")
     if arguments.output != "-":
         sys.stdout.write(f"{smaller.to_json()}\n" if arguments.json else numbered(smaller))
     return 0

@@ -8,9 +8,9 @@ import argparse
 from importlib.resources import files
 from pathlib import Path
 
-from frri._util.names import find_name
+from frri._util import find_name
 from frri.cli.console import say
-from frri.cli.files import check_output, write_whole
+from frri.cli.files import check_output, write_output
 from frri.cli.parser import Parser
 
 EXAMPLES = """\
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         if path.read_bytes() != content.encode():
             raise ValueError(f"{output} is there already; name another file (-o FILE).")
     else:
-        write_whole(output, content)
+        write_output(output, content)
     if output != "-":
         say(f"Wrote {output}, a made-up table. Next: frri fit {output} --target risk -o model.json")
     return 0

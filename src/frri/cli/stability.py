@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from frri._util.optional import optional
-from frri._util.progress import Progress
+from frri._util import Progress, import_optional
 from frri.cli.parser import Parser, whole_number
 from frri.rules import RuleSet
 
@@ -29,7 +28,7 @@ def stability_of(ruleset: RuleSet, table: Any, labels: Any, n_resamples: int) ->
     from frri.compare.resampling import stability  # noqa: PLC0415 - slow to import
     from frri.learners.again import learner_again  # noqa: PLC0415
 
-    pandas = optional("pandas", "Learning again", "tables")
+    pandas = import_optional("pandas", "Learning again", "tables")
     names = [attribute.name for attribute in ruleset.attributes]
     absent = [name for name in names if name not in table.columns]
     if absent:

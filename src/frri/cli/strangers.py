@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util.arrays import Floats
-from frri._util.names import listing
+from frri._util import Floats, join_names
 from frri.rules import RuleSet
 from frri.table import Attribute
 
@@ -85,7 +84,7 @@ class Strangers:
                 )
                 parts.append(
                     f"holds {least}{count} {what} never seen in training "
-                    f"({listing(found.different, 3)}) in {found.strange} {rows}: {counted}"
+                    f"({join_names(found.different, 3)}) in {found.strange} {rows}: {counted}"
                 )
             if parts:
                 yield f"column {attribute.name!r} {', and '.join(parts)}."
@@ -103,4 +102,4 @@ def _changed(found: _Column, attribute: Attribute) -> tuple[str, str]:
     held = next(iter(found.held)) if len(found.held) == 1 else ""
     if attribute.categories is None:
         return (held, "numbers") if held == "truth values" else ("", "")
-    return ("" if found.alike else held), listing(attribute.categories)
+    return ("" if found.alike else held), join_names(attribute.categories)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util.arrays import Floats
-from frri._util.names import find_name
+from frri._util import Floats, find_name
 from frri.cli.console import notes, say
 from frri.cli.parser import Parser
 from frri.readers import read_table

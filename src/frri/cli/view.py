@@ -6,7 +6,7 @@ import webbrowser
 from pathlib import Path
 
 from frri.cli.console import say
-from frri.cli.files import write_whole
+from frri.cli.files import write_output
 from frri.cli.parser import Parser
 from frri.cli.report import add_page_arguments, page_of
 
@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     """The page to a temporary file, and that to the browser."""
     page = page_of(arguments)
     target = Path(tempfile.mkdtemp(prefix="frri-")) / "report.html"
-    write_whole(str(target), page)
+    write_output(str(target), page)
     say(f"Wrote {target}.")
     if not webbrowser.open(target.as_uri()):
         say("No browser was found: open this file in one.")

@@ -13,8 +13,7 @@ from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from joblib._parallel_backends import LokyBackend
 from joblib.parallel import get_active_backend
 
-from frri._util.optional import optional
-from frri._util.threads import n_threads
+from frri._util import import_optional, n_threads
 from frri.compare.evaluation import Cell, Task, one_line
 from frri.compare.grid import Grid
 
@@ -106,7 +105,7 @@ class Part:
     @cached_property
     def pickled(self) -> bytes:
         """The grid, from where it is."""
-        content: bytes = optional("cloudpickle", "A comparison", "bench").dumps(self.grid)
+        content: bytes = import_optional("cloudpickle", "A comparison", "bench").dumps(self.grid)
         return content
 
     @cached_property

@@ -22,9 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util.arrays import Positions
-from frri._util.names import find_name
-from frri._util.optional import not_installed
+from frri._util import Positions, find_name, missing_package
 from frri.readers.keel import KeelTable, read_keel
 from frri.table.columns import kind_of
 
@@ -189,7 +187,7 @@ class _Source:
         spec = importlib.util.find_spec(self.package)
         distribution = self.package.replace("_", "-")
         if spec is None or not spec.submodule_search_locations:
-            raise not_installed(distribution, "A data set", "bench")
+            raise missing_package(distribution, "A data set", "bench")
         file = Path(spec.submodule_search_locations[0], self.path)
         if not file.is_file():
             raise FileNotFoundError(

@@ -18,7 +18,7 @@ from zlib import crc32
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from frri._util.arrays import Positions
+from frri._util import Positions
 from frri.compare.datasets import Dataset
 from frri.compare.learners import seeded
 from frri.compare.metrics import Metric, Outcome

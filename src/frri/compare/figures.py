@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util.arrays import Floats, Ints, Positions
-from frri._util.optional import optional
+from frri._util import Floats, Ints, Positions, import_optional
 from frri.compare.learners import LEARNERS
 from frri.compare.statistics import ALPHA, Comparison
 
@@ -291,5 +290,5 @@ def _reach(counts: Ints) -> int:
 
 def _matplotlib() -> Any:
     for module in ("matplotlib.figure", "matplotlib.ticker"):
-        optional(module, "A figure", "bench")
-    return optional("matplotlib", "A figure", "bench")
+        import_optional(module, "A figure", "bench")
+    return import_optional("matplotlib", "A figure", "bench")

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from frri._util.arrays import Positions
+from frri._util import Positions
 from frri.compare.datasets import Dataset
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from frri._util.arrays import Positions
+from frri._util import Positions
 from frri.compare.datasets import Dataset
 from frri.compare.evaluation import FULL, Cell, Task, evaluate
 from frri.compare.folds import assign_folds

@@ -2,7 +2,7 @@
 
 from sklearn.base import BaseEstimator, clone, is_classifier
 
-from frri._util.names import find_name
+from frri._util import find_name
 from frri.compare.datasets import Dataset
 from frri.learners import registry
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import f1_score, roc_auc_score
 
-from frri._util.arrays import Floats
-from frri._util.names import find_name
+from frri._util import Floats, find_name
 from frri.compare.sizes import Size
 from frri.rules.measures import accuracy, balanced_accuracy
 

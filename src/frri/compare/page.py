@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frri._util.optional import optional
+from frri._util import import_optional
 from frri.compare.datasets import Dataset
 from frri.compare.figures import Painter, Picture
 from frri.compare.learners import label
@@ -129,7 +129,7 @@ def write_report(report: Report, out: Path) -> Path:
 
 def page_html(report: Report) -> str:
     """One self-contained page: no file beside it, no network."""
-    jinja2 = optional("jinja2", "The page of a comparison", "bench")
+    jinja2 = import_optional("jinja2", "The page of a comparison", "bench")
     results = report.results
     loader = jinja2.PackageLoader("frri.compare", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True)

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frri._util.optional import optional
+from frri._util import import_optional
 from frri.compare.evaluation import Cell, Task, one_line
 from frri.compare.grid import Grid
 
@@ -102,8 +102,8 @@ def _pool(grid: Grid, workers: int, last_words: str) -> Any:
     from joblib.externals.loky.backend.context import LokyContext  # noqa: PLC0415 - slow
     from joblib.externals.loky.backend.process import LokyProcess  # noqa: PLC0415
 
-    cloudpickle = optional("cloudpickle", "A comparison", "bench")
-    pebble = optional("pebble", "A comparison", "bench")
+    cloudpickle = import_optional("cloudpickle", "A comparison", "bench")
+    pebble = import_optional("pebble", "A comparison", "bench")
 
     class Context(LokyContext):  # type: ignore[misc]
         """Processes that do not run the main script again."""

@@ -23,7 +23,7 @@ from frri.table import to_matrix
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from frri._util.arrays import Floats
+    from frri._util import Floats
     from frri.rules import Rule, RuleSet
 
     Tenths = Mapping[str, Floats]

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util.arrays import Ints
-from frri._util.optional import optional
+from frri._util import Ints, import_optional
 from frri.compare.datasets import Dataset
 from frri.compare.evaluation import FULL, Cell
 from frri.compare.grid import Grid
@@ -149,7 +148,7 @@ class Results:
             {"dataset": data, "learner": learner, "failure": reason}
             for (data, learner), reason in self.not_run.items()
         ]
-        return optional("pandas", "A comparison", "bench").DataFrame(rows)
+        return import_optional("pandas", "A comparison", "bench").DataFrame(rows)
 
     def proved(self, learner: str) -> tuple[int, int]:
         """In how many of a learner's cells its selection of rules is proved smallest, and of how many."""
@@ -165,7 +164,7 @@ class Results:
         for cell in self.cells:
             if (cell["fold"] == FULL) == full:
                 groups.setdefault((cell["dataset"], cell["learner"]), []).append(cell)
-        table = optional("pandas", "A comparison", "bench").DataFrame(
+        table = import_optional("pandas", "A comparison", "bench").DataFrame(
             np.nan, index=list(self.data), columns=list(self.learners), dtype=np.float64
         )
         for (data, learner), cells in groups.items():

@@ -11,7 +11,7 @@ from pathlib import Path
 from sklearn.base import BaseEstimator
 
 from frri import __version__
-from frri._util.threads import n_threads
+from frri._util import n_threads
 from frri.compare import learners as registry
 from frri.compare.backend import chosen_jobs, n_at_a_time, on_backend
 from frri.compare.evaluation import Cell, Task

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util.names import find_name
-from frri._util.optional import import_pandas
+from frri._util import find_name, import_pandas
 from frri.compare.datasets import NAMES, Dataset, class_names, load
 from frri.readers import read_table
 from frri.readers.keel import read_keel

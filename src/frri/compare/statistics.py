@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
-from frri._util.optional import optional
+from frri._util import import_optional
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,7 +123,7 @@ def _all_equal(table: "pd.DataFrame") -> bool:
 
 
 def _conover(table: "pd.DataFrame", correction: str) -> "pd.DataFrame":
-    scikit_posthocs = optional("scikit_posthocs", "A comparison", "bench")
+    scikit_posthocs = import_optional("scikit_posthocs", "A comparison", "bench")
     with np.errstate(divide="ignore", invalid="ignore"):
         found = scikit_posthocs.posthoc_conover_friedman(table.to_numpy(), p_adjust=correction)
     names = list(table.columns)
@@ -148,4 +148,4 @@ def _pairs(oriented: "pd.DataFrame") -> "pd.DataFrame":
             }
         )
     columns = ["first", "second", "wins", "ties", "losses", "two-sided", "better", "worse"]
-    return optional("pandas", "A comparison", "bench").DataFrame(rows, columns=columns)
+    return import_optional("pandas", "A comparison", "bench").DataFrame(rows, columns=columns)

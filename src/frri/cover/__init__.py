@@ -22,7 +22,7 @@ from typing import SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike
 
-from frri._util.arrays import Ints
+from frri._util import Ints
 from frri.cover._reduce.dominance import to_sparse
 from frri.cover.budget import Exhausted, Work
 from frri.cover.large import LargeProblem

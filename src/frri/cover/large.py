@@ -15,7 +15,7 @@ import sys
 
 import numpy as np
 
-from frri._util.arrays import Flags, Floats, Ints, Words
+from frri._util import Flags, Floats, Ints, Words
 from frri.cover._bound.lagrangian import subgradient_bound
 from frri.cover._reduce import core, word_sets
 from frri.cover._reduce.dominance import components

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util.arrays import Flags, Ints, Words
+from frri._util import Flags, Ints, Words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from frri._util.arrays import Floats, Ints
+from frri._util import Floats, Ints
 from frri.cover._reduce.dominance import to_sparse
 from frri.cover.matrix import CoverMatrix
 from frri.cover.partial import UNITS_PER_NODE

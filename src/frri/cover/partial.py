@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from frri._util.arrays import Floats, Ints
+from frri._util import Floats, Ints
 from frri.cover._reduce.dominance import LARGEST_DENSE, to_sparse, undominated
 from frri.cover.matrix import CoverMatrix
 from frri.cover.result import Status

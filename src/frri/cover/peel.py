@@ -17,7 +17,7 @@ from frri.cover.budget import Work
 from frri.cover.large import in_greedy_order, without_redundant
 
 if TYPE_CHECKING:
-    from frri._util.arrays import Ints, Words
+    from frri._util import Ints, Words
     from frri.cover.matrix import CoverMatrix
     from frri.cover.result import Cover
 

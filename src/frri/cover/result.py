@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from frri._util.arrays import Ints
+from frri._util import Ints
 
 Status = Literal["optimal", "feasible"]
 

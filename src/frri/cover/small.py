@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from frri._util.arrays import Flags, Ints
+from frri._util import Flags, Ints
 from frri.cover._reduce.dominance import LARGEST_DENSE, components, forced
 from frri.cover._search.greedy import Lists, greedy_cover
 from frri.cover._search.parts import Part

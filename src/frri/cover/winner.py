@@ -20,7 +20,7 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from frri._util.arrays import Flags, Floats, Ints
+from frri._util import Flags, Floats, Ints
 from frri.cover._bound.matching import Ascent, Cut
 from frri.cover.result import Status
 

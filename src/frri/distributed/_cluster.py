@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
-from frri._util.optional import optional
+from frri._util import import_optional
 from frri.cover.budget import until
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Cluster:
 
     def attempt(self, work: Callable[[], Result]) -> Result:
         """What comes of the work, begun again while workers take their data with them."""
-        distributed = optional("distributed", "Learning on a cluster", "dask")
+        distributed = import_optional("distributed", "Learning on a cluster", "dask")
         for _ in range(ATTEMPTS):
             self.name, self.ending = uuid.uuid4().hex[:8], False
             try:
@@ -149,7 +149,9 @@ class Cluster:
         while self.ending:  # workers that have come since are told as well
             self.client.run(_end, self.name, on_error="ignore")
             with suppress(TimeoutError):
-                optional("distributed", "Learning on a cluster", "dask").wait(futures, timeout=1)
+                import_optional("distributed", "Learning on a cluster", "dask").wait(
+                    futures, timeout=1
+                )
                 break
         return self.client.gather(futures)
 
@@ -220,7 +222,7 @@ def _reduced(operation: Callable[..., Any], parts: Sequence[Any]) -> Any:
 @contextmanager
 def connected(client: Any) -> Iterator[Cluster]:
     """A cluster that answers: of a client, of the address of a scheduler, or of the client in use."""
-    distributed = optional("distributed", "Learning on a cluster", "dask")
+    distributed = import_optional("distributed", "Learning on a cluster", "dask")
     if isinstance(client, str):
         try:
             own = distributed.Client(client, timeout=PATIENCE, set_as_default=False)

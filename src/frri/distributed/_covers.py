@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frri._util.arrays import Flags, Ints, Words
+    from frri._util import Flags, Ints, Words
     from frri.distributed._cluster import Cluster, Future
 
 # What a selection takes, in sizes of its covers: measured, and rounded up.

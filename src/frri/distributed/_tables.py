@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util.names import shown
-from frri._util.optional import optional
+from frri._util import import_optional, short_repr
 from frri.learners.frri.partitions import Part
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def check_alike(looks: Sequence[tuple[int, dict[Any, str]]]) -> None:
             )
         for name, kind in columns.items():
             if kind != expected[name]:
-                what = "The target" if name is None else f"The column {shown(name)}"
+                what = "The target" if name is None else f"The column {short_repr(name)}"
                 raise ValueError(
                     f"{what} is {expected[name]} in partition {first} and {kind} in partition {i}: "
                     "read it with one dtype."
@@ -106,7 +105,7 @@ class Partitions:
 
     def asked(self, phase: str, question: Callable[..., Any], *known: Sequence[Any]) -> list[Any]:
         """What every partition, a `frri.learners.frri.partitions.Part`, answers to a question."""
-        ask = optional("dask", "Learning on a cluster", "dask").delayed(_asked, pure=False)
+        ask = import_optional("dask", "Learning on a cluster", "dask").delayed(_asked, pure=False)
         tasks = [
             ask(question, *each, dask_key_name=f"frri-{phase}-{self.cluster.name}-{i}")
             for i, each in enumerate(zip(self.rows, self.labels, *known, strict=True))
@@ -135,7 +134,7 @@ def mapped(table: Any, work: Callable[[Any], Any], dtype: Any, n_columns: int | 
         An array for a table that is one, and where answers have columns.
     """
     if hasattr(table, "map_partitions"):
-        pandas = optional("pandas", "Predicting data frames", "tables")
+        pandas = import_optional("pandas", "Predicting data frames", "tables")
         shape = 0 if n_columns is None else (0, n_columns)
         kind = pandas.Series if n_columns is None else pandas.DataFrame
         meta = kind(np.zeros(shape, dtype=dtype), index=table._meta.index)  # noqa: SLF001
@@ -157,11 +156,11 @@ def in_one(pieces: Sequence[Any]) -> Any:
     """Pieces of a table or a column as one."""
     if isinstance(pieces[0], np.ndarray):
         return np.concatenate(pieces)
-    return optional("pandas", "Learning from data frames", "tables").concat(pieces)
+    return import_optional("pandas", "Learning from data frames", "tables").concat(pieces)
 
 
 def _listed(columns: Any) -> str:
-    return ", ".join(map(shown, columns))
+    return ", ".join(map(short_repr, columns))
 
 
 # --- On the workers

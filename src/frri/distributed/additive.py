@@ -13,7 +13,7 @@ from frri.learners.additive.classifier import AdditiveRulesClassifier as LocalCl
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from frri._util.arrays import Floats
+    from frri._util import Floats
     from frri.distributed._cluster import Cluster, Future
     from frri.learners.additive.blocks import Block
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frri._util.arrays import Floats, Ints, Positions
+    from frri._util import Floats, Ints, Positions
 
 # Objects that all bags together may draw: they are brought here.
 MOST_DRAWN = 1_000_000

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from frri import induction
-from frri._util.optional import optional
+from frri._util import import_optional
 from frri.cover.peel import Peeled, begin
 from frri.distributed._covers import RemoteCovers, RemoteRules
 from frri.distributed._learner import OnCluster
@@ -77,7 +77,7 @@ class FRRIClassifier(OnCluster, LocalClassifier):
         if self._cluster is None or len(table.values) <= DIVIDED_FROM:
             super()._learn(table, start)
             return
-        optional("numba", "Learning on a cluster", "dask")
+        import_optional("numba", "Learning on a cluster", "dask")
         learn, start = super()._learn, self._began
         self._cluster.attempt(lambda: learn(table, start))
 

@@ -4,7 +4,7 @@ from math import inf
 
 import numpy as np
 
-from frri._util.arrays import Floats
+from frri._util import Floats
 from frri.explain import ordered
 from frri.explain.explanation import ConditionMatch, Obstacle, Rival, RuleMatch, Step
 from frri.rules import RuleSet

@@ -9,7 +9,7 @@ from frri.explain.explanation import Step
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from frri._util.arrays import Floats
+    from frri._util import Floats
     from frri.explain.matches import Facts
 
 

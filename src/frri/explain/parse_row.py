@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from frri._util.arrays import Floats
+from frri._util import Floats
 from frri.table import Attribute, column_names, to_matrix
 from frri.table.columns import plain_table
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from frri._util.arrays import Floats
+from frri._util import Floats
 from frri.explain.counterfactual import smallest_change
 from frri.explain.counterfactual.goal import NumberGoal, altered
 from frri.explain.counterfactual.rounding import python_value, readable

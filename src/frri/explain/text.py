@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from frri._util.optional import optional
+from frri._util import import_optional
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ def sentences(explanation: "Explanation") -> str:
 
 def frame(explanation: "Explanation") -> "pd.DataFrame":
     """One row per condition of the rules that fire, decide (also after the change) or rival."""
-    pd = optional("pandas", "A table of an explanation", "tables")
+    pd = import_optional("pandas", "A table of an explanation", "tables")
     roles: dict[int, tuple[str, RuleMatch]] = {}
     for rival in explanation.rivals:
         if rival.rule is not None:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from frri._util.arrays import Floats, Ints, Types
+    from frri._util import Floats, Ints, Types
     from frri.cover.matrix import CoverMatrix
     from frri.cover.peel import Peeled
 
@@ -247,7 +247,7 @@ def induce(
     compiled : bool, optional
         As for `confidences`.
     n_jobs : int, optional
-        The number of threads for a large table (see `frri._util.threads.n_threads`); without
+        The number of threads for a large table (see `frri._util.n_threads`); without
         influence on the results.
     room : int, optional
         Bytes that the covers of a large table may take. If they take more, some broad candidates are

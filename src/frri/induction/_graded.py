@@ -8,7 +8,7 @@ import numpy as np
 
 from frri._twins import compiled as compiled_twin
 from frri._twins import pays
-from frri._util.threads import in_threads
+from frri._util import map_threads
 from frri.cover.matrix import CoverMatrix
 from frri.induction import _graded_kernels as kernels
 from frri.induction._layout import BOTH_SIDES, NO_SIDE, declared
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from frri._util.arrays import Floats, Ints, Types
+    from frri._util import Floats, Ints, Types
 
 # Pairs of objects x attributes that are worth waiting for the compiler, or loading what it has left.
 COMPILED_FROM, LOADED_FROM = 1_000_000_000, 50_000_000
@@ -125,4 +125,4 @@ class GradedTable:
     def _run(self, work: Callable[[int, int], Any]) -> None:
         work(0, 0)  # compiled in this thread, where Ctrl-C finds the compiler
         n = len(self.points)
-        in_threads(work, [(low, min(low + CHUNK, n)) for low in range(0, n, CHUNK)], self.n_jobs)
+        map_threads(work, [(low, min(low + CHUNK, n)) for low in range(0, n, CHUNK)], self.n_jobs)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from frri._util.arrays import Flags
+    from frri._util import Flags
 
 # Choices that are looked at, in about a tenth of a second, before the problem is left to a general solver.
 MOST = 20_000

@@ -12,7 +12,7 @@ from frri.cover.matrix import CoverMatrix
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from frri._util.arrays import Flags, Floats, Ints, Types, Words
+    from frri._util import Flags, Floats, Ints, Types, Words
 
     Part = tuple[NDArray[np.int32], Words]
 

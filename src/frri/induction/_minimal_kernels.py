@@ -10,7 +10,7 @@ has ceased to be critical cannot become minimal again and is left at once.
 import numpy as np
 
 from frri._twins import inner_kernel, kernel
-from frri._util.arrays import Flags, Ints
+from frri._util import Flags, Ints
 
 NOBODY = -1
 

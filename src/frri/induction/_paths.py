@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from frri._twins import compiled
-from frri._util.threads import in_threads
+from frri._util import map_threads
 from frri.cover import peel
 from frri.cover.matrix import CoverMatrix
 from frri.induction import _bitmap_kernels as bitmap
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frri._util.arrays import Flags, Floats, Ints, Types, Words
+    from frri._util import Flags, Floats, Ints, Types, Words
     from frri.cover.peel import Peeled
     from frri.induction._layout import Layout, Part
 
@@ -277,7 +277,7 @@ class Large:
             part, parts[low // CHUNK] = parts[low // CHUNK], ()  # not needed twice
             self.kernels.arrange(*part, starts, lengths, low, high, words, sets)
 
-        in_threads(arrange, chunks, self.n_jobs)
+        map_threads(arrange, chunks, self.n_jobs)
         return CoverMatrix(indptr, words, sets, 64 * self.layout.first_word[-1])
 
     def some_covered(
@@ -309,7 +309,7 @@ class Large:
         """The work on all rows, or what takes their place, chunk by chunk."""
         # Kernels are compiled on no rows at all, in this thread: only here Ctrl-C finds the compiler.
         work(0, 0)
-        return in_threads(work, self.chunks() if chunks is None else chunks, self.n_jobs)
+        return map_threads(work, self.chunks() if chunks is None else chunks, self.n_jobs)
 
     def chunks(self, low: int = 0, high: int | None = None) -> list[tuple[int, int]]:
         """The rows, or some of them, as many at a time as one call works off."""

@@ -19,7 +19,7 @@ from frri.induction._paths import Large, is_small
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from frri._util.arrays import Floats, Ints, Types, Words
+    from frri._util import Floats, Ints, Types, Words
     from frri.cover.matrix import CoverMatrix
 
 # Objects in a block, and how many blocks there are at most before they become larger.

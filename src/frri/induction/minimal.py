@@ -29,7 +29,7 @@ from frri.induction._plain import Ranking
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from frri._util.arrays import Flags, Floats, Ints, Types
+    from frri._util import Flags, Floats, Ints, Types
 
 # Objects x attributes from which it pays to compile the search and, where an earlier process has left
 # it compiled, to load it.

@@ -12,9 +12,7 @@ from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from frri._util.arrays import Floats, Positions
-from frri._util.progress import Progress
-from frri._util.threads import check_n_jobs
+from frri._util import Floats, Positions, Progress, check_n_jobs
 from frri.learners._calibration import Calibration, calibration_of
 from frri.learners._parameters import check_choice, check_count
 from frri.learners._path import SizePath

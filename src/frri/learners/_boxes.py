@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from frri._util.arrays import Flags, Floats, Ints, Types
+from frri._util import Flags, Floats, Ints, Types
 from frri.fuzzy import Scaling
 from frri.induction import ConditionType
 from frri.learners._training import NumberTable, TrainingTable

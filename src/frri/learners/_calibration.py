@@ -19,7 +19,7 @@ from frri.rules.probabilities import trusted
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from frri._util.arrays import Flags, Floats, Positions, Words
+    from frri._util import Flags, Floats, Positions, Words
     from frri.learners._base import RuleClassifier
     from frri.learners._training import TrainingTable
 

@@ -14,7 +14,7 @@ from frri.rules.matching import COVERS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from frri._util.arrays import Flags, Ints, Positions
+    from frri._util import Flags, Ints, Positions
     from frri.learners._training import TrainingTable
     from frri.rules import RuleSet
 

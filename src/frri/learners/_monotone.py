@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util.names import find_name, shown
+from frri._util import find_name, short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ def directions(monotone: Any, attributes: Sequence[Attribute]) -> NDArray[np.int
         return found
     if not isinstance(monotone, Mapping):
         raise ValueError(  # noqa: TRY004 - scikit-learn's convention for parameters
-            f"monotone must map attributes to +1 or -1, such as {{'age': 1}}, got {shown(monotone)}."
+            f"monotone must map attributes to +1 or -1, such as {{'age': 1}}, got {short_repr(monotone)}."
         )
     names = [attribute.name for attribute in attributes]
     for name, direction in monotone.items():
@@ -48,7 +48,7 @@ def directions(monotone: Any, attributes: Sequence[Attribute]) -> NDArray[np.int
                 "make it an ordered column or leave it out."
             )
         if isinstance(direction, bool | np.bool_) or direction not in (1, -1):
-            raise ValueError(f"monotone of {name!r} must be +1 or -1, got {shown(direction)}.")
+            raise ValueError(f"monotone of {name!r} must be +1 or -1, got {short_repr(direction)}.")
         found[place] = direction
     return found
 

@@ -6,8 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from frri._util.arrays import Floats
-from frri._util.names import shown
+from frri._util import Floats, short_repr
 from frri.learners._base import RuleClassifier
 from frri.learners._calibration import Calibration
 from frri.learners._training import TrainingTable, only_column
@@ -88,7 +87,7 @@ def ordered_positions(order: Any, labels: tuple[Label, ...], target: str) -> lis
     """
     if isinstance(order, str) or not np.iterable(order):
         raise ValueError(
-            f"class_order must list the classes from the lowest to the highest, got {shown(order)}."
+            f"class_order must list the classes from the lowest to the highest, got {short_repr(order)}."
         )
     given = [str(label) for label in order]
     twice = next((text for place, text in enumerate(given) if text in given[:place]), None)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from frri._util.names import shown
+from frri._util import short_repr
 
 # No count of anything is larger; sums and products of such numbers still fit in 64 bits.
 LARGEST_COUNT = 2**31 - 1
@@ -28,7 +28,9 @@ def check_choice(name: str, value: Any, allowed: Sequence[str], other: str = "")
     ValueError: missing must be one of similar, error, got [].
     """
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(allowed)}{other}, got {shown(value)}.")
+        raise ValueError(
+            f"{name} must be one of {', '.join(allowed)}{other}, got {short_repr(value)}."
+        )
 
 
 def check_count(
@@ -57,10 +59,10 @@ def check_count(
     if not whole or int(value) < least:
         also = "".join(f' or "{word}"' for word in words)
         raise ValueError(
-            f"{name} must be a whole number from {least} on{also}, got {shown(value)}."
+            f"{name} must be a whole number from {least} on{also}, got {short_repr(value)}."
         )
     if int(value) > most:
-        raise ValueError(f"{name} must be {most} at most, got {shown(value)}.")
+        raise ValueError(f"{name} must be {most} at most, got {short_repr(value)}.")
 
 
 def check_amount(name: str, value: Any) -> None:
@@ -74,7 +76,7 @@ def check_amount(name: str, value: Any) -> None:
     ValueError: min_weight must be a number from 0 on, got -1.
     """
     if not _is_number(value) or not 0 <= value <= LARGEST_AMOUNT:
-        raise ValueError(f"{name} must be a number from 0 on, got {shown(value)}.")
+        raise ValueError(f"{name} must be a number from 0 on, got {short_repr(value)}.")
 
 
 def _is_number(value: Any) -> bool:
@@ -92,7 +94,7 @@ def check_share(name: str, value: Any) -> None:
     ValueError: coverage must be a share from 0 to 1, got -2.
     """
     if not _is_number(value) or not 0 <= value <= 1:
-        raise ValueError(f"{name} must be a share from 0 to 1, got {shown(value)}.")
+        raise ValueError(f"{name} must be a share from 0 to 1, got {short_repr(value)}.")
 
 
 def check_part(name: str, value: Any, other: str = "") -> None:
@@ -106,7 +108,7 @@ def check_part(name: str, value: Any, other: str = "") -> None:
     ValueError: max_attributes must be a share above 0 up to 1, got 0.0.
     """
     if not _is_number(value) or not 0 < value <= 1:
-        raise ValueError(f"{name} must be a share above 0 up to 1{other}, got {shown(value)}.")
+        raise ValueError(f"{name} must be a share above 0 up to 1{other}, got {short_repr(value)}.")
 
 
 def random_numbers(random_state: Any) -> np.random.RandomState:
@@ -124,7 +126,7 @@ def random_numbers(random_state: Any) -> np.random.RandomState:
     except (ValueError, TypeError):
         raise ValueError(
             f"random_state must be a whole number from 0 to {2**32 - 1}, a RandomState or None, "
-            f"got {shown(random_state)}."
+            f"got {short_repr(random_state)}."
         ) from None
     return source
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from sklearn.base import clone
 
-from frri._util.optional import optional
+from frri._util import import_optional
 from frri.rules.measures import balanced_accuracy
 from frri.table.encoding import describe_columns
 
@@ -96,7 +96,7 @@ class SizePath:
 
     def to_frame(self) -> Any:
         """A row for each size, as a pandas data frame."""
-        pandas = optional("pandas", "A table of sizes", "tables")
+        pandas = import_optional("pandas", "A table of sizes", "tables")
         return pandas.DataFrame(
             {
                 "size": self.sizes,

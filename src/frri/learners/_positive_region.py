@@ -17,7 +17,7 @@ from frri.learners import _similarity_kernels as rough
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from frri._util.arrays import Floats, Positions
+    from frri._util import Floats, Positions
     from frri.table import Attribute
 
 # Objects from which it pays to compile the kernels and, where an earlier process has left them

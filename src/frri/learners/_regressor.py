@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import RegressorMixin
 
-from frri._util.arrays import Flags, Floats
+from frri._util import Flags, Floats
 from frri.learners._base import RuleLearner
 from frri.learners._parameters import check_share
 from frri.learners._training import NumberTable, named_labels

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
-from frri._util.names import listing
+from frri._util import join_names
 from frri.rules import RuleSet
 from frri.rules.semantics import CLASS_RULES
 
@@ -44,7 +44,7 @@ def warn_of_silence(ruleset: RuleSet, parameters: Mapping[str, Any]) -> None:
         if parameters.get(name, LIMITS[name]) != LIMITS[name]
     ]
     within = f" with {' and '.join(limits)}" if limits else ""
-    names = listing(repr(ruleset.classes[c]) for c in silent)
+    names = join_names(repr(ruleset.classes[c]) for c in silent)
     warnings.warn(
         f"There is no rule for {names}: {_reason(ruleset, silent, votes)}{within}.",
         UserWarning,

@@ -12,7 +12,7 @@ import numpy as np
 
 from frri import fuzzy
 from frri._twins import either, inner_kernel, kernel
-from frri._util.arrays import Flags, Floats, Ints
+from frri._util import Flags, Floats, Ints
 
 # The numbers by which kernels know the t-norms.
 T_NORMS = tuple(fuzzy.T_NORMS)

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util.arrays import Floats, Positions
+from frri._util import Floats, Positions
 from frri.rules import Label
 from frri.rules.rule import given_labels, label_array
 from frri.table import Attribute, EncodedTable, column_names

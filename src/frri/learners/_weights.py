@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from frri._util.arrays import Floats, Ints
-from frri._util.names import shown
+from frri._util import Floats, Ints, short_repr
 from frri.table import EncodedTable
 from frri.table.columns import is_missing, number, plain_table
 
@@ -128,7 +127,7 @@ def check_class_weight(class_weight: Any) -> None:
     if not (named or class_weight is None or isinstance(class_weight, Mapping)):
         raise ValueError(
             f'class_weight must be "balanced", None or a mapping of classes, '
-            f"got {shown(class_weight)}."
+            f"got {short_repr(class_weight)}."
         )
 
 
@@ -169,7 +168,7 @@ def class_factors(class_weight: Any, labels: Sequence[Any], sizes: Floats, targe
         number = isinstance(factor, Real | Decimal)
         if not (number and 0.0 < factor < np.inf):
             raise ValueError(
-                f"class_weight of {label!r} is {shown(factor)}; give it a finite number above 0."
+                f"class_weight of {label!r} is {short_repr(factor)}; give it a finite number above 0."
             )
     return np.array(list(factors.values()), dtype=np.float64)
 

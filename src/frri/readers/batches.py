@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from frri._util.optional import optional
+from frri._util import import_optional
 from frri.readers.delimited import Layout, layout_of, read_delimited
 from frri.readers.encoding import decoded, is_wide
 from frri.readers.parquet import ARROW, arrow_frame, damaged
@@ -173,7 +173,7 @@ def _arrow_batches(
     **options: Any,
 ) -> "Iterator[tuple[pd.DataFrame, float]]":
     """Rows of a Parquet or Arrow file."""
-    arrow = optional("pyarrow", "Reading Parquet", "tables")
+    arrow = import_optional("pyarrow", "Reading Parquet", "tables")
     try:
         batches = (_arrow if path.suffix.lower() in ARROW else _parquet)(path, columns)
     except (arrow.ArrowException, OSError):  # of an old kind, or none of these at all
@@ -189,7 +189,7 @@ def _arrow_batches(
 
 
 def _parquet(path: Path, columns: Collection[str] | None) -> Iterator[tuple[Any, float]]:
-    parquet = optional("pyarrow.parquet", "Reading Parquet", "tables")
+    parquet = import_optional("pyarrow.parquet", "Reading Parquet", "tables")
     # A buffer: pages are read one by one instead of a whole group of rows.
     file = parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
     names = file.schema_arrow.names
@@ -207,8 +207,10 @@ def _parquet(path: Path, columns: Collection[str] | None) -> Iterator[tuple[Any,
 
 def _arrow(path: Path, _: Collection[str] | None) -> Iterator[tuple[Any, float]]:
     """Batches as the file has them, cut where they are large."""
-    arrow = optional("pyarrow", "Reading Arrow", "tables")
-    file = optional("pyarrow.ipc", "Reading Arrow", "tables").open_file(arrow.OSFile(str(path)))
+    arrow = import_optional("pyarrow", "Reading Arrow", "tables")
+    file = import_optional("pyarrow.ipc", "Reading Arrow", "tables").open_file(
+        arrow.OSFile(str(path))
+    )
 
     def parts() -> Iterator[tuple[Any, float]]:
         for i in range(file.num_record_batches):

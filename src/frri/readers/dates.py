@@ -4,7 +4,7 @@ import re
 from time import strftime, strptime
 from typing import TYPE_CHECKING, Any
 
-from frri._util.optional import import_pandas
+from frri._util import import_pandas
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,8 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from frri._util.names import typed
-from frri._util.optional import import_pandas
+from frri._util import import_pandas, quote_name
 from frri.readers.encoding import decoded
 from frri.readers.texts import MISSING, class_values, cleaned, converted, with_texts
 
@@ -104,7 +103,7 @@ def _warn_about_codes(frame: "pd.DataFrame", layout: "Layout") -> None:
             column = layout.columns[place]
             warnings.warn(
                 f"Column {column!r} holds {code!r}, as codes are written; it is taken as a number "
-                f"(--nominal {typed(column)} takes it as a name).",
+                f"(--nominal {quote_name(column)} takes it as a name).",
                 UserWarning,
                 stacklevel=3,
             )

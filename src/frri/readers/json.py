@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from frri._util.optional import import_pandas
+from frri._util import import_pandas
 from frri.readers.encoding import decoded
 from frri.readers.texts import class_values, cleaned, converted, with_texts
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frri._util.optional import import_pandas
+from frri._util import import_pandas
 from frri.readers.texts import exact_numbers
 
 if TYPE_CHECKING:

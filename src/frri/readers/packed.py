@@ -6,11 +6,11 @@ import io
 import lzma
 from collections.abc import Callable
 
-from frri._util.optional import optional
+from frri._util import import_optional
 
 
 def _zstd(content: bytes) -> bytes:
-    arrow = optional("pyarrow", "Reading .zst files", "tables")
+    arrow = import_optional("pyarrow", "Reading .zst files", "tables")
     with arrow.input_stream(io.BytesIO(content), compression="zstd") as stream:
         unpacked: bytes = stream.read()
     return unpacked

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from frri._util.optional import import_pandas, optional
+from frri._util import import_optional, import_pandas
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,12 +27,12 @@ def read_parquet(content: bytes, name: str) -> "pd.DataFrame":
         ...
     ValueError: example.parquet is not a Parquet file, or a damaged one.
     """
-    parquet = optional("pyarrow.parquet", "Reading Parquet", "tables")
+    parquet = import_optional("pyarrow.parquet", "Reading Parquet", "tables")
     if not content:
         raise ValueError(f"{name} is empty.")
     try:
         if _is_arrow(name):
-            table = optional("pyarrow.feather", "Reading Feather", "tables").read_table(
+            table = import_optional("pyarrow.feather", "Reading Feather", "tables").read_table(
                 io.BytesIO(content)
             )
         else:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util.names import find_name
+from frri._util import find_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from frri._util.arrays import Flags, Floats, Ints
+    from frri._util import Flags, Floats, Ints
 
 # Rows of every class that a sample has, if there are so many.
 LEAST = 5

@@ -5,7 +5,7 @@ import io
 from typing import Any
 from zipfile import BadZipFile
 
-from frri._util.optional import import_pandas, optional
+from frri._util import import_optional, import_pandas
 
 
 def sheet_text(content: bytes, name: str) -> bytes:
@@ -19,7 +19,7 @@ def sheet_text(content: bytes, name: str) -> bytes:
     ValueError: x.xlsx is not a spreadsheet, or a damaged one.
     """
     pd = import_pandas()
-    calamine = optional("python_calamine", "Reading spreadsheets", "excel")
+    calamine = import_optional("python_calamine", "Reading spreadsheets", "excel")
     try:
         sheet = pd.read_excel(
             io.BytesIO(content), header=None, dtype=object, engine="calamine", keep_default_na=False

@@ -5,8 +5,7 @@ import warnings
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
-from frri._util.names import typed
-from frri._util.optional import import_pandas
+from frri._util import import_pandas, quote_name
 from frri.readers.dates import formats_of
 from frri.readers.quantities import plain_numbers
 from frri.table.targets import MOST_NUMBERED_CLASSES
@@ -155,7 +154,7 @@ def converted(
     if len(formats) > 1:
         warnings.warn(
             f"Column {column.name!r} holds dates such as {known.iloc[0]!r}, of which day and month cannot "
-            f"be told apart: they stay texts; type --date-format {' or '.join(map(typed, formats))}.",
+            f"be told apart: they stay texts; type --date-format {' or '.join(map(quote_name, formats))}.",
             UserWarning,
             stacklevel=2,
         )

@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from frri._util.names import find_name, listing, typed
-from frri._util.optional import import_pandas
+from frri._util import find_name, import_pandas, join_names, quote_name
 from frri.readers.batches import read_batches
 from frri.readers.sampling import Sample
 from frri.readers.tables import read_table
@@ -143,7 +142,7 @@ def joined(frames: "Mapping[str, pd.DataFrame]", classes: str = "") -> "pd.DataF
             if column != classes:
                 raise ValueError(
                     f"Column {column!r} holds {kinds[0]} in {first} and {kinds[1]} in {name}; write them in "
-                    f"one way, or declare the column as nominal (--nominal {typed(column)})."
+                    f"one way, or declare the column as nominal (--nominal {quote_name(column)})."
                 )
             parts = {
                 one: part.assign(**{column: texts(part[column])}) for one, part in parts.items()
@@ -267,12 +266,12 @@ def _without_names(frame: "pd.DataFrame", declared: Collection[str]) -> "pd.Data
         column = next(iter(names))
         raise ValueError(
             f"Column {column!r} has {names[column]} different texts, as names and numbers of things have, and "
-            f"there is no other column to learn from; insist on it (--nominal {typed(column)})."
+            f"there is no other column to learn from; insist on it (--nominal {quote_name(column)})."
         )
     for column, different in names.items():
         warnings.warn(
             f"Column {column!r} has {different} different texts in {len(frame)} rows, as names and numbers of "
-            f"things have; it is left out (--nominal {typed(column)} keeps it).",
+            f"things have; it is left out (--nominal {quote_name(column)} keeps it).",
             UserWarning,
             stacklevel=3,
         )
@@ -285,11 +284,11 @@ def _note_useless(frame: "pd.DataFrame") -> None:
     numbering = [name for name in frame.columns if _numbers_rows(frame[name])]
     for found, what in ((empty, "no values"), (numbering, "another whole number in every row")):
         if found:
-            shown = listing(repr(name) for name in found)
+            shown = join_names(repr(name) for name in found)
             one = len(found) == 1
             warnings.warn(
                 f"Column{'' if one else 's'} {shown} {'has' if one else 'have'} {what}; leave "
-                f"{'it' if one else 'them'} out with --ignore {typed(','.join(found))}.",
+                f"{'it' if one else 'them'} out with --ignore {quote_name(','.join(found))}.",
                 UserWarning,
                 stacklevel=4,
             )

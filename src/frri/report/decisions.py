@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from frri._util.arrays import Flags, Positions
+from frri._util import Flags, Positions
 from frri.rules import RuleSet
 from frri.rules.contributions import carrying_rules
 from frri.rules.inference import Decision

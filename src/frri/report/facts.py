@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri import __version__
-from frri._util.arrays import Flags, Floats, Positions
+from frri._util import Flags, Floats, Positions
 from frri.report.decisions import beside, decided_rows, deciding_rules
 from frri.report.histograms import coloured_classes, histogram
 from frri.report.merged import merged_rules

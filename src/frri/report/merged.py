@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from frri._util.arrays import Positions
+from frri._util import Positions
 from frri.rules import RuleSet
 from frri.rules.hierarchy import SUPPORTED, Hierarchy, RuleNode
 from frri.rules.rule import label_array

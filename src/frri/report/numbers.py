@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from frri._util.arrays import Floats, Positions
+from frri._util import Floats, Positions
 from frri.rules import RuleSet
 
 # Levels from low to high: each is a colour, as a class is.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util.arrays import Flags, Floats
+from frri._util import Flags, Floats
 
 Packed = dict[str, Any]
 

@@ -9,8 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from frri import __version__
-from frri._util.files import write_whole
-from frri._util.optional import optional
+from frri._util import import_optional, write_atomically
 from frri.report.facts import MAX_ROWS, facts
 from frri.report.opening import number_shower, opening, recognised
 from frri.report.scripts import page_script, page_style
@@ -61,7 +60,7 @@ def write_report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_report(rules, f"{folder}/report.html", [[1], [2], [4]], [0, 1, 1])
     """
-    write_whole(
+    write_atomically(
         path, report_html(ruleset, X, y, max_rows=max_rows, names=names, stability=stability)
     )
 
@@ -114,7 +113,7 @@ def render(known: Mapping[str, Any], ruleset: RuleSet) -> str:
         What `facts` returned.
     ruleset : RuleSet
     """
-    jinja2 = optional("jinja2", "The page", "report")
+    jinja2 = import_optional("jinja2", "The page", "report")
     from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
 
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)

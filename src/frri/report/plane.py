@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from frri._util.arrays import Floats
+from frri._util import Floats
 from frri.table import Attribute
 
 # Categories beyond these are rare, and would make the table wide.

@@ -4,8 +4,7 @@ import numpy as np
 
 from frri import _twins
 from frri._twins import compiled, numba_installed
-from frri._util.arrays import Floats, Positions
-from frri._util.threads import in_threads, n_threads
+from frri._util import Floats, Positions, map_threads, n_threads
 from frri.rules.matching import Matcher
 from frri.rules.semantics import Semantics, Support
 
@@ -81,7 +80,7 @@ def decide(
     step = max(prediction.BLOCK, -(-len(values) // (4 * n_threads(n_jobs))))
     parts = [(start, min(start + step, len(values))) for start in range(0, len(values), step)]
     work(0, 0)  # compiles what is not yet compiled in this thread, where Ctrl-C ends it
-    in_threads(work, parts, n_jobs)
+    map_threads(work, parts, n_jobs)
     return decided, scores
 
 

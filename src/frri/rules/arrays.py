@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from frri._util.arrays import Flags, Floats, Ints, Positions
+from frri._util import Flags, Floats, Ints, Positions
 from frri.rules.matching import Matcher
 from frri.rules.rule import Label, Rule
 from frri.rules.semantics import Semantics

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frri._util.arrays import Flags, Floats, Positions
+from frri._util import Flags, Floats, Positions
 
 
 @dataclass(frozen=True)

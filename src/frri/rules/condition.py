@@ -7,7 +7,7 @@ from math import inf, nextafter
 import numpy as np
 from numpy.typing import ArrayLike
 
-from frri._util.arrays import Floats
+from frri._util import Floats
 from frri.table.categories import category_codes
 from frri.table.columns import plain_column
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util.arrays import Floats
+from frri._util import Floats
 
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet

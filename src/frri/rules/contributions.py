@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frri._util.arrays import Floats, Positions
+from frri._util import Floats, Positions
 from frri.rules.inference import Decision
 from frri.table import EncodedTable
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util.arrays import Flags, Floats
+from frri._util import Flags, Floats
 from frri.rules.measures import accuracy, coverage
 from frri.table import EncodedTable
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util.arrays import Flags, Floats, Positions
+from frri._util import Flags, Floats, Positions
 from frri.rules import statistics, text
 from frri.rules._merging import hull
 from frri.rules.matching import Matcher

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util.arrays import Flags, Floats, Ints, Positions
-from frri._util.threads import check_n_jobs, in_threads
+from frri._util import Flags, Floats, Ints, Positions, check_n_jobs, map_threads
 from frri.rules import _prediction as bulk
 from frri.rules.matching import Matcher
 from frri.rules.ordered import at_least_class, cumulative_logits
@@ -38,7 +37,7 @@ class Decision:
     matrix : ndarray of float64, shape (n_objects, n_attributes)
         Encoded by `frri.table.to_matrix`.
     n_jobs : int, optional
-        The number of threads for many objects (see `frri._util.threads.n_threads`); without influence
+        The number of threads for many objects (see `frri._util.n_threads`); without influence
         on what is computed.
 
     Examples
@@ -231,7 +230,7 @@ class Decision:
     def _in_blocks(self, work: Callable[[int, int], None]) -> None:
         """Do what is to be done for all objects, in several threads if they are many."""
         blocks = [(block.start, block.stop) for block in self._matcher.blocks(len(self.matrix))]
-        in_threads(work, blocks, self.n_jobs if len(blocks) >= MANY_BLOCKS else 1)
+        map_threads(work, blocks, self.n_jobs if len(blocks) >= MANY_BLOCKS else 1)
 
     @cached_property
     def _silent_rows(self) -> Positions:

@@ -15,8 +15,7 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
-from frri._util.bounded import depth_and_size, read_text
-from frri._util.files import write_whole
+from frri._util import depth_and_size, read_text, write_atomically
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
 from frri.rules.provenance import DEEPEST, MOST_DIGITS, SURROGATE, About
 from frri.rules.rule import Rule, RuleStatistics
@@ -115,7 +114,7 @@ def from_json(content: str) -> "RuleSet":
 
 def save(ruleset: "RuleSet", path: str | os.PathLike[str]) -> None:
     """Write to a neighbouring file first and rename: an earlier file survives any failure."""
-    write_whole(path, to_json(ruleset) + "\n")
+    write_atomically(path, to_json(ruleset) + "\n")
 
 
 def load(path: str | os.PathLike[str]) -> "RuleSet":

@@ -14,7 +14,7 @@ from functools import reduce
 import numpy as np
 
 from frri import fuzzy
-from frri._util.arrays import Flags, Floats
+from frri._util import Flags, Floats
 from frri.rules.condition import NominalCondition, NumericCondition, is_strict
 from frri.rules.rule import Rule
 from frri.rules.semantics import Semantics

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frri._util.arrays import Floats
+from frri._util import Floats
 from frri.rules.inference import Decision
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util.arrays import Flags, Floats, Positions
-from frri._util.optional import optional
+from frri._util import Flags, Floats, Positions, import_optional
 from frri.rules.rule import given_labels
 from frri.table import EncodedTable, to_matrix
 from frri.table.targets import check_quantities
@@ -321,5 +320,5 @@ def importance(
 
 def to_frame(rows: tuple[Any, ...]) -> "pd.DataFrame":
     """Any of these results as a table, a row for each (needs pandas)."""
-    pd = optional("pandas", "A table of statistics", "tables")
+    pd = import_optional("pandas", "A table of statistics", "tables")
     return pd.DataFrame([asdict(row) for row in rows])

@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from frri._util.arrays import Floats
+from frri._util import Floats
 
 
 @dataclass(frozen=True)

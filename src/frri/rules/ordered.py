@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frri._util.arrays import Flags, Floats
+from frri._util import Flags, Floats
 
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet

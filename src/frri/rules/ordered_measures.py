@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from frri._util.arrays import Floats, Positions
+from frri._util import Floats, Positions
 
 # How often rows are drawn again for an interval, and where from.
 DRAWS, SEED = 400, 0

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from frri._util.arrays import Floats, Positions
+from frri._util import Floats, Positions
 
 
 def trusted(shares: Floats, decided: Positions, trust: float, sizes: Floats) -> Floats:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util.arrays import Flags, Floats, Positions
+from frri._util import Flags, Floats, Positions
 from frri.rules import editing, json_format, measures, text
 from frri.rules._checks import base_length, check_ruleset
 from frri.rules.arrays import RuleArrays
@@ -198,7 +198,7 @@ class RuleSet:
 
         Columns that no condition looks at need not be there.
         Many rows are divided among `n_jobs` threads, by default all cores: see
-        `frri._util.threads.n_threads`.
+        `frri._util.n_threads`.
         """
         return self.decide(X, n_jobs=n_jobs).answers
 

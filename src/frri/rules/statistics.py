@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util.arrays import Flags, Floats, Positions
+from frri._util import Flags, Floats, Positions
 from frri.rules.rule import RuleStatistics, given_labels
 
 if TYPE_CHECKING:

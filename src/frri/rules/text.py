@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util.optional import optional
+from frri._util import import_optional
 from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
 from frri.table import Attribute
 
@@ -296,7 +296,7 @@ _CELLS: dict[str, Callable[[float], str]] = {
 
 def ruleset_frame(ruleset: "RuleSet") -> "pd.DataFrame":
     """One row per rule."""
-    pd = optional("pandas", "A table of rules", "tables")
+    pd = import_optional("pandas", "A table of rules", "tables")
     columns = rule_columns(ruleset).items()
     return pd.DataFrame([{title: of(rule) for title, of in columns} for rule in ruleset])
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util.optional import optional
+from frri._util import import_optional
 from frri.rules.condition import NumericCondition, is_strict
 from frri.rules.rule import Label, Rule
 from frri.rules.ruleset import RuleSet
@@ -155,7 +155,7 @@ class Frontier:
 
     def to_frame(self) -> "pd.DataFrame":
         """A row for each size, as a pandas data frame."""
-        pandas = optional("pandas", "A table of sizes", "tables")
+        pandas = import_optional("pandas", "A table of sizes", "tables")
         points = pandas.DataFrame(self.to_dict()["points"])
         return points.drop(columns="certificate")
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util.arrays import Floats
+from frri._util import Floats
 from frri.table.columns import is_missing
 
 # What stands for a truth value, in lower case.

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util.arrays import Floats
-from frri._util.names import listing, shown, typed
-from frri._util.optional import optional
+from frri._util import Floats, import_optional, join_names, quote_name, short_repr
 from frri.table.attribute import Attribute
 from frri.table.columns import (
     column_names,
@@ -98,10 +96,10 @@ def check_complete(matrix: Floats, attributes: Sequence[Attribute]) -> None:
 
 def _refuse_missing(counts: Sequence[tuple[str, int, int]]) -> None:
     """Names of columns, their missing values and their rows."""
-    shown = [f"column {name} ({n} of {rows} rows)" for name, n, rows in counts if n]
-    if shown:
+    missing = [f"column {name} ({n} of {rows} rows)" for name, n, rows in counts if n]
+    if missing:
         raise ValueError(
-            f"Missing values (NaN) in {listing(shown)}: fill them in or drop these rows first."
+            f"Missing values (NaN) in {join_names(missing)}: fill them in or drop these rows first."
         )
 
 
@@ -269,7 +267,7 @@ def check_single(name: str, values: NDArray[np.object_]) -> None:
         return
     row, value = next((r, v) for r, v in enumerate(values) if isinstance(v, _SEVERAL))
     raise ValueError(
-        f"Column {name!r} holds {shown(value)} in row {row + 1}, which is several values; "
+        f"Column {name!r} holds {short_repr(value)} in row {row + 1}, which is several values; "
         "make a column of each."
     )
 
@@ -352,7 +350,7 @@ def check_kinds(frame: "pd.DataFrame", *, declared: Collection[str] = ()) -> Non
         different, known = frame[column].nunique(), int(frame[column].notna().sum())
         try:
             for kind, fitting in _readings(frame[column]).items():
-                remedy = f"declare the column as nominal (--nominal {typed(column)})"
+                remedy = f"declare the column as nominal (--nominal {quote_name(column)})"
                 _check_mixture(column, values, fitting.tolist(), kind, remedy)
         except ValueError as error:
             # Some values that come again and again are categories, whatever they are called.
@@ -364,7 +362,7 @@ def check_kinds(frame: "pd.DataFrame", *, declared: Collection[str] = ()) -> Non
 
 def _readings(column: "pd.Series[Any]") -> dict[str, Any]:
     """Which texts are numbers, and which are dates."""
-    pd = optional("pandas", "Reading tables", "tables")
+    pd = import_optional("pandas", "Reading tables", "tables")
     texts = column.astype(str)
     return {
         "numbers": pd.to_numeric(texts, errors="coerce").notna(),

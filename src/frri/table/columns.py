@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util.arrays import Floats
+from frri._util import Floats
 from frri.table.attribute import FARTHEST_DATE
 
 # Anything else numpy would take for a year, or for today.

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util.arrays import Floats
-from frri._util.names import listing
+from frri._util import Floats, join_names
 from frri.table.attribute import Attribute
 from frri.table.categories import category_codes, flags_as_numbers
 from frri.table.checks import (
@@ -178,7 +177,7 @@ def to_matrix(
             raise ValueError(
                 f"The table has no column {absent[0]!r}"
                 + (f" (and {len(absent) - 1} more of the model's columns)" if absent[1:] else "")
-                + f"; it has {listing(names)}. Rename or add it."
+                + f"; it has {join_names(names)}. Rename or add it."
             )
         twice = (
             [a.name for a in wanted if names.count(a.name) > 1] if len(places) < len(names) else []
@@ -198,7 +197,7 @@ def to_matrix(
     array = np.asarray(table)
     if array.ndim != 2 or array.shape[1] != len(attributes):
         raise ValueError(
-            f"Expected a table of {len(attributes)} columns ({listing(a.name for a in attributes)}), "
+            f"Expected a table of {len(attributes)} columns ({join_names(a.name for a in attributes)}), "
             f"got an array of shape {array.shape}."
         )
     if array.dtype.kind in "fiub" and all(a.kind == "numeric" for a in attributes):
@@ -285,7 +284,7 @@ def check_order(
         what = (
             f"Column {attribute.name!r} holds {str(values[rows[0]])!r} in row {rows[0] + 1} "
             f"({len(rows)} of {len(matrix)} rows), which has no place among "
-            f"{listing(attribute.categories or ())}"
+            f"{join_names(attribute.categories or ())}"
         )
         if used is None:
             raise ValueError(f"{what}; replace it by one of these or drop these rows first.")
@@ -308,7 +307,7 @@ def _passed_through(table: EncodedTable, attributes: Sequence[Attribute]) -> Flo
         (a.name, a.kind, a.categories) for a in table.attributes
     ]:
         raise ValueError(
-            f"The table is encoded for other columns ({listing(a.name for a in table.attributes)}); "
+            f"The table is encoded for other columns ({join_names(a.name for a in table.attributes)}); "
             "give the table itself."
         )
     return table.matrix

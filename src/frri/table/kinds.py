@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util.names import find_name, listing
-from frri._util.optional import import_pandas
+from frri._util import find_name, import_pandas, join_names
 from frri.table.attribute import KINDS, Attribute
 from frri.table.encoding import EncodedTable
 
@@ -87,7 +86,7 @@ def summary(table: EncodedTable) -> str:
         f"{_number(missing, 'missing value') if missing else 'no missing values'}"
     )
     named = [
-        f"  {kind}: {listing(map(_described, columns[kind]))}"
+        f"  {kind}: {join_names(map(_described, columns[kind]))}"
         for kind in ("date", "ordinal", "nominal")
         if columns[kind]
     ]

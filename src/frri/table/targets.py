@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util.arrays import Floats
+from frri._util import Floats
 from frri.table.columns import is_missing
 
 # More different whole numbers than these are ages, counts or prices sooner than classes.

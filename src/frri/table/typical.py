@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from frri._util.arrays import Floats
+from frri._util import Floats
 from frri.table.attribute import Attribute
 from frri.table.encoding import EncodedTable
 

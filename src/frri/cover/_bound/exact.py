@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._twins import either, inner_kernel
-from frri._util.arrays import Floats, Ints
+from frri._util import Floats, Ints
 
 Bytes = NDArray[np.int8]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from frri._util.arrays import Floats
+from frri._util import Floats
 from frri.cover._bound.exact import rounded
 from frri.cover.budget import Exhausted, Work
 

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, linprog
 
-from frri._util.arrays import Flags, Floats, Ints
+from frri._util import Flags, Floats, Ints
 
 Levels = NDArray[np.uint16]
 

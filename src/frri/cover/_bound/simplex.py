@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._twins import either, inner_kernel
-from frri._util.arrays import Flags, Floats, Ints
+from frri._util import Flags, Floats, Ints
 
 Bytes = NDArray[np.int8]
 Tableau = tuple[Floats, Ints, Ints, Floats]

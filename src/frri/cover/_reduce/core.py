@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from frri._util.arrays import Ints, Words
+from frri._util import Ints, Words
 from frri.cover._reduce import word_sets
 from frri.cover.budget import Work
 from frri.cover.matrix import CoverMatrix

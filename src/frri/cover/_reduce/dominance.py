@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from frri._util.arrays import Flags, Ints
+from frri._util import Flags, Ints
 from frri.cover._reduce import core, word_sets
 from frri.cover.budget import Work
 from frri.cover.matrix import CoverMatrix

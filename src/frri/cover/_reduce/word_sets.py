@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._twins import either, inner_kernel, kernel
-from frri._util.arrays import Flags, Ints, Words
+from frri._util import Flags, Ints, Words
 
 Indices = NDArray[np.int32]
 

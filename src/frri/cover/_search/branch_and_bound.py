@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util.arrays import Flags, Floats, Ints
+from frri._util import Flags, Floats, Ints
 from frri.cover._search import nodes
 from frri.cover._search.greedy import Lists
 from frri.cover._search.propagation import Domains

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from frri._util.arrays import Flags, Ints
+from frri._util import Flags, Ints
 
 
 @dataclass(frozen=True, eq=False)

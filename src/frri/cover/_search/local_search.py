@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from frri._twins import either, inner_kernel, kernel
-from frri._util.arrays import Flags, Ints
+from frri._util import Flags, Ints
 from frri.cover._search.greedy import Lists
 
 N_CHOSEN, N_UNCOVERED, PERMITTED, CLOCK, SEED, RECENT, BEST_COUNT, BEST_COST, COST, HELD, MOVES = (

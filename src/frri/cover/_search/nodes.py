@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._twins import companion, either, inner_kernel, kernel
-from frri._util.arrays import Flags, Floats, Ints
+from frri._util import Flags, Floats, Ints
 from frri.cover._bound import exact as _bounds
 from frri.cover._bound import simplex as _simplex
 from frri.cover._search import propagation as _propagation

@@ -14,7 +14,7 @@ import math
 import numpy as np
 from scipy import sparse
 
-from frri._util.arrays import Ints
+from frri._util import Ints
 from frri.cover._bound.lagrangian import subgradient_bound
 from frri.cover._reduce.dominance import Matrix, reduce, undominated
 from frri.cover._search import local_search

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from scipy import sparse
 
-from frri._util.arrays import Floats, Ints
+from frri._util import Floats, Ints
 from frri.cover._bound.lagrangian import subgradient_bound
 from frri.cover._reduce.core import Core
 from frri.cover._search import local_search

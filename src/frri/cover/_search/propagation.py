@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._twins import either, inner_kernel
-from frri._util.arrays import Flags, Ints
+from frri._util import Flags, Ints
 
 Bytes = NDArray[np.int8]
 

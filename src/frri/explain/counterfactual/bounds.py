@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frri._util.arrays import Flags, Floats
+from frri._util import Flags, Floats
 from frri.explain.counterfactual.goal import altered
 from frri.explain.counterfactual.space import Space
 from frri.rules.inference import last_resort, scores_of

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from frri._util.arrays import Flags, Floats
+from frri._util import Flags, Floats
 from frri.explain.counterfactual.bounds import DecisionBounds, Survey
 from frri.explain.counterfactual.space import Space
 

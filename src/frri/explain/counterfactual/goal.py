@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frri._util.arrays import Flags, Floats
+from frri._util import Flags, Floats
 from frri.rules.ruleset import RuleSet
 from frri.table import EncodedTable
 

@@ -4,7 +4,7 @@ from math import inf
 
 import numpy as np
 
-from frri._util.arrays import Floats, Positions
+from frri._util import Floats, Positions
 from frri.explain.counterfactual.bounds import DecisionBounds
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from frri._util.arrays import Flags, Floats
+from frri._util import Flags, Floats
 from frri.explain.counterfactual.bounds import HAIR, DecisionBounds, Survey
 from frri.explain.counterfactual.goal import NumberGoal, altered
 from frri.rules.inference import last_resort

@@ -16,7 +16,7 @@ from math import comb, inf
 
 import numpy as np
 
-from frri._util.arrays import Flags, Floats
+from frri._util import Flags, Floats
 from frri.explain.counterfactual.bounds import DecisionBounds, Survey
 from frri.explain.counterfactual.cells import beyond, cell_applies, cheapest, make_cell
 from frri.explain.counterfactual.goal import NumberGoal

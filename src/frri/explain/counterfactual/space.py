@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from frri._util.arrays import Flags, Floats
+from frri._util import Flags, Floats
 from frri.rules.matching import Matcher
 from frri.rules.ruleset import RuleSet
 

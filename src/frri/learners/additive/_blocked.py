@@ -16,7 +16,7 @@ from frri.learners.additive.blocks import Voted
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from frri._util.arrays import Flags, Floats
+    from frri._util import Flags, Floats
     from frri.learners.additive._columns import SoftColumns, SoftTest
     from frri.learners.additive._growing import Found, Steps
     from frri.learners.additive.blocks import Blocks, Tests

@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from frri._twins import compiled, pays
-from frri._util.threads import in_threads
+from frri._util import map_threads
 from frri.learners.additive import _bin_kernels as kernels
 from frri.rules import NominalCondition, NumericCondition
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frri._util.arrays import Flags, Floats
+    from frri._util import Flags, Floats
     from frri.rules import Condition
     from frri.table import Attribute
 
@@ -240,7 +240,7 @@ class SoftColumns:
         if self.values.size < THREADS_FROM:
             return part(0, n_columns)
         parts = [(k, k + 1) for k in range(n_columns)]
-        return np.concatenate(in_threads(part, parts, self.n_jobs), axis=2)
+        return np.concatenate(map_threads(part, parts, self.n_jobs), axis=2)
 
     def _scan_sparse(self, terms: Floats) -> Floats:
         """The same by sparse products: quick enough for small tables."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from frri._util.arrays import Floats, Positions
+    from frri._util import Floats, Positions
 
 # Scores that differ by less are the same: sums are rounded.
 SAME = 1e-9

@@ -14,7 +14,7 @@ from frri.rules.matching import COVERS
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
 
-    from frri._util.arrays import Flags, Floats, Positions
+    from frri._util import Flags, Floats, Positions
     from frri.learners.additive._columns import SoftColumns
 
     Found = tuple[SoftTest, float] | None

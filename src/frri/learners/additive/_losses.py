@@ -13,7 +13,7 @@ from frri.learners.additive._newton import minimum
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from frri._util.arrays import Flags, Floats, Positions
+    from frri._util import Flags, Floats, Positions
 
 # Bases of classes are as good as free; this little decides among those that say the same.
 BASE_PENALTY = 1e-3

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from frri._util.arrays import Flags, Floats
+    from frri._util import Flags, Floats
 
 # A step that promises less than this, as a share of the loss, is the last one.
 TOLERANCE = 1e-13

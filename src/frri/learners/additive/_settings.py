@@ -13,7 +13,7 @@ from frri.learners.additive._columns import AT_LEAST, AT_MOST
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from frri._util.arrays import Flags
+    from frri._util import Flags
     from frri.table import Attribute
 
 # How the degrees of voting rules become an answer.

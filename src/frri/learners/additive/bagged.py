@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from frri._util.names import shown
-from frri._util.threads import in_threads
+from frri._util import map_threads, short_repr
 from frri.learners._base import RuleClassifier
 from frri.learners._calibration import (
     FEWEST_OBJECTS,
@@ -31,7 +30,7 @@ from frri.learners.additive.classifier import AdditiveRulesClassifier
 from frri.rules.probabilities import trusted
 
 if TYPE_CHECKING:
-    from frri._util.arrays import Flags, Floats
+    from frri._util import Flags, Floats
     from frri.learners._training import TrainingTable
     from frri.rules import RuleSet
 
@@ -160,7 +159,7 @@ class BaggedRulesClassifier(RuleClassifier):
         )
         seeds = random_seeds(self.random_state, self.n_bags)
         with self._step(f"{len(seeds)} bags"):
-            bags = in_threads(
+            bags = map_threads(
                 lambda seed, _: self._bag(table, model, seed),
                 [(seed, 0) for seed in seeds],
                 self.n_jobs,
@@ -232,5 +231,5 @@ class BaggedRulesClassifier(RuleClassifier):
         elif given is not None and not isinstance(given, Mapping):
             raise ValueError(
                 'class_weight must be "sqrt", "balanced", None or a mapping of classes, '
-                f"got {shown(given)}."
+                f"got {short_repr(given)}."
             )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from frri._twins import compiled, numba_installed
-from frri._util.threads import in_threads
+from frri._util import map_threads
 from frri.learners.additive import _block_kernels, _columns
 from frri.learners.additive._columns import ONE_OF
 from frri.rules.matching import COVERS
@@ -21,7 +21,7 @@ from frri.rules.matching import COVERS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from frri._util.arrays import Flags, Floats, Positions
+    from frri._util import Flags, Floats, Positions
     from frri.learners.additive._columns import SoftColumns, SoftTest
 
     Tests = tuple[SoftTest, ...]
@@ -294,4 +294,4 @@ class Blocks:
             found: Floats = getattr(self.blocks[k], question)(*arguments)
             return found
 
-        return in_threads(answer, parts, self.n_jobs)
+        return map_threads(answer, parts, self.n_jobs)

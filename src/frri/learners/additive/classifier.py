@@ -23,7 +23,7 @@ from frri.rules.statistics import statistics_of_counts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from frri._util.arrays import Flags, Floats
+    from frri._util import Flags, Floats
     from frri.learners._training import TrainingTable
     from frri.learners.additive._induction import Additive
     from frri.learners.additive._losses import Loss

@@ -24,7 +24,7 @@ from frri.rules import Condition, NominalCondition, NumericCondition
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from frri._util.arrays import Flags, Floats, Ints, Positions
+    from frri._util import Flags, Floats, Ints, Positions
     from frri.learners.compact._pool import Pool
     from frri.table import Attribute
 

@@ -11,7 +11,7 @@ from frri.induction import TOLERANCE
 from frri.learners.compact._sides import BLOCK, planes, weights_of
 
 if TYPE_CHECKING:
-    from frri._util.arrays import Flags, Floats, Ints, Positions, Types
+    from frri._util import Flags, Floats, Ints, Positions, Types
 
 # Rules that there is room for beyond those of the pool.
 ROOM = 32

@@ -20,7 +20,7 @@ from frri.induction import TOLERANCE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from frri._util.arrays import Flags, Floats, Positions, Types, Words
+    from frri._util import Flags, Floats, Positions, Types, Words
 
 # Anchors x objects that are looked at together: few enough to stay in the cache.
 BLOCK = 1 << 16

@@ -21,7 +21,7 @@ from frri.learners.compact._sides import BLOCK
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from frri._util.arrays import Floats, Positions
+    from frri._util import Floats, Positions
     from frri.cover import WinnerChoice
     from frri.learners.compact._pool import Pool
 

@@ -27,7 +27,7 @@ from frri.rules import Label, Rule, RuleSet
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from frri._util.arrays import Floats, Positions
+    from frri._util import Floats, Positions
     from frri.learners._training import TrainingTable
 
 # All weights together: sums of weights times `STEPS` stay whole numbers that a float holds exactly.

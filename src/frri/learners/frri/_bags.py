@@ -19,7 +19,7 @@ from frri.learners.frri._pool import Pool
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from frri._util.arrays import Flags, Positions, Types
+    from frri._util import Flags, Positions, Types
     from frri.learners._training import TrainingTable
     from frri.learners.frri._limits import Limits
 

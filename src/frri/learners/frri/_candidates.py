@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frri import induction
-from frri._util.arrays import Flags, Floats, Ints, Positions, Types
+from frri._util import Flags, Floats, Ints, Positions, Types
 from frri.cover import CoverMatrix
 from frri.cover.peel import Peeled
 from frri.induction import minimal

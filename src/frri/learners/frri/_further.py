@@ -16,7 +16,7 @@ from frri.table.checks import check_complete
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from frri._util.arrays import Floats
+    from frri._util import Floats
     from frri.learners._training import TrainingTable
 
 

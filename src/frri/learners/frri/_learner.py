@@ -8,8 +8,7 @@ from typing import Any
 
 from sklearn.utils import Bunch
 
-from frri._util.arrays import Ints
-from frri._util.names import shown
+from frri._util import Ints, short_repr
 from frri.cover import Cover, PartialCover
 from frri.learners._base import RuleLearner
 from frri.learners._parameters import LARGEST_AMOUNT, check_count, random_numbers
@@ -106,7 +105,7 @@ def check_search(effort: Any, time_limit: Any) -> None:
     number = isinstance(time_limit, Real) and not isinstance(time_limit, bool)
     if not (number and (0 <= time_limit <= LARGEST_AMOUNT or time_limit == inf)):
         raise ValueError(
-            f"time_limit must be a number of seconds, 0 or more, got {shown(time_limit)}."
+            f"time_limit must be a number of seconds, 0 or more, got {short_repr(time_limit)}."
         )
 
 
@@ -123,5 +122,5 @@ def check_conditions(conditions: Any) -> None:
     if conditions is not None and not isinstance(conditions, Mapping):
         raise ValueError(
             "conditions must be a mapping from columns to 'any', 'at most', 'at least' or 'never', "
-            f"got {shown(conditions)}."
+            f"got {short_repr(conditions)}."
         )

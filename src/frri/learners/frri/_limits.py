@@ -13,7 +13,7 @@ from frri.learners._parameters import check_share
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from frri._util.arrays import Ints, Positions
+    from frri._util import Ints, Positions
     from frri.cover import CoverMatrix, PartialCover
 
 # What a share of a class may be off by in floating point.

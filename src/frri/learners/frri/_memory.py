@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from frri._util.names import shown
+from frri._util import short_repr
 from frri.cover.peel import BYTES_PER_WORD
 
 # Bytes that covers may take where nothing is said; what takes more is divided, as `frri.cover.peel` says.
@@ -52,7 +52,7 @@ def memory_bytes(limit: Any) -> int:
     if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0:
         return limit
     raise ValueError(
-        f"memory_limit must be a number of bytes or a text such as '2 GB', got {shown(limit)}."
+        f"memory_limit must be a number of bytes or a text such as '2 GB', got {short_repr(limit)}."
     )
 
 

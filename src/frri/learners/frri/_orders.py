@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from frri import induction
-from frri._util.arrays import Floats, Positions, Types
-from frri._util.names import nearest, shown
+from frri._util import Floats, Positions, Types, did_you_mean, short_repr
 from frri.induction import ConditionType
 from frri.induction.minimal import discerning_power
 from frri.learners._parameters import check_choice, random_numbers
@@ -35,10 +34,10 @@ def initial_types(conditions: Mapping[Any, Any], attributes: Sequence[Attribute]
     initial = np.full(len(attributes), ConditionType.SIMILAR, dtype=np.int8)
     for key, restriction in conditions.items():
         j = _position(key, positions)
-        place = f"conditions[{shown(key)}]"
+        place = f"conditions[{short_repr(key)}]"
         if not isinstance(restriction, str) or restriction not in RESTRICTIONS:
             raise ValueError(
-                f"{place} must be 'any', 'at most', 'at least' or 'never', got {shown(restriction)}."
+                f"{place} must be 'any', 'at most', 'at least' or 'never', got {short_repr(restriction)}."
             )
         if attributes[j].kind == "nominal" and restriction in {"at most", "at least"}:
             raise ValueError(
@@ -56,8 +55,8 @@ def _position(key: Any, positions: Mapping[str, int]) -> int:
     if isinstance(key, Integral) and str(key).isdecimal() and int(key) < len(positions):
         return int(key)
     raise ValueError(
-        f"conditions names {shown(key)}, but the table has no such column; "
-        f"{nearest(shown(key), positions)}"
+        f"conditions names {short_repr(key)}, but the table has no such column; "
+        f"{did_you_mean(short_repr(key), positions)}"
     )
 
 
@@ -164,7 +163,7 @@ def _given_orders(order: Any, shape: tuple[int, ...]) -> Positions:
     if array.shape not in {(n_attributes,), (n_objects, n_attributes)}:
         raise ValueError(
             f"attribute_order must have shape ({n_attributes},) or ({n_objects}, {n_attributes}), "
-            f"got {shown(array.shape)}."
+            f"got {short_repr(array.shape)}."
         )
     rows = np.atleast_2d(array)
     wrong = np.zeros(1, dtype=np.intp)
@@ -173,6 +172,6 @@ def _given_orders(order: Any, shape: tuple[int, ...]) -> Positions:
     if len(wrong):
         raise ValueError(
             f"attribute_order must be a permutation of 0 to {n_attributes - 1}, "
-            f"got {shown(rows[wrong[0]].tolist())}."
+            f"got {short_repr(rows[wrong[0]].tolist())}."
         )
     return array.astype(np.intp)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
-from frri._util.threads import in_threads
+from frri._util import map_threads
 from frri.cover import CoverMatrix
 from frri.cover.matrix import packed
 from frri.induction import TOLERANCE, ConditionType
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frri._util.arrays import Flags, Floats, Ints, Positions, Types
+    from frri._util import Flags, Floats, Ints, Positions, Types
 
 # Pairs of rule and object that are looked at together, and objects at most: a column of them stays in the cache.
 MOST_PAIRS, MOST_OBJECTS = 1 << 22, 8192
@@ -137,7 +137,7 @@ def nearest_enemies(pool: Pool, objects: Objects, n_jobs: int | None = None) -> 
 
     least, second = np.full(len(pool), np.inf), np.full(len(pool), np.inf)
     row = np.full(len(pool), -1, dtype=np.int64)
-    for found in in_threads(two, _blocks(len(pool), len(objects.classes)), n_jobs):
+    for found in map_threads(two, _blocks(len(pool), len(objects.classes)), n_jobs):
         nearer = found.least < least
         second = np.minimum(np.where(nearer, least, found.least), np.minimum(second, found.second))
         row = np.where(nearer, found.row, row)
@@ -155,7 +155,7 @@ def covered(pool: Pool, objects: Objects, n_jobs: int | None = None) -> CoverMat
         inside = pool.distances(_part(objects, start, end)) < limits
         words[:, start // 64 : -(-end // 64)] = packed(inside)
 
-    in_threads(fill, _blocks(len(pool), n), n_jobs)
+    map_threads(fill, _blocks(len(pool), n), n_jobs)
     return CoverMatrix.from_words(words, n)
 
 
@@ -202,7 +202,7 @@ def unseen_votes(
                 together = positive.sum(axis=0) if nearest is None else positive.max(axis=0)
                 scores[start:end, c] = together
 
-    in_threads(fill, _blocks(len(pool), n), n_jobs)
+    map_threads(fill, _blocks(len(pool), n), n_jobs)
     return scores, uncut
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frri._util.arrays import Flags, Floats, Ints, Positions, Types
+    from frri._util import Flags, Floats, Ints, Positions, Types
     from frri.learners._training import TrainingTable
 
 

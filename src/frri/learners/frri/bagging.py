@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
-from frri._util.names import listing
+from frri._util import join_names
 from frri.cover import DEFAULT_EFFORT
 from frri.learners._base import RuleClassifier
 from frri.learners._boxes import box_rule, scaled_values
@@ -37,7 +37,7 @@ from frri.table.checks import check_resolution
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from frri._util.arrays import Floats, Ints, Positions
+    from frri._util import Floats, Ints, Positions
     from frri.learners._training import TrainingTable
     from frri.rules import Label
 
@@ -385,7 +385,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         if len(self.uncovered_) and complete:
             warnings.warn(
                 f"{len(self.uncovered_)} of {len(table.classes)} objects are covered by no rule of any bag: "
-                f"rows {listing(map(str, self.uncovered_ + 1), 10)}; more or larger bags leave fewer.",
+                f"rows {join_names(map(str, self.uncovered_ + 1), 10)}; more or larger bags leave fewer.",
                 UserWarning,
                 stacklevel=3,
             )

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from frri import induction
-from frri._util.arrays import Floats, Ints, Positions, Types
+from frri._util import Floats, Ints, Positions, Types
 from frri.cover import DEFAULT_EFFORT, Cover, CoverMatrix, PartialCover
 from frri.cover.peel import together
 from frri.induction import ConditionType

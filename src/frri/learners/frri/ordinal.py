@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from frri._util.arrays import Ints
+from frri._util import Ints
 from frri.cover import DEFAULT_EFFORT
 from frri.learners._boxes import box_rule
 from frri.learners._monotone import directions, monotone_claim

@@ -23,7 +23,7 @@ __all__ = ["Counts", "Part", "draws_of_rows"]
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from frri._util.arrays import Floats, Ints, Positions
+    from frri._util import Floats, Ints, Positions
     from frri.learners._training import TrainingTable
     from frri.learners.frri._pool import Pool
     from frri.learners.frri.bagging import FRRIBaggingClassifier

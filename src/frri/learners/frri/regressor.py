@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from frri import induction
-from frri._util.arrays import Floats, Ints, Types
-from frri._util.names import shown
+from frri._util import Floats, Ints, Types, short_repr
 from frri.cover import DEFAULT_EFFORT, CoverMatrix, multiple_cover
 from frri.induction import ConditionType, Graded
 from frri.learners._boxes import box_rule, lengths_of, scaled_values
@@ -274,7 +273,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         if not (number and LEAST_TAU <= tau <= MOST_TAU):
             raise ValueError(
                 f"tau must be a number of standard deviations from {LEAST_TAU:g} to {MOST_TAU:g}, "
-                f"got {shown(tau)}."
+                f"got {short_repr(tau)}."
             )
         check_count("times_covered", self.times_covered, 1)
         check_choice("consequents", self.consequents, ("ridge", "own"))

@@ -25,7 +25,7 @@ from frri.learners.modlem._split_search_kernels import GROUP
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from frri._util.arrays import Flags, Floats, Ints, Positions
+    from frri._util import Flags, Floats, Ints, Positions
     from frri.learners.modlem._split_search_kernels import (
         Bins,
         Codes,

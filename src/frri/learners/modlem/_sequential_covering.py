@@ -21,7 +21,7 @@ from frri.learners.modlem import _sequential_covering_kernels as loops
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from frri._util.arrays import Flags, Floats, Ints, Positions
+    from frri._util import Flags, Floats, Ints, Positions
     from frri.learners._weights import Weights
     from frri.learners.modlem._bins import BinnedTable
     from frri.learners.modlem._sequential_covering_kernels import Found

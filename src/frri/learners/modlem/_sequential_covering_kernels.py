@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from frri._twins import companion, inner_kernel, kernel
-from frri._util.arrays import Flags, Ints
+from frri._util import Flags, Ints
 from frri.learners.modlem import _split_search_kernels as split_search
 from frri.learners.modlem._split_search_kernels import (
     END_BIN,

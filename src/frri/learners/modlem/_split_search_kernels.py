@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._twins import inner_kernel
-from frri._util.arrays import Flags, Floats, Ints
+from frri._util import Flags, Floats, Ints
 
 Bins = NDArray[np.int32]
 # Objects and buckets: as indices, unsigned numbers need no check for being negative.

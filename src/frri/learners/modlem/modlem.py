@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frri._util.arrays import Flags, Floats, Ints, Positions
+    from frri._util import Flags, Floats, Ints, Positions
     from frri.learners._training import TrainingTable
     from frri.learners.modlem._sequential_covering import BinnedRules
     from frri.rules import Condition

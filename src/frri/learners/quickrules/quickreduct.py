@@ -25,7 +25,7 @@ from frri.rules.rule import given_labels
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-    from frri._util.arrays import Flags, Positions
+    from frri._util import Flags, Positions
 
 
 class QuickReduct(SelectorMixin, BaseEstimator):  # type: ignore[misc]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from sklearn.utils import Tags
 
-    from frri._util.arrays import Flags, Floats, Positions
+    from frri._util import Flags, Floats, Positions
     from frri.learners._training import TrainingTable
     from frri.rules import Condition
 

@@ -21,7 +21,7 @@ from frri.learners.ripper._sorted_columns import NO_TESTS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from frri._util.arrays import Flags, Floats
+    from frri._util import Flags, Floats
     from frri.learners.ripper._growing import Worth
     from frri.learners.ripper._sorted_columns import Part, SortedColumns, Tests
 

@@ -14,7 +14,7 @@ from frri.learners.ripper._threshold_kernels import AT_MOST
 from frri.rules import NumericCondition
 
 if TYPE_CHECKING:
-    from frri._util.arrays import Flags, Floats
+    from frri._util import Flags, Floats
     from frri.learners.ripper._sorted_columns import CrispTest, SortedColumns
     from frri.rules import Condition
     from frri.table import Attribute

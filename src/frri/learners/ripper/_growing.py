@@ -11,7 +11,7 @@ from frri.learners.ripper._sorted_columns import NO_TESTS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from frri._util.arrays import Flags
+    from frri._util import Flags
     from frri.learners.ripper._sorted_columns import Part, SortedColumns, Tests
 
 Worth = Literal["precision", "accuracy"]

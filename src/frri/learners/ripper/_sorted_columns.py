@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frri._util.arrays import Flags, Floats
+    from frri._util import Flags, Floats
     from frri.rules import Condition
     from frri.table import Attribute
 

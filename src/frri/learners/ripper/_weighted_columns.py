@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frri._util.arrays import Flags, Floats
+    from frri._util import Flags, Floats
     from frri.learners._training import TrainingTable
     from frri.learners.ripper._sorted_columns import Amounts, Integers, Tests
     from frri.table import Attribute

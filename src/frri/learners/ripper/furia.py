@@ -20,7 +20,7 @@ from frri.rules.statistics import statistics_of_covers
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from frri._util.arrays import Flags
+    from frri._util import Flags
     from frri.learners._training import TrainingTable
 
     # The class of a rule, the rule, and what it covers.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util.names import shown
+from frri._util import short_repr
 from frri.learners._limits import LimitedRuleClassifier
 from frri.learners._parameters import random_numbers
 from frri.learners.ripper._class_rules import ClassProblem, CrispRule, Strategy
@@ -19,7 +19,7 @@ from frri.rules.statistics import statistics_of_covers
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from frri._util.arrays import Flags, Floats
+    from frri._util import Flags, Floats
     from frri.learners._training import TrainingTable
 
 
@@ -169,7 +169,7 @@ class RIPPERClassifier(LimitedRuleClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if not isinstance(self.prune, bool | np.bool_):
-            raise ValueError(f"prune must be True or False, got {shown(self.prune)}.")  # noqa: TRY004
+            raise ValueError(f"prune must be True or False, got {short_repr(self.prune)}.")  # noqa: TRY004
         self._strategy()
 
     def _strategy(self) -> Strategy:

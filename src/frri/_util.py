@@ -1,0 +1,439 @@
+"""Helpers of every package: types of arrays, names in messages, files, progress and threads."""
+
+import os
+import re
+import secrets
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from difflib import get_close_matches
+from importlib import import_module
+from numbers import Integral
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+# ------------------------------------------------------------------ types of arrays
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+# Positions of samples, features or classes.
+Positions = NDArray[np.intp]
+# Words of 64 bits: sets of samples, one bit for each, or keys.
+Words = NDArray[np.uint64]
+# Types of the conditions of rules: members of `frri.induction.ConditionType` as integers.
+Types = NDArray[np.int8]
+
+
+# ------------------------------------------------------------------ names and values in messages
+
+
+def find_name(name: str, names: Iterable[str], where: str, what: str = "column") -> str:
+    """Return the name if it exists; otherwise raise a ValueError that suggests the nearest one.
+
+    Examples
+    --------
+    >>> find_name("colour", ["age", "colour"], "cars.csv")
+    'colour'
+    >>> find_name("color", ["age", "colour"], "cars.csv")
+    Traceback (most recent call last):
+        ...
+    ValueError: cars.csv has no column 'color'; did you mean 'colour'?
+    """
+    known = [str(one) for one in names]
+    if name in known:
+        return name
+    raise ValueError(f"{where} has no {what} {name!r}; {did_you_mean(name, known)}")
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Suggest the existing name that is nearest to an unknown one, as the end of a sentence.
+
+    Examples
+    --------
+    >>> did_you_mean("Color", ["age", "colour"]), did_you_mean("height", ["age", "colour"])
+    ("did you mean 'colour'?", 'it has age, colour.')
+    """
+    known = list(names)
+    close = get_close_matches(name.lower(), [one.lower() for one in known], n=1)
+    if close:
+        return f"did you mean {next(one for one in known if one.lower() == close[0])!r}?"
+    return f"it has {join_names(known) or 'none'}."
+
+
+def join_names(names: Iterable[str], most: int = 8) -> str:
+    """Join names by commas, at most so many of them.
+
+    Examples
+    --------
+    >>> join_names("abcdefghij", 3)
+    'a, b, c and 7 more'
+    """
+    known = list(names)
+    shown = ", ".join(known[:most])
+    return f"{shown} and {len(known) - most} more" if len(known) > most else shown
+
+
+def quote_name(name: str) -> str:
+    """Quote a name where a command line needs it.
+
+    Examples
+    --------
+    >>> quote_name("age"), quote_name("crp mg/l")
+    ('age', '"crp mg/l"')
+    """
+    return name if re.fullmatch(r"[\w.,:/%+-]+", name) else f'"{name}"'
+
+
+def short_repr(value: Any) -> str:
+    """Show any value in a few characters.
+
+    Examples
+    --------
+    >>> short_repr("a" * 1000), short_repr(10**9999)
+    ("'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...", 'a whole number of 33216 bits')
+    """
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"a whole number of {value.bit_length()} bits"
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a huge or cyclic value somewhere inside
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 60 else f"{text[:40]}..."
+
+
+# ------------------------------------------------------------------ optional packages
+
+
+def import_optional(module: str, what: str, extra: str) -> Any:
+    """Import an optional module, or raise an ImportError that names its purpose and its remedy.
+
+    Parameters
+    ----------
+    module : str
+        Full name of the module.
+    what : str
+        Feature that needs it, as the beginning of a sentence.
+    extra : str
+        Extra of this package that installs it.
+
+    Examples
+    --------
+    >>> import_optional("json", "Saving", "tables").dumps([1])
+    '[1]'
+    >>> import_optional("no_such.package", "Flying", "wings")
+    Traceback (most recent call last):
+        ...
+    ImportError: Flying needs no_such: pip install 'frri[wings]'.
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        raise missing_package(module.partition(".")[0], what, extra) from None
+
+
+def missing_package(package: str, what: str, extra: str) -> ImportError:
+    """Return the error for a package that is not installed."""
+    return ImportError(f"{what} needs {package}: pip install 'frri[{extra}]'.")
+
+
+def import_pandas() -> Any:
+    """Import pandas, which parses tables."""
+    return import_optional("pandas", "Reading tables", "tables")
+
+
+# ------------------------------------------------------------------ files
+
+
+def write_atomically(path: str | os.PathLike[str], content: str | Iterable[str]) -> None:
+    """Write a text, or the parts of one, to a neighboring file that then replaces the target.
+
+    An earlier file survives any failure; links are followed and the mode of the file is kept.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_atomically(Path(folder) / "a.txt", "text")
+    ...     print([file.name for file in Path(folder).iterdir()])
+    ['a.txt']
+    """
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {target.parent} to write {target.name} into.")
+    neighbor = target.with_name(f".frri-{secrets.token_hex(8)}")
+    descriptor = os.open(neighbor, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+            if target.exists():
+                neighbor.chmod(target.stat().st_mode & 0o777)
+            file.writelines([content] if isinstance(content, str) else content)
+            file.flush()
+            os.fsync(file.fileno())
+        neighbor.replace(target)
+    except BaseException:
+        neighbor.unlink(missing_ok=True)
+        raise
+
+
+# Bytes that are read or scanned at a time.
+_CHUNK = 2**18
+_QUOTE = ord('"')
+# The change of depth at each byte of JSON.
+_STEPS = np.zeros(256, dtype=np.int8)
+_STEPS[list(b"[{")] = 1
+_STEPS[list(b"]}")] = -1
+
+
+def read_text(file: IO[bytes], name: str, most: int) -> str:
+    """Read the text of an open file, device or stream, hardly more than `most` bytes of it.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> read_text(BytesIO(b"[1, 2]"), "x.json", 3)
+    Traceback (most recent call last):
+        ...
+    ValueError: x.json is too large: at most 3 bytes are read.
+    """
+    chunks: list[bytes] = []
+    size = 0
+    while size <= most and (chunk := file.read(_CHUNK)):
+        chunks.append(chunk)
+        size += len(chunk)
+    if size > most:
+        raise ValueError(f"{name} is too large: at most {most:,} bytes are read.")
+    try:
+        text = b"".join(chunks).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{name} cannot be read: it is not a text file.") from None
+    if not text.strip():
+        raise ValueError(f"{name} is empty.")
+    return text
+
+
+def depth_and_size(text: str, deepest: int) -> tuple[int, int]:
+    """Return the depth to which lists and objects of JSON are nested, and their number.
+
+    Counting ends soon after something deeper than `deepest`; the result has no meaning if the text is
+    not JSON.
+
+    Examples
+    --------
+    >>> depth_and_size('{"a": [1], "b": [[2], "[[["]}', 9)
+    (3, 4)
+    """
+    # Without escapes, every quotation mark begins or ends a string.
+    content = text.encode(errors="replace").replace(rb"\\", b"").replace(rb"\"", b"")
+    depth = most = size = 0
+    quoted = False
+    for start in range(0, len(content), _CHUNK):
+        chunk = np.frombuffer(content, np.uint8, min(_CHUNK, len(content) - start), start)
+        inside = np.logical_xor.accumulate(chunk == _QUOTE) ^ quoted
+        steps = np.where(inside, 0, _STEPS[chunk])
+        depths = depth + np.cumsum(steps, dtype=np.int32)
+        most = max(most, int(depths.max()))
+        size += int((steps > 0).sum())
+        depth, quoted = int(depths[-1]), bool(inside[-1])
+        if most > deepest:
+            break
+    return most, size
+
+
+# ------------------------------------------------------------------ progress
+
+
+class Progress:
+    """Write to standard error what is being done once it takes longer than a second.
+
+    Parameters
+    ----------
+    what : str
+        Description of the work.
+    patience : float, default=1.0
+        Seconds before the first line.
+    closing : bool, default=False
+        If True, the last line is the time that was taken.
+
+    Attributes
+    ----------
+    fraction : float
+        Fraction of the work that is done, if the caller sets it: then the time left is shown.
+
+    Examples
+    --------
+    >>> with Progress("learning rules"):
+    ...     report_progress(1, 4)
+    """
+
+    # Everything in progress, the innermost last.
+    active: ClassVar[list["Progress"]] = []
+
+    def __init__(self, what: str, patience: float = 1.0, *, closing: bool = False) -> None:
+        self.what, self.patience, self.closing = what, patience, closing
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._shown = False
+        self.fraction = 0.0
+        self._step, self._since = 1.0, 0.0
+
+    def __enter__(self) -> Self:
+        self._start = time.perf_counter()
+        Progress.active.append(self)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        Progress.active.remove(self)
+        self._over.set()
+        self._thread.join()
+        if self._shown and sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")
+        if self.closing and error is None:
+            _write(f"{self.what}: {time.perf_counter() - self._start:.1f} s\n")
+
+    def _watch(self) -> None:
+        """Write one line that counts on a terminal, a further line now and then elsewhere."""
+        wait = self.patience
+        while not self._over.wait(wait):
+            seconds = time.perf_counter() - self._start
+            self._shown = True
+            line = f"{self.what} ... {self._status(seconds)}"
+            if sys.stderr.isatty():
+                wait = 1.0
+                _write(f"\r{line}\x1b[K")
+            else:
+                wait = max(10.0, seconds)
+                _write(f"{line}\n")
+
+    def set_step(self, fraction: float) -> None:
+        """Store the fraction of a step that is done; less than before starts the next step."""
+        if fraction < self._step:
+            self._since = time.perf_counter()
+        self._step = fraction
+
+    def outlook(self) -> str:
+        """Return the time that the step will take, if it is known."""
+        gone, fraction = time.perf_counter() - self._since, self._step
+        if not 0 < fraction < 1:
+            return ""
+        left = gone * (1 - fraction) / fraction
+        return f", {fraction:.0%} of this step, {left:.0f} s left of it"
+
+    def _status(self, seconds: float) -> str:
+        if not self.fraction:
+            return f"{seconds:.0f} s{self.outlook()}"
+        left = seconds * (1.0 - self.fraction) / self.fraction
+        return f"{self.fraction:.0%} in {seconds:.0f} s, {left:.0f} s left"
+
+
+def report_progress(done: int, of: int) -> None:
+    """Store how many parts of a step are done, for the `Progress` that shows it, if any."""
+    if Progress.active:
+        Progress.active[-1].set_step(done / of)
+
+
+def _write(text: str) -> None:
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except OSError:  # standard error is closed
+        pass
+
+
+# ------------------------------------------------------------------ threads
+
+# A larger number of threads is a typing error.
+MOST_THREADS = 10_000
+
+
+def n_threads(n_jobs: int | None = None) -> int:
+    """Return the number of threads that `n_jobs` asks for.
+
+    Parameters
+    ----------
+    n_jobs : int, optional
+        Number of threads; -1 for all cores that the process may use, -2 for all but one, and so on,
+        as everywhere in scikit-learn. None is the number of a surrounding `joblib.parallel_config`,
+        or else all cores, but 1 where the caller is itself one of several jobs of joblib.
+
+    Examples
+    --------
+    >>> n_threads(3)
+    3
+    >>> n_threads(0)
+    Traceback (most recent call last):
+        ...
+    ValueError: n_jobs must be None or a whole number other than 0 up to 10000, got 0.
+    """
+    check_n_jobs(n_jobs)
+    wanted = _jobs_of_joblib() if n_jobs is None else int(n_jobs)
+    return wanted if wanted > 0 else max(1, _n_cores() + 1 + wanted)
+
+
+def check_n_jobs(n_jobs: Any) -> None:
+    """Raise a ValueError if `n_jobs` is not a number of threads."""
+    whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and not (whole and 0 < abs(int(n_jobs)) <= MOST_THREADS):
+        raise ValueError(
+            f"n_jobs must be None or a whole number other than 0 up to {MOST_THREADS}, "
+            f"got {short_repr(n_jobs)}."
+        )
+
+
+def _jobs_of_joblib() -> int:
+    """Return the number of jobs in the context of joblib; without joblib there is no context."""
+    if "joblib" not in sys.modules:
+        return -1
+    from joblib.parallel import get_active_backend  # noqa: PLC0415 - numpy is enough to predict
+
+    backend, n_jobs = get_active_backend()
+    if backend.nesting_level:
+        return 1
+    return -1 if n_jobs is None else int(n_jobs)
+
+
+def _n_cores() -> int:
+    """Return the number of cores that this process may use."""
+    try:
+        import joblib  # noqa: PLC0415 - as above
+    except ImportError:
+        return os.cpu_count() or 1
+    return int(joblib.cpu_count())
+
+
+def map_threads(
+    work: Callable[[int, int], Any], parts: Sequence[tuple[int, int]], n_jobs: int | None = None
+) -> list[Any]:
+    """Apply `work` to parts, each from a start to an end, in threads; return results in their order.
+
+    Examples
+    --------
+    >>> map_threads(lambda start, end: end - start, [(0, 4), (4, 6)], n_jobs=2)
+    [4, 2]
+    """
+    n = min(n_threads(n_jobs), len(parts))
+    done: list[None] = []
+
+    def counted(part: tuple[int, int]) -> Any:
+        result = work(*part)
+        done.append(None)
+        report_progress(len(done), len(parts))
+        return result
+
+    report_progress(0, 1)
+    if n < 2:
+        return [counted(part) for part in parts]
+    with ThreadPoolExecutor(n) as pool:
+        return list(pool.map(counted, parts))

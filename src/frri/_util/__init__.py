@@ -1,1 +1,0 @@
-"""Small helpers without a room of their own: names, optional packages, whole files, threads."""
