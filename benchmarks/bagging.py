@@ -31,7 +31,7 @@ LEARNERS = {
     "FRRI on bags, pooled": lambda _: FRRIBaggingClassifier(effort=EFFORT, **BAGS),
     "FRRI on bags, ensemble": lambda _: FRRIBaggingClassifier(form="ensemble", **BAGS),
     "FRRI on bags, ensemble, all attributes": lambda _: FRRIBaggingClassifier(
-        form="ensemble", max_attributes=1.0, **BAGS
+        form="ensemble", max_features=1.0, **BAGS
     ),
     "compact FRRI": lambda _: CompactFRRIClassifier(n_jobs=1),
     "additive": lambda _: AdditiveRulesClassifier(n_jobs=1),

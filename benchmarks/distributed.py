@@ -11,7 +11,7 @@ from time import perf_counter
 from sklearn.datasets import make_classification
 
 import frri
-from frri.distributed import FRRIClassifier, _covers
+from frri.distributed import DaskFRRIClassifier, covers
 
 ROWS, ATTRIBUTES, REPEATS = 100_000, 10, 2
 
@@ -30,14 +30,14 @@ def main():
         frri.FRRIClassifier(effort=0).fit(X[:few], y[:few])
         for worker in client.scheduler_info()["workers"]:  # each loads what a selection needs
             client.submit(_fitted, X[:few], y[:few], workers=[worker], pure=False).result()
-        FRRIClassifier(client=client, effort=0).fit(X[:few], y[:few])
+        DaskFRRIClassifier(client=client, effort=0).fit(X[:few], y[:few])
         threads, processes = [], []
         for _ in range(REPEATS):
             start = perf_counter()
             here = frri.FRRIClassifier(effort=0).fit(X, y)
             threads.append(perf_counter() - start)
             start = perf_counter()
-            there = FRRIClassifier(client=client, effort=0).fit(X, y)
+            there = DaskFRRIClassifier(client=client, effort=0).fit(X, y)
             processes.append(perf_counter() - start)
         peaks = client.run(_peak)
     assert there.ruleset_ == here.ruleset_
@@ -54,7 +54,7 @@ def main():
     print(f"bytes: {dict(sent)}; per object {per_row}")
     print(
         f"largest worker {max(peaks.values()) / 2**20:.0f} MB at its peak; a selection is planned with "
-        f"{_covers.COPIES} times the bytes of its covers"
+        f"{covers.COPIES} times the bytes of its covers"
     )
 
 

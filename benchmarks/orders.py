@@ -32,8 +32,8 @@ LEARNERS = {
     "shortest": {"attribute_order": "shortest"},
     "all-minimal": ALL,
     "all-minimal, at most 20 an object": ALL | {"max_candidates": 20},
-    "given, each newly covers 3 %": {"min_new": 0.03},
-    "all-minimal, each newly covers 3 %": ALL | {"min_new": 0.03},
+    "given, each newly covers 3 %": {"min_new_coverage": 0.03},
+    "all-minimal, each newly covers 3 %": ALL | {"min_new_coverage": 0.03},
 }
 FIELDS = (
     "candidates",

@@ -47,7 +47,7 @@ ADDITIVE = {
 }
 LEARNERS = {
     ("FRRI", "all"): lambda _: FRRIClassifier(time_limit=PATIENCE),
-    ("FRRI", "newly 3 %"): lambda _: FRRIClassifier(min_new=0.03, time_limit=PATIENCE),
+    ("FRRI", "newly 3 %"): lambda _: FRRIClassifier(min_new_coverage=0.03, time_limit=PATIENCE),
     ("compact FRRI", "K + 6"): lambda k: CompactFRRIClassifier(max_rules=k + 6),
     ("compact FRRI", "2K + 6"): lambda _: CompactFRRIClassifier(),
     **{

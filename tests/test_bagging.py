@@ -15,15 +15,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import naive
 import naive_bagging
 from frri import ConditionType, FRRIBaggingClassifier, FRRIClassifier, RuleSet
-from frri.learners.frri import _pool, bagging
-from frri.learners.frri._bags import drawn_attributes, drawn_objects, rules_of_bag
+from frri.learners.frri import bagging, rule_pool
+from frri.learners.frri.bags import drawn_attributes, drawn_objects, rules_of_bag
 from thorough import often
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
 @parametrize_with_checks(
-    [FRRIBaggingClassifier(n_bags=2)],
+    [FRRIBaggingClassifier(n_estimators=2)],
     expected_failed_checks=lambda _: {
         "check_class_weight_classifiers": "rules are the same, whatever a class weighs",
     },
@@ -67,7 +67,7 @@ def tables(draw):
     y = np.array(draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
     settings = {
         "max_samples": draw(st.sampled_from([0.3, 0.7, 1.0, 5])),
-        "max_attributes": draw(st.sampled_from([0.5, 1.0])),
+        "max_features": draw(st.sampled_from([0.5, 1.0])),
         "attribute_order": draw(st.sampled_from(["given", "random"])),
     }
     return frame, y, settings
@@ -77,7 +77,7 @@ def tables(draw):
 @given(tables())
 def test_any_pool_by_definition(case):
     frame, y, parameters = case
-    model = Watched(n_bags=3, random_state=0, missing="similar", **parameters).fit(frame, y)
+    model = Watched(n_estimators=3, random_state=0, missing="similar", **parameters).fit(frame, y)
     _, labels = np.unique(y, return_inverse=True)
     nominal = [j for j, a in enumerate(model.table.attributes) if a.kind == "nominal"]
     values = naive.scale(model.table.values, nominal=nominal)
@@ -119,15 +119,15 @@ def test_every_pooled_rule_is_one_of_its_bag(case):
     """And together they cover what is coverable in it."""
     frame, y, parameters = case
     parameters |= {"attribute_order": "given"}
-    model = Watched(n_bags=2, random_state=1, missing="similar", form="ensemble", **parameters).fit(
-        frame, y
-    )
+    model = Watched(
+        n_estimators=2, random_state=1, missing="similar", form="ensemble", **parameters
+    ).fit(frame, y)
     _, labels = np.unique(y, return_inverse=True)
     is_nominal = [a.kind == "nominal" for a in model.table.attributes]
     values = naive.scale(model.table.values, nominal=np.flatnonzero(is_nominal))
     rules = plain_rules(model)
     for bag, (rows, seed) in enumerate(zip(model.seen, model.seeds, strict=True)):
-        used = drawn_attributes(values.shape[1], parameters["max_attributes"], seed)
+        used = drawn_attributes(values.shape[1], parameters["max_features"], seed)
         nominal = [j for j, a in enumerate(used) if is_nominal[a]]
         members = np.flatnonzero(rows)
         part, classes = values[np.ix_(members, used)], labels[members]
@@ -164,9 +164,9 @@ def test_every_pooled_rule_is_one_of_its_bag(case):
 
 def test_blocks_and_threads_change_nothing(monkeypatch):
     X, y = load_wine(return_X_y=True)
-    model = FRRIBaggingClassifier(n_bags=4, random_state=3, n_jobs=1).fit(X, y)
-    monkeypatch.setattr(_pool, "MOST_PAIRS", 1)
-    other = FRRIBaggingClassifier(n_bags=4, random_state=3, n_jobs=2).fit(X, y)
+    model = FRRIBaggingClassifier(n_estimators=4, random_state=3, n_jobs=1).fit(X, y)
+    monkeypatch.setattr(rule_pool, "MOST_PAIRS", 1)
+    other = FRRIBaggingClassifier(n_estimators=4, random_state=3, n_jobs=2).fit(X, y)
     assert other.ruleset_ == model.ruleset_
     assert other.oob_score_ == model.oob_score_
     assert other.selection_ == model.selection_
@@ -209,7 +209,7 @@ def test_some_attributes():
     assert len(drawn_attributes(3, 0.1, 0)) == 1
     X, y = load_wine(return_X_y=True)
     model = FRRIBaggingClassifier(
-        n_bags=2, max_attributes=0.2, form="ensemble", random_state=0
+        n_estimators=2, max_features=0.2, form="ensemble", random_state=0
     ).fit(X, y)
     for bag in range(2):
         of_bag = [rule for rule, b in zip(model.ruleset_, model.bags_, strict=True) if b == bag]
@@ -220,15 +220,15 @@ def test_order_and_repetitions_of_rows_do_not_matter_and_weights_are_repetitions
     X, y = load_iris(return_X_y=True)
     X, y = X[::3], y[::3]
     times = np.arange(len(y)) % 3
-    weighted = FRRIBaggingClassifier(n_bags=3, random_state=0).fit(X, y, sample_weight=times)
-    repeated = FRRIBaggingClassifier(n_bags=3, random_state=0).fit(
+    weighted = FRRIBaggingClassifier(n_estimators=3, random_state=0).fit(X, y, sample_weight=times)
+    repeated = FRRIBaggingClassifier(n_estimators=3, random_state=0).fit(
         X.repeat(times, axis=0), y.repeat(times)
     )
     assert [str(rule) for rule in weighted.ruleset_] == [str(rule) for rule in repeated.ruleset_]
     assert weighted.oob_score_ == pytest.approx(repeated.oob_score_)
     assert weighted.ruleset_.trust == repeated.ruleset_.trust
-    backwards = FRRIBaggingClassifier(n_bags=3, random_state=0).fit(X[::-1], y[::-1])
-    forwards = FRRIBaggingClassifier(n_bags=3, random_state=0).fit(X, y)
+    backwards = FRRIBaggingClassifier(n_estimators=3, random_state=0).fit(X[::-1], y[::-1])
+    forwards = FRRIBaggingClassifier(n_estimators=3, random_state=0).fit(X, y)
     assert backwards.oob_score_ == forwards.oob_score_
 
 
@@ -239,23 +239,27 @@ BACKENDS = ["threading", *(["loky"] if os.environ.get("FRRI_THOROUGH") else [])]
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_joblib_decides_where_bags_are_made(backend):
     X, y = load_iris(return_X_y=True)
-    alone = FRRIBaggingClassifier(n_bags=2, random_state=5).fit(X, y)
+    alone = FRRIBaggingClassifier(n_estimators=2, random_state=5).fit(X, y)
     with joblib.parallel_config(backend, n_jobs=2):
-        together = FRRIBaggingClassifier(n_bags=2, random_state=5).fit(X, y)
+        together = FRRIBaggingClassifier(n_estimators=2, random_state=5).fit(X, y)
     assert together.ruleset_ == alone.ruleset_
 
 
 def test_bags_can_be_sent_to_other_processes(monkeypatch):
     """Whatever a bag is made from, and what comes of it, survives the way there and back."""
     X, y = load_iris(return_X_y=True)
-    alone = FRRIBaggingClassifier(n_bags=2, random_state=5, conditions={0: "at most"}).fit(X, y)
+    alone = FRRIBaggingClassifier(n_estimators=2, random_state=5, conditions={0: "at most"}).fit(
+        X, y
+    )
 
     def sent(*given, **settings):
         function, given, settings = pickle.loads(pickle.dumps((rules_of_bag, given, settings)))
         return pickle.loads(pickle.dumps(function(*given, **settings)))
 
     monkeypatch.setattr(bagging, "rules_of_bag", sent)
-    model = FRRIBaggingClassifier(n_bags=2, random_state=5, conditions={0: "at most"}).fit(X, y)
+    model = FRRIBaggingClassifier(n_estimators=2, random_state=5, conditions={0: "at most"}).fit(
+        X, y
+    )
     assert model.ruleset_ == alone.ruleset_
 
 
@@ -264,7 +268,7 @@ def test_bags_can_be_sent_to_other_processes(monkeypatch):
 
 def test_one_bag_of_everything_has_rules_of_frri():
     X, y = load_wine(return_X_y=True)
-    model = FRRIBaggingClassifier(n_bags=1, max_samples=1.0, max_attributes=1.0).fit(X, y)
+    model = FRRIBaggingClassifier(n_estimators=1, max_samples=1.0, max_features=1.0).fit(X, y)
     plain = FRRIClassifier().fit(X, y)
     assert model.selection_.n_narrowed == model.selection_.n_dropped == 0
     assert len(model.uncovered_) == 0
@@ -278,11 +282,13 @@ def test_one_bag_of_everything_has_rules_of_frri():
 
 def test_an_ensemble_adds_covering_degrees():
     X, y = load_wine(return_X_y=True)
-    model = FRRIBaggingClassifier(n_bags=3, form="ensemble", random_state=0).fit(X, y)
+    model = FRRIBaggingClassifier(n_estimators=3, form="ensemble", random_state=0).fit(X, y)
     rules = model.ruleset_
     assert rules.semantics.name == "added-votes"
     assert not hasattr(model, "selection_")
-    again = FRRIBaggingClassifier(n_bags=3, random_state=0).fit(X, y).set_params(form="ensemble")
+    again = (
+        FRRIBaggingClassifier(n_estimators=3, random_state=0).fit(X, y).set_params(form="ensemble")
+    )
     assert not hasattr(again.fit(X, y), "uncovered_")  # what an earlier fit has found is gone
     assert again.ruleset_ == rules
     counts = rules.degrees(X) * [rule.weight for rule in rules]
@@ -299,7 +305,7 @@ def test_gaps_and_categories_and_a_file(tmp_path):
     X.loc[::7, "x"], X.loc[::9, "kind"] = np.nan, None
     for missing in ("similar", "typical"):
         model = FRRIBaggingClassifier(
-            n_bags=4, random_state=0, missing=missing, conditions={"x": "at least"}
+            n_estimators=4, random_state=0, missing=missing, conditions={"x": "at least"}
         )
         with pytest.warns(
             UserWarning, match="covered by no rule of any bag: rows .* more or larger bags"
@@ -317,7 +323,7 @@ def test_gaps_and_categories_and_a_file(tmp_path):
 
 def test_limits_hold():
     X, y = load_wine(return_X_y=True)
-    settings = {"n_bags": 3, "random_state": 0}
+    settings = {"n_estimators": 3, "random_state": 0}
     few = FRRIBaggingClassifier(max_rules=4, **settings).fit(X, y)
     assert len(few.ruleset_) == 4
     assert {rule.consequent for rule in few.ruleset_} == {0, 1, 2}
@@ -333,19 +339,19 @@ def test_limits_hold():
 def test_a_search_without_time_says_what_is_not_proved():
     X, y = load_wine(return_X_y=True)
     with pytest.warns(UserWarning, match="not proved fewest: .* stopped by `time_limit`"):
-        FRRIBaggingClassifier(n_bags=2, random_state=0, time_limit=0).fit(X, y)
+        FRRIBaggingClassifier(n_estimators=2, random_state=0, time_limit=0).fit(X, y)
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_bags": 0}, "n_bags must be a whole number from 1 on, got 0"),
+        ({"n_estimators": 0}, "n_estimators must be a whole number from 1 on, got 0"),
         ({"max_samples": 0}, "max_samples must be a whole number from 1 on, got 0"),
         (
             {"max_samples": 1.5},
             "max_samples must be a share above 0 up to 1 or a whole number of objects, got 1.5",
         ),
-        ({"max_attributes": 0.0}, "max_attributes must be a share above 0 up to 1, got 0.0"),
+        ({"max_features": 0.0}, "max_features must be a share above 0 up to 1, got 0.0"),
         ({"form": "both"}, "form must be one of pooled, ensemble, got 'both'"),
         ({"attribute_order": [0]}, "attribute_order must be one of given, random"),
         ({"missing": "fails"}, "missing must be one of typical, similar, error"),

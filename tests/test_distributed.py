@@ -20,19 +20,18 @@ import frri.distributed
 from frri import induction
 from frri.cover import CoverMatrix, minimum_cover
 from frri.distributed import (
-    AdditiveRulesClassifier,
-    FRRIBaggingClassifier,
-    FRRIClassifier,
-    _cluster,
-    _covers,
-    _learner,
+    DaskAdditiveRulesClassifier,
+    DaskFRRIBaggingClassifier,
+    DaskFRRIClassifier,
     bagging,
     classifier,
+    estimator,
 )
-from frri.induction import _paths as paths
-from frri.induction import blocks
+from frri.distributed import cluster as cluster_module
+from frri.distributed import covers as covers_module
+from frri.induction import backends, blocks
 from frri.learners.additive import _columns
-from frri.learners.frri import _memory
+from frri.learners.frri import memory
 from thorough import THOROUGH, some
 
 dask = pytest.importorskip("dask")
@@ -51,10 +50,10 @@ PHASES = ("confidences", "shortening", "covers", "selection")
 
 def until_told(name):
     """A search that is not over before its end is told, but goes on as usual then."""
-    while name not in _cluster._ended:
+    while name not in cluster_module._ended:
         time.sleep(0.01)
-    _covers.ended_with = _cluster.ended_with
-    return _cluster.ended_with(name)
+    covers_module.ended_with = cluster_module.ended_with
+    return cluster_module.ended_with(name)
 
 
 class Trouble(distributed.WorkerPlugin):
@@ -82,7 +81,7 @@ class Trouble(distributed.WorkerPlugin):
             os.kill(os.getpid(), signal.SIGKILL)
         elif what == "interrupt":
             if order.name == "selection":
-                _covers.ended_with = until_told
+                covers_module.ended_with = until_told
             os.kill(self.client, signal.SIGINT)
         else:
             time.sleep(0.5)
@@ -170,7 +169,7 @@ def assert_same(one, other):
 
 
 def test_rules_are_those_of_one_machine(client, table, here):
-    there = FRRIClassifier(client=client, effort=500).fit(*table)
+    there = DaskFRRIClassifier(client=client, effort=500).fit(*table)
     assert_same(there, here)
     assert there.selection_.status == "optimal"
     assert there.traffic_.covers > 0
@@ -194,7 +193,7 @@ def test_settings_mean_the_same(client, settings):
     X, y = made(100, seed=3)
     X.loc[:3], y.loc[:3] = X.loc[[0, 0, 2, 2]].to_numpy(), ["low", "high", "low", "middle"]
     settings = {"effort": 1000, **settings}
-    there = FRRIClassifier(client=client, **settings).fit(X, y)
+    there = DaskFRRIClassifier(client=client, **settings).fit(X, y)
     assert_same(there, frri.FRRIClassifier(**settings).fit(X, y))
 
 
@@ -206,7 +205,7 @@ def test_odd_tables(client):
         (np.ones((130, 2)), ["a"] * 130),
         (np.ones((130, 2)), ["a"] * 60 + ["b"] * 70),
     ):
-        assert_same(FRRIClassifier(client=client).fit(X, y), frri.FRRIClassifier().fit(X, y))
+        assert_same(DaskFRRIClassifier(client=client).fit(X, y), frri.FRRIClassifier().fit(X, y))
 
 
 @pytest.mark.parametrize("phase", some(PHASES, 1, 3))
@@ -214,13 +213,13 @@ def test_a_worker_that_dies_costs_time_only(client, cluster, trouble, table, her
     # With the only worker the table itself is lost: it is sent again.
     scaled(cluster, client, 1 if phase == "selection" else 2)
     trouble(phase, "death")
-    assert_same(FRRIClassifier(client=client, effort=500).fit(*table), here)
+    assert_same(DaskFRRIClassifier(client=client, effort=500).fit(*table), here)
 
 
 @pytest.mark.parametrize("n_workers", [1, *([4] if os.environ.get("FRRI_THOROUGH") else [])])
 def test_the_number_of_workers_does_not_matter(client, cluster, table, here, n_workers):
     scaled(cluster, client, n_workers)
-    there = FRRIClassifier(client=cluster.scheduler_address, effort=500).fit(*table)
+    there = DaskFRRIClassifier(client=cluster.scheduler_address, effort=500).fit(*table)
     assert_same(there, here)
 
 
@@ -248,7 +247,7 @@ def assert_idle(client):
 def test_an_interrupt_before_there_are_rules_ends_the_fit(client, trouble, noisy, phase):
     trouble(phase, "interrupt")
     X = da.from_array(noisy[0], chunks=(50, 8))
-    clf = FRRIClassifier(client=client)
+    clf = DaskFRRIClassifier(client=client)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, noisy[1])
     assert not hasattr(clf, "ruleset_")
@@ -263,7 +262,7 @@ def assert_found(clf, X, reason):
 
 def test_an_interrupt_of_the_search_returns_the_best_rules_found(client, trouble, noisy):
     trouble("selection", "interrupt")
-    clf = FRRIClassifier(client=client, effort=100)
+    clf = DaskFRRIClassifier(client=client, effort=100)
     with pytest.warns(UserWarning, match="stopped by an interrupt"):
         clf.fit(*noisy)
     assert_found(clf, noisy[0], "interrupt")
@@ -271,25 +270,25 @@ def test_an_interrupt_of_the_search_returns_the_best_rules_found(client, trouble
 
 
 def test_a_second_interrupt_is_not_held_back(client, trouble, noisy, monkeypatch):
-    gather = _cluster.Cluster.gather
+    gather = cluster_module.Cluster.gather
 
     def interrupted(cluster, futures):
         if cluster.ending:
-            client.run(_cluster._end, cluster.name)
+            client.run(cluster_module._end, cluster.name)
             signal.raise_signal(signal.SIGINT)
         return gather(cluster, futures)
 
-    monkeypatch.setattr(_cluster.Cluster, "gather", interrupted)
+    monkeypatch.setattr(cluster_module.Cluster, "gather", interrupted)
     trouble("selection", "interrupt")
     with pytest.raises(KeyboardInterrupt):
-        FRRIClassifier(client=client, effort=100).fit(*noisy)
+        DaskFRRIClassifier(client=client, effort=100).fit(*noisy)
     assert_idle(client)
 
 
 @pytest.mark.parametrize("phase", some(PHASES[:3], 1))
 def test_time_that_is_over_before_the_search(client, trouble, noisy, phase):
     trouble(phase, "delay")
-    clf = FRRIClassifier(client=client, time_limit=0.4)
+    clf = DaskFRRIClassifier(client=client, time_limit=0.4)
     with pytest.warns(UserWarning, match="stopped by `time_limit`"):
         clf.fit(*noisy)
     assert_found(clf, noisy[0], "time")
@@ -298,9 +297,11 @@ def test_time_that_is_over_before_the_search(client, trouble, noisy, phase):
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_time_that_is_over_in_the_search(client, noisy, monkeypatch):
-    for module in (frri.FRRIClassifier._learn.__globals__, _learner.__dict__):
+    for module in (frri.FRRIClassifier._learn.__globals__, estimator.__dict__):
         monkeypatch.setitem(module, "perf_counter", lambda: 0.0)  # whatever comes before takes none
-    clf = FRRIClassifier(client=client, time_limit=1e-6).fit(*noisy)  # however quick the machine
+    clf = DaskFRRIClassifier(client=client, time_limit=1e-6).fit(
+        *noisy
+    )  # however quick the machine
     assert_found(clf, noisy[0], "time")
 
 
@@ -308,36 +309,38 @@ def test_time_that_is_over_in_the_search(client, noisy, monkeypatch):
 
 
 def test_classes_are_searched_one_by_one_where_all_do_not_fit(client, table, here, monkeypatch):
-    whole = FRRIClassifier(client=client, effort=500).fit(*table).traffic_.covers
-    monkeypatch.setattr(_memory, "BESIDES", -(10**6))  # so little is never planned with
-    monkeypatch.setattr(_cluster.Cluster, "room", lambda _: _covers.COPIES * (whole - 1))
-    monkeypatch.setattr(_covers, "_whole", None)  # never asked for
-    assert_same(FRRIClassifier(client=client, effort=500).fit(*table), here)
+    whole = DaskFRRIClassifier(client=client, effort=500).fit(*table).traffic_.covers
+    monkeypatch.setattr(memory, "BESIDES", -(10**6))  # so little is never planned with
+    monkeypatch.setattr(
+        cluster_module.Cluster, "room", lambda _: covers_module.COPIES * (whole - 1)
+    )
+    monkeypatch.setattr(covers_module, "_whole", None)  # never asked for
+    assert_same(DaskFRRIClassifier(client=client, effort=500).fit(*table), here)
 
 
 @pytest.fixture
 def _large_here(monkeypatch):
     """A fit in this process takes the way of large tables, interpreted, in little room."""
     monkeypatch.setattr(induction, "COMPILED_FROM", 0)
-    monkeypatch.setattr(paths, "compiled", lambda module: module)
-    monkeypatch.setattr(paths, "DENSE_UP_TO", 0)
-    monkeypatch.setattr(paths, "PAIRS_UP_TO", 0)
-    monkeypatch.setattr(_memory, "LEAST_ROOM", 100)
-    monkeypatch.setattr(_memory, "BESIDES", 0)
+    monkeypatch.setattr(backends, "compiled", lambda module: module)
+    monkeypatch.setattr(backends, "DENSE_UP_TO", 0)
+    monkeypatch.setattr(backends, "PAIRS_UP_TO", 0)
+    monkeypatch.setattr(memory, "LEAST_ROOM", 100)
+    monkeypatch.setattr(memory, "BESIDES", 0)
 
 
 @pytest.mark.usefixtures("_large_here")
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore:overflow")
 def test_broad_rules_come_first_as_on_one_machine(client):
     X, y = made(200)
-    base = 200 * (3 * _memory.PER_VALUE + _memory.PER_OBJECT)
+    base = 200 * (3 * memory.PER_VALUE + memory.PER_OBJECT)
     limit = {"effort": 50, "memory_limit": base + 800}
     here = frri.FRRIClassifier(**limit).fit(X, y)
-    there = FRRIClassifier(client=client, **limit).fit(X, y)
+    there = DaskFRRIClassifier(client=client, **limit).fit(X, y)
     assert here.selection_.stopped_by == "memory"
     assert_same(there, here)
     with pytest.raises(MemoryError, match="but memory_limit is 0 MB: raise it"):
-        FRRIClassifier(client=client, memory_limit=base).fit(X, y)
+        DaskFRRIClassifier(client=client, memory_limit=base).fit(X, y)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -345,19 +348,19 @@ def test_two_rounds_where_no_class_fits(client, monkeypatch):
     X, _ = made(200)
     y = np.where(X["a"] + X["c"] > 5, "over", "under")
     here = frri.FRRIClassifier(effort=200).fit(X, y)
-    monkeypatch.setattr(_cluster.Cluster, "room", lambda _: 1000)
+    monkeypatch.setattr(cluster_module.Cluster, "room", lambda _: 1000)
     little = {"effort": 200, "memory_limit": "1 GB"}  # more than workers have
     with pytest.warns(UserWarning, match="the memory that candidates may take"):
-        there = FRRIClassifier(client=client, **little).fit(X, y)
+        there = DaskFRRIClassifier(client=client, **little).fit(X, y)
     proved = there.selection_
     assert proved.status == "feasible"
     assert proved.stopped_by == "memory"
     assert 0 < proved.lower_bound <= here.selection_.n_rules <= proved.n_rules
     np.testing.assert_array_equal(there.uncovered_, here.uncovered_)
-    again = FRRIClassifier(client=client, **little).fit(X, y)
+    again = DaskFRRIClassifier(client=client, **little).fit(X, y)
     assert again.ruleset_ == there.ruleset_
     with pytest.raises(MemoryError, match="but there are only 0 MB free"):
-        FRRIClassifier(client=client).fit(X, y)
+        DaskFRRIClassifier(client=client).fit(X, y)
 
 
 def test_the_bound_of_two_rounds_is_one():
@@ -366,7 +369,7 @@ def test_the_bound_of_two_rounds_is_one():
         for _ in range(5):
             table = rng.random((8, 70)) < density
             covers = CoverMatrix.from_dense(table)
-            widest = _covers._largest(covers)
+            widest = covers_module._largest(covers)
             sizes = table.sum(axis=1)
             expected = [max([0, *sizes[table[:, j]]]) for j in range(70)]
             np.testing.assert_array_equal(widest[:70], expected)
@@ -392,7 +395,7 @@ def test_dask_tables(client, table, here, kind):
         X, y = (pd.concat([t.loc[p] for p in parts]) for t in (X, y))
         here = frri.FRRIClassifier(effort=500).fit(X, y)
         there_X, there_y = (dd.from_map(t.loc.__getitem__, parts, meta=t.iloc[:0]) for t in (X, y))
-    clf = FRRIClassifier(client=client, effort=500).fit(there_X, there_y)
+    clf = DaskFRRIClassifier(client=client, effort=500).fit(there_X, there_y)
     assert_same(clf, here)
     answers, shares = clf.predict(there_X), clf.predict_proba(there_X)
     assert dask.is_dask_collection(answers)
@@ -415,7 +418,7 @@ def of_parts(*parts):
 def test_partitions_that_differ(client):
     one = pd.DataFrame({"a": [1, 2], "b": [1.0, 2.0]})
     y = ["x", "y", "x", "y"]
-    clf = FRRIClassifier(client=client)
+    clf = DaskFRRIClassifier(client=client)
     with pytest.raises(
         ValueError, match=r"column 'a' is int64 in partition 0 and float64 in partition 1"
     ):
@@ -441,17 +444,17 @@ def test_no_client(monkeypatch):
 
     monkeypatch.setattr(distributed, "get_client", none)
     with pytest.raises(ValueError, match="There is no Dask client: start one"):
-        FRRIClassifier().fit([[1.0], [2.0]], [0, 1])
+        DaskFRRIClassifier().fit([[1.0], [2.0]], [0, 1])
     with pytest.raises(TypeError, match=r"client must be a distributed.Client, .* got 3"):
-        FRRIClassifier(client=3).fit([[1.0], [2.0]], [0, 1])
+        DaskFRRIClassifier(client=3).fit([[1.0], [2.0]], [0, 1])
 
 
 def test_nobody_there(monkeypatch):
-    monkeypatch.setattr(_cluster, "PATIENCE", 0.2)
+    monkeypatch.setattr(cluster_module, "PATIENCE", 0.2)
     with pytest.raises(ConnectionError, match=r"No scheduler answers at 'tcp://127.0.0.1:1'"):
-        FRRIClassifier(client="tcp://127.0.0.1:1").fit([[1.0], [2.0]], [0, 1])
+        DaskFRRIClassifier(client="tcp://127.0.0.1:1").fit([[1.0], [2.0]], [0, 1])
     with started(0) as empty, distributed.Client(empty, set_as_default=False) as client:
-        clf = FRRIClassifier(client=client)
+        clf = DaskFRRIClassifier(client=client)
         with pytest.raises(ConnectionError, match=r"has had no worker for 0\.2 seconds"):
             clf.fit([[1.0], [2.0]], [0, 1])
     with pytest.raises(ConnectionError, match=r"The client of .* is closed: start a new one"):
@@ -467,9 +470,9 @@ def test_a_scheduler_lost_on_the_way(client):
         raise distributed.client.FutureCancelledError("x", "scheduler-connection-lost")
 
     with pytest.raises(ConnectionError, match=r"The scheduler at .* no longer answers"):
-        _cluster.Cluster(Gone()).attempt(lost)
+        cluster_module.Cluster(Gone()).attempt(lost)
     with pytest.raises(RuntimeError, match="Workers died again and again"):
-        _cluster.Cluster(client).attempt(lost)
+        cluster_module.Cluster(client).attempt(lost)
 
 
 def test_data_are_sent_again_where_nobody_was_left_to_copy_them(client):
@@ -489,13 +492,13 @@ def test_data_are_sent_again_where_nobody_was_left_to_copy_them(client):
             return client.scatter(*known, **options)
 
     once = Once()
-    cluster = _cluster.Cluster(once)
+    cluster = cluster_module.Cluster(once)
     assert cluster.attempt(lambda: cluster.send([7])).result() == [7]
     assert once.sent == 2
 
 
 def test_estimators_are_copied_and_saved_without_their_client(client, table):
-    clf = FRRIClassifier(client=client, effort=7)
+    clf = DaskFRRIClassifier(client=client, effort=7)
     copy = clone(clf)
     assert copy.client is client
     assert copy.get_params() == clf.get_params()
@@ -504,7 +507,7 @@ def test_estimators_are_copied_and_saved_without_their_client(client, table):
     assert saved.client is None
     assert saved.ruleset_ == clf.ruleset_
     with pytest.raises(TypeError, match="unexpected keyword argument 'efort'"):
-        FRRIClassifier(efort=3)
+        DaskFRRIClassifier(efort=3)
 
 
 @pytest.mark.usefixtures("client")  # the one in use
@@ -512,7 +515,7 @@ def test_estimators_are_copied_and_saved_without_their_client(client, table):
 def test_joblib_hands_bags_to_the_cluster(table):
     from joblib import parallel_config
 
-    settings = {"n_bags": 2, "random_state": 0, "effort": 100}
+    settings = {"n_estimators": 2, "random_state": 0, "effort": 100}
     with parallel_config(backend="dask"):
         there = frri.FRRIBaggingClassifier(**settings).fit(*table)
     assert there.ruleset_ == frri.FRRIBaggingClassifier(**settings).fit(*table).ruleset_
@@ -561,7 +564,7 @@ def test_joblib_hands_a_comparison_to_the_cluster(table, tmp_path):
 
 # --- bags of partitions
 
-BAGS = {"n_bags": 2, "max_samples": 30, "random_state": 0, "effort": 100}
+BAGS = {"n_estimators": 2, "max_samples": 30, "random_state": 0, "effort": 100}
 
 
 @pytest.fixture(scope="module")
@@ -578,7 +581,7 @@ def parted(table):
 @pytest.fixture(scope="module")
 def pooled(client, parted):
     with pytest.warns(UserWarning, match="objects are covered by no rule of any bag"):
-        return FRRIBaggingClassifier(client=client, **BAGS).fit(*parted[2:])
+        return DaskFRRIBaggingClassifier(client=client, **BAGS).fit(*parted[2:])
 
 
 def test_rules_of_partitions_are_right_about_all_of_them(parted, pooled):
@@ -602,14 +605,14 @@ def test_rules_of_partitions_are_right_about_all_of_them(parted, pooled):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_bags_outlive_a_worker(client, trouble, parted, pooled, phase):
     trouble(phase, "death")
-    again = FRRIBaggingClassifier(client=client, **BAGS).fit(*parted[2:])
+    again = DaskFRRIBaggingClassifier(client=client, **BAGS).fit(*parted[2:])
     assert again.ruleset_.to_json() == pooled.ruleset_.to_json()
 
 
 @pytest.mark.parametrize("phase", some(("draws", "bags", "nearest", "counts"), 1))
 def test_bags_can_be_interrupted(client, trouble, parted, phase):
     trouble(phase, "interrupt")
-    clf = FRRIBaggingClassifier(client=client, **BAGS)
+    clf = DaskFRRIBaggingClassifier(client=client, **BAGS)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(*parted[2:])
     assert not hasattr(clf, "ruleset_")
@@ -624,7 +627,7 @@ def test_bags_of_one_partition_or_of_none_are_those_of_one_machine(client, table
     here = frri.FRRIBaggingClassifier(**settings).fit(X, y)
     parts = dd.from_pandas(X, npartitions=1), dd.from_pandas(y, npartitions=1)
     for given in ((X, y), parts):
-        there = FRRIBaggingClassifier(client=client, **settings).fit(*given)
+        there = DaskFRRIBaggingClassifier(client=client, **settings).fit(*given)
         assert there.ruleset_ == here.ruleset_
         assert there.selected_.tolist() == here.selected_.tolist()
         assert there.oob_score_ == here.oob_score_ or np.isnan(here.oob_score_)
@@ -632,7 +635,7 @@ def test_bags_of_one_partition_or_of_none_are_those_of_one_machine(client, table
 
 def test_partitions_that_bags_cannot_use(client, table, monkeypatch):
     X, y = table
-    clf = FRRIBaggingClassifier(client=client, **BAGS)
+    clf = DaskFRRIBaggingClassifier(client=client, **BAGS)
     split = dd.from_pandas(X, npartitions=2)
     with pytest.raises(ValueError, match="The table is one of Dask and the labels are not"):
         clf.fit(split, y)
@@ -678,7 +681,7 @@ def test_additive_rules_are_those_of_one_machine(
     scaled(cluster, client, n_workers)
     trouble("scans4", "death")  # of a worker, with its blocks
     given = (dd.from_pandas(X, npartitions=2), dd.from_pandas(y, npartitions=2))
-    there = AdditiveRulesClassifier(client=client, **voting()).fit(*given)
+    there = DaskAdditiveRulesClassifier(client=client, **voting()).fit(*given)
     assert there.ruleset_ == here.ruleset_
     assert there.ruleset_.to_json() == here.ruleset_.to_json()
     assert there.predict(given[0]).compute().tolist() == here.predict(X).tolist()
@@ -689,7 +692,7 @@ def test_additive_rules_are_those_of_one_machine(
 def test_additive_rules_can_be_interrupted(client, trouble, blocky, monkeypatch):
     monkeypatch.setattr(_columns, "BLOCK", 50)
     trouble("evaluated1", "interrupt")
-    clf = AdditiveRulesClassifier(client=client, **voting())
+    clf = DaskAdditiveRulesClassifier(client=client, **voting())
     with pytest.raises(KeyboardInterrupt):
         clf.fit(*blocky[:2])
     assert_idle(client)

@@ -28,8 +28,8 @@ from frri import (
     RuleSet,
     induction,
 )
-from frri.learners.frri import _limits
-from frri.learners.frri import frri as learner
+from frri.learners.frri import classifier as learner
+from frri.learners.frri import selection
 from frri.table import to_matrix
 from thorough import often
 
@@ -499,7 +499,7 @@ def test_a_time_limit_is_one_for_the_whole_fit(monkeypatch):
     """The time that making candidates takes is not there for their selection."""
     X, y = load_iris(return_X_y=True)
     now, given = [0.0], []
-    induce, select = induction.induce, _limits.minimum_cover
+    induce, select = induction.induce, selection.minimum_cover
 
     def slow_induce(*arguments, **options):
         now[0] += 7.0
@@ -511,7 +511,7 @@ def test_a_time_limit_is_one_for_the_whole_fit(monkeypatch):
 
     monkeypatch.setattr(learner, "perf_counter", lambda: now[0])
     monkeypatch.setattr(induction, "induce", slow_induce)
-    monkeypatch.setattr(_limits, "minimum_cover", noting_select)
+    monkeypatch.setattr(selection, "minimum_cover", noting_select)
     for limit in (None, 10, 5):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -7,9 +7,17 @@ from hypothesis import strategies as st
 
 import naive
 import naive_numbers
-from frri.induction import TOLERANCE, ConditionType, Graded, confidences, covers, induce, shorten
-from frri.induction import _graded as graded
-from frri.induction import _graded_kernels as kernels
+from frri.induction import (
+    TOLERANCE,
+    ConditionType,
+    Graded,
+    confidences,
+    covers,
+    fuzzy_decision,
+    induce,
+    shorten,
+)
+from frri.induction import _fuzzy_decision_kernels as kernels
 from test_induction import KINDS, random_order, random_table
 from thorough import often
 
@@ -19,7 +27,7 @@ PATHS = [False, True]
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch):
     monkeypatch.setattr(kernels, "BLOCK_PAIRS", 20)
-    monkeypatch.setattr(graded, "CHUNK", 5)
+    monkeypatch.setattr(fuzzy_decision, "CHUNK", 5)
 
 
 @st.composite
@@ -103,7 +111,7 @@ def test_classes_are_the_special_case_to_the_last_bit(compiled, seed, kind):
 
 def test_paths_agree_on_a_table_of_many_words(monkeypatch):
     monkeypatch.setattr(kernels, "BLOCK_PAIRS", 1 << 16)
-    monkeypatch.setattr(graded, "CHUNK", 512)
+    monkeypatch.setattr(fuzzy_decision, "CHUNK", 512)
     rng = np.random.default_rng(0)
     values, y = rng.random((600, 6)).round(2), rng.normal(size=600)
     one, other = (

@@ -17,10 +17,18 @@ from frri import _twins as compiling
 from frri import induction
 from frri._twins import vectors
 from frri.cover import CoverMatrix
-from frri.induction import TOLERANCE, ConditionType, blocks, confidences, covers, induce, shorten
-from frri.induction import _layout as layout
-from frri.induction import _paths as paths
-from frri.induction import _plain as plain
+from frri.induction import (
+    TOLERANCE,
+    ConditionType,
+    backends,
+    blocks,
+    confidences,
+    covers,
+    induce,
+    layout,
+    numpy_backend,
+    shorten,
+)
 from thorough import often
 
 PATHS = [False, True]
@@ -29,15 +37,15 @@ PATHS = [False, True]
 @pytest.fixture
 def _coarse(monkeypatch):
     """Parameters under which small tables take every turn that large ones take."""
-    monkeypatch.setattr(paths, "DENSE_UP_TO", 0)
-    monkeypatch.setattr(paths, "PAIRS_UP_TO", 0)
-    monkeypatch.setattr(paths, "CUTS", 2)
-    monkeypatch.setattr(paths, "CELLS", 1)
-    monkeypatch.setattr(paths, "CHUNK", 7)
+    monkeypatch.setattr(backends, "DENSE_UP_TO", 0)
+    monkeypatch.setattr(backends, "PAIRS_UP_TO", 0)
+    monkeypatch.setattr(backends, "CUTS", 2)
+    monkeypatch.setattr(backends, "CELLS", 1)
+    monkeypatch.setattr(backends, "CHUNK", 7)
     monkeypatch.setattr(layout, "CLUSTERED_FROM", 8)
-    monkeypatch.setattr(plain, "BLOCK_WORDS", 1)
-    monkeypatch.setattr(plain, "LEAST_ROWS", 3)
-    monkeypatch.setattr(plain, "BLOCK_DISTANCES", 9)
+    monkeypatch.setattr(numpy_backend, "BLOCK_WORDS", 1)
+    monkeypatch.setattr(numpy_backend, "LEAST_ROWS", 3)
+    monkeypatch.setattr(numpy_backend, "BLOCK_DISTANCES", 9)
 
 
 coarse = pytest.mark.usefixtures("_coarse")
@@ -327,7 +335,7 @@ def test_paths_agree(n, m, n_classes, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_paths_agree_without_pairs(kind, monkeypatch):
-    monkeypatch.setattr(paths, "PAIRS_UP_TO", 0)
+    monkeypatch.setattr(backends, "PAIRS_UP_TO", 0)
     rng = np.random.default_rng(8)
     values, classes = random_table(rng, 3000, 7, 3, kind)
     assert_same_paths(values, classes, rng.permutation(7))
@@ -338,7 +346,7 @@ def test_paths_agree_on_separated_classes(monkeypatch):
     values, _ = random_table(rng, 7000, 6, 2, "uniform")
     classes = (values[:, 0] + values[:, 1] > 1).astype(int) + (values[:, 2] > 0.9)
     assert_same_paths(values, classes, np.arange(6))
-    monkeypatch.setattr(paths, "PAIRS_UP_TO", 0)
+    monkeypatch.setattr(backends, "PAIRS_UP_TO", 0)
     assert_same_paths(values, classes, np.arange(6)[::-1])
 
 
@@ -358,7 +366,7 @@ def test_threads_do_not_matter(monkeypatch):
     values, classes = random_table(rng, 2000, 5, 3, "uniform")
     results = []
     for n_jobs, chunk in ((1, 5000), (1, 100), (3, 64), (None, 64), (-1, 100)):
-        monkeypatch.setattr(paths, "CHUNK", chunk)
+        monkeypatch.setattr(backends, "CHUNK", chunk)
         results.append(induce(values, classes, np.arange(5), compiled=True, n_jobs=n_jobs))
     for other in results[1:]:
         np.testing.assert_array_equal(other.confidence, results[0].confidence)
@@ -376,7 +384,7 @@ def test_blocks_sent_elsewhere_make_the_whole(monkeypatch, kind):
         declared = {"initial": initial, "rigid": np.isin(np.arange(m), nominal)}
         order = random_order(rng, n, m)
         whole = induce(values, classes, order, compiled=False, **declared)
-        table = pickle.loads(pickle.dumps(blocks.Blocks(values, classes, **declared)))
+        table = pickle.loads(pickle.dumps(blocks.RowBlocks(values, classes, **declared)))
         assert [end for _, end in table.ranges()[:-1]] == [low for low, _ in table.ranges()[1:]]
         parts = []
         for low, high in table.ranges():
@@ -457,11 +465,11 @@ SMALL_THEN_COMPILED = """
 import sys
 import numpy as np
 from frri import induction
-from frri.induction._layout import Layout
+from frri.induction.layout import ClassLayout
 rng = np.random.default_rng(0)
 values, classes = rng.random((300, 4)), rng.integers(0, 2, 300)
 small = induction.induce(values, classes, np.arange(4))
-path = lambda: type(induction._path(Layout(values, classes), "induce", None)).__name__
+path = lambda: type(induction._path(ClassLayout(values, classes), "induce", None)).__name__
 print("numba" in sys.modules, path(), induction.use_compiled(20_000))
 compiled = induction.induce(values, classes, np.arange(4), compiled=True)
 print("numba" in sys.modules, path())

@@ -9,7 +9,7 @@ from frri._twins import compiled
 from frri.cover import minimum_cover
 from frri.induction import ConditionType, confidences, covers, minimal, shorten
 from frri.induction import _minimal_kernels as kernels
-from frri.induction._hitting import cheapest_choice
+from frri.induction.hitting_set import cheapest_choice
 from frri.induction.minimal import all_minimal, discerning_power, shortest
 from test_induction import KINDS, random_mixed_table
 

@@ -15,7 +15,7 @@ import naive_rough
 from frri import ConditionType, FRRIClassifier
 from frri.learners._boxes import scaled_values
 from frri.learners._training import TrainingTable
-from frri.learners.frri._orders import NAMED_ORDERS, class_orders, mutual_information
+from frri.learners.frri.attribute_order import NAMED_ORDERS, class_orders, mutual_information
 from frri.table.encoding import describe_columns
 from thorough import often
 
@@ -170,7 +170,12 @@ def test_all_minimal_rules_of_a_mixed_table(rounded_wines):
 
 def test_limits_on_rules_of_all_minimal_ones():
     X, y = load_iris(return_X_y=True)
-    for limits in ({"max_rules": 4}, {"coverage": 0.9}, {"min_new": 0.1}, {"max_conditions": 2}):
+    for limits in (
+        {"max_rules": 4},
+        {"coverage": 0.9},
+        {"min_new_coverage": 0.1},
+        {"max_conditions": 2},
+    ):
         few = FRRIClassifier(candidates="all-minimal", **limits).fit(X, y)
         many = FRRIClassifier(**limits).fit(X, y)
         worth = [
@@ -179,7 +184,7 @@ def test_limits_on_rules_of_all_minimal_ones():
         ]
         if "coverage" in limits:
             assert len(few.ruleset_) <= len(many.ruleset_)
-        elif "min_new" in limits:
+        elif "min_new_coverage" in limits:
             assert few.selection_.worth >= many.selection_.worth
         else:
             assert worth[0][0] >= worth[1][0]

@@ -136,7 +136,7 @@ def test_objects_that_tell_apart_nothing_are_told():
 def test_limits_of_frri():
     X, y = load_iris(return_X_y=True, as_frame=True)
     whole = FRRIOrdinalClassifier(min_support=0).fit(X, y)
-    fewer = FRRIOrdinalClassifier(min_new=0.05).fit(X, y)
+    fewer = FRRIOrdinalClassifier(min_new_coverage=0.05).fit(X, y)
     assert len(fewer.ruleset_) < len(whole.ruleset_) == whole.selection_.lower_bound
     assert "newly covers 5% of its union" in fewer.selection_.claim
     assert len(quiet(FRRIOrdinalClassifier(max_rules=4), X, y).ruleset_) == 4

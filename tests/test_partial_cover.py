@@ -107,7 +107,7 @@ def wine():
 
 def test_each_rule_newly_covers_its_share(wine):
     X, y = wine
-    clf = FRRIClassifier(min_new=0.05).fit(X, y)
+    clf = FRRIClassifier(min_new_coverage=0.05).fit(X, y)
     assert clf.selection_.status == "optimal"
     assert clf.selection_.n_rules < FRRIClassifier().fit(X, y).selection_.n_rules
     for rule in clf.ruleset_:
@@ -156,7 +156,7 @@ def test_rows_left_out_on_purpose_are_no_reason_to_warn(wine):
     X, y = wine
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        FRRIClassifier(min_new=0.1).fit(X, y)
+        FRRIClassifier(min_new_coverage=0.1).fit(X, y)
 
 
 def test_a_search_cut_short_says_so(wine, monkeypatch):
@@ -171,7 +171,7 @@ def test_a_search_cut_short_says_so(wine, monkeypatch):
     with pytest.warns(
         UserWarning, match=r"not proved best: they are worth \d+, at most \d+ is possible"
     ):
-        clf = FRRIClassifier(min_new=0.05).fit(*wine)
+        clf = FRRIClassifier(min_new_coverage=0.05).fit(*wine)
     assert clf.selection_.status == "feasible"
     assert clf.selection_.stopped_by == "effort"
 
@@ -179,11 +179,14 @@ def test_a_search_cut_short_says_so(wine, monkeypatch):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"min_new": 1.5}, "min_new must be a share from 0 to 1, got 1.5"),
+        ({"min_new_coverage": 1.5}, "min_new_coverage must be a share from 0 to 1, got 1.5"),
         ({"coverage": -1}, "coverage must be a share from 0 to 1, got -1"),
         ({"max_rules": 0}, "max_rules must be"),
         ({"coverage": 0.9, "max_rules": 3}, "coverage and max_rules contradict each other"),
-        ({"coverage": 0.9, "min_new": 0.1}, "coverage and min_new contradict each other"),
+        (
+            {"coverage": 0.9, "min_new_coverage": 0.1},
+            "coverage and min_new_coverage contradict each other",
+        ),
     ],
 )
 def test_limits_that_make_no_sense(parameters, message):

@@ -67,10 +67,10 @@ def test_no_rule_covers_a_further_object_of_another_class():
     y = np.where(X["a"] + 0.3 * random.random(90) > 0.6, "yes", "no")
     X.loc[::11, "b"] = np.nan
     X.loc[40, ["a", "kind"]] = [7.0, "never seen"]  # beyond the range, and strange
-    model = Watched(n_bags=3, max_samples=0.8, random_state=0, missing="similar")
+    model = Watched(n_estimators=3, max_samples=0.8, random_state=0, missing="similar")
     parts = ((X[start : start + 25], y[start : start + 25]) for start in range(30, 90, 25))
     with pytest.warns(UserWarning, match="covered by no rule of any bag"):
-        model.fit(X[:30], y[:30], further=parts)
+        model.fit(X[:30], y[:30], check_batches=parts)
     rules, known = model.ruleset_, model.table.attributes
     assert model.selection_.n_further == 60
     assert rules.about["selection"]["n_further"] == 60
@@ -95,12 +95,14 @@ def test_no_rule_covers_a_further_object_of_another_class():
 
 def test_further_objects_of_other_classes_and_of_ensembles():
     X, y = [[0.0], [0.2], [0.9], [1.0]], [0, 0, 1, 1]
-    free = FRRIBaggingClassifier(n_bags=1, max_samples=1.0).fit(X, y)
-    bound = FRRIBaggingClassifier(n_bags=1, max_samples=1.0).fit(X, y, further=[([[0.25]], [5])])
+    free = FRRIBaggingClassifier(n_estimators=1, max_samples=1.0).fit(X, y)
+    bound = FRRIBaggingClassifier(n_estimators=1, max_samples=1.0).fit(
+        X, y, check_batches=[([[0.25]], [5])]
+    )
     assert free.ruleset_.covers([[0.25]]).any()
     assert not bound.ruleset_.covers([[0.25]]).any()
-    with pytest.raises(ValueError, match="further objects narrow pooled rules"):
-        FRRIBaggingClassifier(form="ensemble").fit(X, y, further=[])
+    with pytest.raises(ValueError, match="check_batches narrow pooled rules"):
+        FRRIBaggingClassifier(form="ensemble").fit(X, y, check_batches=[])
 
 
 # ---------------------------------------------------------------- frri fit
@@ -156,7 +158,7 @@ def test_bags_are_checked_against_all_rows(folder, capsys):
         assert "note: The sample has 60 rows, drawn at random of 400.\n" in said
         assert "All 400 rows were looked at: no rule covers one of another class\n" in said
         rules = RuleSet.load("m.json")
-        assert rules.about["parameters"]["n_bags"] == 3
+        assert rules.about["parameters"]["n_estimators"] == 3
         assert rules.about["parameters"]["max_samples"] == 20
         enemies = folder["y"].to_numpy()[:, None] != [rule.consequent for rule in rules]
         assert not (rules.covers(folder) & enemies).any()

@@ -21,9 +21,8 @@ from frri.cover import __dict__ as cover_names
 from frri.cover._reduce import core
 from frri.cover._search import parts, pieces
 from frri.cover.budget import Work
-from frri.induction import _layout as layout
-from frri.induction import _paths as paths
-from frri.learners.frri import _memory
+from frri.induction import backends, layout
+from frri.learners.frri import memory
 from test_induction import KINDS, _coarse, random_table  # noqa: F401 - a fixture
 from thorough import often
 
@@ -121,8 +120,8 @@ def test_covers_of_some_objects_are_those_of_all_cut_down(kind):
         confidence = induction.confidences(values, classes, compiled=False)
         types = induction.shorten(values, classes, confidence, np.arange(4), compiled=False)
         whole, _ = induction.covers(values, classes, confidence, types, compiled=False)
-        table = layout.Layout(values, classes)
-        path = paths.Large(table, n_jobs=2)
+        table = layout.ClassLayout(values, classes)
+        path = backends.Large(table, n_jobs=2)
         asked, wanted = rng.permutation(150)[:40], rng.integers(0, 2**63, whole.n_objects // 64)
         wanted = wanted.astype(np.uint64)
         by_row = confidence[table.objects] - induction.TOLERANCE, types[table.objects]
@@ -145,10 +144,10 @@ def fitted(X, y, **options):
 @needs_numba
 @pytest.mark.usefixtures("_large_path")
 def test_a_memory_limit_leads_to_the_leaner_path_or_to_a_sentence(monkeypatch):
-    monkeypatch.setattr(_memory, "LEAST_ROOM", 100)
-    monkeypatch.setattr(_memory, "BESIDES", 0)
+    monkeypatch.setattr(memory, "LEAST_ROOM", 100)
+    monkeypatch.setattr(memory, "BESIDES", 0)
     X, y = make_classification(500, 5, n_redundant=0, class_sep=1.5, flip_y=0, random_state=1)
-    base = 500 * (5 * _memory.PER_VALUE + _memory.PER_OBJECT)
+    base = 500 * (5 * memory.PER_VALUE + memory.PER_OBJECT)
     plain = fitted(X, y)
     assert plain.selection_.status == "optimal"
     for n_jobs in (1, 2):
@@ -172,13 +171,13 @@ def test_a_memory_limit_leads_to_the_leaner_path_or_to_a_sentence(monkeypatch):
 
 
 def test_what_is_free_is_planned_with(monkeypatch):
-    monkeypatch.setattr(_memory, "_free", lambda: 600_000_000)
-    assert _memory.planned_room(100_000, 10) < _memory.USUAL_ROOM
+    monkeypatch.setattr(memory, "_free", lambda: 600_000_000)
+    assert memory.planned_room(100_000, 10) < memory.USUAL_ROOM
     with pytest.raises(ValueError, match="but there are only 600 MB free: free some, fit a sample"):
-        _memory.planned_room(1_000_000, 10)
-    monkeypatch.setattr(_memory, "_free", lambda: None)  # nobody knows
-    assert _memory.planned_room(1_000_000, 10) == _memory.USUAL_ROOM
-    assert _memory.memory_bytes("1.5gib") == 1.5 * 2**30
+        memory.planned_room(1_000_000, 10)
+    monkeypatch.setattr(memory, "_free", lambda: None)  # nobody knows
+    assert memory.planned_room(1_000_000, 10) == memory.USUAL_ROOM
+    assert memory.memory_bytes("1.5gib") == 1.5 * 2**30
 
 
 @pytest.mark.parametrize("limit", ["much", "-1 GB", "2 XB", 0, -5, 2.5, True, ""])
@@ -240,9 +239,9 @@ def test_memory_and_gap_on_the_command_line(tmp_path, capsys):
 # ---------------------------------------------------------------- an end in any phase
 
 PHASES = {
-    "confidences": (paths.Plain, "confidences"),
-    "shortening": (paths.Plain, "shorten"),
-    "covers": (paths.Plain, "covered"),
+    "confidences": (backends.Plain, "confidences"),
+    "shortening": (backends.Plain, "shorten"),
+    "covers": (backends.Plain, "covered"),
     "reduction": (parts, "reduce"),
     "greedy": (parts, "greedy_cover"),
     "local search": (parts.Part, "_local_search"),

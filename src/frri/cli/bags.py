@@ -51,7 +51,11 @@ def settle_bags(arguments: argparse.Namespace) -> None:
         )
     arguments.learner = "frri-bags"
     rows = arguments.sample or ROWS_OF_BAG
-    arguments.settings = [f"n_bags={arguments.bags}", f"max_samples={rows}", *arguments.settings]
+    arguments.settings = [
+        f"n_estimators={arguments.bags}",
+        f"max_samples={rows}",
+        *arguments.settings,
+    ]
 
 
 def sample_size(arguments: argparse.Namespace) -> int | None:

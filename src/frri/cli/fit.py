@@ -156,7 +156,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.bags is not None:
         classes = np.unique(y.to_numpy()).tolist()
-        extra["further"] = all_rows(arguments, table.attributes, classes)
+        extra["check_batches"] = all_rows(arguments, table.attributes, classes)
     # Rows without weight do not count, and what is left of the columns is described anew.
     start = process_time()
     proof = _learned(learner, table if weights is None else X, y, extra)

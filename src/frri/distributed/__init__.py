@@ -3,8 +3,8 @@
 Needs ``pip install 'frri[dask]'``; nothing of Dask is imported before a learner is used.
 """
 
-from frri.distributed.additive import AdditiveRulesClassifier
-from frri.distributed.bagging import FRRIBaggingClassifier
-from frri.distributed.classifier import FRRIClassifier
+from frri.distributed.additive import DaskAdditiveRulesClassifier
+from frri.distributed.bagging import DaskFRRIBaggingClassifier
+from frri.distributed.classifier import DaskFRRIClassifier
 
-__all__ = ["AdditiveRulesClassifier", "FRRIBaggingClassifier", "FRRIClassifier"]
+__all__ = ["DaskAdditiveRulesClassifier", "DaskFRRIBaggingClassifier", "DaskFRRIClassifier"]

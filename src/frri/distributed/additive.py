@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri.distributed._learner import OnCluster
+from frri.distributed.estimator import OnCluster
 from frri.learners.additive.blocks import Blocks
-from frri.learners.additive.classifier import AdditiveRulesClassifier as LocalClassifier
+from frri.learners.additive.classifier import AdditiveRulesClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from frri._util import Floats
-    from frri.distributed._cluster import Cluster, Future
+    from frri.distributed.cluster import Cluster, Future
     from frri.learners.additive.blocks import Block
 
 
-class AdditiveRulesClassifier(OnCluster, LocalClassifier):
+class DaskAdditiveRulesClassifier(OnCluster, AdditiveRulesClassifier):
     """`frri.AdditiveRulesClassifier` on a Dask cluster.
 
     The table is encoded here and sent once, in blocks of 65,536 objects, each to one worker. For every
@@ -42,15 +42,15 @@ class AdditiveRulesClassifier(OnCluster, LocalClassifier):
     --------
     >>> from distributed import Client
     >>> from sklearn.datasets import load_iris
-    >>> from frri.distributed import AdditiveRulesClassifier
+    >>> from frri.distributed import DaskAdditiveRulesClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> with Client(processes=False, dashboard_address=":0") as client:
-    ...     clf = AdditiveRulesClassifier(client=client, max_rules=4).fit(X, y)
+    ...     clf = DaskAdditiveRulesClassifier(client=client, max_rules=4).fit(X, y)
     >>> len(clf.ruleset_)
     4
     """
 
-    _local = LocalClassifier
+    _local = AdditiveRulesClassifier
 
     def _learn(self, table: Any) -> None:
         learn = super()._learn

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from frri.distributed._learner import OnCluster
-from frri.distributed._tables import Partitions, in_one, is_collection
-from frri.learners.frri.bagging import FRRIBaggingClassifier as LocalClassifier
-from frri.learners.frri.partitions import Counts, Part, draws_of_rows
+from frri.distributed.dask_tables import Partitions, in_one, is_collection
+from frri.distributed.estimator import OnCluster
+from frri.learners.frri.bagging import FRRIBaggingClassifier
+from frri.learners.frri.partitions import CoverageCounts, Partition, draws_of_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_DRAWN = 1_000_000
 
 
-class FRRIBaggingClassifier(OnCluster, LocalClassifier):
+class DaskFRRIBaggingClassifier(OnCluster, FRRIBaggingClassifier):
     """`frri.FRRIBaggingClassifier` on a Dask cluster, for tables that no worker can hold.
 
     Partitions of a dask table stay where they are. Each belongs to the group of one bag, or of several
@@ -61,20 +61,20 @@ class FRRIBaggingClassifier(OnCluster, LocalClassifier):
     >>> import dask.dataframe as dd
     >>> from distributed import Client
     >>> from sklearn.datasets import load_iris
-    >>> from frri.distributed import FRRIBaggingClassifier
+    >>> from frri.distributed import DaskFRRIBaggingClassifier
     >>> table = load_iris(as_frame=True).frame.sample(frac=1, random_state=0)
     >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     parts = dd.from_pandas(table, npartitions=3, sort=False)
     ...     X, y = parts.drop(columns="target"), parts["target"]
-    ...     clf = FRRIBaggingClassifier(client=client, form="ensemble", random_state=0).fit(X, y)
+    ...     clf = DaskFRRIBaggingClassifier(client=client, form="ensemble", random_state=0).fit(X, y)
     >>> clf.ruleset_.class_counts, clf.oob_score_ > 0.9
     ((50.0, 50.0, 50.0), True)
     """
 
-    _local = LocalClassifier
+    _local = FRRIBaggingClassifier
     _parts: Partitions | None = None  # while it learns from some
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, further: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_batches: Any = None) -> Self:
         """Induce rules from bags of a table and its class labels.
 
         Parameters
@@ -83,7 +83,7 @@ class FRRIBaggingClassifier(OnCluster, LocalClassifier):
             Partitions may be empty or lack classes.
         y : dask Series or Array, or array-like of shape (n_objects,)
             In the same partitions.
-        sample_weight, further
+        sample_weight, check_batches
             As of `frri.FRRIBaggingClassifier`, for a table that is not one of Dask.
 
         Returns
@@ -93,14 +93,14 @@ class FRRIBaggingClassifier(OnCluster, LocalClassifier):
         self._check_parameters()
         with self._on_cluster() as cluster:
             if not is_collection(X):
-                return LocalClassifier.fit(self, X, y, sample_weight, further)
-            if sample_weight is not None or further is not None:
-                name = "further" if sample_weight is None else "sample_weight"
+                return FRRIBaggingClassifier.fit(self, X, y, sample_weight, check_batches)
+            if sample_weight is not None or check_batches is not None:
+                name = "check_batches" if sample_weight is None else "sample_weight"
                 raise ValueError(f"{name} is not taken with a table of Dask: leave it out.")
             try:
                 self._parts = Partitions(cluster, X, y)
                 here = cluster.attempt(self._drawn_here)
-                return LocalClassifier.fit(self, *here)
+                return FRRIBaggingClassifier.fit(self, *here)
             finally:
                 self._parts = None
 
@@ -109,9 +109,9 @@ class FRRIBaggingClassifier(OnCluster, LocalClassifier):
         parts = self._parts
         assert parts is not None  # noqa: S101 - only asked with partitions
         lengths = np.array(parts.lengths)
-        n_groups = min(int(self.n_bags), len(lengths))
+        n_groups = min(int(self.n_estimators), len(lengths))
         groups = np.arange(len(lengths)) % n_groups
-        bags_of = [[bag for bag in range(self.n_bags) if bag % n_groups == g] for g in groups]
+        bags_of = [[bag for bag in range(self.n_estimators) if bag % n_groups == g] for g in groups]
         shares: list[Any] = [self.max_samples] * len(lengths)
         if isinstance(self.max_samples, Integral):
             in_group = np.bincount(groups, lengths)[groups]
@@ -121,14 +121,14 @@ class FRRIBaggingClassifier(OnCluster, LocalClassifier):
         _check_amount(self.max_samples, lengths, shares, bags_of)
         seeds = self._seeds()
         own = [[seeds[bag] for bag in bags] for bags in bags_of]
-        learner = LocalClassifier(**self._settings())
-        drawn = parts.asked("draws", Part.draw, [learner] * len(own), shares, own)
+        learner = FRRIBaggingClassifier(**self._settings())
+        drawn = parts.asked("draws", Partition.draw, [learner] * len(own), shares, own)
         begins = np.cumsum([0, *(len(places) for _, places, _ in drawn)])
         starts = np.cumsum([0, *lengths])
         self._rows = np.concatenate(
             [start + places for start, (_, places, _) in zip(starts, drawn, strict=False)]
         )
-        self._bags: list[list[Positions]] = [[] for _ in range(self.n_bags)]
+        self._bags: list[list[Positions]] = [[] for _ in range(self.n_estimators)]
         for bags, begin, (_, _, chosen) in zip(bags_of, begins, drawn, strict=False):
             for bag, some in zip(bags, chosen, strict=True):
                 self._bags[bag].append(begin + some)
@@ -148,12 +148,12 @@ class FRRIBaggingClassifier(OnCluster, LocalClassifier):
                 "apart: shuffle the rows, or take fewer bags."
             )
 
-    def _learn(self, table: Any, start: float | None = None, further: Any = ()) -> None:
+    def _learn(self, table: Any, start: float | None = None, check_batches: Any = ()) -> None:
         if self._cluster is None:
-            super()._learn(table, start, further)
+            super()._learn(table, start, check_batches)
             return
         learn, start = super()._learn, self._began
-        self._cluster.attempt(lambda: learn(table, start, further))
+        self._cluster.attempt(lambda: learn(table, start, check_batches))
         if self._parts is not None:
             self.selected_ = self._rows[self.selected_]
             rules = (replace(rule, source=int(self._rows[rule.source])) for rule in self.ruleset_)
@@ -176,10 +176,10 @@ class FRRIBaggingClassifier(OnCluster, LocalClassifier):
         made: list[Any] = cluster.gather(cluster.map("bags", _made, [work] * len(sent), sent))
         return made
 
-    def _nearest_of_further(self, pool: Any, table: Any, further: Any) -> tuple[Any, int]:
+    def _nearest_in_batches(self, pool: Any, table: Any, check_batches: Any) -> tuple[Any, int]:
         parts = self._parts
         if parts is None or self._cluster is None:
-            return super()._nearest_of_further(pool, table, further)
+            return super()._nearest_in_batches(pool, table, check_batches)
         # What its columns mean is needed, not its rows.
         empty = replace(table, values=table.values[:0], classes=table.classes[:0], weights=None)
         known = self._cluster.send((pool, empty, self.missing))
@@ -191,7 +191,7 @@ class FRRIBaggingClassifier(OnCluster, LocalClassifier):
             return super()._with_statistics(ruleset, table)
         assert self._cluster is not None  # noqa: S101 - partitions are on one
         known = [self._cluster.send(ruleset)] * len(self._parts)
-        found: list[Counts] = self._parts.asked("counts", Part.counted, known)
+        found: list[CoverageCounts] = self._parts.asked("counts", Partition.counted, known)
         self._counts = found[0]
         for counts in found[1:]:
             self._counts = self._counts.and_of(counts)
@@ -214,7 +214,7 @@ def _check_amount(asked: Any, lengths: Ints, shares: list[Any], bags_of: list[li
 # --- On the workers
 
 
-def _nearest(part: Part, known: tuple[Any, Any, str]) -> Floats:
+def _nearest(part: Partition, known: tuple[Any, Any, str]) -> Floats:
     return part.nearest(*known)
 
 

@@ -11,10 +11,10 @@ from sklearn.utils import Bunch
 from frri import induction
 from frri._util import import_optional
 from frri.cover.peel import Peeled, begin
-from frri.distributed._covers import RemoteCovers, RemoteRules
-from frri.distributed._learner import OnCluster
-from frri.induction.blocks import Blocks
-from frri.learners.frri import FRRIClassifier as LocalClassifier
+from frri.distributed.covers import RemoteCovers, RemoteRules
+from frri.distributed.estimator import OnCluster
+from frri.induction.blocks import RowBlocks
+from frri.learners.frri import FRRIClassifier
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DIVIDED_FROM = induction.COMPILED_FROM
 
 
-class FRRIClassifier(OnCluster, LocalClassifier):
+class DaskFRRIClassifier(OnCluster, FRRIClassifier):
     """`frri.FRRIClassifier` on a Dask cluster.
 
     The table is encoded here, as `frri.FRRIClassifier` does, and sent to every worker once. Workers find the
@@ -60,15 +60,15 @@ class FRRIClassifier(OnCluster, LocalClassifier):
     --------
     >>> from distributed import Client
     >>> from sklearn.datasets import load_iris
-    >>> from frri.distributed import FRRIClassifier
+    >>> from frri.distributed import DaskFRRIClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> with Client(processes=False, dashboard_address=":0") as client:
-    ...     clf = FRRIClassifier(client=client).fit(X, y)
+    ...     clf = DaskFRRIClassifier(client=client).fit(X, y)
     >>> clf.selection_.status, clf.selection_.n_rules
     ('optimal', 9)
     """
 
-    _local = LocalClassifier
+    _local = FRRIClassifier
 
     traffic_: Bunch | None
 
@@ -83,21 +83,21 @@ class FRRIClassifier(OnCluster, LocalClassifier):
 
     def _induce(
         self, values: ArrayLike, classes: ArrayLike, order: ArrayLike, **declared: Any
-    ) -> induction.Candidates:
+    ) -> induction.CandidateRules:
         cluster = self._cluster
         if cluster is None or callable(order) or len(np.asarray(classes)) <= DIVIDED_FROM:
             return super()._induce(values, classes, order, **declared)
         n_objects, n_attributes = np.shape(values)
         room = self._room(n_objects, n_attributes, cluster.room())
         laps = [perf_counter()]
-        table = Blocks(values, classes, **declared)
+        table = RowBlocks(values, classes, **declared)
         sent = cluster.send(table)
         ranges, orders = table.ranges(), table.layout.orders(order)
         lows, highs = zip(*ranges, strict=True)
         tables = [sent] * len(ranges)
         by_block = [orders if len(orders) == 1 else orders[low:high] for low, high in ranges]
-        near = cluster.map("confidences", Blocks.confidences, tables, lows, highs)
-        opened = cluster.map("shortening", Blocks.shorten, tables, lows, highs, near, by_block)
+        near = cluster.map("confidences", RowBlocks.confidences, tables, lows, highs)
+        opened = cluster.map("shortening", RowBlocks.shorten, tables, lows, highs, near, by_block)
         rules = RemoteRules(cluster, sent, table, ranges, near, opened)
         confidence = table.layout.by_object(np.concatenate(cluster.gather(near)))
         laps.append(perf_counter())
@@ -115,7 +115,7 @@ class FRRIClassifier(OnCluster, LocalClassifier):
         steps = ("confidences", "shortening", "covering")
         seconds = dict(zip(steps, np.diff(laps).tolist(), strict=True))
         known = table.layout.positions, seconds, peeled
-        return induction.Candidates(confidence, types, covers, *known)
+        return induction.CandidateRules(confidence, types, covers, *known)
 
     def _select(self, limits: Any, covers: Any, **known: Any) -> Any:
         if isinstance(covers, RemoteCovers):

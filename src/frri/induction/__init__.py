@@ -20,7 +20,7 @@ the special case in which decisions agree to 1 or 0; `docs/theory.md` has the pr
 
 All three ask which objects lie beyond a side of a box, for every object and attribute. Objects are
 therefore bits, grouped by class in words of 64, and the answers come as whole words. A small table
-is worked in plain numpy (`frri.induction._plain`), so that it never waits for a compiler; a large one
+is worked in plain numpy (`frri.induction.numpy_backend`), so that it never waits for a compiler; a large one
 in compiled kernels (`frri.induction._bitmap_kernels`) if numba is installed, and small ones as well
 (`frri.induction._dense_kernels`) where that costs no wait. All give the same results to the last bit.
 """
@@ -37,10 +37,10 @@ import numpy as np
 from frri._twins import cached_on_disk, compiled_before, numba_installed
 from frri.induction import _bitmap_kernels as bitmap
 from frri.induction import _dense_kernels as dense
-from frri.induction._graded import Graded as Graded
-from frri.induction._graded import GradedTable
-from frri.induction._layout import Layout
-from frri.induction._paths import Large, Path, Plain, Small, is_small, written_out
+from frri.induction.backends import Large, Path, Plain, Small, is_small, written_out
+from frri.induction.fuzzy_decision import Graded as Graded
+from frri.induction.fuzzy_decision import GradedTable
+from frri.induction.layout import ClassLayout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +76,7 @@ class ConditionType(enum.IntEnum):
     SIMILAR = 3
 
 
-class Candidates(NamedTuple):
+class CandidateRules(NamedTuple):
     """What `induce` returns: one candidate rule per object, and what each of them covers."""
 
     confidence: Floats
@@ -84,7 +84,7 @@ class Candidates(NamedTuple):
     covers: CoverMatrix
     positions: Ints
     seconds: dict[str, float]  # per step
-    # Candidates chosen first, where there is no room for what all cover: `covers` is then of the rest.
+    # CandidateRules chosen first, where there is no room for what all cover: `covers` is then of the rest.
     peeled: Peeled | None = None
 
 
@@ -236,7 +236,7 @@ def induce(
     compiled: bool | None = None,
     n_jobs: int | None = None,
     room: int | None = None,
-) -> Candidates:
+) -> CandidateRules:
     """All three steps, with what they have in common done once.
 
     Parameters
@@ -255,7 +255,7 @@ def induce(
 
     Returns
     -------
-    Candidates
+    CandidateRules
         `confidence`, `types`, `covers` and `positions`, as the single steps give them, the `seconds`
         that each took, and `peeled`, the candidates chosen first if there are any.
 
@@ -283,7 +283,7 @@ def induce(
     lengths = (end - start for start, end in pairwise(laps))
     seconds = dict(zip(("confidences", "shortening", "covering"), lengths, strict=True))
     by_object = layout.by_object(confidence), layout.by_object(types)
-    return Candidates(*by_object, covered, layout.positions, seconds, peeled)
+    return CandidateRules(*by_object, covered, layout.positions, seconds, peeled)
 
 
 def use_compiled(n_objects: int) -> bool:
@@ -302,17 +302,17 @@ def _laid_out(
     classes: ArrayLike | Graded,
     initial: ArrayLike | None = None,
     rigid: ArrayLike | None = None,
-) -> Layout | GradedTable:
+) -> ClassLayout | GradedTable:
     if isinstance(classes, Graded):
         return GradedTable(values, classes, initial, rigid)
-    return Layout(values, classes, initial, rigid)
+    return ClassLayout(values, classes, initial, rigid)
 
 
 _done_before: set[str] = set()
 
 
 def _path(
-    layout: Layout | GradedTable, step: str, compiled: bool | None, n_jobs: int | None = None
+    layout: ClassLayout | GradedTable, step: str, compiled: bool | None, n_jobs: int | None = None
 ) -> Path:
     """The way to do a step: compiled if that is worth the wait, or if there is none.
 

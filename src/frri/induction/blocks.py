@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frri.induction import limits_of
-from frri.induction._layout import Layout
-from frri.induction._paths import Large, is_small
+from frri.induction.backends import Large, is_small
+from frri.induction.layout import ClassLayout
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 BLOCK, MOST_BLOCKS = 4096, 1024
 
 
-class Blocks:
+class RowBlocks:
     """A table whose objects are worked off in blocks.
 
     Objects are counted as *rows*, class by class and within a class near to near; `objects` says which
@@ -40,7 +40,7 @@ class Blocks:
     Examples
     --------
     >>> values, classes = [[0.0, 0.5], [0.25, 0.5], [1.0, 0.0]], [0, 1, 0]
-    >>> table = Blocks(values, classes)
+    >>> table = RowBlocks(values, classes)
     >>> table.objects.tolist(), table.ranges()
     ([0, 2, 1], [(0, 2), (2, 3)])
     >>> confidence = table.confidences(0, 2)
@@ -61,7 +61,7 @@ class Blocks:
         initial: ArrayLike | None = None,
         rigid: ArrayLike | None = None,
     ) -> None:
-        self.layout = Layout(values, classes, initial, rigid)
+        self.layout = ClassLayout(values, classes, initial, rigid)
         self._path: Large | None = None
         self._making = threading.Lock()
 

@@ -22,9 +22,9 @@ from frri.cover import minimum_cover
 from frri.cover.matrix import CoverMatrix, packed
 from frri.induction import TOLERANCE, ConditionType
 from frri.induction import _minimal_kernels as kernels
-from frri.induction._hitting import cheapest_choice
-from frri.induction._layout import Layout
-from frri.induction._plain import Ranking
+from frri.induction.hitting_set import cheapest_choice
+from frri.induction.layout import ClassLayout
+from frri.induction.numpy_backend import Ranking
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -76,7 +76,7 @@ def discerning_power(
            [2, 0],
            [2, 0]])
     """
-    layout = Layout(values, classes, initial)
+    layout = ClassLayout(values, classes, initial)
     limits = np.asarray(confidence, dtype=np.float64)[layout.objects] - TOLERANCE
     ranking = Ranking(layout.columns, layout.missing)
     n_attributes, n_rows = layout.columns.shape
@@ -227,7 +227,7 @@ class _Boxes:
         initial: ArrayLike | None,
         rigid: ArrayLike | None,
     ) -> None:
-        self.layout = Layout(values, classes, initial, rigid)
+        self.layout = ClassLayout(values, classes, initial, rigid)
         self.shape = self.layout.points.shape
         self.limits: Floats = np.asarray(confidence, dtype=np.float64) - TOLERANCE
         self.classes = np.asarray(classes)

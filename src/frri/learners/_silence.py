@@ -10,7 +10,7 @@ from frri.rules import RuleSet
 from frri.rules.semantics import CLASS_RULES
 
 # Parameters that leave rules out.
-LIMITS = {"max_rules": None, "max_conditions": None, "min_support": 0.0, "min_new": 0.0}
+LIMITS = {"max_rules": None, "max_conditions": None, "min_support": 0.0, "min_new_coverage": 0.0}
 
 
 def warn_of_silence(ruleset: RuleSet, parameters: Mapping[str, Any]) -> None:

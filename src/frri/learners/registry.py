@@ -60,7 +60,7 @@ class Learner:
         return make_pipeline(MinMaxScaler(clip=True), estimator)
 
 
-_FRRI = "frri.learners.frri.frri.FRRIClassifier"
+_FRRI = "frri.learners.frri.classifier.FRRIClassifier"
 _FRRI_BAGS = "frri.learners.frri.bagging.FRRIBaggingClassifier"
 _COMPACT = "frri.learners.compact.compact.CompactFRRIClassifier"
 _RIPPER = "frri.learners.ripper.ripper.RIPPERClassifier"

@@ -17,20 +17,20 @@ from frri.learners._base import RuleClassifier
 from frri.learners._boxes import box_rule, scaled_values
 from frri.learners._calibration import FEWEST_OBJECTS, least_loss
 from frri.learners._parameters import check_choice, check_count, check_part, random_seeds
-from frri.learners.frri._bags import Draws, drawn_attributes, drawn_objects, rules_of_bag
-from frri.learners.frri._further import nearest_of_further
-from frri.learners.frri._learner import FRRILearner
-from frri.learners.frri._limits import Limits
 from frri.learners.frri._messages import warn_if_many, warn_if_one_class
-from frri.learners.frri._orders import NAMED_ORDERS, initial_types
-from frri.learners.frri._pool import (
+from frri.learners.frri.attribute_order import NAMED_ORDERS, initial_types
+from frri.learners.frri.bags import Draws, drawn_attributes, drawn_objects, rules_of_bag
+from frri.learners.frri.base import FRRILearner
+from frri.learners.frri.check_batches import nearest_in_batches
+from frri.learners.frri.rule_pool import (
     Nearest,
     Objects,
-    Pool,
+    RulePool,
     covered,
     nearest_enemies,
     unseen_votes,
 )
+from frri.learners.frri.selection import Limits
 from frri.rules.measures import balanced_accuracy
 from frri.table.checks import check_resolution
 
@@ -65,12 +65,12 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
 
     Parameters
     ----------
-    n_bags : int, default=10
+    n_estimators : int, default=10
         How many bags there are.
     max_samples : float or int, default=0.5
         The share of the objects that each bag draws, or how many; different objects count. Each class
         has its share, and one at least.
-    max_attributes : float, default=0.7
+    max_features : float, default=0.7
         The share of the attributes that each bag may use.
     form : {"pooled", "ensemble"}, default="pooled"
         Whether one ruleset is chosen from the rules of all bags, or all of them vote.
@@ -79,7 +79,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         With "random" each bag has its own.
     conditions, missing
         See `FRRIClassifier`.
-    min_new, coverage, max_rules
+    min_new_coverage, coverage, max_rules
         See `FRRIClassifier`, of the rules that are chosen; only pooled.
     max_conditions, min_support
         See `FRRIClassifier`, of the rules of each bag; pooled, they must cover so much of all objects too.
@@ -153,14 +153,14 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     def __init__(
         self,
         *,
-        n_bags: int = 10,
+        n_estimators: int = 10,
         max_samples: Any = 0.5,
-        max_attributes: float = 0.7,
+        max_features: float = 0.7,
         form: str = "pooled",
         attribute_order: str = "given",
         conditions: Any = None,
         missing: str = "typical",
-        min_new: float = 0.0,
+        min_new_coverage: float = 0.0,
         coverage: float = 1.0,
         max_rules: int | None = None,
         max_conditions: int | None = None,
@@ -172,14 +172,14 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_bags = n_bags
+        self.n_estimators = n_estimators
         self.max_samples = max_samples
-        self.max_attributes = max_attributes
+        self.max_features = max_features
         self.form = form
         self.attribute_order = attribute_order
         self.conditions = conditions
         self.missing = missing
-        self.min_new = min_new
+        self.min_new_coverage = min_new_coverage
         self.coverage = coverage
         self.max_rules = max_rules
         self.max_conditions = max_conditions
@@ -191,7 +191,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, further: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_batches: Any = None) -> Self:
         """Induce rules from bags of a table and its class labels.
 
         Parameters
@@ -202,7 +202,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         sample_weight : array-like of shape (n_objects,), optional
             How much each object counts in probabilities and in what is known about rules, which are the
             same with any weights above 0; an object of weight 0 is not there.
-        further : iterable of (table, labels), optional
+        check_batches : iterable of (table, labels), optional
             Further objects in parts, which need not fit into memory together; only pooled. No bag draws
             from them and they need not be covered, but no rule covers one of them that is of another
             class: this is how rules from a sample are checked against all there is.
@@ -216,15 +216,17 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         table = self._training_table(X, y, sample_weight, self.class_weight)
         check_resolution(table.attributes)
         warn_if_one_class(table)
-        if further is not None and self.form == "ensemble":
+        if check_batches is not None and self.form == "ensemble":
             raise ValueError(
-                'further objects narrow pooled rules, and those of an ensemble stay as they are: take form="pooled".'
+                'check_batches narrow pooled rules, but an ensemble keeps its rules: set form="pooled".'
             )
-        self._learn(table, start, further or ())
+        self._learn(table, start, check_batches or ())
         self._warn(table)
         return self._calibrate(table, self._oob_calibration)
 
-    def _learn(self, table: TrainingTable, start: float | None = None, further: Any = ()) -> None:
+    def _learn(
+        self, table: TrainingTable, start: float | None = None, check_batches: Any = ()
+    ) -> None:
         start = perf_counter() if start is None else start
         values, rigid = scaled_values(table)
         objects = Objects(values, table.classes, rigid)
@@ -236,7 +238,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         if self.form == "pooled":
             with self._step(f"{len(pool)} rules against {len(values)} objects"):
                 nearest = nearest_enemies(pool, objects, self.n_jobs)
-                least, n_further = self._nearest_of_further(pool, table, further)
+                least, n_further = self._nearest_in_batches(pool, table, check_batches)
             narrow = pool.narrowed(np.minimum(nearest.least, least))
             self._choose(table, objects, pool, narrow, n_further, start)
         else:
@@ -248,16 +250,16 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
 
     def _seeds(self) -> list[int]:
         """One for each bag."""
-        return random_seeds(self.random_state, self.n_bags)
+        return random_seeds(self.random_state, self.n_estimators)
 
     def _draws(self, table: TrainingTable, seeds: list[int]) -> Draws:
         """Whom bags draw from a table."""
         return drawn_objects(table, self.max_samples, seeds)
 
-    def _pool(self, table: TrainingTable, draws: Draws, seeds: list[int]) -> Pool:
+    def _pool(self, table: TrainingTable, draws: Draws, seeds: list[int]) -> RulePool:
         """The rules of all bags."""
         initial = initial_types(self.conditions or {}, table.attributes)
-        work: Callable[..., Pool] = partial(
+        work: Callable[..., RulePool] = partial(
             rules_of_bag, order=self.attribute_order, initial=initial, limits=self._limits()
         )
         n_attributes = table.values.shape[1]
@@ -265,33 +267,35 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
             (
                 table.take(draws.rows(bag)),
                 draws.rows(bag),
-                drawn_attributes(n_attributes, self.max_attributes, seed),
+                drawn_attributes(n_attributes, self.max_features, seed),
                 bag,
                 seed,
             )
             for bag, seed in enumerate(seeds)
         )
-        return Pool.joined(self._each(work, bags))
+        return RulePool.joined(self._each(work, bags))
 
-    def _each(self, work: Callable[..., Pool], bags: Iterable[tuple[Any, ...]]) -> list[Pool]:
+    def _each(
+        self, work: Callable[..., RulePool], bags: Iterable[tuple[Any, ...]]
+    ) -> list[RulePool]:
         """The work on every bag, wherever joblib says."""
-        made: list[Pool] = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+        made: list[RulePool] = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(work)(*bag) for bag in bags
         )
         return made
 
-    def _nearest_of_further(
-        self, pool: Pool, table: TrainingTable, further: Any
+    def _nearest_in_batches(
+        self, pool: RulePool, table: TrainingTable, check_batches: Any
     ) -> tuple[Floats, int]:
         """How far the nearest enemy of every rule is among further objects, and how many there are."""
-        return nearest_of_further(pool, table, further, self.missing, self.n_jobs)
+        return nearest_in_batches(pool, table, check_batches, self.missing, self.n_jobs)
 
     def _choose(
         self,
         table: TrainingTable,
         objects: Objects,
-        pool: Pool,
-        narrow: Pool,
+        pool: RulePool,
+        narrow: RulePool,
         n_further: int,
         start: float,
     ) -> None:
@@ -315,7 +319,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
             cover,
             lengths,
             len(table.classes),
-            claim=f"{limits.claim} of {len(pool)} rules of {self.n_bags} bags",
+            claim=f"{limits.claim} of {len(pool)} rules of {self.n_estimators} bags",
             n_pooled=len(pool),
             n_narrowed=int(((narrow.radii < pool.radii) & (counts > 0)).sum()),
             n_dropped=int((counts == 0).sum()),
@@ -326,7 +330,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         order = np.lexsort((chosen, -counts[chosen], own[chosen]))
         self._package(table, narrow.take(chosen[order]))
 
-    def _package(self, table: TrainingTable, pool: Pool) -> None:
+    def _package(self, table: TrainingTable, pool: RulePool) -> None:
         """Rules in the table's names and units, with what they cover."""
         self.bags_, self.selected_ = pool.bags, pool.sources
         rules = (
@@ -349,7 +353,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         self,
         table: TrainingTable,
         objects: Objects,
-        pool: Pool,
+        pool: RulePool,
         draws: Draws,
         nearest: Nearest | None,
     ) -> None:
@@ -401,16 +405,16 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_count("n_bags", self.n_bags, 1)
+        check_count("n_estimators", self.n_estimators, 1)
         if isinstance(self.max_samples, Integral):
             check_count("max_samples", self.max_samples, 1)
         else:
             check_part("max_samples", self.max_samples, " or a whole number of objects")
-        check_part("max_attributes", self.max_attributes)
+        check_part("max_features", self.max_features)
         check_choice("form", self.form, FORMS)
         check_choice("attribute_order", self.attribute_order, NAMED_ORDERS)
         if self.form == "ensemble" and not self._limits().is_complete:
             raise ValueError(
-                "max_rules, min_new and coverage choose from pooled rules, and the rules of an ensemble all "
+                "max_rules, min_new_coverage and coverage choose from pooled rules, and the rules of an ensemble all "
                 'vote: take form="pooled", or leave them out.'
             )

@@ -12,9 +12,9 @@ from frri.learners._boxes import box_rule
 from frri.learners._monotone import directions, monotone_claim
 from frri.learners._ordered import OrderedRuleClassifier
 from frri.learners._training import TrainingTable
-from frri.learners.frri._learner import FRRILearner, first_rows
-from frri.learners.frri._orders import attribute_orders
-from frri.learners.frri._unions import Candidates, union_candidates
+from frri.learners.frri.attribute_order import attribute_orders
+from frri.learners.frri.base import FRRILearner, first_rows
+from frri.learners.frri.unions import UnionCandidates, union_candidates
 from frri.rules import RuleSet
 from frri.table.checks import check_resolution
 
@@ -59,7 +59,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         The share of its union that a rule must cover; equal objects count once. Ordered classes nearly
         always overlap, and rules for a few objects remember more than they tell. With 0, all objects
         that can be are covered, on their side of every class.
-    min_new : float, default=0.0
+    min_new_coverage : float, default=0.0
         The share of its union that a rule must newly cover to be worth having: far fewer rules, found
         by a slower search.
     max_rules : int, optional
@@ -130,7 +130,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         attribute_order: Any = "given",
         missing: str = "typical",
         min_support: float = 0.02,
-        min_new: float = 0.0,
+        min_new_coverage: float = 0.0,
         max_rules: int | None = None,
         max_conditions: int | None = None,
         effort: int = DEFAULT_EFFORT,
@@ -144,7 +144,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         self.attribute_order = attribute_order
         self.missing = missing
         self.min_support = min_support
-        self.min_new = min_new
+        self.min_new_coverage = min_new_coverage
         self.max_rules = max_rules
         self.max_conditions = max_conditions
         self.effort = effort
@@ -213,7 +213,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         self.selected_ = found.anchors[chosen]
         self.ruleset_ = self._package(table, found, chosen)
 
-    def _package(self, table: TrainingTable, found: Candidates, chosen: Ints) -> RuleSet:
+    def _package(self, table: TrainingTable, found: UnionCandidates, chosen: Ints) -> RuleSet:
         """The chosen rules in the table's names and units, with what they cover."""
         rules = (
             box_rule(

@@ -13,25 +13,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from frri.learners._training import named_labels
-from frri.learners.frri._bags import drawn_objects, draws_of_rows
-from frri.learners.frri._further import nearest_of_further
+from frri.learners.frri.bags import drawn_objects, draws_of_rows
+from frri.learners.frri.check_batches import nearest_in_batches
 from frri.rules.rule import label_array
 from frri.rules.statistics import statistics_of_counts
 
-__all__ = ["Counts", "Part", "draws_of_rows"]
+__all__ = ["CoverageCounts", "Partition", "draws_of_rows"]
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from frri._util import Floats, Ints, Positions
     from frri.learners._training import TrainingTable
-    from frri.learners.frri._pool import Pool
     from frri.learners.frri.bagging import FRRIBaggingClassifier
+    from frri.learners.frri.rule_pool import RulePool
     from frri.rules import RuleSet
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Partition:
     """Rows of a table, and their labels."""
 
     rows: Any
@@ -42,7 +42,7 @@ class Part:
 
     def draw(
         self, learner: FRRIBaggingClassifier, share: Any, seeds: Sequence[int]
-    ) -> tuple[Part, Ints, list[Positions]]:
+    ) -> tuple[Partition, Ints, list[Positions]]:
         """What bags draw: the rows drawn by any, where these stand, and which of them each bag draws."""
         if not len(self) or not seeds:
             return self._take(np.arange(0)), np.arange(0), [np.arange(0) for _ in seeds]
@@ -54,32 +54,34 @@ class Part:
         places = np.unique(np.concatenate(rows))
         return self._take(places), places, [np.searchsorted(places, some) for some in rows]
 
-    def nearest(self, pool: Pool, table: TrainingTable, missing: str) -> Floats:
+    def nearest(self, pool: RulePool, table: TrainingTable, missing: str) -> Floats:
         """How far the nearest enemy of every rule is among these objects."""
         some = [(self.rows, self.labels)] if len(self) else []
-        return nearest_of_further(pool, table, some, missing, n_jobs=1)[0]
+        return nearest_in_batches(pool, table, some, missing, n_jobs=1)[0]
 
-    def counted(self, ruleset: RuleSet) -> Counts:
+    def counted(self, ruleset: RuleSet) -> CoverageCounts:
         """What rules cover here."""
         n_rules, n_classes = len(ruleset), len(ruleset.classes)
         if not len(self):
-            return Counts(np.zeros((n_rules, n_classes)), np.zeros(n_rules), np.zeros(n_classes), 0)
+            return CoverageCounts(
+                np.zeros((n_rules, n_classes)), np.zeros(n_rules), np.zeros(n_classes), 0
+            )
         _, labels = named_labels(self.labels)
         known = ruleset.statistics(self.rows, labels)
         classes = label_array(ruleset.classes)
-        return Counts(
+        return CoverageCounts(
             np.array([one.support for one in known], dtype=np.float64).reshape(n_rules, n_classes),
             np.array([one.alone for one in known], dtype=np.float64),
             np.array([(labels == label).sum() for label in classes], dtype=np.float64),
             int((~ruleset.covers(self.rows).any(axis=1)).sum()),
         )
 
-    def _take(self, places: Ints) -> Part:
+    def _take(self, places: Ints) -> Partition:
         rows, labels = (getattr(all_, "iloc", all_)[places] for all_ in (self.rows, self.labels))
-        return Part(rows, labels)
+        return Partition(rows, labels)
 
 
-class Counts(NamedTuple):
+class CoverageCounts(NamedTuple):
     """Objects of each class under each rule, under it alone, of each class, and under no rule."""
 
     support: Floats
@@ -87,9 +89,9 @@ class Counts(NamedTuple):
     sizes: Floats
     n_uncovered: int
 
-    def and_of(self, other: Self) -> Counts:
+    def and_of(self, other: Self) -> CoverageCounts:
         """Those of two parts together."""
-        return Counts(
+        return CoverageCounts(
             self.support + other.support,
             self.alone + other.alone,
             self.sizes + other.sizes,

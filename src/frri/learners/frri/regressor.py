@@ -16,9 +16,9 @@ from frri.learners._boxes import box_rule, lengths_of, scaled_values
 from frri.learners._parameters import check_choice, check_count
 from frri.learners._regressor import RuleRegressor, standardised
 from frri.learners._training import NumberTable
-from frri.learners.frri._learner import FRRILearner, first_rows
-from frri.learners.frri._memory import check_pairs
-from frri.learners.frri._orders import attribute_orders, initial_types
+from frri.learners.frri.attribute_order import attribute_orders, initial_types
+from frri.learners.frri.base import FRRILearner, first_rows
+from frri.learners.frri.memory import check_pairs
 from frri.rules import RuleSet
 from frri.rules.mean_shares import mean_shares
 from frri.table.checks import check_resolution

@@ -81,7 +81,7 @@ def planned_room(
     >>> planned_room(1_000_000, 10, "500 MB")
     Traceback (most recent call last):
         ...
-    frri.learners.frri._memory.NotEnoughMemoryError: FRRI needs about 1.0 GB for 1,000,000 objects and 10 attributes, but memory_limit is 500 MB: raise it, fit a sample of the rows, or take AdditiveRulesClassifier or RIPPERClassifier.
+    frri.learners.frri.memory.NotEnoughMemoryError: FRRI needs about 1.0 GB for 1,000,000 objects and 10 attributes, but memory_limit is 500 MB: raise it, fit a sample of the rows, or take AdditiveRulesClassifier or RIPPERClassifier.
     """
     # No rule covers more words than there are.
     most = n_objects * (n_objects // 64 + 2) * BYTES_PER_WORD
@@ -112,7 +112,7 @@ def check_pairs(n_objects: int) -> None:
     >>> check_pairs(100_000_000)
     Traceback (most recent call last):
         ...
-    frri.learners.frri._memory.NotEnoughMemoryError: FRRI for numbers looks at all pairs of objects, which takes about 2500000.0 GB for 100,000,000 of them, but there are only ... free: fit a sample of the rows, or take AdditiveRulesRegressor.
+    frri.learners.frri.memory.NotEnoughMemoryError: FRRI for numbers looks at all pairs of objects, which takes about 2500000.0 GB for 100,000,000 of them, but there are only ... free: fit a sample of the rows, or take AdditiveRulesRegressor.
     """
     needed, there_is = n_objects * n_objects // 4, _free()
     if there_is is not None and needed > there_is:

@@ -12,16 +12,16 @@ from frri.cover import minimum_cover
 from frri.induction import induce
 from frri.learners._boxes import lengths_of, scaled_values
 from frri.learners._calibration import equal_rows, mixed
-from frri.learners.frri._candidates import candidate_rules
-from frri.learners.frri._orders import class_orders
-from frri.learners.frri._pool import Pool
+from frri.learners.frri.attribute_order import class_orders
+from frri.learners.frri.pipeline import candidate_rules
+from frri.learners.frri.rule_pool import RulePool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from frri._util import Flags, Positions, Types
     from frri.learners._training import TrainingTable
-    from frri.learners.frri._limits import Limits
+    from frri.learners.frri.selection import Limits
 
 
 class Draws(NamedTuple):
@@ -87,7 +87,7 @@ def rules_of_bag(
     order: str,
     initial: Types | None,
     limits: Limits,
-) -> Pool:
+) -> RulePool:
     """The rules that FRRI keeps of a bag, by the first cover that it finds.
 
     Parameters
@@ -98,7 +98,7 @@ def rules_of_bag(
         Where the objects are in the whole table, and the attributes that the bag may use.
     bag, seed : int
     order : str
-        In which order conditions are opened: a name of `frri.learners.frri._orders`.
+        In which order conditions are opened: a name of `frri.learners.frri.attribute_order`.
     initial : ndarray of int8, optional
         The types from which the attributes start.
     limits : Limits
@@ -127,7 +127,7 @@ def rules_of_bag(
     anchors = found.anchors[cover.selected]
     types = np.zeros((len(anchors), scaled.shape[1]), dtype=np.int8)
     types[:, used] = found.types[cover.selected]
-    return Pool(
+    return RulePool(
         points=scaled[anchors],
         types=types,
         radii=found.confidence[anchors],

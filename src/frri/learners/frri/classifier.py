@@ -20,12 +20,12 @@ from frri.learners._base import RuleClassifier
 from frri.learners._boxes import box_rule, lengths_of, scaled_values
 from frri.learners._parameters import check_choice, check_count, check_share
 from frri.learners._training import TrainingTable
-from frri.learners.frri._candidates import CANDIDATES, Candidates, candidate_rules
-from frri.learners.frri._learner import FRRILearner, first_rows
-from frri.learners.frri._limits import Limits
-from frri.learners.frri._memory import LEAST_ROOM, QUICK_ROOM, memory_bytes, planned_room
 from frri.learners.frri._messages import warn_if_many, warn_if_one_class
-from frri.learners.frri._orders import class_orders, initial_types
+from frri.learners.frri.attribute_order import class_orders, initial_types
+from frri.learners.frri.base import FRRILearner, first_rows
+from frri.learners.frri.memory import LEAST_ROOM, QUICK_ROOM, memory_bytes, planned_room
+from frri.learners.frri.pipeline import CANDIDATES, CandidatePool, candidate_rules
+from frri.learners.frri.selection import Limits
 from frri.rules import Label, Rule, RuleSet
 from frri.rules.statistics import statistics_of_counts
 from frri.table.checks import check_resolution
@@ -81,7 +81,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     missing : {"typical", "similar", "error"}, default="typical"
         Whether missing values count as typical ones, are similar to everything, or are refused, in
         training and in prediction.
-    min_new : float, default=0.0
+    min_new_coverage : float, default=0.0
         The share of its class that a rule must newly cover to be worth having. Above 0 the rules are
         those for which the number of objects covered, less this share for every rule, is largest, with
         a proof: fewer rules, which leave objects out that would need rules of their own.
@@ -188,7 +188,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         max_candidates: int = 100,
         conditions: Any = None,
         missing: str = "typical",
-        min_new: float = 0.0,
+        min_new_coverage: float = 0.0,
         coverage: float = 1.0,
         max_rules: int | None = None,
         max_conditions: int | None = None,
@@ -207,7 +207,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         self.max_candidates = max_candidates
         self.conditions = conditions
         self.missing = missing
-        self.min_new = min_new
+        self.min_new_coverage = min_new_coverage
         self.coverage = coverage
         self.max_rules = max_rules
         self.max_conditions = max_conditions
@@ -269,7 +269,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         self.selected_ = found.anchors[chosen]
         self.ruleset_ = self._package(table, found.types[chosen], covered.take(ranking))
 
-    def _candidates(self, table: TrainingTable) -> Candidates:
+    def _candidates(self, table: TrainingTable) -> CandidatePool:
         initial = initial_types(self.conditions or {}, table.attributes)
         values, nominal = scaled_values(table)
         with self._step("candidate rules"):
@@ -285,7 +285,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
             )
 
     def _fewest(
-        self, table: TrainingTable, found: Candidates, lengths: Ints, time_limit: float | None
+        self, table: TrainingTable, found: CandidatePool, lengths: Ints, time_limit: float | None
     ) -> Cover | PartialCover:
         """The candidates that are kept: the fewest, or what limits ask for."""
         limits, own = self._limits(), table.classes[found.anchors]
@@ -311,7 +311,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
                 cover = together(found.peeled, cover, lengths)
         return cover
 
-    def _induce(self, values: Any, *table: Any, **declared: Any) -> induction.Candidates:
+    def _induce(self, values: Any, *table: Any, **declared: Any) -> induction.CandidateRules:
         """Candidate rules, with what each of them covers, in the memory that there is."""
         room = self._room(*values.shape)
         return induction.induce(values, *table, n_jobs=self.n_jobs, room=room, **declared)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from frri.learners._training import TrainingTable
 
 
-class Candidates(NamedTuple):
+class UnionCandidates(NamedTuple):
     """Rules "at least" and "at most" a class, of all unions one after another.
 
     Attributes
@@ -63,7 +63,7 @@ class Candidates(NamedTuple):
 
 def union_candidates(
     table: TrainingTable, order: Positions, declared: NDArray[np.int8], n_jobs: int | None = None
-) -> Candidates:
+) -> UnionCandidates:
     """The shortened rule of every object on its side of every class but the lowest.
 
     Objects of one class that are equal in everything are one object: repeating a row and giving it a
@@ -107,7 +107,7 @@ def union_candidates(
             rising = np.append(rising, upper[rows])
             bounds = np.append(bounds, k - 1 + upper[rows])
             unions = np.append(unions, 2 * (k - 1) + upper[rows])
-    return Candidates(
+    return UnionCandidates(
         anchors=distinct[np.concatenate(anchors)],
         rising=rising.astype(np.bool_),
         bounds=bounds,

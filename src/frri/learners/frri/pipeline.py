@@ -15,7 +15,7 @@ from frri.induction import minimal
 CANDIDATES = ("shortened", "all-minimal")
 
 
-class Candidates(NamedTuple):
+class CandidatePool(NamedTuple):
     """Rules of objects, and what each of them covers."""
 
     confidence: Floats  # of every object
@@ -27,7 +27,7 @@ class Candidates(NamedTuple):
     seconds: dict[str, float]
     # The objects that have more minimal rules than are here.
     incomplete: Ints
-    # Candidates chosen first where there is no room for `covers`, which are then of what those leave.
+    # CandidatePool chosen first where there is no room for `covers`, which are then of what those leave.
     peeled: Peeled | None = None
 
     def covered_by(self, candidates: Ints) -> CoverMatrix:
@@ -46,9 +46,9 @@ def candidate_rules(
     classes: Positions,
     order: Positions | None,
     limit: int | None,
-    induce: Callable[..., induction.Candidates],
+    induce: Callable[..., induction.CandidateRules],
     **declared: Any,
-) -> Candidates:
+) -> CandidatePool:
     """Confidences, rules and covers.
 
     Parameters
@@ -67,7 +67,7 @@ def candidate_rules(
     found = _one_each(values, classes, order, induce, declared)
     if limit is None:
         nobody, everybody = np.zeros(0, dtype=np.int64), np.arange(len(values))
-        return Candidates(
+        return CandidatePool(
             found.confidence,
             found.types,
             everybody,
@@ -84,7 +84,7 @@ def candidate_rules(
     )
     seconds = found.seconds | {"all minimal rules": perf_counter() - start}
     own = found.confidence, found.types
-    return Candidates(
+    return CandidatePool(
         *own, more.anchors, more.types, more.covers, found.positions, seconds, more.incomplete
     )
 
@@ -93,9 +93,9 @@ def _one_each(
     values: Floats,
     classes: Positions,
     order: Positions | None,
-    induce: Callable[..., induction.Candidates],
+    induce: Callable[..., induction.CandidateRules],
     declared: dict[str, Any],
-) -> induction.Candidates:
+) -> induction.CandidateRules:
     if order is not None:
         return induce(values, classes, order, **declared)
     return induce(

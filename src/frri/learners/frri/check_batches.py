@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frri.learners._boxes import scaled_values
-from frri.learners.frri._pool import Objects, Pool, nearest_enemies
+from frri.learners.frri.rule_pool import Objects, RulePool, nearest_enemies
 from frri.rules.rule import label_array
 from frri.table import to_matrix
 from frri.table.checks import check_complete
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from frri.learners._training import TrainingTable
 
 
-def nearest_of_further(
-    pool: Pool,
+def nearest_in_batches(
+    pool: RulePool,
     table: TrainingTable,
-    further: Iterable[tuple[Any, Any]],
+    batches: Iterable[tuple[Any, Any]],
     missing: str,
     n_jobs: int | None = None,
 ) -> tuple[Floats, int]:
@@ -31,16 +31,16 @@ def nearest_of_further(
 
     Parameters
     ----------
-    pool : Pool
+    pool : RulePool
     table : TrainingTable
         What the rules come from: its attributes, ranges and classes hold for further objects.
-    further : iterable of (table, labels)
+    batches : iterable of (table, labels)
     missing : {"typical", "similar", "error"}
     n_jobs : int, optional
     """
     least, count = np.full(len(pool), np.inf), 0
     labels = label_array(table.labels)
-    for X, y in further:
+    for X, y in batches:
         matrix = to_matrix(X, table.attributes)
         if missing == "error":
             check_complete(matrix, table.attributes)

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from frri.distributed._cluster import Cluster, connected
-from frri.distributed._tables import brought_here, is_collection, mapped
+from frri.distributed.cluster import Cluster, connected
+from frri.distributed.dask_tables import brought_here, is_collection, mapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

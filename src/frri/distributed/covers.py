@@ -13,8 +13,8 @@ import numpy as np
 from frri.cover import LARGEST_EXPANDED, Cover, CoverMatrix, minimum_cover
 from frri.cover.budget import Work
 from frri.cover.large import greedy_on_words
-from frri.distributed._cluster import ended_with
-from frri.induction.blocks import Blocks
+from frri.distributed.cluster import ended_with
+from frri.induction.blocks import RowBlocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri._util import Flags, Ints, Words
-    from frri.distributed._cluster import Cluster, Future
+    from frri.distributed.cluster import Cluster, Future
 
 # What a selection takes, in sizes of its covers: measured, and rounded up.
 COPIES = 4
@@ -40,7 +40,7 @@ class RemoteRules:
     cluster : Cluster
     sent : future
         The table, on all workers.
-    table : Blocks
+    table : RowBlocks
     ranges : list of (int, int)
         The rows of each block.
     confidences, types : list of futures
@@ -51,7 +51,7 @@ class RemoteRules:
         self,
         cluster: Cluster,
         sent: Future,
-        table: Blocks,
+        table: RowBlocks,
         ranges: Sequence[tuple[int, int]],
         confidences: list[Future],
         types: list[Future],
@@ -69,14 +69,14 @@ class RemoteRules:
         places, rows, order = _by_block(self.layout.rows[candidates], self.ranges)
         wanted = None if wanted is None else self.cluster.send(wanted)
         known = [(*self.blocks[i], wanted, some) for i, some in zip(places, rows, strict=True)]
-        parts = self.cluster.map(f"some{self.asked}", Blocks.covers, *zip(*known, strict=True))
+        parts = self.cluster.map(f"some{self.asked}", RowBlocks.covers, *zip(*known, strict=True))
         return _in_order(self.cluster.gather(parts), order, self.n_bits)
 
     def covers(self, wanted: Words | None = None) -> RemoteCovers:
         """What all of them cover, left on the workers."""
         wanted = None if wanted is None else self.cluster.send(wanted)
         known = zip(*((*block, wanted) for block in self.blocks), strict=True)
-        found = self.cluster.map("covers", Blocks.covers, *known)
+        found = self.cluster.map("covers", RowBlocks.covers, *known)
         return RemoteCovers(self.cluster, found, self.ranges, self.layout.objects, self.n_bits)
 
     @property

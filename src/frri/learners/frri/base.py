@@ -12,7 +12,7 @@ from frri._util import Ints, short_repr
 from frri.cover import Cover, PartialCover
 from frri.learners._base import RuleLearner
 from frri.learners._parameters import LARGEST_AMOUNT, check_count, random_numbers
-from frri.learners.frri._limits import Limits, unproved
+from frri.learners.frri.selection import Limits, unproved
 
 # More steps than any search takes in a year.
 MOST_EFFORT = 10**18

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from frri._util import Flags, Floats, Ints, Types, Words
 
-    Part = tuple[NDArray[np.int32], Words]
+    WordRun = tuple[NDArray[np.int32], Words]
 
 # Classes of more objects than this are put in an order that keeps neighbours in the same word.
 CLUSTERED_FROM = 1024
@@ -23,7 +23,7 @@ CLUSTERED_FROM = 1024
 NO_SIDE, BOTH_SIDES = 0, 3
 
 
-class Layout:
+class ClassLayout:
     """Objects grouped by class, each class in whole words of 64 bits.
 
     *Rows* count the objects in this grouping, *bits* are their positions in sets; the two differ
@@ -107,7 +107,7 @@ class Layout:
         """What is known by row in the order of the objects."""
         return by_row.take(self.rows, axis=0)
 
-    def cover_matrix(self, lengths: Ints, parts: list[Part]) -> CoverMatrix:
+    def cover_matrix(self, lengths: Ints, parts: list[WordRun]) -> CoverMatrix:
         """Who covers whom by object from the words per row and all words in parts; consumes the parts."""
         indptr = np.zeros(len(lengths) + 1, dtype=np.int64)
         np.cumsum(lengths[self.rows], out=indptr[1:])

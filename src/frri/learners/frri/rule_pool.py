@@ -33,7 +33,7 @@ class Objects(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
+class RulePool:
     """Boxes around objects, from any number of bags.
 
     Parameters
@@ -70,9 +70,9 @@ class Pool:
         names = ("points", "types", "radii", "classes", "sources", "bags")
         return cls(*(np.concatenate([getattr(pool, name) for pool in pools]) for name in names))
 
-    def take(self, rules: NDArray[np.integer]) -> Pool:
+    def take(self, rules: NDArray[np.integer]) -> RulePool:
         """Some of the rules."""
-        return Pool(
+        return RulePool(
             self.points[rules],
             self.types[rules],
             self.radii[rules],
@@ -81,7 +81,7 @@ class Pool:
             self.bags[rules],
         )
 
-    def narrowed(self, least: Floats) -> Pool:
+    def narrowed(self, least: Floats) -> RulePool:
         """The same rules, none of which reaches beyond its nearest enemy."""
         return replace(self, radii=np.minimum(self.radii, least))
 
@@ -91,7 +91,7 @@ class Pool:
         Examples
         --------
         >>> one = np.zeros(1, dtype=np.int64)
-        >>> pool = Pool(np.array([[0.5, 0.5]]), np.array([[1, 3]], np.int8), np.ones(1), one, one, one)
+        >>> pool = RulePool(np.array([[0.5, 0.5]]), np.array([[1, 3]], np.int8), np.ones(1), one, one, one)
         >>> pool.distances(Objects(np.array([[0.2, 0.75], [1.0, np.nan]]), one, None))
         array([[0.25, 0.5 ]])
         """
@@ -123,7 +123,7 @@ class Nearest(NamedTuple):
         return np.where(self.row[:, None] == rows, self.second[:, None], self.least[:, None])
 
 
-def nearest_enemies(pool: Pool, objects: Objects, n_jobs: int | None = None) -> Nearest:
+def nearest_enemies(pool: RulePool, objects: Objects, n_jobs: int | None = None) -> Nearest:
     """The two nearest enemies of every rule under its own conditions; infinitely far if there is none."""
 
     def two(start: int, end: int) -> Nearest:
@@ -145,7 +145,7 @@ def nearest_enemies(pool: Pool, objects: Objects, n_jobs: int | None = None) -> 
     return Nearest(least, row, second)
 
 
-def covered(pool: Pool, objects: Objects, n_jobs: int | None = None) -> CoverMatrix:
+def covered(pool: RulePool, objects: Objects, n_jobs: int | None = None) -> CoverMatrix:
     """Which objects each rule covers: those nearer than its radius, less the tolerance."""
     n = len(objects.classes)
     words = np.zeros((len(pool), -(-n // 64)), dtype=np.uint64)
@@ -160,7 +160,7 @@ def covered(pool: Pool, objects: Objects, n_jobs: int | None = None) -> CoverMat
 
 
 def unseen_votes(
-    pool: Pool,
+    pool: RulePool,
     objects: Objects,
     unseen: Flags,
     nearest: Nearest | None,
@@ -172,7 +172,7 @@ def unseen_votes(
     Parameters
     ----------
     pool, objects
-    unseen : ndarray of bool, shape (n_bags, n_objects)
+    unseen : ndarray of bool, shape (n_estimators, n_objects)
     nearest : Nearest, optional
         With it the best rule of a class counts, narrowed by all objects but the one it is asked about;
         without, all rules of a class count together, as their bags made them.

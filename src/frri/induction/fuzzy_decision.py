@@ -10,8 +10,8 @@ from frri._twins import compiled as compiled_twin
 from frri._twins import pays
 from frri._util import map_threads
 from frri.cover.matrix import CoverMatrix
-from frri.induction import _graded_kernels as kernels
-from frri.induction._layout import BOTH_SIDES, NO_SIDE, declared
+from frri.induction import _fuzzy_decision_kernels as kernels
+from frri.induction.layout import BOTH_SIDES, NO_SIDE, declared
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +54,7 @@ class Graded(NamedTuple):
 class GradedTable:
     """A table in the order of its objects, with the steps on it: layout and path in one.
 
-    The names are those of `frri.induction._layout.Layout` and `frri.induction._paths.Path`.
+    The names are those of `frri.induction.layout.ClassLayout` and `frri.induction.backends.Path`.
     """
 
     def __init__(

@@ -51,7 +51,7 @@ class Limits(NamedTuple):
     The first five are parameters of the learners; `of` is what shares are taken of, in words.
     """
 
-    min_new: float = 0.0
+    min_new_coverage: float = 0.0
     coverage: float = 1.0
     max_rules: int | None = None
     max_conditions: int | None = None
@@ -61,7 +61,7 @@ class Limits(NamedTuple):
     @property
     def is_complete(self) -> bool:
         """Whether every object that can be covered must be."""
-        return self.max_rules is None and self.min_new <= 0 and self.coverage >= 1
+        return self.max_rules is None and self.min_new_coverage <= 0 and self.coverage >= 1
 
     @property
     def all_candidates(self) -> bool:
@@ -81,17 +81,19 @@ class Limits(NamedTuple):
             return "the fewest"
         if self.coverage < 1:
             return f"the fewest that cover {self.coverage:.0%} of each {self.of}"
-        if self.min_new > 0:
-            return f"the best of which each newly covers {self.min_new:.0%} of its {self.of}"
+        if self.min_new_coverage > 0:
+            return (
+                f"the best of which each newly covers {self.min_new_coverage:.0%} of its {self.of}"
+            )
         return "those that cover most"
 
     def check(self) -> None:
         """Complain about what makes no sense, alone or together."""
         check_limits(self.max_rules, self.max_conditions, self.min_support)
-        check_share("min_new", self.min_new)
+        check_share("min_new_coverage", self.min_new_coverage)
         check_share("coverage", self.coverage)
-        if self.coverage < 1 and (self.max_rules is not None or self.min_new > 0):
-            other = "min_new" if self.max_rules is None else "max_rules"
+        if self.coverage < 1 and (self.max_rules is not None or self.min_new_coverage > 0):
+            other = "min_new_coverage" if self.max_rules is None else "max_rules"
             raise ValueError(f"coverage and {other} contradict each other: give one of them.")
 
     def allowed(self, covers: CoverMatrix, lengths: Ints, sizes: Ints) -> CoverMatrix:
@@ -133,7 +135,7 @@ class Limits(NamedTuple):
         """
         if self.is_complete:
             return minimum_cover(covers, lengths, effort=effort, time_limit=time_limit, gap=gap)
-        prices = np.ceil(self.min_new * sizes - ROUNDING)[groups]
+        prices = np.ceil(self.min_new_coverage * sizes - ROUNDING)[groups]
         left_out = None
         if self.coverage < 1 and coverable is not None:
             left_out = np.maximum(coverable - np.ceil(self.coverage * sizes - ROUNDING), 0)

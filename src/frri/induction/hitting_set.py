@@ -50,7 +50,7 @@ def cheapest_choice(clauses: Flags, most: int = MOST) -> tuple[int, ...] | None:
     >>> cheapest_choice(np.array([[1, 0, 1, 0], [0, 1, 0, 1], [0, 1, 1, 0]], dtype=bool))
     (1, 0)
     """
-    problem = _Problem(clauses)
+    problem = _HittingSet(clauses)
     best = problem.greedy()
     waiting = [problem.nothing]
     for _ in range(most):
@@ -66,7 +66,7 @@ def cheapest_choice(clauses: Flags, most: int = MOST) -> tuple[int, ...] | None:
     return None
 
 
-class _Problem:
+class _HittingSet:
     """The clauses, side by side."""
 
     def __init__(self, clauses: Flags) -> None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frri._util import import_optional, short_repr
-from frri.learners.frri.partitions import Part
+from frri.learners.frri.partitions import Partition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from frri.distributed._cluster import Cluster
+    from frri.distributed.cluster import Cluster
 
 
 def is_collection(table: Any) -> bool:
@@ -104,7 +104,7 @@ class Partitions:
         return [n_rows for (n_rows, _), _ in looks]
 
     def asked(self, phase: str, question: Callable[..., Any], *known: Sequence[Any]) -> list[Any]:
-        """What every partition, a `frri.learners.frri.partitions.Part`, answers to a question."""
+        """What every partition, a `frri.learners.frri.partitions.Partition`, answers to a question."""
         ask = import_optional("dask", "Learning on a cluster", "dask").delayed(_asked, pure=False)
         tasks = [
             ask(question, *each, dask_key_name=f"frri-{phase}-{self.cluster.name}-{i}")
@@ -175,12 +175,12 @@ def _look(part: Any) -> tuple[int, dict[Any, str]]:
     return len(part), {None: str(part.dtype)}
 
 
-def _looks(part: Part) -> tuple[Any, Any]:
+def _looks(part: Partition) -> tuple[Any, Any]:
     return _look(part.rows), _look(part.labels)
 
 
 def _asked(question: Callable[..., Any], rows: Any, labels: Any, *known: Any) -> Any:
-    return question(Part(rows, labels), *known)
+    return question(Partition(rows, labels), *known)
 
 
 def _rows_of(part: Any, work: Callable[[Any], Any], dtype: Any, tail: tuple[int, ...]) -> Any:

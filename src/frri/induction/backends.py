@@ -17,7 +17,7 @@ from frri.cover.matrix import CoverMatrix
 from frri.induction import _bitmap_kernels as bitmap
 from frri.induction import _box_kernels as boxes
 from frri.induction import _dense_kernels as dense
-from frri.induction import _plain as plain
+from frri.induction import numpy_backend
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from frri._util import Flags, Floats, Ints, Types, Words
     from frri.cover.peel import Peeled
-    from frri.induction._layout import Layout, Part
+    from frri.induction.layout import ClassLayout, WordRun
 
 # Bytes of bitmaps for every value of a table, up to which it is a small one.
 DENSE_UP_TO = 1 << 25
@@ -54,7 +54,7 @@ class Path(Protocol):
         """The objects in the box of every object."""
 
 
-def is_small(layout: Layout) -> bool:
+def is_small(layout: ClassLayout) -> bool:
     """Whether a bitmap for every value pays; then no value is missing and no attribute is special."""
     n, m = layout.points.shape
     few = m * n * n <= 8 * DENSE_UP_TO
@@ -79,31 +79,37 @@ def written_out(
 class Plain:
     """The steps in numpy."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: ClassLayout) -> None:
         self.layout = layout
 
     @cached_property
-    def ranking(self) -> plain.Ranking:
-        return plain.Ranking(self.layout.columns, self.layout.missing)
+    def ranking(self) -> numpy_backend.Ranking:
+        """Rank the values of every attribute."""
+        return numpy_backend.Ranking(self.layout.columns, self.layout.missing)
 
     def confidences(self) -> Floats:
+        """Return the distance of every row to the nearest enemy, at most 1."""
         layout = self.layout
         if layout.mutual:
-            found = plain.nearest(layout.columns, layout.first_row)
+            found = numpy_backend.nearest(layout.columns, layout.first_row)
         else:
-            found = plain.nearest_of_sides(layout.columns, layout.first_row, layout.all_initial)
+            found = numpy_backend.nearest_of_sides(
+                layout.columns, layout.first_row, layout.all_initial
+            )
         return np.minimum(found, 1, out=found)
 
     def shorten(self, limits: Floats, orders: Ints) -> Types:
+        """Return the sides that each row's box keeps, by attribute."""
         layout = self.layout
-        return plain.shorten(
+        return numpy_backend.shorten(
             self.ranking, layout.bits, layout.first_row, layout.first_word, limits, orders,
             layout.initial, layout.rigid,
         )  # fmt: skip
 
     def covered(self, limits: Floats, types: Types) -> CoverMatrix:
+        """Return the objects in the box of every object."""
         layout = self.layout
-        found = plain.covered(
+        found = numpy_backend.covered(
             self.ranking, layout.bits, layout.first_row, layout.first_word, limits, types
         )
         return layout.cover_matrix(*found)
@@ -112,7 +118,7 @@ class Plain:
 class Small:
     """The steps in compiled kernels, with a bitmap for every value."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: ClassLayout) -> None:
         self.layout = layout
         self.kernels = compiled(dense)
         self.first_row, self.first_word = np.array(layout.first_row), np.array(layout.first_word)
@@ -130,6 +136,7 @@ class Small:
         return fine.reshape(-1, dense.BLOCK), first, cuts, starts
 
     def confidences(self) -> Floats:
+        """Return the distance of every row to the nearest enemy, at most 1."""
         found = np.empty(len(self.layout.points))
         self.kernels.nearest(self.layout.points, self.layout.columns, self.first_row, found)
         return np.minimum(found, 1, out=found)
@@ -143,6 +150,7 @@ class Small:
         return self.placed[1]
 
     def shorten(self, limits: Floats, orders: Ints) -> Types:
+        """Return the sides that each row's box keeps, by attribute."""
         fine, first, *_ = self.table
         types = np.empty(self.layout.points.shape, dtype=np.int8)
         self.kernels.prune(
@@ -152,6 +160,7 @@ class Small:
         return types
 
     def covered(self, limits: Floats, types: Types) -> CoverMatrix:
+        """Return the objects in the box of every object."""
         layout = self.layout
         fine, first, cuts, _ = self.table
         sizes = np.diff(self.first_word)
@@ -169,7 +178,7 @@ class Small:
 class Large:
     """The steps in compiled kernels, with bitmaps for some values, in several threads."""
 
-    def __init__(self, layout: Layout, n_jobs: int | None = None) -> None:
+    def __init__(self, layout: ClassLayout, n_jobs: int | None = None) -> None:
         self.kernels = compiled(bitmap)
         self.layout = layout
         self.n_jobs = n_jobs
@@ -219,6 +228,7 @@ class Large:
         return levels
 
     def confidences(self) -> Floats:
+        """Return the distance of every row to the nearest enemy, at most 1."""
         layout = self.layout
         found = np.empty(self.n_rows)
         if self.n_rows <= PAIRS_UP_TO and layout.mutual and layout.scaled:
@@ -234,6 +244,7 @@ class Large:
         self.kernels.nearest(self.levels, *self.arrays, low, high, found)
 
     def shorten(self, limits: Floats, orders: Ints) -> Types:
+        """Return the sides that each row's box keeps, by attribute."""
         types = np.empty(self.layout.points.shape, dtype=np.int8)
         self.run(lambda low, high: self.some_shortened(limits, orders, low, high, types))
         return types
@@ -246,6 +257,7 @@ class Large:
         self.kernels.prune(*self.arrays, self.rigid, limits, orders, self.exact, low, high, types)
 
     def covered(self, limits: Floats, types: Types) -> CoverMatrix:
+        """Return the objects in the box of every object."""
         return self.covered_by(limits, types, self.layout.rows)
 
     def covered_by(
@@ -289,7 +301,7 @@ class Large:
         lengths: Ints,
         asked: Ints | None = None,
         among: Words | None = None,
-    ) -> Part:
+    ) -> WordRun:
         """The words that the rules of some rows cover; notes how many are of each row.
 
         The rows from `low` to `high` of all, or of those asked for; of the objects in a set, or of all.
