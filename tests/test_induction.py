@@ -451,7 +451,7 @@ def test_positions_put_classes_in_whole_words():
 
 
 def run_python(code, **environment):
-    source = str(Path(induction.__file__).parents[1])
+    source = str(Path(induction.__file__).parents[2])
     return subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
         env={**os.environ, "PYTHONPATH": source, **environment},
