@@ -21,7 +21,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_additive as naive
 from frri._twins import compiled
-from frri.learners._calibration import STRETCHES
 from frri.learners.additive import _bin_kernels as kernels
 from frri.learners.additive import _columns as columns_module
 from frri.learners.additive._columns import AT_LEAST, AT_MOST, ONE_OF, SoftColumns, midpoints
@@ -30,6 +29,7 @@ from frri.learners.additive._induction import Induction
 from frri.learners.additive._losses import SoftmaxLoss, SquaredLoss, Start
 from frri.learners.additive.classifier import AdditiveRulesClassifier
 from frri.learners.additive.regressor import AdditiveRulesRegressor
+from frri.learners.calibration import STRETCHES
 from frri.rules import NominalCondition, RuleSet
 from frri.table import Attribute
 from thorough import often

@@ -6,7 +6,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from frri import AdditiveRulesClassifier, BaggedRulesClassifier, RuleSet
-from frri.learners._calibration import STRETCHES
+from frri.learners.calibration import STRETCHES
 
 
 @parametrize_with_checks([BaggedRulesClassifier(n_bags=3, max_rules=4)])

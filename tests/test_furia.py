@@ -16,15 +16,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_rivals as naive
 from frri._twins import compiled
-from frri.learners._weights import Weights
-from frri.learners.ripper import _fuzzification as fuzzifying
 from frri.learners.ripper import _fuzzification_kernels as fuzzification
-from frri.learners.ripper import _growing as growing
-from frri.learners.ripper import _sorted_columns as sorted_columns
-from frri.learners.ripper._fuzzification import FuzzyTests
-from frri.learners.ripper._sorted_columns import SortedColumns, without_redundant
+from frri.learners.ripper import class_rules as growing
+from frri.learners.ripper import furia as fuzzifying
+from frri.learners.ripper import grow as sorted_columns
 from frri.learners.ripper._weighted_columns import WeightedColumns
-from frri.learners.ripper.furia import FURIAClassifier
+from frri.learners.ripper.furia import FURIAClassifier, FuzzyTests
+from frri.learners.ripper.grow import SortedColumns, without_redundant
+from frri.learners.training import Weights
 from frri.rules import NominalCondition, RuleSet
 from test_ripper import as_tests, compare_with_reference
 

@@ -20,8 +20,8 @@ from frri import (
     Rule,
     RuleSet,
 )
-from frri.learners._limits import kept_rules
-from frri.learners._training import TrainingTable
+from frri.learners.rule_limits import kept_rules
+from frri.learners.training import TrainingTable
 from frri.table.encoding import describe_columns
 from thorough import often
 

@@ -26,13 +26,12 @@ import naive_rough as naive
 from frri import RuleSet
 from frri._twins import compiled, numba_installed
 from frri.compare.datasets import load
-from frri.learners._weights import Weights
-from frri.learners.modlem import _bins as bins
-from frri.learners.modlem import _sequential_covering as sequential_covering
 from frri.learners.modlem import _sequential_covering_kernels as loops
 from frri.learners.modlem import _split_search_kernels as split_search
-from frri.learners.modlem._bins import BinnedTable
+from frri.learners.modlem import bins, covering
+from frri.learners.modlem.bins import BinnedTable
 from frri.learners.modlem.modlem import MODLEMClassifier, approximations
+from frri.learners.training import Weights
 from frri.rules import NominalCondition
 from frri.table import Attribute
 from thorough import often
@@ -140,7 +139,7 @@ SHAPES = [(16, 1024, 4), (16, 1024, 0), (2, 1024, 0), (2, 2, 0), (16, 1, 0)]
 
 def loops_of(table, targets, weights, *, entropy, most=1000):
     """The loops without a compiler."""
-    criterion = sequential_covering._criterion(len(targets), weights, entropy=entropy)
+    criterion = covering._criterion(len(targets), weights, entropy=entropy)
     layout, codes = table.layout
     return [
         loops.rules_of_class(
@@ -203,8 +202,8 @@ def test_covering_follows_the_definition(table, given_weights, criterion, kind, 
     entropy = criterion == "entropy"
     data = binned(rows, classes, nominal)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sequential_covering, "_compiled_pays", lambda _: False)
-        found = sequential_covering.induce(data, flags, weights, entropy=entropy, most=most)
+        patch.setattr(covering, "_compiled_pays", lambda _: False)
+        found = covering.induce(data, flags, weights, entropy=entropy, most=most)
     assert conditions_of(data, found, nominal) == expected
     with shaped(*shape):
         data = binned(rows, classes, nominal)
@@ -230,10 +229,10 @@ def test_counts_follow_the_definition(table, given_weights, kind):
     data, codes = binned(rows, classes, nominal), np.array(classes)
     targets = approximations(data.ranks, codes, 3, kind)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sequential_covering, "_compiled_pays", lambda _: False)
-        rules = sequential_covering.induce(data, targets, weights, entropy=False)
-        subsets = sequential_covering.subset_counts(data, rules, targets, weights)
-        support, alone = sequential_covering.coverage_counts(data, rules, codes, 3, weights)
+        patch.setattr(covering, "_compiled_pays", lambda _: False)
+        rules = covering.induce(data, targets, weights, entropy=False)
+        subsets = covering.subset_counts(data, rules, targets, weights)
+        support, alone = covering.coverage_counts(data, rules, codes, 3, weights)
     arrays = (rules.start, rules.conditions)
     if len(rules.classes):
         again = loops.subset_counts(
@@ -291,13 +290,11 @@ def noisy(n, seed, *, gaps=False):
 @pytest.mark.parametrize("shape", [*SHAPES, (16, 8, 4)])
 def test_loops_and_array_operations_agree_on_larger_tables(gaps, entropy, shape, monkeypatch):
     X, y = noisy(60, 3, gaps=gaps)
-    monkeypatch.setattr(sequential_covering, "_compiled_pays", lambda _: False)
+    monkeypatch.setattr(covering, "_compiled_pays", lambda _: False)
     weights = Weights.of(np.random.default_rng(0).integers(1, 9, len(X)) / 4)
     targets = y == np.arange(4)[:, None]
     attributes = [Attribute(f"a{j}") for j in range(4)]
-    expected = sequential_covering.induce(
-        BinnedTable.of(X, y, attributes), targets, weights, entropy=entropy
-    )
+    expected = covering.induce(BinnedTable.of(X, y, attributes), targets, weights, entropy=entropy)
     with shaped(*shape):
         found = loops_of(BinnedTable.of(X, y, attributes), targets, weights, entropy=entropy)
     assert_same(found, expected)
@@ -309,9 +306,9 @@ def test_loops_and_array_operations_agree_on_larger_tables(gaps, entropy, shape,
 def test_compiled_rules_are_the_same(criterion, weighted, monkeypatch):
     X, y = noisy(1500, 5, gaps=True)
     extra = {"sample_weight": np.random.default_rng(0).random(len(X))} if weighted else {}
-    monkeypatch.setattr(sequential_covering, "_compiled_pays", lambda _: False)
+    monkeypatch.setattr(covering, "_compiled_pays", lambda _: False)
     expected = MODLEMClassifier(criterion=criterion, missing="fails").fit(X, y, **extra).ruleset_
-    monkeypatch.setattr(sequential_covering, "_compiled_pays", lambda _: True)
+    monkeypatch.setattr(covering, "_compiled_pays", lambda _: True)
     assert (
         MODLEMClassifier(criterion=criterion, missing="fails").fit(X, y, **extra).ruleset_
         == expected

@@ -22,8 +22,8 @@ from frri import (
     RuleSet,
 )
 from frri.explain import explain
-from frri.learners._ordered import ordered_positions
 from frri.learners.additive._cuts import fitted_cuts
+from frri.learners.base_ordinal import ordered_positions
 from frri.table import EncodedTable
 from thorough import often
 

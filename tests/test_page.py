@@ -16,7 +16,7 @@ import frri.learners
 from browsing import download, figure, header, settle, shown, violations
 from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.fuzzy import T_NORMS
-from frri.learners._base import RuleClassifier
+from frri.learners.base import RuleClassifier
 from frri.report import facts, write_report
 from frri.report.opening import recognised
 from frri.rules.contributions import carrying_rules

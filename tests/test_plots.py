@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
-from frri.learners._path import SizePath
+from frri.learners.size_cv import SizePath
 from frri.report.scripts import page_style
 
 pytest.importorskip("matplotlib")

@@ -22,9 +22,8 @@ from frri import RuleSet, fuzzy
 from frri._twins import compiled, numba_installed
 from frri.compare.datasets import load
 from frri.export import evaluator
-from frri.learners import _positive_region as positive_region
-from frri.learners import _similarity_kernels as rough
-from frri.learners.quickrules import quickrules
+from frri.learners.quickrules import _similarity_kernels as rough
+from frri.learners.quickrules import positive_region, quickrules
 from frri.learners.quickrules.quickrules import QuickRulesClassifier
 from frri.rules import NominalCondition
 from thorough import often, some

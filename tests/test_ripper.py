@@ -24,12 +24,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import naive_rivals as naive
 from frri._twins import compiled
 from frri.learners.ripper import _description_length_kernels as description_length
-from frri.learners.ripper import _growing as growing
-from frri.learners.ripper import _sorted_columns as sorted_columns
 from frri.learners.ripper import _threshold_kernels as thresholds
-from frri.learners.ripper._class_rules import ClassProblem, Place, Strategy, first_later
-from frri.learners.ripper._description_length import Counts
-from frri.learners.ripper._sorted_columns import SortedColumns
+from frri.learners.ripper import class_rules as growing
+from frri.learners.ripper import grow as sorted_columns
+from frri.learners.ripper.class_rules import ClassProblem, Place, Strategy, first_later
+from frri.learners.ripper.description_length import Counts
+from frri.learners.ripper.grow import SortedColumns
 from frri.learners.ripper.ripper import RIPPERClassifier
 from frri.rules import NominalCondition, RuleSet
 from frri.table import encode_frame

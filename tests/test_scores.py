@@ -23,7 +23,7 @@ from frri import (
     RuleSet,
 )
 from frri import _util as progress
-from frri.learners._calibration import MOST_OBJECTS, halves
+from frri.learners.calibration import MOST_OBJECTS, halves
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.rules.attribute_shares import attribute_shares
 from frri.rules.probabilities import trusted

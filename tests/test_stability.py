@@ -18,8 +18,7 @@ from frri import (
 )
 from frri.cli import main
 from frri.compare import dataset, run, stability
-from frri.learners.again import learner_again
-from frri.learners.registry import TASKS
+from frri.learners.registry import TASKS, learner_of
 from frri.report import facts
 
 X = pd.DataFrame({"x": np.arange(100.0), "kind": ["a", "b"] * 50})
@@ -149,11 +148,11 @@ def test_a_model_knows_by_whom_it_was_learned(task):
             continue
         estimator = learner.make()
         ruleset = estimator.fit(table, truth).ruleset_
-        again = learner_again(RuleSet.from_dict(ruleset.to_dict()))
+        again = learner_of(RuleSet.from_dict(ruleset.to_dict()))
         assert type(again) is type(estimator)
         assert str(again.get_params()) == str(estimator.get_params())
     with pytest.raises(ValueError, match="says no learner, which cannot be run again"):
-        learner_again(RuleSet((), ATTRIBUTES, ("no", "yes")))
+        learner_of(RuleSet((), ATTRIBUTES, ("no", "yes")))
 
 
 @pytest.fixture(scope="module")

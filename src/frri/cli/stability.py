@@ -26,7 +26,7 @@ def stability_of(ruleset: RuleSet, table: Any, labels: Any, n_resamples: int) ->
     if n_resamples < 2:
         raise ValueError(f"--stability needs 2 resamples at least, got {n_resamples}.")
     from frri.compare.resampling import stability  # noqa: PLC0415 - slow to import
-    from frri.learners.again import learner_again  # noqa: PLC0415
+    from frri.learners.registry import learner_of  # noqa: PLC0415
 
     pandas = import_optional("pandas", "Learning again", "tables")
     names = [attribute.name for attribute in ruleset.attributes]
@@ -43,5 +43,5 @@ def stability_of(ruleset: RuleSet, table: Any, labels: Any, n_resamples: int) ->
             columns[attribute.name] = pandas.Categorical(columns[attribute.name], order, True)
     with Progress(f"learning {n_resamples} times"):
         return stability(
-            learner_again(ruleset), columns, labels, n_resamples=n_resamples, ruleset=ruleset
+            learner_of(ruleset), columns, labels, n_resamples=n_resamples, ruleset=ruleset
         )

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri.learners._monotone import directions
-from frri.learners._parameters import check_count
 from frri.learners.additive._columns import AT_LEAST, AT_MOST
+from frri.learners.validation import check_count, directions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

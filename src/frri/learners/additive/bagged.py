@@ -9,29 +9,29 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 import numpy as np
 
 from frri._util import map_threads, short_repr
-from frri.learners._base import RuleClassifier
-from frri.learners._calibration import (
+from frri.learners.additive._losses import softmax
+from frri.learners.additive._settings import VOTES, check_size
+from frri.learners.additive.classifier import AdditiveRulesClassifier
+from frri.learners.base import RuleClassifier
+from frri.learners.calibration import (
     FEWEST_OBJECTS,
     STRETCHES,
     Calibration,
     least_loss,
     powers,
 )
-from frri.learners._parameters import (
+from frri.learners.validation import (
     check_choice,
     check_count,
     check_part,
     random_numbers,
     random_seeds,
 )
-from frri.learners.additive._losses import softmax
-from frri.learners.additive._settings import VOTES, check_size
-from frri.learners.additive.classifier import AdditiveRulesClassifier
 from frri.rules.probabilities import trusted
 
 if TYPE_CHECKING:
     from frri._util import Flags, Floats
-    from frri.learners._training import TrainingTable
+    from frri.learners.training import TrainingTable
     from frri.rules import RuleSet
 
 

@@ -6,10 +6,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from frri.learners._base import RuleClassifier
-from frri.learners._parameters import check_count, check_share
-from frri.learners._path import class_path
-from frri.learners._weights import check_class_weight, class_factors
 from frri.learners.additive._blocked import BlockSearch, BlockSoftmaxLoss
 from frri.learners.additive._columns import SoftColumns
 from frri.learners.additive._growing import Search
@@ -17,6 +13,10 @@ from frri.learners.additive._induction import Induction, runs
 from frri.learners.additive._losses import SoftmaxLoss
 from frri.learners.additive._settings import VOTES, check_size, upward_sides
 from frri.learners.additive.blocks import Blocks, VotingBlock
+from frri.learners.base import RuleClassifier
+from frri.learners.size_cv import class_path
+from frri.learners.training import check_class_weight, class_factors
+from frri.learners.validation import check_count, check_share
 from frri.rules import Rule, RuleSet
 from frri.rules.statistics import statistics_of_counts
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from frri._util import Flags, Floats
-    from frri.learners._training import TrainingTable
     from frri.learners.additive._induction import Additive
     from frri.learners.additive._losses import Loss
+    from frri.learners.training import TrainingTable
 
 # Half-width of a ramp, in standard deviations of its attribute.
 WIDTH = 0.48

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from frri.learners._monotone import directions, monotone_claim
-from frri.learners._ordered import OrderedRuleClassifier
-from frri.learners._training import NumberTable
 from frri.learners.additive._cuts import fitted_cuts, fitted_slope
 from frri.learners.additive.regressor import AdditiveRulesRegressor
+from frri.learners.base_ordinal import OrderedRuleClassifier
+from frri.learners.training import NumberTable
+from frri.learners.validation import directions, monotone_claim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from frri.learners._training import TrainingTable
+    from frri.learners.training import TrainingTable
     from frri.rules import RuleSet
 
 

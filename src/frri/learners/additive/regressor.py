@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from frri.learners._parameters import check_count, check_share
-from frri.learners._path import number_path
-from frri.learners._regressor import RuleRegressor, standardised
 from frri.learners.additive._blocked import BlockSearch, BlockSquaredLoss
 from frri.learners.additive._columns import SoftColumns
 from frri.learners.additive._growing import Search
@@ -14,13 +11,16 @@ from frri.learners.additive._induction import Induction, runs
 from frri.learners.additive._losses import SquaredLoss
 from frri.learners.additive._settings import check_size, upward_sides
 from frri.learners.additive.blocks import Blocks, SummingBlock
+from frri.learners.base_regressor import RuleRegressor, standardised
+from frri.learners.size_cv import number_path
+from frri.learners.validation import check_count, check_share
 from frri.rules import Rule, RuleSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from frri.learners._training import NumberTable
     from frri.learners.additive._losses import Loss
+    from frri.learners.training import NumberTable
 
 # Half-width of a ramp, in standard deviations of its attribute.
 WIDTH = 1.0

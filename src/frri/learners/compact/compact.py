@@ -8,27 +8,27 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from frri.induction import TOLERANCE
-from frri.learners._base import RuleClassifier
-from frri.learners._boxes import scaled_values
-from frri.learners._parameters import (
+from frri.learners.base import RuleClassifier
+from frri.learners.boxes import scaled_values
+from frri.learners.compact._moving import Boxes
+from frri.learners.compact._pool import Pool
+from frri.learners.compact._sides import grown, radii
+from frri.learners.compact._winner import Choice, share_worth, share_wrong
+from frri.learners.size_cv import class_path
+from frri.learners.training import check_class_weight, class_factors
+from frri.learners.validation import (
     check_amount,
     check_count,
     check_part,
     check_share,
 )
-from frri.learners._path import class_path
-from frri.learners._weights import check_class_weight, class_factors
-from frri.learners.compact._moving import Boxes
-from frri.learners.compact._pool import Pool
-from frri.learners.compact._sides import grown, radii
-from frri.learners.compact._winner import Choice, share_worth, share_wrong
 from frri.rules import Label, Rule, RuleSet
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from frri._util import Floats, Positions
-    from frri.learners._training import TrainingTable
+    from frri.learners.training import TrainingTable
 
 # All weights together: sums of weights times `STEPS` stay whole numbers that a float holds exactly.
 TOTAL_WEIGHT = 2.0**30

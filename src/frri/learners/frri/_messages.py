@@ -2,7 +2,7 @@
 
 import warnings
 
-from frri.learners._training import TrainingTable
+from frri.learners.training import TrainingTable
 
 # More rules than this share of the objects, of so many at least, remember objects more than they tell.
 MANY_RULES, ENOUGH_OBJECTS = 1 / 3, 50

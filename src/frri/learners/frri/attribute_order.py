@@ -11,9 +11,9 @@ from frri import induction
 from frri._util import Floats, Positions, Types, did_you_mean, short_repr
 from frri.induction import ConditionType
 from frri.induction.minimal import discerning_power
-from frri.learners._parameters import check_choice, random_numbers
-from frri.learners._positive_region import PositiveRegion, greedy_reduct
-from frri.learners._training import TrainingTable
+from frri.learners.quickrules.positive_region import PositiveRegion, greedy_reduct
+from frri.learners.training import TrainingTable
+from frri.learners.validation import check_choice, random_numbers
 from frri.table import Attribute, EncodedTable
 from frri.table.typical import with_typical
 

@@ -13,10 +13,9 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from frri._util import join_names
 from frri.cover import DEFAULT_EFFORT
-from frri.learners._base import RuleClassifier
-from frri.learners._boxes import box_rule, scaled_values
-from frri.learners._calibration import FEWEST_OBJECTS, least_loss
-from frri.learners._parameters import check_choice, check_count, check_part, random_seeds
+from frri.learners.base import RuleClassifier
+from frri.learners.boxes import box_rule, scaled_values
+from frri.learners.calibration import FEWEST_OBJECTS, least_loss
 from frri.learners.frri._messages import warn_if_many, warn_if_one_class
 from frri.learners.frri.attribute_order import NAMED_ORDERS, initial_types
 from frri.learners.frri.bags import Draws, drawn_attributes, drawn_objects, rules_of_bag
@@ -31,6 +30,7 @@ from frri.learners.frri.rule_pool import (
     unseen_votes,
 )
 from frri.learners.frri.selection import Limits
+from frri.learners.validation import check_choice, check_count, check_part, random_seeds
 from frri.rules.measures import balanced_accuracy
 from frri.table.checks import check_resolution
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from frri._util import Floats, Ints, Positions
-    from frri.learners._training import TrainingTable
+    from frri.learners.training import TrainingTable
     from frri.rules import Label
 
 FORMS = ("pooled", "ensemble")

@@ -10,8 +10,8 @@ import numpy as np
 
 from frri.cover import minimum_cover
 from frri.induction import induce
-from frri.learners._boxes import lengths_of, scaled_values
-from frri.learners._calibration import equal_rows, mixed
+from frri.learners.boxes import lengths_of, scaled_values
+from frri.learners.calibration import equal_rows, mixed
 from frri.learners.frri.attribute_order import class_orders
 from frri.learners.frri.pipeline import candidate_rules
 from frri.learners.frri.rule_pool import RulePool
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from frri._util import Flags, Positions, Types
-    from frri.learners._training import TrainingTable
     from frri.learners.frri.selection import Limits
+    from frri.learners.training import TrainingTable
 
 
 class Draws(NamedTuple):

@@ -10,9 +10,9 @@ from sklearn.utils import Bunch
 
 from frri._util import Ints, short_repr
 from frri.cover import Cover, PartialCover
-from frri.learners._base import RuleLearner
-from frri.learners._parameters import LARGEST_AMOUNT, check_count, random_numbers
+from frri.learners.base import RuleLearner
 from frri.learners.frri.selection import Limits, unproved
+from frri.learners.validation import LARGEST_AMOUNT, check_count, random_numbers
 
 # More steps than any search takes in a year.
 MOST_EFFORT = 10**18

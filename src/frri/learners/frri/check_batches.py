@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri.learners._boxes import scaled_values
+from frri.learners.boxes import scaled_values
 from frri.learners.frri.rule_pool import Objects, RulePool, nearest_enemies
 from frri.rules.rule import label_array
 from frri.table import to_matrix
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from frri._util import Floats
-    from frri.learners._training import TrainingTable
+    from frri.learners.training import TrainingTable
 
 
 def nearest_in_batches(

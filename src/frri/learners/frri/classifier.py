@@ -16,16 +16,16 @@ from frri._util import Floats, Ints, Positions, Types
 from frri.cover import DEFAULT_EFFORT, Cover, CoverMatrix, PartialCover
 from frri.cover.peel import together
 from frri.induction import ConditionType
-from frri.learners._base import RuleClassifier
-from frri.learners._boxes import box_rule, lengths_of, scaled_values
-from frri.learners._parameters import check_choice, check_count, check_share
-from frri.learners._training import TrainingTable
+from frri.learners.base import RuleClassifier
+from frri.learners.boxes import box_rule, lengths_of, scaled_values
 from frri.learners.frri._messages import warn_if_many, warn_if_one_class
 from frri.learners.frri.attribute_order import class_orders, initial_types
 from frri.learners.frri.base import FRRILearner, first_rows
 from frri.learners.frri.memory import LEAST_ROOM, QUICK_ROOM, memory_bytes, planned_room
 from frri.learners.frri.pipeline import CANDIDATES, CandidatePool, candidate_rules
 from frri.learners.frri.selection import Limits
+from frri.learners.training import TrainingTable
+from frri.learners.validation import check_choice, check_count, check_share
 from frri.rules import Label, Rule, RuleSet
 from frri.rules.statistics import statistics_of_counts
 from frri.table.checks import check_resolution

@@ -8,13 +8,13 @@ import numpy as np
 
 from frri._util import Ints
 from frri.cover import DEFAULT_EFFORT
-from frri.learners._boxes import box_rule
-from frri.learners._monotone import directions, monotone_claim
-from frri.learners._ordered import OrderedRuleClassifier
-from frri.learners._training import TrainingTable
+from frri.learners.base_ordinal import OrderedRuleClassifier
+from frri.learners.boxes import box_rule
 from frri.learners.frri.attribute_order import attribute_orders
 from frri.learners.frri.base import FRRILearner, first_rows
 from frri.learners.frri.unions import UnionCandidates, union_candidates
+from frri.learners.training import TrainingTable
+from frri.learners.validation import directions, monotone_claim
 from frri.rules import RuleSet
 from frri.table.checks import check_resolution
 

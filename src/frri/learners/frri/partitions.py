@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from frri.learners._training import named_labels
 from frri.learners.frri.bags import drawn_objects, draws_of_rows
 from frri.learners.frri.check_batches import nearest_in_batches
+from frri.learners.training import named_labels
 from frri.rules.rule import label_array
 from frri.rules.statistics import statistics_of_counts
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from frri._util import Floats, Ints, Positions
-    from frri.learners._training import TrainingTable
     from frri.learners.frri.bagging import FRRIBaggingClassifier
     from frri.learners.frri.rule_pool import RulePool
+    from frri.learners.training import TrainingTable
     from frri.rules import RuleSet
 
 

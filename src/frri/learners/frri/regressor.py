@@ -12,13 +12,13 @@ from frri import induction
 from frri._util import Floats, Ints, Types, short_repr
 from frri.cover import DEFAULT_EFFORT, CoverMatrix, multiple_cover
 from frri.induction import ConditionType, Graded
-from frri.learners._boxes import box_rule, lengths_of, scaled_values
-from frri.learners._parameters import check_choice, check_count
-from frri.learners._regressor import RuleRegressor, standardised
-from frri.learners._training import NumberTable
+from frri.learners.base_regressor import RuleRegressor, standardised
+from frri.learners.boxes import box_rule, lengths_of, scaled_values
 from frri.learners.frri.attribute_order import attribute_orders, initial_types
 from frri.learners.frri.base import FRRILearner, first_rows
 from frri.learners.frri.memory import check_pairs
+from frri.learners.training import NumberTable
+from frri.learners.validation import check_choice, check_count
 from frri.rules import RuleSet
 from frri.rules.mean_shares import mean_shares
 from frri.table.checks import check_resolution

@@ -11,7 +11,7 @@ from frri._util import map_threads
 from frri.cover import CoverMatrix
 from frri.cover.matrix import packed
 from frri.induction import TOLERANCE, ConditionType
-from frri.learners._boxes import lengths_of
+from frri.learners.boxes import lengths_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

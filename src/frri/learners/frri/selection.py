@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from frri.cover import Cover, minimum_cover, partial_cover
-from frri.learners._limits import check_limits
-from frri.learners._parameters import check_share
+from frri.learners.rule_limits import check_limits
+from frri.learners.validation import check_share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

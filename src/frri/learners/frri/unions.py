@@ -10,7 +10,7 @@ import numpy as np
 from frri import induction
 from frri.cover import CoverMatrix
 from frri.induction import ConditionType
-from frri.learners._boxes import lengths_of, scaled_values
+from frri.learners.boxes import lengths_of, scaled_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri._util import Flags, Floats, Ints, Positions, Types
-    from frri.learners._training import TrainingTable
+    from frri.learners.training import TrainingTable
 
 
 class UnionCandidates(NamedTuple):

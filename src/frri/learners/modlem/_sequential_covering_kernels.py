@@ -1,6 +1,6 @@
 """Sequential covering of one class by conjunctions of elementary tests, as loops for the compiler.
 
-`frri.learners.modlem._bins` explains bins and tests, `frri.learners.modlem._sequential_covering` holds the same loop as array
+`frri.learners.modlem.bins` explains bins and tests, `frri.learners.modlem.covering` holds the same loop as array
 operations. A condition is a row of three numbers: an attribute, and the first and the end of the bins
 that satisfy it.
 """

@@ -1,6 +1,6 @@
 """The best elementary test for the objects at hand, as loops for the compiler.
 
-`frri.learners.modlem._bins` explains bins, tests, buckets and groups, `frri.learners.modlem._sequential_covering` holds the same
+`frri.learners.modlem.bins` explains bins, tests, buckets and groups, `frri.learners.modlem.covering` holds the same
 search as array operations. Here objects are counted by bucket. What is before and in a group of buckets
 bounds the scores of the tests inside; only where the bound reaches the best score they are looked at
 one by one. Weights are whole numbers of units and scores come from the same operations in the same

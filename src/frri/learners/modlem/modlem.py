@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from frri.learners._limits import LimitedRuleClassifier
-from frri.learners._parameters import check_choice
-from frri.learners._weights import Weights, sums_by_key
-from frri.learners.modlem import _sequential_covering as sequential_covering
-from frri.learners.modlem._bins import BinnedTable
+from frri.learners.modlem import covering
+from frri.learners.modlem.bins import BinnedTable
+from frri.learners.rule_limits import LimitedRuleClassifier
+from frri.learners.training import Weights, sums_by_key
+from frri.learners.validation import check_choice
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
 from frri.rules.rule import LONGEST_PARTIAL
 from frri.rules.statistics import statistics_of_counts
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri._util import Flags, Floats, Ints, Positions
-    from frri.learners._training import TrainingTable
-    from frri.learners.modlem._sequential_covering import BinnedRules
+    from frri.learners.modlem.covering import BinnedRules
+    from frri.learners.training import TrainingTable
     from frri.rules import Condition
 
 # How many objects the prior share of a class counts for in the m-estimate.
@@ -132,7 +132,7 @@ class MODLEMClassifier(LimitedRuleClassifier):
         binned = BinnedTable.of(table.values, table.classes, table.attributes)
         targets = approximations(binned.ranks, table.classes, len(table.labels), self.approximation)
         with self._step("rules that cover the classes"):
-            found = sequential_covering.induce(
+            found = covering.induce(
                 binned,
                 targets,
                 weights,
@@ -159,7 +159,7 @@ def _rules(
     table: TrainingTable, binned: BinnedTable, targets: Flags, weights: Weights, found: BinnedRules
 ) -> Iterator[Rule]:
     """The rules of all classes, with their statistics and the m-estimates of all their parts."""
-    support, alone = sequential_covering.coverage_counts(
+    support, alone = covering.coverage_counts(
         binned, found, table.classes, len(table.labels), weights
     )
     statistics = statistics_of_counts(
@@ -218,7 +218,7 @@ def _estimates(
     priors = (targets * units).sum(axis=1) / units.sum()
     lengths = np.diff(found.start)
     short = lengths <= LONGEST_PARTIAL
-    counts = sequential_covering.subset_counts(binned, found.chosen(short), targets, weights)
+    counts = covering.subset_counts(binned, found.chosen(short), targets, weights)
     n_subsets = 1 << lengths[short]
     prior = np.repeat(priors[found.classes[short]], n_subsets)
     estimates = tuple(_m_estimate(weights.worth(counts), prior).tolist())
@@ -231,7 +231,7 @@ def _estimates(
             start = end
         else:
             c = found.classes[r]
-            own = sequential_covering.covered(
+            own = covering.covered(
                 binned, found.conditions[found.start[r] : found.start[r + 1]].tolist()
             )
             whole = np.array([[units[own & targets[c]].sum(), units[own].sum()]])

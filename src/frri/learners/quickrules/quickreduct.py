@@ -12,14 +12,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from frri import fuzzy
 from frri import table as data
-from frri.learners._parameters import check_choice
-from frri.learners._positive_region import (
+from frri.learners.quickrules.positive_region import (
     TIES,
     PositiveRegion,
     greedy_reduct,
     total,
 )
-from frri.learners._training import plain_labels
+from frri.learners.training import plain_labels
+from frri.learners.validation import check_choice
 from frri.rules.rule import given_labels
 
 if TYPE_CHECKING:

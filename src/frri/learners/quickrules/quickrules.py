@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from frri import fuzzy
-from frri.learners._limits import LimitedRuleClassifier
-from frri.learners._parameters import check_choice
-from frri.learners._positive_region import (
+from frri.learners.quickrules.positive_region import (
     TIES,
     TOLERANCE,
     PositiveRegion,
     greedy_reduct,
     total,
 )
+from frri.learners.rule_limits import LimitedRuleClassifier
+from frri.learners.validation import check_choice
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
 from frri.table.checks import check_complete
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from frri._util import Flags, Floats, Positions
-    from frri.learners._training import TrainingTable
+    from frri.learners.training import TrainingTable
     from frri.rules import Condition
 
 # Where a relation comes this near to 1 it may be meant to be 1.

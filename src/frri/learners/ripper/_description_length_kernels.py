@@ -1,6 +1,6 @@
 """Lists of rules for one class: what they cover, how many bits they take, objects to learn them from.
 
-`frri.learners.ripper._description_length` says what the bits are for. Interpreted, counting is array operations;
+`frri.learners.ripper.description_length` says what the bits are for. Interpreted, counting is array operations;
 compiled, it is loops. Lengths are compared with a tolerance, so the last bit of a logarithm decides nothing.
 """
 

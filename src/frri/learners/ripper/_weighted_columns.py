@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri.learners._weights import Weights, sums_by_key
 from frri.learners.ripper import _description_length_kernels as description_length
 from frri.learners.ripper import _threshold_kernels as thresholds
-from frri.learners.ripper._sorted_columns import SortedColumns
 from frri.learners.ripper._threshold_kernels import AT_LEAST, AT_MOST, EQUAL, ONE
+from frri.learners.ripper.grow import SortedColumns
+from frri.learners.training import Weights, sums_by_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri._util import Flags, Floats
-    from frri.learners._training import TrainingTable
-    from frri.learners.ripper._sorted_columns import Amounts, Integers, Tests
+    from frri.learners.ripper.grow import Amounts, Integers, Tests
+    from frri.learners.training import TrainingTable
     from frri.table import Attribute
 
 # Binary logarithm of the most units: their sums are exact as floating-point numbers.

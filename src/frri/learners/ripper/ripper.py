@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frri._util import short_repr
-from frri.learners._limits import LimitedRuleClassifier
-from frri.learners._parameters import random_numbers
-from frri.learners.ripper._class_rules import ClassProblem, CrispRule, Strategy
-from frri.learners.ripper._sorted_columns import NO_TESTS, without_redundant
 from frri.learners.ripper._weighted_columns import columns_of
+from frri.learners.ripper.class_rules import ClassProblem, CrispRule, Strategy
+from frri.learners.ripper.grow import NO_TESTS, without_redundant
+from frri.learners.rule_limits import LimitedRuleClassifier
+from frri.learners.validation import random_numbers
 from frri.rules import Rule, RuleSet
 from frri.rules.statistics import statistics_of_covers
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from frri._util import Flags, Floats
-    from frri.learners._training import TrainingTable
+    from frri.learners.training import TrainingTable
 
 
 class RIPPERClassifier(LimitedRuleClassifier):

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from frri._util import Flags, Floats, Positions, Words
-    from frri.learners._base import RuleClassifier
-    from frri.learners._training import TrainingTable
+    from frri.learners.base import RuleClassifier
+    from frri.learners.training import TrainingTable
 
 # Different objects that are asked about, at most: one number is to be found, and more cost time.
 MOST_OBJECTS = 1_000

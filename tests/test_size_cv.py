@@ -9,8 +9,8 @@ from sklearn.datasets import load_diabetes, load_wine
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
 from frri import AdditiveRulesClassifier, AdditiveRulesRegressor, CompactFRRIClassifier
-from frri.learners import _path
-from frri.learners._path import SizePath, sizes_between
+from frri.learners import size_cv
+from frri.learners.size_cv import SizePath, sizes_between
 
 # Typical values are those of the whole table, also in its parts; without them nothing is shared.
 CLASSIFIERS = [
@@ -24,8 +24,8 @@ CLASSIFIERS = [
 @pytest.fixture
 def few(monkeypatch):
     """Fewer sizes and parts: as good a test, and quicker."""
-    monkeypatch.setattr(_path, "SIZES", 3)
-    monkeypatch.setattr(_path, "FOLDS", 3)
+    monkeypatch.setattr(size_cv, "SIZES", 3)
+    monkeypatch.setattr(size_cv, "FOLDS", 3)
 
 
 def mixed_table(n=48):

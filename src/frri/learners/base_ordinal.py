@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from frri._util import Floats, short_repr
-from frri.learners._base import RuleClassifier
-from frri.learners._calibration import Calibration
-from frri.learners._training import TrainingTable, only_column
+from frri.learners.base import RuleClassifier
+from frri.learners.calibration import Calibration
+from frri.learners.training import TrainingTable, only_column
 from frri.rules import Label
 from frri.table import EncodedTable
 from frri.table.columns import ordered_categories

@@ -12,7 +12,7 @@ import numpy as np
 
 from frri import fuzzy
 from frri._twins import compiled, pays
-from frri.learners import _similarity_kernels as rough
+from frri.learners.quickrules import _similarity_kernels as rough
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,8 +1,15 @@
 """What all learners share: from any table to a matrix of numbers, from a ruleset to predictions."""
 
-from collections.abc import Collection, Iterable, Mapping
+import json
+import os
+import warnings
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from math import isfinite
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -12,18 +19,27 @@ from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from frri._util import Floats, Positions, Progress, check_n_jobs
-from frri.learners._calibration import Calibration, calibration_of
-from frri.learners._parameters import check_choice, check_count
-from frri.learners._path import SizePath
-from frri.learners._provenance import provenance
-from frri.learners._silence import warn_of_silence
-from frri.learners._training import NumberTable, Table, TrainingTable, named_labels, plain_labels
-from frri.learners._weights import check_class_weight, class_factors, with_weights
+from frri import __version__
+from frri._util import Floats, Positions, Progress, check_n_jobs, join_names
+from frri.learners.calibration import Calibration, calibration_of
+from frri.learners.size_cv import SizePath
+from frri.learners.training import (
+    NumberTable,
+    Table,
+    TrainingTable,
+    check_class_weight,
+    class_factors,
+    named_labels,
+    plain_labels,
+    with_weights,
+)
+from frri.learners.validation import check_choice, check_count
 from frri.rules import Label, Rule, RuleSet
 from frri.rules.attribute_shares import attribute_shares
 from frri.rules.rule import label_array
+from frri.rules.semantics import CLASS_RULES
 from frri.table import (
+    Attribute,
     EncodedTable,
     check_numbers,
     column_names,
@@ -356,3 +372,133 @@ def _without_marks(X: Any) -> Any:
         return array if array.ndim == 2 else X
     marks = np.frompyfunc(is_missing, 1, 1)(array).astype(bool)
     return np.where(marks, np.nan, array)
+
+
+# Parameters that leave rules out.
+LIMITS = {"max_rules": None, "max_conditions": None, "min_support": 0.0, "min_new_coverage": 0.0}
+
+
+def warn_of_silence(ruleset: RuleSet, parameters: Mapping[str, Any]) -> None:
+    """Say for which classes there is no rule, and why; rules that vote may do without for some.
+
+    And if there are more rules than there may be, for every class to have one.
+    """
+    votes = ruleset.semantics.name not in CLASS_RULES
+    most = parameters.get("max_rules")
+    if (
+        isinstance(most, Integral)
+        and most < len(ruleset.classes)
+        and len(ruleset) > most
+        and not votes
+    ):
+        warnings.warn(
+            f"max_rules is {most}, but there is at least one rule for each of the "
+            f"{len(ruleset.classes)} classes.",
+            UserWarning,
+            stacklevel=4,
+        )
+    if votes and (len(ruleset) or len(ruleset.classes) < 2):
+        return
+    heard = {rule.consequent for rule in ruleset}
+    silent = [c for c, label in enumerate(ruleset.classes) if label not in heard]
+    if not silent:
+        return
+    limits = [
+        f"{name}={parameters[name]}"
+        for name in LIMITS
+        if parameters.get(name, LIMITS[name]) != LIMITS[name]
+    ]
+    within = f" with {' and '.join(limits)}" if limits else ""
+    names = join_names(repr(ruleset.classes[c]) for c in silent)
+    warnings.warn(
+        f"There is no rule for {names}: {_reason(ruleset, silent, votes)}{within}.",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def _reason(ruleset: RuleSet, silent: list[int], votes: bool) -> str:
+    if votes:
+        return "no condition tells them apart well enough to be worth a rule"
+    if len(ruleset.classes) == 1:
+        return "all rows have this class, so that there is nothing to tell apart"
+    rows, all_rows = sum(ruleset.class_counts[c] for c in silent), sum(ruleset.class_counts)
+    too_few = "is too little" if rows == 1 else "are too few"
+    alike = f"{too_few}, or too much like rows of other classes, to make one"
+    return f"{rows:g} of {all_rows:g} rows {alike}"
+
+
+# Arrays with more values than this (an order of attributes for every row) are only described.
+MOST_VALUES = 1_000
+
+
+def provenance(
+    learner: str, parameters: Mapping[str, Any], attributes: Sequence[Attribute], n_rows: int
+) -> dict[str, Any]:
+    """Learner, version, parameters, date, rows and columns, as plain JSON values.
+
+    Parameters
+    ----------
+    learner : str
+    parameters : mapping
+        All parameters of the learner, as `get_params` gives them.
+    attributes : sequence of Attribute
+    n_rows : int
+        How many rows the rules were learned from.
+
+    Examples
+    --------
+    >>> about = provenance("FRRI", {"effort": 3}, [Attribute("age"), Attribute("size")], 150)
+    >>> about["parameters"], about["rows"], about["columns"]
+    ({'effort': 3}, 150, '...')
+    """
+    return {
+        "learner": learner,
+        "frri": __version__,
+        "parameters": {name: _plain(value) for name, value in parameters.items()},
+        "date": _now(),
+        "rows": n_rows,
+        "columns": column_digest(attributes),
+    }
+
+
+def column_digest(attributes: Sequence[Attribute]) -> str:
+    """A short text that changes with the name, the kind or the order of any column.
+
+    Examples
+    --------
+    >>> column_digest([Attribute("a")]) == column_digest([Attribute("a", 1, 2)])
+    True
+    >>> column_digest([Attribute("a")]) == column_digest([Attribute("a", kind="date")])
+    False
+    """
+    columns = [[attribute.name, attribute.kind] for attribute in attributes]
+    return sha256(json.dumps(columns).encode()).hexdigest()[:16]
+
+
+def _now() -> str:
+    """The moment in Greenwich, to the second; SOURCE_DATE_EPOCH sets it for files that must repeat."""
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    try:
+        moment = datetime.now(UTC) if given is None else datetime.fromtimestamp(int(given), UTC)
+    except (ValueError, OverflowError, OSError):
+        raise ValueError(
+            f"SOURCE_DATE_EPOCH must be a moderate number of seconds since 1970, got {given!r}."
+        ) from None
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON values; what has no such form is described."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist() if value.size <= MOST_VALUES else f"array of shape {value.shape}"
+    if isinstance(value, Mapping):
+        return {_plain(str(key)): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [*map(_plain, value)] if len(value) <= MOST_VALUES else f"{len(value)} values"
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        return value if isfinite(value) else str(value)
+    shown = value if isinstance(value, str) else type(value).__name__
+    return shown.encode(errors="backslashreplace").decode()

@@ -1,6 +1,6 @@
 """Sequential covering of classes by conjunctions of elementary tests: the loop of LEM2 and MODLEM.
 
-A small table (see `frri.learners.modlem._bins`) is searched with array operations here, so that it never
+A small table (see `frri.learners.modlem.bins`) is searched with array operations here, so that it never
 waits for a compiler; a large one in `frri.learners.modlem._sequential_covering_kernels` if numba is installed. Both find the same
 rules.
 """
@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from frri._twins import compiled, pays
-from frri.learners._parameters import LARGEST_COUNT
-from frri.learners._weights import sums_by_key
 from frri.learners.modlem import _sequential_covering_kernels as loops
+from frri.learners.training import sums_by_key
+from frri.learners.validation import LARGEST_COUNT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from frri._util import Flags, Floats, Ints, Positions
-    from frri.learners._weights import Weights
-    from frri.learners.modlem._bins import BinnedTable
     from frri.learners.modlem._sequential_covering_kernels import Found
     from frri.learners.modlem._split_search_kernels import Criterion
+    from frri.learners.modlem.bins import BinnedTable
+    from frri.learners.training import Weights
 
     # An attribute, and the first and the end of the bins that satisfy the test.
     Test = tuple[int, int, int]

@@ -16,8 +16,8 @@ from frri.table.encoding import describe_columns
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from frri.learners._base import RuleClassifier, RuleLearner
-    from frri.learners._training import NumberTable, TrainingTable
+    from frri.learners.base import RuleClassifier, RuleLearner
+    from frri.learners.training import NumberTable, TrainingTable
 
     Part = TypeVar("Part", TrainingTable, NumberTable)
 

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from frri.learners._base import RuleClassifier
-from frri.learners._parameters import check_count, check_share
-from frri.learners._weights import Weights
+from frri.learners.base import RuleClassifier
+from frri.learners.training import Weights
+from frri.learners.validation import check_count, check_share
 from frri.rules.matching import COVERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from frri._util import Flags, Ints, Positions
-    from frri.learners._training import TrainingTable
+    from frri.learners.training import TrainingTable
     from frri.rules import RuleSet
 
 Part = TypeVar("Part")

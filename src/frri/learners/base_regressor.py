@@ -8,10 +8,9 @@ from scipy.sparse import issparse
 from sklearn.base import RegressorMixin
 
 from frri._util import Flags, Floats
-from frri.learners._base import RuleLearner
-from frri.learners._parameters import check_share
-from frri.learners._training import NumberTable, named_labels
-from frri.learners._weights import weighted_objects, with_weights
+from frri.learners.base import RuleLearner
+from frri.learners.training import NumberTable, named_labels, weighted_objects, with_weights
+from frri.learners.validation import check_share
 from frri.rules.conformal import half_widths
 from frri.table import EncodedTable, column_names
 from frri.table.checks import warn_about_columns
