@@ -17,8 +17,8 @@ import numpy as np
 from frri import FRRIClassifier, FURIAClassifier, RIPPERClassifier
 from frri.compare.datasets import NAMES, load
 from frri.compare.folds import assign_folds
-from frri.rules.curve import adding_order
 from frri.rules.measures import balanced_accuracy
+from frri.rules.rule_statistics import order_by_coverage
 
 SHARES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.0)
 LEARNERS = {
@@ -54,7 +54,7 @@ def _curve(model, data, fold):
         warnings.simplefilter("ignore")
         rules = model.fit(*train).ruleset_
     tree = rules.hierarchy(*train)
-    order, always = adding_order(rules, rules.covers(train[0]))
+    order, always = order_by_coverage(rules, rules.covers(train[0]))
     rows = []
     for share in SHARES:
         size = max(tree.sizes[0], round(share * len(rules)))

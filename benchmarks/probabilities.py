@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from frri.compare.datasets import NAMES, load
 from frri.learners.registry import LEARNERS
-from frri.rules.class_measures import brier_score
+from frri.rules.measures import brier_score
 
 # Without class weights probabilities are those of the table; with them, of one with classes of equal size.
 MODELS = {

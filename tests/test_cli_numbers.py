@@ -13,7 +13,7 @@ from frri import RuleSet
 from frri.cli import main
 from frri.export import FORMATS
 from frri.learners.registry import rule_learners
-from frri.rules.number_measures import number_quality
+from frri.rules.measures import measure_regression
 
 FIT = ["fit", "houses.csv", "--target", "price", "--task", "regression"]
 
@@ -126,13 +126,15 @@ def test_measures_are_those_of_scikit_learn_and_intervals_hold_their_level():
     y = x + generator.gamma(6.0, 0.3, len(x))
     answers = LinearRegression().fit(x[:, None], y).predict(x[:, None])
     weights = generator.uniform(size=50)
-    found = number_quality(y[:50], answers[:50], weights)
+    found = measure_regression(y[:50], answers[:50], weights)
     same = {"sample_weight": weights}
     assert found.r2 == pytest.approx(r2_score(y[:50], answers[:50], **same))
     assert found.rmse == pytest.approx(root_mean_squared_error(y[:50], answers[:50], **same))
     assert found.mae == pytest.approx(mean_absolute_error(y[:50], answers[:50], **same))
-    whole = number_quality(y, answers)
-    parts = [number_quality(y[k : k + 300], answers[k : k + 300]) for k in range(0, 120_000, 300)]
+    whole = measure_regression(y, answers)
+    parts = [
+        measure_regression(y[k : k + 300], answers[k : k + 300]) for k in range(0, 120_000, 300)
+    ]
     for name in ("r2", "rmse", "mae"):
         true = getattr(whole, name)
         held = [
@@ -142,7 +144,7 @@ def test_measures_are_those_of_scikit_learn_and_intervals_hold_their_level():
 
 
 def test_constant_numbers_and_single_rows_are_judged():
-    assert number_quality(np.full(3, 2.0), np.full(3, 2.0)).r2 == 1.0
-    assert number_quality(np.full(3, 2.0), np.full(3, 2.5)).r2 == 0.0
-    one = number_quality(np.array([2.0]), np.array([3.0]))
+    assert measure_regression(np.full(3, 2.0), np.full(3, 2.0)).r2 == 1.0
+    assert measure_regression(np.full(3, 2.0), np.full(3, 2.5)).r2 == 0.0
+    one = measure_regression(np.array([2.0]), np.array([3.0]))
     assert (one.mae, one.rmse, one.mae_interval) == (1.0, 1.0, (1.0, 1.0))

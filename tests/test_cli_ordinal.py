@@ -9,7 +9,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from frri import RuleSet
 from frri.cli import main
-from frri.rules.ordered_measures import ordered_quality, quadratic_kappa
+from frri.rules.measures import measure_ordinal, quadratic_kappa
 
 ORDER = ["poor", "fair", "good"]
 
@@ -112,6 +112,6 @@ def test_measures_by_weight():
     assert quadratic_kappa(true, told, 4, weights) == pytest.approx(
         quadratic_kappa(true[rows], told[rows], 4)
     )
-    one, other = ordered_quality(true, told, 4, weights), ordered_quality(true[rows], told[rows], 4)
+    one, other = measure_ordinal(true, told, 4, weights), measure_ordinal(true[rows], told[rows], 4)
     assert (one.mae, one.median, one.median_mae) == (other.mae, other.median, other.median_mae)
     assert quadratic_kappa(true[:1], true[:1], 4) == 0.0

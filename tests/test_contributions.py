@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from frri import Attribute, NumericCondition, Rule, RuleSet
 from frri.report.decisions import decided_rows
-from frri.rules.contributions import carrying_rules
+from frri.rules.contributions import find_largest_contributor
 from frri.rules.semantics import MEANINGS
 from naive_semantics import carrying
 from thorough import often
@@ -61,7 +61,7 @@ def models(draw, name):
 def test_the_rule_with_the_largest_part_carries(name, data):
     ruleset = data.draw(models(name))
     rows = np.array([[a, b] for a in (0, 1.5, 2, 4, 7.25, 9, np.nan) for b in (2.0, 7.0)])
-    found = carrying_rules(ruleset, rows)
+    found = find_largest_contributor(ruleset, rows)
     model = json.loads(ruleset.to_json())
     for row, carried in zip(rows.tolist(), found.tolist(), strict=True):
         values = [None if np.isnan(value) else value for value in row]
@@ -75,14 +75,14 @@ def test_where_one_rule_decides_none_carries():
     others = set(MEANINGS) - set(SHARED)
     for name in others:
         ruleset = RuleSet((), (Attribute("a", 0, 9),), ("x", "y"), semantics=name)
-        assert carrying_rules(ruleset, np.zeros((3, 1))) is None
+        assert find_largest_contributor(ruleset, np.zeros((3, 1))) is None
 
 
 def test_many_rows_are_looked_at_in_blocks(monkeypatch):
     rules = tuple(Rule((NumericCondition("a", k, k),), 1.0 + k) for k in range(3))
     ruleset = RuleSet(rules, (Attribute("a", 0, 9),), semantics="added-contributions", base=(0,))
     rows = np.arange(20.0).reshape(-1, 1) / 4
-    whole = carrying_rules(ruleset, rows)
+    whole = find_largest_contributor(ruleset, rows)
     monkeypatch.setattr("frri.rules.contributions.BLOCK", 7)
-    assert np.array_equal(carrying_rules(ruleset, rows), whole)
+    assert np.array_equal(find_largest_contributor(ruleset, rows), whole)
     assert set(whole.tolist()) == {0, 1, 2}

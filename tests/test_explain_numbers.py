@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.cli import main
 from frri.explain.counterfactual import smallest_change
-from frri.explain.counterfactual.goal import NumberGoal
+from frri.explain.counterfactual.bounds import NumberGoal
 from frri.table import to_matrix
 from thorough import often
 

@@ -22,19 +22,19 @@ from sklearn.metrics import (
 from frri import Attribute, MODLEMClassifier, NumericCondition, Rule, RuleSet
 from frri.cli import main
 from frri.report.facts import facts
-from frri.rules import compare
-from frri.rules.class_measures import brier_score, class_qualities, majority
+from frri.rules import compare, measures
+from frri.rules.contributions import permutation_importance
 from frri.rules.drift import drift, fewer
 from frri.rules.measures import (
     accuracy,
     balanced_accuracy,
+    brier_score,
     confusion,
-    importance,
-    overlap,
-    quality,
-    to_frame,
+    majority,
+    measure_classes,
     wilson,
 )
+from frri.rules.rule_statistics import overlap, quality, to_frame
 from thorough import often
 
 GENERATOR = np.random.default_rng(0)
@@ -89,11 +89,11 @@ def test_overlap_counts_common_rows():
 
 
 def test_the_attribute_that_decides_is_the_important_one():
-    found = importance(RULES, X, Y)
+    found = permutation_importance(RULES, X, Y)
     assert found[0].attribute == "a"
     assert found[0].drop > 0.2
     assert {one.attribute: one.rules for one in found} == {"a": 2, "b": 1, "c": 0}
-    assert found == importance(RULES, X, Y)
+    assert found == permutation_importance(RULES, X, Y)
 
 
 def test_importance_of_attributes_where_numbers_are_predicted_is_what_r_squared_loses():
@@ -101,7 +101,9 @@ def test_importance_of_attributes_where_numbers_are_predicted_is_what_r_squared_
     attributes = tuple(Attribute(name, 0, 1) for name in "abc")
     rules = RuleSet((high,), attributes, semantics="added-contributions", base=(1.0,))
     truth = 1.0 + 5.0 * (X[:, 0] >= 0.5) + GENERATOR.normal(size=len(X))
-    found = {one.attribute: one for one in importance(rules, X, truth, repeats=2, seed=3)}
+    found = {
+        one.attribute: one for one in permutation_importance(rules, X, truth, repeats=2, seed=3)
+    }
     random, lost = np.random.default_rng(3), []
     for _ in range(2):
         shuffled = X.copy()
@@ -112,7 +114,7 @@ def test_importance_of_attributes_where_numbers_are_predicted_is_what_r_squared_
     assert found["b"].drop == found["c"].drop == 0
     truth[4] = np.nan
     with pytest.raises(ValueError, match="holds nan in row 5; correct the row or drop it"):
-        importance(rules, X, truth)
+        permutation_importance(rules, X, truth)
     with pytest.raises(ValueError, match="holds nan in row 5"):
         rules.score(X, truth)
 
@@ -128,7 +130,7 @@ def test_importance_of_attributes_where_numbers_are_predicted_is_what_r_squared_
 )
 def test_importance_of_what_cannot_be_measured(rows, label, repeats, said):
     with pytest.raises(ValueError, match=said):
-        importance(RULES, X[:rows], [label] * rows, repeats=repeats)
+        permutation_importance(RULES, X[:rows], [label] * rows, repeats=repeats)
 
 
 def test_the_same_table_does_not_drift():
@@ -195,7 +197,7 @@ def test_measures_of_classes_are_those_of_scikit_learn(n_classes):
     shares = generator.integers(1, 4, (200, n_classes)).astype(float)
     shares /= shares.sum(axis=1, keepdims=True)
     decided = shares.argmax(axis=1)
-    found = class_qualities(classes, decided, shares)
+    found = measure_classes(classes, decided, shares)
     expected = precision_recall_fscore_support(classes, decided, labels=range(n_classes))
     figures = [[one.precision, one.recall, one.f1, one.rows] for one in found]
     np.testing.assert_allclose(figures, np.column_stack(expected))
@@ -208,7 +210,14 @@ def test_measures_of_classes_are_those_of_scikit_learn(n_classes):
 
 def test_measures_of_classes_that_do_not_occur_are_none():
     shares = np.array([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
-    first, second, third = class_qualities(np.array([0, 0]), np.array([0, 1]), shares)
+    first, second, third = measure_classes(np.array([0, 0]), np.array([0, 1]), shares)
     assert (first.precision, first.recall, first.auc) == (1.0, 0.5, None)
     assert (second.precision, second.recall, second.f1) == (0.0, None, 0.0)
     assert (third.precision, third.recall, third.f1, third.auc) == (None, None, None, None)
+
+
+def test_names_that_moved_out_of_measures_are_found_with_a_warning():
+    with pytest.warns(FutureWarning, match=r"frri\.rules\.rule_statistics\.quality"):
+        assert measures.quality is quality
+    with pytest.raises(AttributeError, match="no attribute 'goodness'"):
+        _ = measures.goodness

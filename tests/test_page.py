@@ -19,8 +19,8 @@ from frri.fuzzy import T_NORMS
 from frri.learners.base import RuleClassifier
 from frri.report import facts, write_report
 from frri.report.opening import recognised
-from frri.rules.contributions import carrying_rules
-from frri.rules.measures import overlap
+from frri.rules.contributions import find_largest_contributor
+from frri.rules.rule_statistics import overlap
 from frri.rules.semantics import Semantics
 from frri.rules.text import condition_text
 from frri.table import to_matrix
@@ -325,7 +325,7 @@ def test_votes_are_added_up_as_in_python(visit, tmp_path):
 
 def check_carried(page, model, rows, labels):
     """Who carries how many rows, how many rightly, and as wide they are drawn at the head."""
-    carrying = carrying_rules(model, to_matrix(rows, model.attributes))
+    carrying = find_largest_contributor(model, to_matrix(rows, model.attributes))
     right = model.predict(rows) == labels
     strands = []
     for r in range(len(model)):

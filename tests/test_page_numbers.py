@@ -22,10 +22,12 @@ from frri.cli import main
 from frri.report import facts, report_html
 from frri.report.numbers import levels_of
 from frri.rules.conformal import half_width
-from frri.rules.contributions import carrying_rules
-from frri.rules.mean_shares import mean_shares
-from frri.rules.measures import importance
-from frri.rules.number_measures import number_quality
+from frri.rules.contributions import (
+    compute_mean_fractions,
+    find_largest_contributor,
+    permutation_importance,
+)
+from frri.rules.measures import measure_regression
 from frri.table import to_matrix
 
 # A third of the rows is enough to tell numbers apart, and learned in a tenth of the time.
@@ -59,14 +61,14 @@ def said_by(ruleset):
 
 def test_the_head_says_how_far_off_it_is(shown_model):
     ruleset, page = shown_model
-    found = number_quality(Y.to_numpy(), ruleset.predict(X))
+    found = measure_regression(Y.to_numpy(), ruleset.predict(X))
     assert page.inner_text("#opening") == (
         f"{len(ruleset)} rules, off by {SHOW(found.mae)} on average on {len(X)} given rows (R2 {found.r2:.2f}); "
         f"always answering the mean {SHOW(found.mean)}: off by {SHOW(found.mean_mae)}. "
         "If the rules were learned from these rows, others will be predicted less well."
     )
     assert page.inner_text("[data-figure='off by'] .big") == SHOW(found.mae)
-    carrying = carrying_rules(ruleset, to_matrix(X, ruleset.attributes))
+    carrying = find_largest_contributor(ruleset, to_matrix(X, ruleset.attributes))
     strands = page.locator("#glance .flow path title").all_text_contents()
     drawn = {int(one.split()[1][:-1]): int(one.split()[2]) for one in strands if one[:5] == "rule "}
     assert len(drawn) >= min(6, len(set(carrying.tolist()) - {-1}))
@@ -83,7 +85,7 @@ def test_the_head_says_how_far_off_it_is(shown_model):
 def test_the_matrix_is_ordered_by_rows_carried_or_by_what_rules_say(shown_model):
     ruleset, page = shown_model
     page.click("#tab-rules")
-    carrying = carrying_rules(ruleset, to_matrix(X, ruleset.attributes))
+    carrying = find_largest_contributor(ruleset, to_matrix(X, ruleset.attributes))
     carried = np.array([(carrying == r).sum() for r in range(len(ruleset))])
     assert shown(page) == (np.argsort(-carried, kind="stable") + 1).tolist()
     assert page.locator(".nobody").count() == int((carrying < 0).any())
@@ -133,7 +135,7 @@ def test_what_if_predicts_and_explains_as_python_does(shown_model):
         assert total == pytest.approx(answers[i], abs=0.05 * len(steps))
     else:
         assert page.inner_text(".interval-text") == ""
-        shares = mean_shares(ruleset, to_matrix(X.iloc[[i]], ruleset.attributes))[0]
+        shares = compute_mean_fractions(ruleset, to_matrix(X.iloc[[i]], ruleset.attributes))[0]
         listed = page.locator(".shares li").all_inner_texts()
         assert len(listed) == (shares > 0).sum()
         for text in listed:
@@ -185,7 +187,7 @@ def test_the_overview_has_the_measures_and_fits_a_phone_in_the_dark(shown_model)
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size(PHONE)
     page.click("#tab-overview")
-    found = number_quality(Y.to_numpy(), ruleset.predict(X))
+    found = measure_regression(Y.to_numpy(), ruleset.predict(X))
     told = dict(
         zip(
             *(page.locator(f".errors {part}").all_inner_texts() for part in ("dt", "dd")),
@@ -225,7 +227,7 @@ def test_edits_are_measured_listed_logged_and_undone(shown_model, tmp_path):
         page.wait_for_selector("body:not([aria-busy])")
         edited = download(page, tmp_path)
         answers = edited.predict(X)
-        found = number_quality(Y.to_numpy(), answers)
+        found = measure_regression(Y.to_numpy(), answers)
         assert figure(page, "Off by") == SHOW(found.mae)
         assert figure(page, "Root mean squared error") == SHOW(found.rmse)
         assert f"off by {SHOW(found.mae)} on average (was" in page.inner_text("#opening")
@@ -254,7 +256,7 @@ def test_edits_are_measured_listed_logged_and_undone(shown_model, tmp_path):
     assert edited[0].conditions[0] != ruleset[0].conditions[0]
     assert [entry["reason"] for entry in edited.about["log"]] == ["a guess", ""]
     page.click("#tab-rules")
-    carrying = carrying_rules(edited, to_matrix(X, edited.attributes))
+    carrying = find_largest_contributor(edited, to_matrix(X, edited.attributes))
     for r in range(len(edited)):
         carried = page.inner_text(f"[data-rule='{r + 1}'] .col-decides")
         assert carried == str((carrying == r).sum())
@@ -262,7 +264,7 @@ def test_edits_are_measured_listed_logged_and_undone(shown_model, tmp_path):
     settle(page)
     assert page.inner_text(".interval-text") == ""
     page.click("#tab-overview")
-    quality = number_quality(Y.to_numpy(), edited.predict(X))
+    quality = measure_regression(Y.to_numpy(), edited.predict(X))
     assert page.inner_text(".errors .figure") == SHOW(quality.mae)
     page.click("#tab-cases")
     page.select_option("#case-filter", "high")
@@ -319,7 +321,7 @@ def test_facts_of_numbers_are_checked_and_measured():
     assert counts.sum(axis=0).tolist() == [1, 2]
     assert known["attributes"][0]["importance"] > known["attributes"][1]["importance"]
     # A constant number has no R squared to lose.
-    assert {one.drop for one in importance(MIXED, ROWS, np.ones(3))} == {0.0}
+    assert {one.drop for one in permutation_importance(MIXED, ROWS, np.ones(3))} == {0.0}
     with pytest.raises(ValueError, match="Expected 3 numbers, one per row, got 2"):
         facts(MIXED, ROWS, truth[:2])
     with pytest.raises(ValueError, match="holds 'many' in row 1, which is not a number"):

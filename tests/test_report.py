@@ -16,7 +16,7 @@ from frri.report import facts, report_html, write_report
 from frri.report.opening import opening
 from frri.report.packing import pack_codes, pack_flags, pack_numbers
 from frri.report.scripts import page_script
-from frri.rules.contributions import carrying_rules
+from frri.rules.contributions import find_largest_contributor
 from frri.rules.semantics import CLASSIFICATION, Support
 from frri.table import to_matrix
 
@@ -115,7 +115,7 @@ def test_where_rules_vote_the_one_with_the_largest_part_is_told():
     votes = small(semantics="softmax-votes", base=(0.0, 0.75))
     found = facts(votes, ROWS, LABELS)
     # The first row goes to the base, which no rule for y helps; 0.9 for x overcomes it in the second to last.
-    carrying = carrying_rules(votes, to_matrix(ROWS, votes.attributes))
+    carrying = find_largest_contributor(votes, to_matrix(ROWS, votes.attributes))
     assert (unpack(found["data"]["deciding"]).astype(int) - 1).tolist() == carrying.tolist()
     assert [known["decides"]["rows"] for known in found["rules"]] == [
         (carrying == r).sum() for r in range(2)

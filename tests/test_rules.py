@@ -31,8 +31,8 @@ from frri import (
 )
 from frri.rules import _prediction as bulk
 from frri.rules import compare
+from frri.rules.contributions import permutation_importance
 from frri.rules.inference import Decision
-from frri.rules.measures import importance
 from frri.rules.text import condition_text, ruleset_html
 from frri.table import number_text
 from thorough import often
@@ -752,7 +752,7 @@ def test_labels_keep_null_characters_at_their_ends():
     assert [s.precision for s in rules.statistics(table, labels)] == [1.0] * 4
     assert compare(rules, rules, table, labels).accuracy == (1.0, 1.0)
     assert compare(rules, rules.without_rule(0), table, labels).accuracy == (1.0, 0.75)
-    assert importance(rules, table, labels)[0].drop > 0
+    assert permutation_importance(rules, table, labels)[0].drop > 0
     for y in (labels, tuple(labels), pd.Series(labels), pl.Series(labels)):
         learner = FRRIClassifier().fit(table, y)
         assert learner.predict(table).tolist() == labels

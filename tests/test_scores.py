@@ -25,8 +25,8 @@ from frri import (
 from frri import _util as progress
 from frri.learners.calibration import MOST_OBJECTS, halves
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
-from frri.rules.attribute_shares import attribute_shares
-from frri.rules.probabilities import trusted
+from frri.rules.contributions import feature_importances
+from frri.rules.probabilities import shrink_to_priors
 from thorough import often
 
 IRIS = load_iris(return_X_y=True, as_frame=True)
@@ -84,7 +84,7 @@ def test_importances_from_the_definition():
             again = [c.attribute for c in rule.conditions].count(condition.attribute)
             expected[condition.attribute] += rule.weight * covered / len(used) / again
     total = sum(expected.values())
-    assert attribute_shares(rules) == pytest.approx([v / total for v in expected.values()])
+    assert feature_importances(rules) == pytest.approx([v / total for v in expected.values()])
 
 
 def test_importances_where_numbers_are_added_and_where_nothing_is_used():
@@ -93,9 +93,9 @@ def test_importances_where_numbers_are_added_and_where_nothing_is_used():
     assert shares.sum() == pytest.approx(1)
     small = [Rule((NumericCondition.below(name, 0),), size) for name, size in (("a", -3), ("b", 1))]
     rules = RuleSet(tuple(small), (Attribute("a"), Attribute("b")), semantics="added-contributions")
-    assert attribute_shares(rules).tolist() == [0.75, 0.25]
+    assert feature_importances(rules).tolist() == [0.75, 0.25]
     nothing = RuleSet((Rule((), 0),), (Attribute("a"),), (0, 1))
-    assert attribute_shares(nothing).tolist() == [0.0]
+    assert feature_importances(nothing).tolist() == [0.0]
 
 
 # ---------------------------------------------------------------- score
@@ -257,7 +257,7 @@ def test_classes_ahead_are_levelled_by_the_definition(seed, n_classes, trust):
     shares /= shares.sum(axis=1, keepdims=True)
     sizes = random.integers(0, 9, n_classes) + 0.5
     decided = shares.argmax(axis=1)
-    found = trusted(shares, decided, trust, sizes)
+    found = shrink_to_priors(shares, decided, trust, sizes)
     for row, own, mine in zip(shares.tolist(), decided.tolist(), found, strict=True):
         model = {"trust": trust, "classes": list(range(n_classes)), "class_counts": sizes.tolist()}
         expected = naive_semantics.trusted(model, {"answer": own, "probabilities": row})

@@ -12,8 +12,8 @@ import numpy as np
 
 from frri._util import Flags, Floats, import_optional
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
-from frri.rules.measures import quality
-from frri.rules.rule import given_labels
+from frri.rules.rule import as_labels
+from frri.rules.rule_statistics import quality
 from frri.rules.text import conclusion_text, condition_text
 from frri.rules.tradeoff import Frontier
 from frri.table import Attribute, to_matrix
@@ -293,7 +293,7 @@ def _groups(ruleset: RuleSet, matrix: Floats | None, labels: Any) -> list[tuple[
         return []
     if labels is None:
         return [(None, np.ones(len(matrix), dtype=bool))]
-    values = given_labels(labels)
+    values = as_labels(labels)
     if values.shape != (len(matrix),):
         raise ValueError(f"Expected {len(matrix)} labels, one per row, got shape {values.shape}.")
     return [(label, values == label) for label in ruleset.classes]

@@ -27,12 +27,19 @@ from frri.cli.parser import Parser
 from frri.cli.strangers import Strangers
 from frri.cli.tables import add_reading_options, add_unlabelled_option, read_labelled
 from frri.rules import RuleSet
-from frri.rules.class_measures import brier_score, class_qualities, majority
-from frri.rules.drift import RuleDrift, drift, seen_in_training
-from frri.rules.measures import accuracy, balanced_accuracy, confusion, wilson
-from frri.rules.number_measures import number_quality
-from frri.rules.ordered_measures import ordered_quality
-from frri.rules.statistics import class_positions
+from frri.rules.drift import RuleDrift, drift, is_training_table
+from frri.rules.measures import (
+    accuracy,
+    balanced_accuracy,
+    brier_score,
+    confusion,
+    majority,
+    measure_classes,
+    measure_ordinal,
+    measure_regression,
+    wilson,
+)
+from frri.rules.rule_statistics import class_positions
 from frri.table import EncodedTable
 
 EXAMPLES = """\
@@ -68,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     for note in strangers.notes():
         say(f"note: {one_line(note)}")
     if ruleset.task == "regression":
-        quality = number_quality(truth, ruleset.predict(table))
+        quality = measure_regression(truth, ruleset.predict(table))
         facts, text = asdict(quality), _text_of_numbers(asdict(quality))
     else:
         facts, text = _class_facts(ruleset, table, truth)
@@ -90,7 +97,7 @@ def _class_facts(
     drifted: tuple[RuleDrift, ...] = ()
     if all(rule.statistics is not None for rule in ruleset):
         drifted = drift(ruleset, table, truth)
-        if seen_in_training(ruleset, table, truth):
+        if is_training_table(ruleset, table, truth):
             say(
                 "note: every rule does just what it did in training: these seem to be the rows that the "
                 "rules were learned from, where accuracy flatters; evaluate on others."
@@ -109,14 +116,14 @@ def _class_facts(
         "class_measures": [
             {"class": label, **asdict(one)}
             for label, one in zip(
-                ruleset.classes, class_qualities(classes, decided, probabilities), strict=True
+                ruleset.classes, measure_classes(classes, decided, probabilities), strict=True
             )
         ],
         "confusion": cells.tolist(),
         "rules": [asdict(rule) | {"rule": rule.rule + 1} for rule in drifted],
     }
     if ruleset.task == "ordinal":
-        quality = ordered_quality(classes, decided, len(ruleset.classes))
+        quality = measure_ordinal(classes, decided, len(ruleset.classes))
         facts |= asdict(quality) | {"median": ruleset.classes[quality.median]}
     return facts, _text(facts, drifted)
 

@@ -12,10 +12,14 @@ from numpy.typing import NDArray
 
 from frri._util import Floats, Positions
 from frri.cli.console import one_line
-from frri.rules.class_measures import majority
-from frri.rules.measures import wilson
-from frri.rules.number_measures import number_quality
-from frri.rules.ordered_measures import OrderedQuality, ordered_quality, quadratic_kappa
+from frri.rules.measures import (
+    OrdinalQuality,
+    majority,
+    measure_ordinal,
+    measure_regression,
+    quadratic_kappa,
+    wilson,
+)
 
 Weights = Floats | None
 
@@ -75,7 +79,7 @@ class _Explained:
     name, stratified = "R2", False
 
     def score(self, truth: NDArray[Any], answers: NDArray[Any], weights: Weights) -> float:
-        return number_quality(truth, answers, weights).r2
+        return measure_regression(truth, answers, weights).r2
 
     def constant(self, truth: NDArray[Any], weights: Weights) -> Any:
         return float(np.average(truth, weights=weights))
@@ -86,10 +90,10 @@ class _Explained:
     def interval(
         self, truth: NDArray[Any], answers: NDArray[Any], weights: Weights
     ) -> tuple[float, float]:
-        return number_quality(truth, answers, weights).r2_interval
+        return measure_regression(truth, answers, weights).r2_interval
 
     def beside(self, truth: NDArray[Any], answers: NDArray[Any], weights: Weights) -> str:
-        return f", off by {number_quality(truth, answers, weights).mae:.4g} on average"
+        return f", off by {measure_regression(truth, answers, weights).mae:.4g} on average"
 
 
 class _Ordered:
@@ -121,8 +125,8 @@ class _Ordered:
 
     def _quality(
         self, truth: NDArray[Any], answers: NDArray[Any], weights: Weights
-    ) -> OrderedQuality:
-        return ordered_quality(*self._places(truth, answers), len(self.place), weights)
+    ) -> OrdinalQuality:
+        return measure_ordinal(*self._places(truth, answers), len(self.place), weights)
 
     def _places(self, truth: NDArray[Any], answers: NDArray[Any]) -> tuple[Positions, Positions]:
         of_truth, of_answers = (

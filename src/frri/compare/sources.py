@@ -13,7 +13,7 @@ from frri.compare.datasets import NAMES, Dataset, class_names, load
 from frri.readers import read_table
 from frri.readers.keel import read_keel
 from frri.readers.training import read_training, split_training
-from frri.rules.rule import given_labels
+from frri.rules.rule import as_labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,7 +117,7 @@ def _from_pair(X: Any, y: Any, *, name: str, target: str | None) -> Dataset:
     label = target or str(getattr(y, "name", None) or "class")
     while label in frame.columns:
         label += "_"
-    classes = given_labels(y).ravel()
+    classes = as_labels(y).ravel()
     if len(classes) != len(frame):
         raise ValueError(
             f"{name}: the table has {len(frame)} rows but there are {len(classes)} labels"

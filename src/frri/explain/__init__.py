@@ -6,17 +6,8 @@ ranges (a new category, or a value instead of a missing one, costs 1). Values st
 range, and every reported change has been tried on the ruleset.
 """
 
-from frri.explain.explanation import (
-    AttributeChange,
-    Change,
-    ConditionMatch,
-    Explanation,
-    Obstacle,
-    Rival,
-    RuleMatch,
-    Step,
-)
-from frri.explain.row import explain
+from frri.explain.explanation import AttributeChange, Change, Explanation, explain
+from frri.explain.matches import ConditionMatch, Obstacle, Rival, RuleMatch, Step
 
 __all__ = [
     "AttributeChange",

@@ -1,101 +1,24 @@
 """What is known about one decision, as plain immutable objects."""
 
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
+from math import isfinite
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from frri._util import Floats
 from frri.explain import text
-from frri.rules import Label
+from frri.explain.counterfactual import smallest_change
+from frri.explain.counterfactual.bounds import NumberGoal, altered
+from frri.explain.counterfactual.rounding import python_value, readable
+from frri.explain.matches import Facts, Rival, RuleMatch, Step
+from frri.explain.parse_row import one_row, shown_value
+from frri.rules import Label, RuleSet
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-@dataclass(frozen=True)
-class ConditionMatch:
-    """One condition and the row: its text, the row's value, how far it holds."""
-
-    attribute: str
-    condition: str
-    value: str
-    membership: float
-
-
-@dataclass(frozen=True)
-class RuleMatch:
-    """One rule and the row.
-
-    Parameters
-    ----------
-    index : int
-        Its position in the ruleset.
-    consequent : label
-    degree, weight : float
-        How far its conditions hold together, and what a full match counts.
-    contribution : float
-        What it adds to its class: weight times degree, in a list 1 for the rule that decides; in a
-        weighted mean its share. Where
-        rules add to a base: what it adds to the number predicted, or to the lead of the class decided
-        for over the next one (see `Explanation.base`).
-    conditions : tuple of ConditionMatch
-    """
-
-    index: int
-    consequent: Label
-    degree: float
-    weight: float
-    contribution: float
-    conditions: tuple[ConditionMatch, ...]
-
-    @property
-    def weakest(self) -> ConditionMatch | None:
-        """The condition that holds least; None for a rule without conditions."""
-        return min(self.conditions, key=lambda c: c.membership, default=None)
-
-
-@dataclass(frozen=True)
-class Obstacle:
-    """A condition that holds too little: the row's value, and the value needed (see `Rival.aim`)."""
-
-    attribute: str
-    value: str
-    needed: str
-
-
-@dataclass(frozen=True)
-class Rival:
-    """Another class: its best rule for the row, and what keeps that rule from winning.
-
-    Parameters
-    ----------
-    label : label
-    score : float
-    rule : RuleMatch or None
-        Its best rule; None if no rule speaks for it.
-    reason : str
-        How that rule stands.
-    aim : str
-        What the values of `obstacles` are needed for: to fire, to hold fully, or to count as much as
-        the rule that decided does now. They look at this rule alone. A smaller change may do, because
-        the rule that decided may count less after it, or because another rule takes over: see `Change`.
-    obstacles : tuple of Obstacle
-        Empty where no value of a single attribute stands in the way.
-    """
-
-    label: Label
-    score: float
-    rule: RuleMatch | None
-    reason: str
-    aim: str = ""
-    obstacles: tuple[Obstacle, ...] = ()
-
-
-@dataclass(frozen=True)
-class Step:
-    """A class of several ordered ones: how probable it is to be at least this one, and why."""
-
-    label: Label
-    share: float
-    why: str
 
 
 @dataclass(frozen=True)
@@ -208,3 +131,179 @@ class Explanation:
         It needs pandas.
         """
         return text.frame(self)
+
+
+def explain(
+    ruleset: RuleSet,
+    row: Any,
+    *,
+    unchangeable: str | Collection[str] = (),
+    at_least: Label | None = None,
+    at_most: Label | None = None,
+    effort: int = 10_000,
+) -> Explanation:
+    """Explain the decision of a ruleset about one row, or the number that it predicts.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    row : mapping, Series, named tuple, table of one row, or sequence in the order of the attributes
+    unchangeable : str or collection of str
+        The attribute, or those, that the smallest change must leave alone.
+    at_least, at_most : label, optional
+        Where classes are ordered, or numbers predicted: what the smallest change is to bring about, one of
+        the two; by default any other decision, and no change of numbers.
+    effort : int
+        How much work the search for the smallest change may do, in boxes of objects looked at; 0
+        leaves it out.
+
+    Returns
+    -------
+    Explanation
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rules = RuleSet(
+    ...     (
+    ...         Rule((NumericCondition("glucose", core_high=105, support_high=191),), "no", 0.9),
+    ...         Rule((NumericCondition("glucose", 100, 180),), "yes", 0.8),
+    ...     ),
+    ...     (Attribute("glucose", 44, 199),), ("no", "yes"), target="diabetes",
+    ... )
+    >>> print(explain(rules, {"glucose": 170}))
+    Predicted diabetes = yes because rule 2 holds to 0.88 and counts 0.70: glucose >= 180 (fades, ends at 100) holds to 0.88 (glucose = 170).
+    For 'no', rule 1 counts 0.22; to count as much as rule 2 does now (0.70): glucose = 170, needed at most 124.1.
+    The smallest change that alters the decision: 'no' by rule 1 if glucose were 146 instead of 170.
+
+    At 124.1 rule 1 would count 0.70. At 146 it counts less, but by then rule 2 counts even less than that.
+
+    Where rules add to a base, their contributions are listed from the largest to the smallest:
+
+    >>> old = Rule((NumericCondition("age", core_low=60, support_low=60),), -30.0)
+    >>> large = Rule((NumericCondition("rooms", 2, 6),), 80.0)
+    >>> ages = Attribute("age", 0, 150), Attribute("rooms", 1, 9)
+    >>> prices = RuleSet((old, large), ages, (), "price", semantics="added-contributions", base=(200,))
+    >>> print(explain(prices, {"age": 75, "rooms": 5}))
+    Predicted price = 230:
+        +200  base
+         +60  rule 2, which holds to 0.75: rooms >= 6 (fades, ends at 2) (rooms = 5)
+         -30  rule 1: age >= 60 (age = 75)
+
+    A weighted mean is listed by the shares that rules have in it:
+
+    >>> means = RuleSet((Rule((), 100.0, 0.5), large), ages, (), "price", semantics="weighted-mean")
+    >>> print(explain(means, {"age": 75, "rooms": 5}))
+    Predicted price = 88, the mean of what 2 rules say:
+        60%  80  rule 2, which holds to 0.75: rooms >= 6 (fades, ends at 2) (rooms = 5)
+        40%  100  rule 1: always
+
+    Of numbers, the smallest change is searched that reaches a goal:
+
+    >>> print(str(explain(prices, {"age": 75, "rooms": 5}, at_least=240)).splitlines()[-1])
+    The smallest change that leads to at least 240: 240 if rooms were 5.5 instead of 5.
+    """
+    matrix, shown = one_row(row, ruleset.attributes)
+    filled = ruleset.arrays.matcher.filled(matrix)
+    for j in np.flatnonzero(np.isnan(matrix[0]) & ~np.isnan(filled[0])):
+        shown[j] = f"missing: counted as {ruleset.attributes[j].show(filled[0, j])}"
+    facts = Facts(ruleset, matrix, shown)
+    names = [attribute.name for attribute in ruleset.attributes]
+    goal, stays = _goal(ruleset, at_least, at_most)
+    if unchangeable and not ruleset.classes and stays is None:
+        raise ValueError(
+            f"The rules for {ruleset.target!r} predict numbers, and for these a smallest change needs a goal; "
+            "give at_least or at_most, or leave unchangeable out."
+        )
+    fixed = {unchangeable} if isinstance(unchangeable, str) else set(unchangeable)
+    for name in sorted(fixed):
+        if name not in names:
+            raise ValueError(
+                f"unchangeable names {name!r}, which is not an attribute: {', '.join(names)}."
+            )
+    movable = [j for j, name in enumerate(names) if name not in fixed]
+    reached = stays is not None and bool(altered(ruleset, matrix, stays)[0])
+    searched = (bool(ruleset.classes) or stays is not None) and not reached
+    change, unalterable = None, searched and not movable
+    if searched and effort > 0 and movable:
+        change, unalterable = _change(ruleset, matrix[0], shown, movable, effort, stays)
+    return Explanation(
+        target=ruleset.target,
+        decision=facts.answer,
+        classes=ruleset.classes,
+        scores=tuple(facts.scores.tolist()),
+        shares=tuple(facts.shares.tolist()),
+        fallback=facts.fallback if facts.silent else None,
+        deciding=facts.deciding(),
+        firing=facts.firing(),
+        rivals=facts.rivals(),
+        change=change,
+        unalterable=unalterable,
+        unchangeable=tuple(name for name in names if name in fixed),
+        base=facts.base,
+        steps=facts.steps(),
+        goal=f"{goal} already" if reached else goal,
+    )
+
+
+def _goal(
+    ruleset: RuleSet, at_least: Label | None, at_most: Label | None
+) -> tuple[str, range | NumberGoal | None]:
+    """What a change is to bring about, in words, and the positions of the classes to be left by it."""
+    goals = {"at least": at_least, "at most": at_most}
+    given = {side: label for side, label in goals.items() if label is not None}
+    if not given:
+        return "", None
+    if len(given) > 1:
+        raise ValueError("at_least and at_most are two goals; give one of them.")
+    ((side, label),) = given.items()
+    if ruleset.task == "regression":
+        number: Any = label
+        if isinstance(number, bool) or not isinstance(number, Real) or not isfinite(number):
+            raise ValueError(f"{side.replace(' ', '_')} must be a number, got {label!r}.")
+        return f"{side} {number:.12g}", NumberGoal(float(number), at_least=side == "at least")
+    if ruleset.task != "ordinal":
+        raise ValueError(
+            f"The classes of {ruleset.target!r} have no order; leave at_least and at_most out."
+        )
+    if label not in ruleset.classes:
+        known = ", ".join(map(repr, ruleset.classes))
+        raise ValueError(f"{side.replace(' ', '_')} must be one of {known}, got {label!r}.")
+    c = ruleset.classes.index(label)
+    return f"{side} {label}", range(c) if side == "at least" else range(c + 1, len(ruleset.classes))
+
+
+def _change(
+    ruleset: RuleSet,
+    row: Floats,
+    shown: list[str],
+    movable: list[int],
+    effort: int,
+    stays: range | NumberGoal | None,
+) -> tuple[Change | None, bool]:
+    """The smallest change in the user's units, or whether there is proof of none."""
+    found = smallest_change(ruleset, row, movable, effort, stays)
+    if found.row is None:
+        return None, found.proved
+    rounded = readable(ruleset, row, found.row, stays)
+    changes = []
+    then = list(shown)
+    for j, attribute in enumerate(ruleset.attributes):
+        if rounded[j] != row[j] and not (np.isnan(rounded[j]) and np.isnan(row[j])):
+            unseen = attribute.categories is not None and row[j] < 0
+            before = shown[j] if unseen else python_value(attribute, float(row[j]))
+            after = python_value(attribute, float(rounded[j]))
+            border = python_value(attribute, float(found.row[j]))
+            changes.append(AttributeChange(attribute.name, before, after, border))
+            then[j] = shown_value(attribute, float(rounded[j]))
+    facts = Facts(ruleset, rounded[None, :], then)
+    change = Change(
+        decision=facts.answer,
+        changes=tuple(changes),
+        cost=found.cost,
+        bound=found.bound,
+        proved=found.proved,
+        deciding=facts.deciding(),
+        fallback=facts.fallback if facts.silent else None,
+    )
+    return change, False

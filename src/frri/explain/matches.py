@@ -1,17 +1,105 @@
 """What the rules of a ruleset say about one row."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from math import inf
 
 import numpy as np
 
 from frri._util import Floats
-from frri.explain import ordered
-from frri.explain.explanation import ConditionMatch, Obstacle, Rival, RuleMatch, Step
-from frri.rules import RuleSet
+from frri.rules import Label, RuleSet
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
 from frri.rules.inference import Decision, last_resort
 from frri.rules.semantics import ADDITIVE, ORDINAL, Support
 from frri.rules.text import condition_text
+
+
+@dataclass(frozen=True)
+class ConditionMatch:
+    """One condition and the row: its text, the row's value, how far it holds."""
+
+    attribute: str
+    condition: str
+    value: str
+    membership: float
+
+
+@dataclass(frozen=True)
+class RuleMatch:
+    """One rule and the row.
+
+    Parameters
+    ----------
+    index : int
+        Its position in the ruleset.
+    consequent : label
+    degree, weight : float
+        How far its conditions hold together, and what a full match counts.
+    contribution : float
+        What it adds to its class: weight times degree, in a list 1 for the rule that decides; in a
+        weighted mean its share. Where
+        rules add to a base: what it adds to the number predicted, or to the lead of the class decided
+        for over the next one (see `Explanation.base`).
+    conditions : tuple of ConditionMatch
+    """
+
+    index: int
+    consequent: Label
+    degree: float
+    weight: float
+    contribution: float
+    conditions: tuple[ConditionMatch, ...]
+
+    @property
+    def weakest(self) -> ConditionMatch | None:
+        """The condition that holds least; None for a rule without conditions."""
+        return min(self.conditions, key=lambda c: c.membership, default=None)
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """A condition that holds too little: the row's value, and the value needed (see `Rival.aim`)."""
+
+    attribute: str
+    value: str
+    needed: str
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Another class: its best rule for the row, and what keeps that rule from winning.
+
+    Parameters
+    ----------
+    label : label
+    score : float
+    rule : RuleMatch or None
+        Its best rule; None if no rule speaks for it.
+    reason : str
+        How that rule stands.
+    aim : str
+        What the values of `obstacles` are needed for: to fire, to hold fully, or to count as much as
+        the rule that decided does now. They look at this rule alone. A smaller change may do, because
+        the rule that decided may count less after it, or because another rule takes over: see `Change`.
+    obstacles : tuple of Obstacle
+        Empty where no value of a single attribute stands in the way.
+    """
+
+    label: Label
+    score: float
+    rule: RuleMatch | None
+    reason: str
+    aim: str = ""
+    obstacles: tuple[Obstacle, ...] = ()
+
+
+@dataclass(frozen=True)
+class Step:
+    """A class of several ordered ones: how probable it is to be at least this one, and why."""
+
+    label: Label
+    share: float
+    why: str
 
 
 class Facts:
@@ -48,7 +136,7 @@ class Facts:
         if not self.meaning.adds:
             return None, self.weighted
         if self.meaning.task == "ordinal":
-            return ordered.odds(self)
+            return odds(self)
         says, base = self.ruleset.arrays.says, np.array(self.ruleset.base)
         own = max(self.decided, 0)
         lead, start = says[:, own].copy(), base[own]
@@ -104,7 +192,7 @@ class Facts:
 
     def steps(self) -> tuple[Step, ...]:
         """Of ordered classes, each but the first."""
-        return ordered.steps(self) if self.meaning.task == "ordinal" else ()
+        return steps(self) if self.meaning.task == "ordinal" else ()
 
     def _outvoted(self, c: int) -> Rival:
         """A class whose votes come to less."""
@@ -158,7 +246,7 @@ class Facts:
         """The level at which a rule counts as much as the one that decided."""
         best, weight = float(self.scores[self.decided]), self.ruleset[r].weight
         if weight < best:
-            own, other = told_apart(weight, best)
+            own, other = format_distinct(weight, best)
             return None, "", f"rule {r + 1} counts at most {own}, less than {other}"
         if not self.ruleset.semantics.is_max_min:
             return self.to_add_most(r)
@@ -224,13 +312,83 @@ SUPPORTED = Support(
 )
 
 
-def told_apart(a: float, b: float) -> tuple[str, str]:
+def format_distinct(a: float, b: float) -> tuple[str, str]:
     """Two different numbers, to as many decimals as it takes to see which is larger, at least two.
 
     Examples
     --------
-    >>> told_apart(0.89, 0.8912), told_apart(0.5, 0.75)
+    >>> format_distinct(0.89, 0.8912), format_distinct(0.5, 0.75)
     (('0.890', '0.891'), ('0.50', '0.75'))
     """
     decimals = next((d for d in range(2, 17) if f"{a:.{d}f}" != f"{b:.{d}f}"), 17)
     return f"{a:.{decimals}f}", f"{b:.{decimals}f}"
+
+
+def steps(facts: "Facts") -> tuple[Step, ...]:
+    """For each class but the first: how probable it is to be at least this one, and why."""
+    why = _why_by_rules if facts.meaning.says == "bound" else _why_by_sum
+    classes = facts.ruleset.classes
+    return tuple(
+        Step(classes[t], float(facts.scores[t]), why(facts, t)) for t in range(1, len(classes))
+    )
+
+
+def odds(facts: "Facts") -> tuple[float, Floats]:
+    """Log odds of "at least the class decided for", or the second where that is the first.
+
+    They are the base and what each rule adds.
+    """
+    base = facts.ruleset.base
+    start = base[max(facts.decided, 1) - 1] if base else 0.0
+    return float(start), facts.weighted * facts.ruleset.arrays.says[:, 0]
+
+
+def _why_by_sum(facts: "Facts", t: int) -> str:
+    total = float(facts.contributions.sum())
+    return f"log odds of {facts.ruleset.base[t - 1] + total:+.2f}"
+
+
+def _why_by_rules(facts: "Facts", t: int) -> str:
+    """The strongest rules for and against a class, or who speaks where none of these fires."""
+    pro, contra = (_best(facts, t, side, facts.weighted) for side in (True, False))
+    if max(_value(pro), _value(contra)) > 0.0:
+        first, second = sorted((pro, contra), key=_value, reverse=True)
+        against = f" against {_said(facts, second, _counts)}" if _value(second) > 0.0 else ""
+        return f"by {_said(facts, first, _counts)}{against}"
+    near = [_best(facts, t, side, facts.near) for side in (True, False)]
+    near = sorted((one for one in near if _value(one) > -np.inf), key=_value, reverse=True)
+    if facts.ruleset.fallback == "nearest" and near:
+        said = ", before ".join(_said(facts, one, _away) for one in near)
+        return f"about which no rule speaks; the nearest is {said}"
+    return "about which no rule speaks; the sizes of the classes that are left decide"
+
+
+_Found = tuple[int, float] | None
+
+
+def _best(facts: "Facts", t: int, rising: bool, votes: Floats) -> _Found:
+    """The first of the strongest rules for, or against, "at least class t"."""
+    k, side = facts.ruleset.arrays.classes, facts.ruleset.arrays.rising
+    own = np.flatnonzero(side & (k >= t) if rising else ~side & (k < t))
+    if not len(own):
+        return None
+    best = int(own[votes[own].argmax()])
+    return best, float(votes[best])
+
+
+def _value(found: _Found) -> float:
+    return -np.inf if found is None else found[1]
+
+
+def _said(facts: "Facts", found: _Found, amount: Callable[[float], str]) -> str:
+    assert found is not None  # noqa: S101 - who is nobody says nothing
+    rule = facts.ruleset[found[0]]
+    return f"rule {found[0] + 1} ({rule.relation} {rule.consequent}, {amount(found[1])})"
+
+
+def _counts(value: float) -> str:
+    return f"counts {value:.2f}"
+
+
+def _away(value: float) -> str:
+    return f"{max(-value, 0.0):.2f} away"

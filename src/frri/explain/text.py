@@ -7,7 +7,8 @@ from frri._util import import_optional
 if TYPE_CHECKING:
     import pandas as pd
 
-    from frri.explain.explanation import Change, Explanation, Rival, RuleMatch
+    from frri.explain.explanation import Change, Explanation
+    from frri.explain.matches import Rival, RuleMatch
 
 FALLBACKS = {
     "nearest": "the nearest rule decides",

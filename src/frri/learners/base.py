@@ -35,7 +35,7 @@ from frri.learners.training import (
 )
 from frri.learners.validation import check_choice, check_count
 from frri.rules import Label, Rule, RuleSet
-from frri.rules.attribute_shares import attribute_shares
+from frri.rules.contributions import feature_importances
 from frri.rules.rule import label_array
 from frri.rules.semantics import CLASS_RULES
 from frri.table import (
@@ -79,9 +79,9 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> Floats:
-        """The share of each attribute in what the rules say: see `frri.rules.attribute_shares`."""
+        """The share of each attribute in what the rules say: see `frri.rules.contributions`."""
         check_is_fitted(self)
-        return attribute_shares(self.ruleset_)
+        return feature_importances(self.ruleset_)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         """In a notebook: the rules once there are some, scikit-learn's diagram before."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from frri.rules.probabilities import trusted
+from frri.rules.probabilities import shrink_to_priors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -182,7 +182,7 @@ def least_loss(
     """
 
     def loss(stretched: Floats, trust: float) -> float:
-        own = trusted(stretched, decided, trust, sizes)[np.arange(len(shares)), classes]
+        own = shrink_to_priors(stretched, decided, trust, sizes)[np.arange(len(shares)), classes]
         return float(-(weights * np.log(own)).sum() - surprise * np.log(1.0 - trust))
 
     tie = TIE * float(weights.sum())

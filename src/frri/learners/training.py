@@ -14,7 +14,7 @@ from sklearn.utils.validation import _num_samples
 
 from frri._util import Floats, Ints, Positions, short_repr
 from frri.rules import Label
-from frri.rules.rule import given_labels, label_array
+from frri.rules.rule import as_labels, label_array
 from frri.table import Attribute, EncodedTable, column_names
 from frri.table.columns import is_missing, number, plain_table
 
@@ -91,7 +91,7 @@ def named_labels(y: Any, name: str = "class") -> tuple[str, Any]:
     if y is None:
         return name, None
     y = only_column(y)
-    return str(getattr(y, "name", None) or name), given_labels(y)
+    return str(getattr(y, "name", None) or name), as_labels(y)
 
 
 def only_column(y: Any) -> Any:

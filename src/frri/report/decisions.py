@@ -6,7 +6,7 @@ import numpy as np
 
 from frri._util import Flags, Positions
 from frri.rules import RuleSet
-from frri.rules.contributions import carrying_rules
+from frri.rules.contributions import find_largest_contributor
 from frri.rules.inference import Decision
 from frri.rules.measures import wilson
 
@@ -21,7 +21,7 @@ def deciding_rules(decision: Decision) -> Positions:
     >>> deciding_rules(rules.decide([[1.0], [4.0]]))
     array([ 0, -1])
     """
-    carrying = carrying_rules(decision.ruleset, decision.matrix)
+    carrying = find_largest_contributor(decision.ruleset, decision.matrix)
     return np.where(decision.silent, -1, decision.deciding) if carrying is None else carrying
 
 

@@ -18,16 +18,15 @@ from frri.report.packing import pack_codes, pack_flags, pack_numbers
 from frri.report.plane import principal_plane
 from frri.report.sizes import returning, size_path
 from frri.rules import RuleSet, RuleStatistics
-from frri.rules.curve import quality_by_size
-from frri.rules.drift import seen_in_training
+from frri.rules.contributions import permutation_importance
+from frri.rules.drift import is_training_table
 from frri.rules.inference import Decision
-from frri.rules.measures import accuracy, balanced_accuracy, confusion, importance
-from frri.rules.number_measures import number_quality
+from frri.rules.measures import accuracy, balanced_accuracy, confusion, measure_regression
 from frri.rules.provenance import About
 from frri.rules.rule import label_array
+from frri.rules.rule_statistics import class_positions, measure_by_size
 from frri.rules.ruleset import STATISTICS
 from frri.rules.semantics import Support
-from frri.rules.statistics import class_positions
 from frri.table import EncodedTable, to_matrix
 from frri.table.columns import column_names, plain_table
 from frri.table.records import Records
@@ -139,7 +138,7 @@ def facts(
     _add_answers(ruleset, table, sample, result)
     truth = table.truth
     if truth is not None:
-        result["curve"] = quality_by_size(
+        result["curve"] = measure_by_size(
             ruleset, table.matrix[shuffled], truth[shuffled], covers[order]
         )
         mixed = _mixed(ruleset, shuffled)
@@ -246,7 +245,7 @@ def _is_training(ruleset: RuleSet, table: _Table | None) -> bool | None:
     if any(rule.statistics is None for rule in ruleset):
         return None
     labels = label_array(ruleset.classes)[table.classes]
-    return seen_in_training(ruleset, table.matrix, labels, table.statistics)
+    return is_training_table(ruleset, table.matrix, labels, table.statistics)
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> list[list[str]]:
@@ -339,7 +338,7 @@ def _importances(
     """What the accuracy, or R squared, loses without each attribute."""
     labels = label_array(ruleset.classes)[truth] if ruleset.classes else truth
     table = EncodedTable(matrix, ruleset.attributes)
-    found = importance(ruleset, table, labels, repeats=REPEATS, seed=seed)
+    found = permutation_importance(ruleset, table, labels, repeats=REPEATS, seed=seed)
     return {one.attribute: one.drop for one in found}
 
 
@@ -423,4 +422,4 @@ def _add_predicted(table: _Table, sample: Positions, result: dict[str, Any]) -> 
         "decided": pack_codes(levels_of(answers[sample], table.predicted["scale"]["edges"])),
     }
     if truth is not None:
-        result["performance"] = asdict(number_quality(truth, answers))
+        result["performance"] = asdict(measure_regression(truth, answers))

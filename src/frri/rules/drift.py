@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from frri.rules.measures import quality
-from frri.rules.rule import RuleStatistics, given_labels
+from frri.rules.rule import RuleStatistics, as_labels
+from frri.rules.rule_statistics import quality
 from frri.rules.ruleset import RuleSet
 
 
@@ -97,7 +97,7 @@ def drift(ruleset: RuleSet, X: Any, y: Any = None, *, level: float = 0.05) -> tu
     return tuple(result)
 
 
-def seen_in_training(
+def is_training_table(
     ruleset: RuleSet, X: Any, y: Any, found: Sequence[RuleStatistics] | None = None
 ) -> bool:
     """Whether a labelled table is, by all that rules remember, the one that they were learned from.
@@ -118,13 +118,13 @@ def seen_in_training(
     >>> X, y = [[i] for i in range(9)], [0, 1, 0, 0, 1, 1, 1, 0, 1]
     >>> rules = RuleSet((Rule((NumericCondition.below("a", 4),), 0),), (Attribute("a"),), (0, 1),
     ...     class_counts=(4, 5)).with_statistics(X, y)
-    >>> seen_in_training(rules, X, y), seen_in_training(rules, X[:-1], y[:-1])
+    >>> is_training_table(rules, X, y), is_training_table(rules, X[:-1], y[:-1])
     (True, False)
     """
     known = [rule.statistics.support for rule in ruleset if rule.statistics is not None]
     if not known or len(known) < len(ruleset):
         return False
-    sizes = Counter(given_labels(y).tolist())
+    sizes = Counter(as_labels(y).tolist())
     if tuple(float(sizes[label]) for label in ruleset.classes) != ruleset.class_counts:
         return False
     found = ruleset.statistics(X, y) if found is None else found

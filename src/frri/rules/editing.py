@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frri.rules.condition import Condition
-from frri.rules.measures import accuracy, balanced_accuracy, coverage
+from frri.rules.measures import accuracy, balanced_accuracy
 from frri.rules.provenance import About
-from frri.rules.rule import Label, Rule, given_labels
+from frri.rules.rule import Label, Rule, as_labels
+from frri.rules.rule_statistics import coverage
 from frri.table import EncodedTable
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def compare(before: "RuleSet", after: "RuleSet", X: Any, y: Any) -> EditEffect:
     coverage 0.500 -> 1.000
     2 predictions changed: 2 corrected, 0 broken
     """
-    labels = given_labels(y)
+    labels = as_labels(y)
     tables = EncodedTable.of(X, before.attributes), EncodedTable.of(X, after.attributes)
     old, new = before.predict(tables[0]), after.predict(tables[1])
     if labels.shape != old.shape or not len(labels):

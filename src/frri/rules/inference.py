@@ -15,7 +15,7 @@ from frri._util import Flags, Floats, Ints, Positions, check_n_jobs, map_threads
 from frri.rules import _prediction as bulk
 from frri.rules.matching import Matcher
 from frri.rules.ordered import at_least_class, cumulative_logits
-from frri.rules.probabilities import trusted
+from frri.rules.probabilities import shrink_to_priors
 from frri.rules.rule import label_array
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class Decision:
         shares /= shares.sum(axis=1, keepdims=True)
         if self.ruleset.trust < 1.0 or link == "steps":
             sizes = np.array(self.ruleset.class_counts)
-            shares = trusted(shares, self.index, self.ruleset.trust, sizes)
+            shares = shrink_to_priors(shares, self.index, self.ruleset.trust, sizes)
         # Rounding may bring a class decided for level with, or behind, another one.
         behind = np.flatnonzero(shares.argmax(axis=1) != self.index)
         if len(behind):

@@ -1,11 +1,11 @@
-"""From shares that rules give to classes to probabilities: rules are trusted only so far."""
+"""From shares that rules give to classes to probabilities: their mix with the class priors."""
 
 import numpy as np
 
 from frri._util import Floats, Positions
 
 
-def trusted(shares: Floats, decided: Positions, trust: float, sizes: Floats) -> Floats:
+def shrink_to_priors(shares: Floats, decided: Positions, trust: float, sizes: Floats) -> Floats:
     """Shares mixed with those of the classes in training; the class decided for stays in front.
 
     Classes that come out ahead of it are levelled with it: together they keep what they have, and each
@@ -25,9 +25,9 @@ def trusted(shares: Floats, decided: Positions, trust: float, sizes: Floats) -> 
     Examples
     --------
     >>> shares, decided = np.array([[0.0, 1.0, 0.0]]), np.array([1])
-    >>> trusted(shares, decided, 0.5, np.array([1.0, 1.0, 2.0])).tolist()
+    >>> shrink_to_priors(shares, decided, 0.5, np.array([1.0, 1.0, 2.0])).tolist()
     [[0.125, 0.625, 0.25]]
-    >>> trusted(shares, decided, 0.0, np.array([1.0, 1.0, 2.0])).tolist()
+    >>> shrink_to_priors(shares, decided, 0.0, np.array([1.0, 1.0, 2.0])).tolist()
     [[0.25, 0.375, 0.375]]
     """
     mixed: Floats = trust * shares + (1.0 - trust) * (sizes / sizes.sum())

@@ -41,12 +41,12 @@ def label_array(labels: Sequence[Label]) -> NDArray[Any]:
     return array
 
 
-def given_labels(labels: Any) -> NDArray[Any]:
+def as_labels(labels: Any) -> NDArray[Any]:
     r"""Labels in any form as an array, as numpy has it; but texts keep their ends.
 
     Examples
     --------
-    >>> given_labels([1, 2, 2]), given_labels(["a\0", "a"]).tolist()
+    >>> as_labels([1, 2, 2]), as_labels(["a\0", "a"]).tolist()
     (array([1, 2, 2]), ['a\x00', 'a'])
     """
     array = np.asarray(labels)
@@ -183,7 +183,7 @@ class Rule:
         return text.lone_rule_text(self)
 
 
-def in_units(rule: Rule, attributes: Mapping[str, Attribute]) -> Rule:
+def attach_units(rule: Rule, attributes: Mapping[str, Attribute]) -> Rule:
     """A rule whose sentence shows values as these attributes do.
 
     Examples
@@ -192,7 +192,7 @@ def in_units(rule: Rule, attributes: Mapping[str, Attribute]) -> Rule:
     >>> rule = Rule((NumericCondition("size", 1, 1),), "warm")
     >>> print(rule)
     IF size >= 1 THEN warm   [confidence 1.00]
-    >>> print(in_units(rule, {"size": Attribute("size", categories=("S", "M", "L"), kind="ordinal")}))
+    >>> print(attach_units(rule, {"size": Attribute("size", categories=("S", "M", "L"), kind="ordinal")}))
     IF size >= M THEN warm   [confidence 1.00]
     """
     units = {name: attributes[name] for name in rule.attributes if name in attributes}

@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 
 from frri._util import Flags, Floats, Positions
 from frri.rules import editing, json_format, measures, text
-from frri.rules._checks import base_length, check_ruleset
-from frri.rules.arrays import RuleArrays
+from frri.rules.checks import base_length, check_ruleset
 from frri.rules.condition import Condition
 from frri.rules.conformal import half_width
 from frri.rules.inference import Decision
-from frri.rules.matching import COVERS
+from frri.rules.matching import COVERS, RuleArrays
 from frri.rules.provenance import About, plain_scalar
-from frri.rules.rule import Label, Rule, RuleStatistics, in_units
+from frri.rules.rule import Label, Rule, RuleStatistics, attach_units
+from frri.rules.rule_statistics import rule_statistics
 from frri.rules.semantics import CLASSIFICATION, SHORTHANDS, Semantics, Support
-from frri.rules.statistics import rule_statistics
 from frri.table import Attribute, to_matrix
 from frri.table.encoding import check_order
 
@@ -408,7 +407,7 @@ def _tuple(values: Iterable[Any]) -> tuple[Any, ...]:
 def _in_units(rules: Iterable[Rule], attributes: Iterable[Attribute]) -> tuple[Rule, ...]:
     """Rules that show dates and ordered categories as such, also by themselves."""
     units = {a.name: a for a in attributes if a.kind in {"date", "ordinal"}}
-    return tuple(in_units(rule, units) for rule in rules)
+    return tuple(attach_units(rule, units) for rule in rules)
 
 
 def _semantics(

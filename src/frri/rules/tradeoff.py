@@ -17,9 +17,9 @@ import numpy as np
 from frri._util import import_optional
 from frri.rules.condition import NumericCondition, is_strict
 from frri.rules.rule import Label, Rule
+from frri.rules.rule_statistics import class_positions
 from frri.rules.ruleset import RuleSet
 from frri.rules.semantics import CLASS_RULES, Semantics, Support
-from frri.rules.statistics import class_positions
 
 if TYPE_CHECKING:
     import pandas as pd

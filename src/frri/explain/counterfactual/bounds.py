@@ -5,20 +5,20 @@ ends and 1 if the core is met; t-norms, weights, maxima and sums keep that order
 classes have bounds too. Where one class beats the others by its bounds, it decides in the whole box.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from frri._util import Flags, Floats
-from frri.explain.counterfactual.goal import altered
 from frri.explain.counterfactual.space import Space
 from frri.rules.inference import last_resort, scores_of
 from frri.rules.matching import Matcher
 from frri.rules.ordered import at_least_class
 from frri.rules.ruleset import RuleSet
-from frri.rules.semantics import CLASSIFICATION, ORDINAL, Support
+from frri.rules.semantics import CLASSIFICATION, MEANINGS, ORDINAL, Support
+from frri.table import EncodedTable
 
 SUPPORTED = Support(
     "The search for the smallest change",
@@ -31,6 +31,28 @@ HAIR = 1e-12
 
 # Fallbacks turn values into shares, where differences of a few last digits can vanish.
 ROUNDING = 1e-15
+
+
+class NumberGoal(NamedTuple):
+    """A number that is to be reached from below, or from above.
+
+    Examples
+    --------
+    >>> NumberGoal(20.0, at_least=True).reached(np.array([19.0, 20.0, 21.0])).tolist()
+    [False, True, True]
+    """
+
+    number: float
+    at_least: bool
+
+    @property
+    def sign(self) -> float:
+        """1 where more is better, -1 where less is."""
+        return 1.0 if self.at_least else -1.0
+
+    def reached(self, numbers: Floats) -> Flags:
+        """Which numbers are on the right side, the border included."""
+        return np.asarray(self.sign * numbers >= self.sign * self.number)
 
 
 class Survey(NamedTuple):
@@ -297,3 +319,74 @@ def _partial(
     values = np.where(subsets > 0, weights, 0.0)
     least = np.where(possible, values, np.inf).min(axis=1)
     return least, np.where(possible, values, -np.inf).max(axis=1)
+
+
+NUMBERS_SUPPORTED = Support(
+    "The search for the smallest change to a number",
+    "compare numbers by RuleSet.predict instead",
+    frozenset(name for name, meaning in MEANINGS.items() if meaning.task == "regression"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberBounds(DecisionBounds):
+    """Bounds on the number that a ruleset predicts, and whether they keep it from a goal.
+
+    Parameters
+    ----------
+    goal : NumberGoal
+        What is to be reached.
+    """
+
+    goal: NumberGoal = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        NUMBERS_SUPPORTED.require(self.ruleset.semantics)
+
+    def alters(self, matrix: Floats) -> Flags:
+        """Which (encoded) objects reach the goal."""
+        return altered(self.ruleset, matrix, self.goal)
+
+    def survey(self, low: Floats, high: Floats) -> Survey:
+        """Look at boxes, given as rows of lower and upper coordinates."""
+        matcher, sign = self.matcher, self.goal.sign
+        at_low, at_high, lower, upper = self._uncut(low, high)
+        degree_low = matcher.join(np.maximum(lower, 0.0))
+        degree_high = matcher.join(np.maximum(upper, 0.0))
+        numbers = sign * self.ruleset.arrays.says[:, 0]
+        goal, base = sign * self.goal.number, sign * self.ruleset.base[0]
+        adds = self.ruleset.semantics.meaning.adds
+        amounts = (numbers if adds else numbers - goal) * matcher.weights
+        start = base - goal if adds else 0.0
+        most = (
+            start + degree_high @ np.maximum(amounts, 0.0) + degree_low @ np.minimum(amounts, 0.0)
+        )
+        size = abs(base) + abs(goal) + np.abs(amounts).sum()
+        sure = most < -HAIR * size
+        silent = np.zeros(len(low), dtype=bool)
+        if not adds:
+            silent = ~((degree_low * matcher.weights).max(axis=1, initial=0.0) > 0.0)
+            # A mean of numbers that all fall short does so too, however little they count.
+            helping = numbers >= goal - HAIR * (abs(goal) + np.abs(numbers))
+            short = ~((degree_high * matcher.weights)[:, helping].max(axis=1, initial=0.0) > 0.0)
+            sure = (sure | short) & ~(silent & self._fallback_reaches(lower, upper))
+        return Survey(at_low, at_high, lower, upper, sure, ~silent)
+
+    def _fallback_reaches(self, lower: Floats, upper: Floats) -> Flags:
+        """Whether what is predicted without any rule that fires may reach the goal."""
+        if last_resort(self.ruleset) == "base":
+            return np.full(len(lower), bool(self.goal.reached(np.array(self.ruleset.base))[0]))
+        least, most = self._nearness(lower), self._nearness(upper)
+        # A hair, for nearness is computed anew where it decides.
+        standing = least.max(axis=1, keepdims=True)
+        possible = most >= standing - HAIR * (1.0 + np.abs(standing))
+        reaches = self.goal.reached(self.ruleset.arrays.says[:, 0])
+        return np.asarray((possible & reaches).any(axis=1))
+
+
+def altered(ruleset: RuleSet, matrix: Floats, stays: range | NumberGoal) -> Flags:
+    """Which (encoded) objects get another class than those in question, or reach the goal."""
+    if isinstance(stays, NumberGoal):
+        return stays.reached(ruleset.decide(EncodedTable(matrix, ruleset.attributes)).answers)
+    decided = ruleset.predict_index(matrix)
+    return (decided < stays.start) | (decided >= stays.stop)

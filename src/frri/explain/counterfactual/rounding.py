@@ -6,7 +6,7 @@ from math import floor, isfinite, log10
 import numpy as np
 
 from frri._util import Floats
-from frri.explain.counterfactual.goal import NumberGoal, altered
+from frri.explain.counterfactual.bounds import NumberGoal, altered
 from frri.rules.ruleset import RuleSet
 from frri.table import Attribute
 

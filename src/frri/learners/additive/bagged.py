@@ -27,7 +27,7 @@ from frri.learners.validation import (
     random_numbers,
     random_seeds,
 )
-from frri.rules.probabilities import trusted
+from frri.rules.probabilities import shrink_to_priors
 
 if TYPE_CHECKING:
     from frri._util import Flags, Floats
@@ -206,7 +206,9 @@ class BaggedRulesClassifier(RuleClassifier):
             found = least_loss(shares, decided, classes, sizes, weights, stretches=STRETCHES)
         self.oob_decision_function_ = np.full(total.shape, np.nan)
         stretched = powers(shares, found.stretch)
-        self.oob_decision_function_[known] = trusted(stretched, decided, found.trust, sizes)
+        self.oob_decision_function_[known] = shrink_to_priors(
+            stretched, decided, found.trust, sizes
+        )
         self.oob_score_ = float((decided == classes).mean()) if known.any() else np.nan
         return found
 

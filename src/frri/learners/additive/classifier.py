@@ -18,7 +18,7 @@ from frri.learners.size_cv import class_path
 from frri.learners.training import check_class_weight, class_factors
 from frri.learners.validation import check_count, check_share
 from frri.rules import Rule, RuleSet
-from frri.rules.statistics import statistics_of_counts
+from frri.rules.rule_statistics import statistics_from_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -247,7 +247,7 @@ def _rules(table: TrainingTable, search: Search, model: Additive, sizes: Floats)
     votes = model.fitted.weights
     support, alone = search.counted([s.rule for s in model.rules], votes, len(sizes))
     voices = np.array([spoken.voice for spoken in model.rules], dtype=np.intp)
-    statistics = statistics_of_counts(voices, support, alone, sizes)
+    statistics = statistics_from_counts(voices, support, alone, sizes)
     for spoken, vote, known in zip(model.rules, votes, statistics, strict=True):
         yield Rule(
             conditions=tuple(

@@ -27,7 +27,7 @@ from frri.learners.frri.selection import Limits
 from frri.learners.training import TrainingTable
 from frri.learners.validation import check_choice, check_count, check_share
 from frri.rules import Label, Rule, RuleSet
-from frri.rules.statistics import statistics_of_counts
+from frri.rules.rule_statistics import statistics_from_counts
 from frri.table.checks import check_resolution
 
 
@@ -412,7 +412,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         support = np.zeros((len(own), len(table.labels)), dtype=np.int64)
         support[np.arange(len(own)), own] = covers.sizes()
         sizes = np.bincount(table.classes, minlength=len(table.labels))
-        statistics = statistics_of_counts(own, support, _alone(covers), sizes)
+        statistics = statistics_from_counts(own, support, _alone(covers), sizes)
         rules = (
             self._rule(table, u, kinds, statistics=known)
             for u, kinds, known in zip(self.selected_, types, statistics, strict=True)

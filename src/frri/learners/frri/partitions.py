@@ -16,7 +16,7 @@ from frri.learners.frri.bags import drawn_objects, draws_of_rows
 from frri.learners.frri.check_batches import nearest_in_batches
 from frri.learners.training import named_labels
 from frri.rules.rule import label_array
-from frri.rules.statistics import statistics_of_counts
+from frri.rules.rule_statistics import statistics_from_counts
 
 __all__ = ["CoverageCounts", "Partition", "draws_of_rows"]
 
@@ -101,7 +101,7 @@ class CoverageCounts(NamedTuple):
     def written_into(self, ruleset: RuleSet) -> RuleSet:
         """The rules with what they cover."""
         counts = (array.astype(np.int64) for array in self[:3])
-        known = statistics_of_counts(ruleset.arrays.classes, *counts)
+        known = statistics_from_counts(ruleset.arrays.classes, *counts)
         rules = (replace(rule, statistics=one) for rule, one in zip(ruleset, known, strict=True))
         sizes = tuple(self.sizes.tolist())
         return replace(ruleset, rules=tuple(rules), class_counts=sizes)

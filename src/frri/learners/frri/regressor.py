@@ -20,7 +20,7 @@ from frri.learners.frri.memory import check_pairs
 from frri.learners.training import NumberTable
 from frri.learners.validation import check_choice, check_count
 from frri.rules import RuleSet
-from frri.rules.mean_shares import mean_shares
+from frri.rules.contributions import compute_mean_fractions
 from frri.table.checks import check_resolution
 
 # Penalty of a squared consequent, in standard deviations of the target.
@@ -213,7 +213,9 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         self.selected_ = chosen[np.lexsort((chosen, scaled[chosen]))]
         numbers = scaled[self.selected_]
         if self.consequents == "ridge":
-            shares = mean_shares(self._package(table, found.types, numbers, 0.0, {}), table.values)
+            shares = compute_mean_fractions(
+                self._package(table, found.types, numbers, 0.0, {}), table.values
+            )
             numbers = _ridge(shares, scaled, weights)
         self.ruleset_ = self._package(
             table,

@@ -14,7 +14,7 @@ from frri.learners.training import Weights, sums_by_key
 from frri.learners.validation import check_choice
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
 from frri.rules.rule import LONGEST_PARTIAL
-from frri.rules.statistics import statistics_of_counts
+from frri.rules.rule_statistics import statistics_from_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -162,7 +162,7 @@ def _rules(
     support, alone = covering.coverage_counts(
         binned, found, table.classes, len(table.labels), weights
     )
-    statistics = statistics_of_counts(
+    statistics = statistics_from_counts(
         found.classes,
         weights.worth(support),
         weights.worth(alone),

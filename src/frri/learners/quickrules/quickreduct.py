@@ -20,7 +20,7 @@ from frri.learners.quickrules.positive_region import (
 )
 from frri.learners.training import plain_labels
 from frri.learners.validation import check_choice
-from frri.rules.rule import given_labels
+from frri.rules.rule import as_labels
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -111,7 +111,7 @@ class QuickReduct(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_choice("implicator", self.implicator, tuple(fuzzy.IMPLICATORS))
         check_choice("ties", self.ties, TIES)
         data.check_numbers(X)
-        y = y if y is None else given_labels(y)
+        y = y if y is None else as_labels(y)
         values, y = validate_data(self, X, y, dtype=np.float64)
         y = plain_labels(y)
         check_classification_targets(y)

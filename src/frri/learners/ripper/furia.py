@@ -17,7 +17,7 @@ from frri.learners.rule_limits import LimitedRuleClassifier
 from frri.learners.validation import check_choice, random_numbers
 from frri.rules import NumericCondition, Rule, RuleSet
 from frri.rules.matching import COVERS
-from frri.rules.statistics import statistics_of_covers
+from frri.rules.rule_statistics import statistics_from_covers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -206,7 +206,9 @@ class FURIAClassifier(LimitedRuleClassifier):
 def _rules(found: Sequence[FuzzyRule], table: TrainingTable) -> Iterator[Rule]:
     """The rules of all classes, with what they cover."""
     own, covers = [own for own, _, _ in found], [covers for _, _, covers in found]
-    statistics = statistics_of_covers(own, covers, table.classes, len(table.labels), table.weights)
+    statistics = statistics_from_covers(
+        own, covers, table.classes, len(table.labels), table.weights
+    )
     for (_, rule, _), known in zip(found, statistics, strict=True):
         yield replace(rule, statistics=known)
 

@@ -14,7 +14,7 @@ from frri.learners.ripper.grow import NO_TESTS, without_redundant
 from frri.learners.rule_limits import LimitedRuleClassifier
 from frri.learners.validation import random_numbers
 from frri.rules import Rule, RuleSet
-from frri.rules.statistics import statistics_of_covers
+from frri.rules.rule_statistics import statistics_from_covers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -189,7 +189,9 @@ def _rules(crisp: Sequence[CrispRule], table: TrainingTable) -> Iterator[Rule]:
     covers = [rule.covers for rule in crisp]
     shares = _shares(covers, table)
     own = shares.argmax(axis=1).tolist()
-    statistics = statistics_of_covers(own, covers, table.classes, len(table.labels), table.weights)
+    statistics = statistics_from_covers(
+        own, covers, table.classes, len(table.labels), table.weights
+    )
     for rule, c, share, known in zip(crisp, own, shares.tolist(), statistics, strict=True):
         yield Rule(
             conditions=tuple(
