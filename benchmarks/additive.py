@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from frri import AdditiveRulesClassifier
-from frri._twins import compiled
+from frri._compile import compiled
 from frri.compare.datasets import NAMES, load
 from frri.learners.additive import _bin_kernels, _columns, _growing, _losses, classifier
 

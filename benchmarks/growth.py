@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 from frri import FRRIClassifier
-from frri._twins import compiled
+from frri._compile import compiled
 from frri.cover._reduce import word_sets
 from frri.cover._search import local_search
 warnings.simplefilter("ignore")

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_additive as naive
-from frri._twins import compiled
+from frri._compile import compiled
 from frri.learners.additive import _bin_kernels as kernels
 from frri.learners.additive import _columns as columns_module
 from frri.learners.additive._columns import AT_LEAST, AT_MOST, ONE_OF, SoftColumns, midpoints

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import naive_additive as naive
-from frri._twins import compiled
+from frri._compile import compiled
 from frri.learners.additive import _block_kernels as kernels
 from frri.learners.additive import _columns
 from frri.learners.additive._blocked import BlockSearch, BlockSoftmaxLoss, BlockSquaredLoss

@@ -14,8 +14,8 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 import naive
-from frri import _twins
-from frri._twins import compiled, numba_installed
+from frri import _compile
+from frri._compile import compiled, numba_installed
 from frri.cover import Cover, CoverMatrix, budget, large, minimum_cover, small
 from frri.cover._bound import simplex
 from frri.cover._bound.exact import exact_bound
@@ -276,19 +276,19 @@ def test_a_limit_shorter_than_the_compiler_is_spent_interpreted(clock, monkeypat
 
 
 @pytest.mark.usefixtures("clock")
-def test_of_a_loaded_twin_a_short_limit_takes_what_is_compiled(monkeypatch):
+def test_of_loaded_kernels_a_short_limit_takes_what_is_compiled(monkeypatch):
     module = SimpleNamespace(fix="interpreted", settle="interpreted")
-    twin = SimpleNamespace(fix=FakeKernel(), settle=FakeKernel("some types"))
+    fast = SimpleNamespace(fix=FakeKernel(), settle=FakeKernel("some types"))
     monkeypatch.setattr(budget, "compiled_before", lambda _: True)
-    monkeypatch.setattr(budget, "compiled", lambda _: twin)
+    monkeypatch.setattr(budget, "compiled", lambda _: fast)
     name = ModuleType("kernels")
     name.__dict__.update(vars(module))
     short = budget.Work(10, budget.COLD_SECONDS - 1).kernels(name)
-    assert (short.fix, short.settle) == ("interpreted", twin.settle)
+    assert (short.fix, short.settle) == ("interpreted", fast.settle)
     monkeypatch.setattr(budget, "cached_on_disk", lambda *_: True)
-    assert short.fix is twin.fix
+    assert short.fix is fast.fix
     for limit in (None, budget.COLD_SECONDS + 1):
-        assert budget.Work(10, limit).kernels(name) is twin
+        assert budget.Work(10, limit).kernels(name) is fast
 
 
 @pytest.mark.parametrize("end", ["time", "interrupt"])
@@ -297,7 +297,7 @@ def test_the_clock_is_looked_at_between_compilations(clock, monkeypatch, end):
 
     def compile_and_compile(self, work, solver):  # noqa: ARG001
         for _ in range(3):
-            _twins._questions.asked()
+            _compile._questions.asked()
             compilations.append(1)
             clock.seconds += 10
             work.interrupted = end == "interrupt"
@@ -308,7 +308,7 @@ def test_the_clock_is_looked_at_between_compilations(clock, monkeypatch, end):
     cover = minimum_cover(CoverMatrix.from_dense(matrix), costs, time_limit=limit)
     assert (cover.stopped_by, len(compilations)) == (end, 1)
     assert covers_all(matrix, cover)
-    assert getattr(_twins._questions, "asked", None) is None
+    assert getattr(_compile._questions, "asked", None) is None
 
 
 def test_interpreted_slices_are_short_and_booked_as_a_whole(clock):

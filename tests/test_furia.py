@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_rivals as naive
-from frri._twins import compiled
+from frri._compile import compiled
 from frri.learners.ripper import _fuzzification_kernels as fuzzification
 from frri.learners.ripper import class_rules as growing
 from frri.learners.ripper import furia as fuzzifying

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 
 import naive
 import worked_example
-from frri import _twins as compiling
 from frri import induction
-from frri._twins import vectors
 from frri.cover import CoverMatrix
 from frri.induction import (
     TOLERANCE,
@@ -398,43 +396,6 @@ def test_blocks_sent_elsewhere_make_the_whole(monkeypatch, kind):
             parts.append(table.covers(low, high, confidence, types))
         covered = CoverMatrix.below(parts).take(np.argsort(table.objects))
         assert_same_covers((covered, 0), (whole.covers, 0))
-
-
-def test_vectors_do_what_loops_do():
-    numba = pytest.importorskip("numba")
-    twin = compiling.compiled(vectors)
-
-    @numba.njit
-    def narrow(out, o, sets, s, table, inner, outer):
-        return twin.narrow(out, o, sets, s, table, inner, outer)
-
-    @numba.njit
-    def beyond(sets, s, others, o, table, inner, outer):
-        return twin.beyond(sets, s, others, o, table, inner, outer)
-
-    @numba.njit
-    def within(cells, j, first, low, high):
-        return twin.within(cells, j, first, low, high)
-
-    rng = np.random.default_rng(13)
-    for density in (0.001, 0.02, 0.5):
-        bits = rng.random((9, 8, 64)) < density
-        table = np.packbits(bits, axis=2, bitorder="little").view(np.uint64)[:, :, 0]
-        for _ in range(100):
-            o, s, inner, outer = (int(i) for i in rng.integers(0, 9, 4))
-            expected, found = table.copy(), table.copy()
-            left = vectors.narrow(expected, o, table, s, table, inner, np.int32(outer))
-            assert narrow(found, o, table, s, table, inner, np.int32(outer)) == left
-            np.testing.assert_array_equal(found, expected)
-            sides = vectors.beyond(table, o, table, s, table, inner, outer)
-            assert beyond(table, o, table, s, table, inner, outer) == sides
-    for most in (3, 255):
-        cells = rng.integers(0, most, (3, 200), endpoint=True, dtype=np.uint8)
-        for _ in range(100):
-            j, first = int(rng.integers(3)), int(rng.integers(136))
-            low, high = np.sort(rng.integers(0, most, 2, endpoint=True, dtype=np.uint8))
-            expected = vectors.within(cells, j, first, low, high)
-            assert within(cells, j, first, low, high) == expected
 
 
 # --- the choice of the path

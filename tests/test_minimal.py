@@ -5,7 +5,7 @@ import pytest
 
 import naive
 import naive_orders
-from frri._twins import compiled
+from frri._compile import compiled
 from frri.cover import minimum_cover
 from frri.induction import ConditionType, confidences, covers, minimal, shorten
 from frri.induction import _minimal_kernels as kernels

@@ -24,7 +24,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_rough as naive
 from frri import RuleSet
-from frri._twins import compiled, numba_installed
+from frri._compile import compiled, numba_installed
 from frri.compare.datasets import load
 from frri.learners.modlem import _sequential_covering_kernels as loops
 from frri.learners.modlem import _split_search_kernels as split_search

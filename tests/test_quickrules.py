@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_rough as naive
 from frri import RuleSet, fuzzy
-from frri._twins import compiled, numba_installed
+from frri._compile import compiled, numba_installed
 from frri.compare.datasets import load
 from frri.export import evaluator
 from frri.learners.quickrules import _similarity_kernels as rough

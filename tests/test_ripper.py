@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_rivals as naive
-from frri._twins import compiled
+from frri._compile import compiled
 from frri.learners.ripper import _description_length_kernels as description_length
 from frri.learners.ripper import _threshold_kernels as thresholds
 from frri.learners.ripper import class_rules as growing

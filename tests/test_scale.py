@@ -13,7 +13,7 @@ from sklearn.datasets import make_classification
 import naive
 from frri import FRRIClassifier, RuleSet, induction
 from frri import _util as progress
-from frri._twins import numba_installed
+from frri._compile import numba_installed
 from frri._util import map_threads
 from frri.cli import main
 from frri.cover import CoverMatrix, large, minimum_cover, peel

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import FrameType, ModuleType
 from typing import Any
 
-from frri._twins import asking, cached_on_disk, compiled, compiled_before, numba_installed
+from frri._compile import asking, cached_on_disk, compiled, compiled_before, numba_installed
 
 CELLS = 2_000_000
 """Cells of a tableau rewritten per unit of effort: about half a millisecond when compiled."""
@@ -62,7 +62,7 @@ class Work:
         self.stopped_by: str | None = None
         self.interrupted = False
         self._end: Callable[[], bool] | None = getattr(_ends, "end", None)
-        self._twins: dict[ModuleType, Any] = {}
+        self._compiled: dict[ModuleType, Any] = {}
 
     def near_enough(self, size: int, bound: int) -> bool:
         """Whether a cover of this size is as good as asked for, with this bound proved."""
@@ -103,20 +103,20 @@ class Work:
             yield min(part, steps - done)
 
     def kernels(self, module: ModuleType, ahead: float = 0.0) -> Any:
-        """The module itself or its compiled twin, whichever promises to be done sooner.
+        """The module itself or its kernels compiled, whichever promises to be done sooner.
 
         As with skis, rent until the rent paid equals the price, then buy: kernels run interpreted
         until the process has spent as long on searches as compiling takes, unless it is known that
         there are as many interpreted seconds `ahead`. Nothing is bought that comes too late.
         """
-        if module in self._twins:
-            return self._twins[module]
+        if module in self._compiled:
+            return self._compiled[module]
         if compiled_before(module):
             if self.deadline is None:
-                self._twins[module] = compiled(module)
-                return self._twins[module]
-            twin = compiled(module)
-            return twin if self._in_time(COLD_SECONDS) else _Ready(module, twin)
+                self._compiled[module] = compiled(module)
+                return self._compiled[module]
+            fast = compiled(module)
+            return fast if self._in_time(COLD_SECONDS) else _Ready(module, fast)
         if not numba_installed():
             return module
         price = CACHED_SECONDS if cached_on_disk(module) else COLD_SECONDS
@@ -166,14 +166,14 @@ class Work:
 
 
 class _Ready:
-    """The kernels of a twin that are compiled already, and those of its module for the others."""
+    """The kernels of a module, compiled where they are already."""
 
-    def __init__(self, module: ModuleType, twin: Any) -> None:
+    def __init__(self, module: ModuleType, fast: Any) -> None:
         self._module = module
-        self._twin = twin
+        self._fast = fast
 
     def __getattr__(self, name: str) -> Any:
-        kernel = getattr(self._twin, name)
+        kernel = getattr(self._fast, name)
         ready = kernel.signatures or cached_on_disk(self._module, kernel.__name__)
         return kernel if ready else getattr(self._module, name)
 

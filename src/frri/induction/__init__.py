@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from frri._twins import cached_on_disk, compiled_before, numba_installed
+from frri._compile import cached_on_disk, compiled_before, numba_installed
 from frri.induction import _bitmap_kernels as bitmap
 from frri.induction import _dense_kernels as dense
 from frri.induction.backends import Large, Path, Plain, Small, is_small, written_out

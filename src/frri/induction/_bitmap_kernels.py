@@ -5,22 +5,21 @@
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, type-arg"
 
-from typing import Any
-
 import numpy as np
 
-from frri._twins import companion, inner_kernel, kernel
-from frri._twins import vectors as _vectors
-from frri.induction import _box_kernels as _boxes
+from frri._compile import inner_kernel, kernel
+from frri._words import ALL, NONE, ONE, lowest
+from frri.induction._box_kernels import (
+    BLOCK,
+    beyond,
+    byte_distance,
+    enemies,
+    narrow,
+    open_sides,
+    place,
+    span,
+)
 
-boxes: Any = companion(_boxes, of=__name__)
-vectors: Any = companion(_vectors, of=__name__)
-span, enemies, place, open_sides = boxes.span, boxes.enemies, boxes.place, boxes.open_sides
-gap, lowest, narrow, beyond = vectors.gap, vectors.lowest, vectors.narrow, vectors.beyond
-
-BLOCK = _vectors.BLOCK
-
-NONE, ONE, ALL = _vectors.NONE, _vectors.ONE, _vectors.ALL
 # Not literals: for these the compiler would do everything once more. Whether a box is closed remains one: boxes
 # are placed in the innermost loops.
 NO, ZERO = np.bool_(False), np.int64(0)
@@ -69,8 +68,8 @@ def first_bound(points, initial, levels, u, members, near, gaps):
     for k in range(0, len(levels), 4):
         a, b, c, d = levels[k, u], levels[k + 1, u], levels[k + 2, u], levels[k + 3, u]
         for i in range(SIGHT):
-            one = max(gap(a, near[k, i]), gap(b, near[k + 1, i]))
-            other = max(gap(c, near[k + 2, i]), gap(d, near[k + 3, i]))
+            one = max(byte_distance(a, near[k, i]), byte_distance(b, near[k + 1, i]))
+            other = max(byte_distance(c, near[k + 2, i]), byte_distance(d, near[k + 3, i]))
             gaps[i] = max(gaps[i], one, other)
     least = gaps[0]
     for i in range(SIGHT):

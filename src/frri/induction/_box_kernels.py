@@ -24,19 +24,14 @@ other tables is then left out by the compiler.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, type-arg"
 
-from typing import Any
-
 import numpy as np
 
-from frri._twins import companion, inner_kernel, kernel
-from frri._twins import vectors as _vectors
+from frri._compile import inner_kernel, kernel
+from frri._words import ALL, NONE, ONE
 
-vectors: Any = companion(_vectors, of=__name__)
-
-BLOCK = _vectors.BLOCK
+# Words in a block: a line of the cache.
+BLOCK = 8
 BUCKETS = 1024
-
-NONE, ONE, ALL = _vectors.NONE, _vectors.ONE, _vectors.ALL
 
 
 @inner_kernel
@@ -47,6 +42,36 @@ def span(q, start, end):
     if high <= low:
         return NONE
     return (ALL >> np.uint64(64 - high + low)) << np.uint64(low)
+
+
+@inner_kernel
+def byte_distance(one, other):
+    """Return how far apart two bytes are."""
+    return np.uint8(max(one, other) - min(one, other))
+
+
+@inner_kernel
+def narrow(out, o, sets, s, table, inner, outer):
+    """Put the samples of a set that are at or above the cut `inner` and not `outer` into `out[o]`.
+
+    Return whether there are any.
+    """
+    found = NONE
+    for i in range(BLOCK):
+        out[o, i] = sets[s, i] & table[inner, i] & ~table[outer, i]
+        found |= out[o, i]
+    return found != NONE
+
+
+@inner_kernel
+def beyond(sets, s, others, o, table, inner, outer):
+    """Return whether samples of both sets are at or above the cut `outer`, and whether below `inner`."""
+    above, below = NONE, NONE
+    for i in range(BLOCK):
+        both = sets[s, i] & others[o, i]
+        above |= both & table[outer, i]
+        below |= both & ~table[inner, i]
+    return above != NONE, below != NONE
 
 
 # --- The table

@@ -12,20 +12,14 @@ the first that is not beyond its lower side.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, type-arg"
 
-from typing import Any
-
 import numpy as np
 
-from frri._twins import companion, inner_kernel, kernel
-from frri._twins import vectors as _vectors
+from frri._compile import inner_kernel, kernel
+from frri._words import NONE, ONE
+from frri.induction._box_kernels import BLOCK, beyond, byte_distance, narrow
 
-vectors: Any = companion(_vectors, of=__name__)
-gap, narrow, beyond = vectors.gap, vectors.narrow, vectors.beyond
-
-BLOCK = _vectors.BLOCK
 BUCKETS = 1024
 
-NONE, ONE = _vectors.NONE, _vectors.ONE
 # Not literals: for each of these the compiler would do everything once more.
 NO, YES = np.bool_(False), np.bool_(True)
 
@@ -51,8 +45,8 @@ def apart(levels, u, left, out):
         a, b, c, d = levels[k, u], levels[k + 1, u], levels[k + 2, u], levels[k + 3, u]
         for i in range(np.uint64(STRIP)):
             v = left + i
-            one = max(gap(a, levels[k, v]), gap(b, levels[k + 1, v]))
-            other = max(gap(c, levels[k + 2, v]), gap(d, levels[k + 3, v]))
+            one = max(byte_distance(a, levels[k, v]), byte_distance(b, levels[k + 1, v]))
+            other = max(byte_distance(c, levels[k + 2, v]), byte_distance(d, levels[k + 3, v]))
             out[i] = max(out[i], one, other)
 
 

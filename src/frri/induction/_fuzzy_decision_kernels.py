@@ -13,7 +13,7 @@ holds. `initial` has the sides that a box may have, by attribute: 1 for above, 2
 
 import numpy as np
 
-from frri._twins import either, inner_kernel
+from frri._compile import either, inner_kernel
 
 ONE = np.uint64(1)
 

@@ -9,7 +9,7 @@ has ceased to be critical cannot become minimal again and is left at once.
 
 import numpy as np
 
-from frri._twins import inner_kernel, kernel
+from frri._compile import inner_kernel, kernel
 from frri._util import Flags, Ints
 
 NOBODY = -1

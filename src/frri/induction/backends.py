@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from frri._twins import compiled
+from frri._compile import compiled
 from frri._util import map_threads
 from frri.cover import peel
 from frri.cover.matrix import CoverMatrix
@@ -122,7 +122,7 @@ class Small:
         self.layout = layout
         self.kernels = compiled(dense)
         self.first_row, self.first_word = np.array(layout.first_row), np.array(layout.first_word)
-        self.n_blocks = -(-layout.first_word[-1] // dense.BLOCK)
+        self.n_blocks = -(-layout.first_word[-1] // boxes.BLOCK)
         self.placed: tuple[Floats, NDArray[np.int32]] | None = None
 
     @cached_property
@@ -131,9 +131,9 @@ class Small:
         m, n = self.layout.columns.shape
         first, cuts = np.empty(m + 1, dtype=np.int32), np.empty(m * (n + 1))
         starts = np.empty((m, dense.BUCKETS + 1), dtype=np.int32)
-        fine = np.empty((len(cuts), self.n_blocks, dense.BLOCK), dtype=np.uint64)
+        fine = np.empty((len(cuts), self.n_blocks, boxes.BLOCK), dtype=np.uint64)
         self.kernels.tabulate(self.layout.columns, self.layout.bits, first, cuts, starts, fine)
-        return fine.reshape(-1, dense.BLOCK), first, cuts, starts
+        return fine.reshape(-1, boxes.BLOCK), first, cuts, starts
 
     def confidences(self) -> Floats:
         """Return the distance of every row to the nearest enemy, at most 1."""
@@ -203,8 +203,8 @@ class Large:
         if layout.missing is not None:
             first, shift, cuts, tops = _with_copies(first, cuts, tops, layout.missing)
         starts = compiled(boxes).buckets(first, shift, cuts)
-        n_blocks = -(-n_words // bitmap.BLOCK)
-        fine = np.zeros((len(cuts), n_blocks, bitmap.BLOCK), dtype=np.uint64)
+        n_blocks = -(-n_words // boxes.BLOCK)
+        fine = np.zeros((len(cuts), n_blocks, boxes.BLOCK), dtype=np.uint64)
         some = np.zeros((len(cuts), -(-n_blocks // 64)), dtype=np.uint64)
         every = np.zeros_like(some)
         compiled(boxes).fill(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from frri._twins import compiled as compiled_twin
-from frri._twins import pays
+from frri._compile import compiled as compiled_kernels
+from frri._compile import pays
 from frri._util import map_threads
 from frri.cover.matrix import CoverMatrix
 from frri.induction import _fuzzy_decision_kernels as kernels
@@ -81,7 +81,7 @@ class GradedTable:
         n, m = self.points.shape
         worth = pays(kernels, m * n * n, compiled_from=COMPILED_FROM, loaded_from=LOADED_FROM)
         if worth if compiled is None else compiled:
-            self.kernels, self.n_jobs = compiled_twin(kernels), n_jobs
+            self.kernels, self.n_jobs = compiled_kernels(kernels), n_jobs
         return self
 
     def orders(self, order: ArrayLike) -> Ints:

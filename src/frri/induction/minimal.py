@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from frri._twins import compiled, pays
+from frri._compile import compiled, pays
 from frri.cover import minimum_cover
 from frri.cover.matrix import CoverMatrix, packed
 from frri.induction import TOLERANCE, ConditionType

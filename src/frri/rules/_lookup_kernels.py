@@ -5,20 +5,11 @@ class is decided, whatever the degrees. Which rules these are is read off the ce
 column and cell there is the set of rules that allow it, and the set of those that hold there for certain.
 """
 
-from typing import Any
-
 import numpy as np
 
-from frri._twins import companion, inner_kernel
-from frri._twins import vectors as _vectors
-from frri.rules import _quantize_kernels as _cells
-
-cell_kernels: Any = companion(_cells, of=__name__)
-vectors: Any = companion(_vectors, of=__name__)
-lowest, of_code = vectors.lowest, cell_kernels.of_code
-
-WORD, NONE, ONE, ALL = _vectors.WORD, _vectors.NONE, _vectors.ONE, _vectors.ALL
-LAST, NEVER_SEEN, MISSING, N_CELLS = _cells.LAST, _cells.NEVER_SEEN, _cells.MISSING, _cells.N_CELLS
+from frri._compile import inner_kernel
+from frri._words import ALL, NONE, ONE, WORD, lowest
+from frri.rules._quantize_kernels import LAST, MISSING, N_CELLS, NEVER_SEEN, of_code
 
 # What is found about an object that no rule can cover, and about one that rules of several classes may.
 NOBODY = -1

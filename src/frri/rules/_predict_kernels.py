@@ -7,26 +7,12 @@ which 64 are compared at a time. Degrees are then computed, in the arithmetic of
 the few objects that are left.
 """
 
-from typing import Any
-
 import numpy as np
 
-from frri._twins import companion, inner_kernel, kernel
-from frri._twins import vectors as _vectors
-from frri.rules import _lookup_kernels as _sure
-from frri.rules import _quantize_kernels as _cells
-
-cell_kernels: Any = companion(_cells, of=__name__)
-sure_kernels: Any = companion(_sure, of=__name__)
-vectors: Any = companion(_vectors, of=__name__)
-lowest, within = vectors.lowest, vectors.within
-on_grid, of_code, supports = cell_kernels.on_grid, cell_kernels.of_code, cell_kernels.supports
-tables, fill_rows = sure_kernels.tables, sure_kernels.fill_rows
-classes_of_rows = sure_kernels.classes_of_rows
-
-WORD = _vectors.WORD
-NONE, ONE, ALL = _vectors.NONE, _vectors.ONE, _vectors.ALL
-MISSING, NOBODY = _cells.MISSING, _sure.NOBODY
+from frri._compile import inner_kernel, kernel
+from frri._words import ALL, NONE, ONE, WORD, lowest
+from frri.rules._lookup_kernels import NOBODY, classes_of_rows, fill_rows, tables
+from frri.rules._quantize_kernels import MISSING, of_code, on_grid, supports
 
 BLOCK = 4096
 # Not literals: for each of these the compiler would do everything once more.
@@ -43,6 +29,16 @@ def lower(degree, inside, n_left, support, core, slope, sign):
         value = (support - x) / slope
         value = value if x > core else 1.0
         degree[s] = np.minimum(degree[s], value)
+
+
+@inner_kernel
+def within(cells, j, first, low, high):
+    """Return the set of those 64 samples, from `first` on, whose byte in row `j` is from `low` to `high`."""
+    found = NONE
+    for i in range(WORD):
+        inside = low <= cells[j, first + i] <= high
+        found |= np.uint64(inside) << np.uint64(i)
+    return found
 
 
 @kernel

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from frri import _twins
-from frri._twins import compiled, numba_installed
+from frri import _compile
+from frri._compile import compiled, numba_installed
 from frri._util import Floats, Positions, map_threads, n_threads
 from frri.rules.matching import Matcher
 from frri.rules.semantics import Semantics, Support
@@ -35,7 +35,7 @@ def pays(semantics: Semantics, matcher: Matcher, matrix: Floats) -> bool:
         return False
     from frri.rules import _predict_kernels as prediction  # noqa: PLC0415 - not needed for small tables
 
-    return _twins.pays(prediction, work, compiled_from=COLD, loaded_from=COLD, used_from=WARM)
+    return _compile.pays(prediction, work, compiled_from=COLD, loaded_from=COLD, used_from=WARM)
 
 
 def decide(

@@ -9,7 +9,7 @@ of its own, which is in no support.
 
 import numpy as np
 
-from frri._twins import inner_kernel
+from frri._compile import inner_kernel
 
 # Cells: numbers lie from 0 to the last one of the grid, codes before a category never seen.
 LAST = 254

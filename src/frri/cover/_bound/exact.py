@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._twins import either, inner_kernel
+from frri._compile import either, inner_kernel
 from frri._util import Floats, Ints
 
 Bytes = NDArray[np.int8]

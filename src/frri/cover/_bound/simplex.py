@@ -12,7 +12,7 @@ form walk through exactly the same pivots. Nothing here is trusted as a proof: s
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._twins import either, inner_kernel
+from frri._compile import either, inner_kernel
 from frri._util import Flags, Floats, Ints
 
 Bytes = NDArray[np.int8]

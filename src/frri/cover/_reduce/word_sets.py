@@ -5,16 +5,11 @@ import heapq
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._twins import either, inner_kernel, kernel
+from frri._compile import either, kernel
 from frri._util import Flags, Ints, Words
+from frri._words import ONE, count_ones, lowest
 
 Indices = NDArray[np.int32]
-
-SPREAD = np.uint64(0x03F79D71B4CB0A89)
-"""A de Bruijn sequence: shifted by 0 to 63 places, its first six bits take every value once."""
-
-PLACES = np.zeros(64, dtype=np.int64)
-PLACES[[int(SPREAD) * 2**k % 2**64 >> 58 for k in range(64)]] = np.arange(64)
 
 RANKS = 32
 """Bits of a key that tell rows of equal gains apart."""
@@ -69,10 +64,9 @@ def _needed_interpreted(
 def _needed_loops(indptr: Ints, words: Indices, bits: Words, order: Ints, counts: Ints) -> Flags:
     """The same with one bit for who is covered once, kept beside the counts."""
     once = np.zeros(len(counts) >> 6, dtype=np.uint64)
-    one, top = np.uint64(1), np.uint64(58)
     for i in range(len(counts)):
         if counts[i] == 1:
-            once[i >> 6] |= one << np.uint64(i & 63)
+            once[i >> 6] |= ONE << np.uint64(i & 63)
     needed = np.zeros(len(order), dtype=np.bool_)
     for place in range(len(order)):
         j = order[place]
@@ -85,12 +79,11 @@ def _needed_loops(indptr: Ints, words: Indices, bits: Words, order: Ints, counts
         for k in range(indptr[j], indptr[j + 1]):
             base, rest = np.int64(words[k]) << 6, bits[k]
             while rest:
-                lowest = rest & (~rest + one)
-                i = base + PLACES[(lowest * SPREAD) >> top]
-                counts[i] -= 1
-                if counts[i] == 1:
-                    once[words[k]] |= lowest
-                rest ^= lowest
+                element = base + lowest(rest)
+                counts[element] -= 1
+                if counts[element] == 1:
+                    once[words[k]] |= rest & (~rest + ONE)
+                rest &= rest - ONE
     return needed
 
 
@@ -125,7 +118,7 @@ def _greedy_loops(
 ) -> Ints:
     left = 0
     for k in range(len(missing)):
-        left += _ones(missing[k])
+        left += count_ones(missing[k])
     n = len(heap)
     chosen = np.empty(n, dtype=np.int64)
     n_chosen = 0
@@ -134,7 +127,7 @@ def _greedy_loops(
         j = preferred[n - 1 - last]
         gain = 0
         for k in range(indptr[j], indptr[j + 1]):
-            gain += _ones(bits[k] & missing[words[k]])
+            gain += count_ones(bits[k] & missing[words[k]])
         key = (gain << RANKS) | last
         place, child = 0, 1
         while child < n:  # let it sink
@@ -152,17 +145,6 @@ def _greedy_loops(
             for k in range(indptr[j], indptr[j + 1]):
                 missing[words[k]] &= ~bits[k]
     return chosen[:n_chosen]
-
-
-@inner_kernel
-def _ones(word: np.uint64) -> int:
-    """How many bits of a word are set."""
-    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    word = (word & np.uint64(0x3333333333333333)) + (
-        (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
-    )
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))  # type: ignore[return-value]
 
 
 greedy = either(interpreted=_greedy_interpreted, loops=_greedy_loops)
@@ -201,19 +183,17 @@ def _rarest_interpreted(
 def _rarest_loops(
     indptr: Ints, words: Indices, bits: Words, counts: Ints, first: int, rarest: Ints
 ) -> None:
-    one, top = np.uint64(1), np.uint64(58)
     for j in range(len(indptr) - 1):
         least = np.int64(1) << 62
         for k in range(indptr[j] - first, indptr[j + 1] - first):
             base = np.int64(words[k]) << 6
             rest = bits[k]
             while rest:
-                lowest = rest & (~rest + one)
-                i = base + PLACES[(lowest * SPREAD) >> top]
+                i = base + lowest(rest)
                 if counts[i] < least:
                     least = counts[i]
                     rarest[j] = i
-                rest ^= lowest
+                rest &= rest - ONE
 
 
 rarest = either(interpreted=_rarest_interpreted, loops=_rarest_loops)

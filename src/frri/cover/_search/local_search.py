@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from frri._twins import either, inner_kernel, kernel
+from frri._compile import either, inner_kernel, kernel
 from frri._util import Flags, Ints
 from frri.cover._search.greedy import Lists
 

@@ -5,15 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._twins import companion, either, inner_kernel, kernel
+from frri._compile import either, inner_kernel, kernel
 from frri._util import Flags, Floats, Ints
-from frri.cover._bound import exact as _bounds
-from frri.cover._bound import simplex as _simplex
-from frri.cover._search import propagation as _propagation
-
-bounds: Any = companion(_bounds, of=__name__)
-propagation: Any = companion(_propagation, of=__name__)
-simplex: Any = companion(_simplex, of=__name__)
+from frri.cover._bound import simplex
+from frri.cover._bound.exact import exact_bound
+from frri.cover._bound.simplex import child, extend, missing, penalties, reoptimise
+from frri.cover._search.propagation import propagate
 
 Bytes = NDArray[np.int8]
 
@@ -92,7 +89,7 @@ def fix(
     excluded: Ints,
 ) -> bool:
     """Fix candidates and all that follows; whether that is possible within the size."""
-    possible = propagation.propagate(
+    possible = propagate(
         objects_from,
         objects,
         coverers_from,
@@ -170,12 +167,12 @@ def settle(  # noqa: C901, PLR0915 - one loop, all in one kernel
         if (state != applied).any():
             action = actions(state, applied, turned, uncovered, extra)
             spent += table.size
-            table, basic, nonbasic, weights = simplex.child(
+            table, basic, nonbasic, weights = child(
                 table, basic, nonbasic, weights, action, droppable
             )
             applied = state.copy()
         limit = max(1, (cells - spent) // table.size)
-        status, steps, row = simplex.reoptimise(
+        status, steps, row = reoptimise(
             table, basic, nonbasic, weights, applied, turned, n, stop_above, limit
         )
         pivots += steps
@@ -185,7 +182,7 @@ def settle(  # noqa: C901, PLR0915 - one loop, all in one kernel
             break
         infeasible = row if status == LP_INFEASIBLE else -1
         y = _multipliers(table, basic, nonbasic, n, m + extra, infeasible, upper)
-        proved, reduced = bounds.exact_bound(objects_from, objects, y, costs, state, size)
+        proved, reduced = exact_bound(objects_from, objects, y, costs, state, size)
         bound = max(bound, proved)
         if bound > upper - 1:
             outcome = CLOSED
@@ -206,12 +203,12 @@ def settle(  # noqa: C901, PLR0915 - one loop, all in one kernel
             if ahead[structural].any() or (ahead & (turned | (state == 1))).any():
                 continue
         if status == LP_OPTIMAL:
-            rows = simplex.missing(
+            rows = missing(
                 table, basic, nonbasic, applied, turned, objects_from, objects, uncovered
             )
             if len(rows) == 0:
                 break
-            table, basic, weights = simplex.extend(
+            table, basic, weights = extend(
                 table, basic, nonbasic, weights, applied, turned, coverers_from, coverers, rows
             )
             spent += table.size
@@ -248,7 +245,7 @@ def divide(
     if len(rows) == 0:
         return -1, 0.0
     ids = basic[rows]
-    first, second = simplex.penalties(table, rows)
+    first, second = penalties(table, rows)
     swap = turned[ids]
     down = np.where(swap, second, first)
     up = np.where(swap, first, second)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._twins import either, inner_kernel
+from frri._compile import either, inner_kernel
 from frri._util import Flags, Ints
 
 Bytes = NDArray[np.int8]

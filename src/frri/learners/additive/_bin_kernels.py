@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from frri._twins import inner_kernel, kernel
+from frri._compile import inner_kernel, kernel
 
 # The sums of a bin: of g, h, m, of the same times the value, and of h times its square.
 SUMS = 7

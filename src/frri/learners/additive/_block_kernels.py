@@ -6,7 +6,7 @@ are taken and terms are added in the same order, that of the objects.
 
 import numpy as np
 
-from frri._twins import either
+from frri._compile import either
 from frri.learners.additive._bin_kernels import SUMS
 
 # Objects whose gradients stay at hand while the columns are gone through.

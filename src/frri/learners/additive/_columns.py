@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from frri._twins import compiled, pays
+from frri._compile import compiled, pays
 from frri._util import map_threads
 from frri.learners.additive import _bin_kernels as kernels
 from frri.rules import NominalCondition, NumericCondition

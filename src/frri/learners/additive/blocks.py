@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from frri._twins import compiled, numba_installed
+from frri._compile import compiled, numba_installed
 from frri._util import map_threads
 from frri.learners.additive import _block_kernels, _columns
 from frri.learners.additive._columns import ONE_OF

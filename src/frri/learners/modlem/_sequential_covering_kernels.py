@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from frri._twins import companion, inner_kernel, kernel
+from frri._compile import inner_kernel, kernel
 from frri._util import Flags, Ints
-from frri.learners.modlem import _split_search_kernels as split_search
 from frri.learners.modlem._split_search_kernels import (
     END_BIN,
     FEW,
@@ -26,14 +25,14 @@ from frri.learners.modlem._split_search_kernels import (
     Objects,
     Places,
     Rows,
+    best_of_few,
+    best_test,
 )
 
 # Where the conditions of each rule start, and the conditions.
 Found = tuple[Ints, Ints]
 
 # The same kernels, compiled where this module is.
-_split_search: Any = companion(split_search, of=__name__)
-best_test, best_of_few = _split_search.best_test, _split_search.best_of_few
 
 # For all tests, as what is without this one. Not a literal, for which the compiler would do everything once more.
 NO_TEST: Any = np.int64(-1)

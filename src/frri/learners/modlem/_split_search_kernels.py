@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._twins import inner_kernel
+from frri._compile import inner_kernel
 from frri._util import Flags, Floats, Ints
 
 Bins = NDArray[np.int32]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frri._twins import compiled, pays
+from frri._compile import compiled, pays
 from frri.learners.modlem import _sequential_covering_kernels as loops
 from frri.learners.training import sums_by_key
 from frri.learners.validation import LARGEST_COUNT

@@ -11,7 +11,7 @@ as soon as it cannot matter any more. Both do the same operations in the same or
 import numpy as np
 
 from frri import fuzzy
-from frri._twins import either, inner_kernel, kernel
+from frri._compile import either, inner_kernel, kernel
 from frri._util import Flags, Floats, Ints
 
 # The numbers by which kernels know the t-norms.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from frri import fuzzy
-from frri._twins import compiled, pays
+from frri._compile import compiled, pays
 from frri.learners.quickrules import _similarity_kernels as rough
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from math import inf, log2, nan
 
 import numpy as np
 
-from frri._twins import either, inner_kernel, kernel
+from frri._compile import either, inner_kernel, kernel
 
 # Differences of lengths below this count as none.
 TOLERANCE = 1e-6

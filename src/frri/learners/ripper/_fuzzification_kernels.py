@@ -4,17 +4,10 @@ Objects, tests and columns are those of `frri.learners.ripper._threshold_kernels
 NaN if it has none. Both forms of a kernel add the same numbers in the same order.
 """
 
-from typing import Any
-
 import numpy as np
 
-from frri._twins import companion, either, kernel
-from frri.learners.ripper import _threshold_kernels as thresholds
-from frri.learners.ripper._threshold_kernels import AT_MOST, EQUAL
-
-# The same kernels, compiled where this module is.
-_thresholds: Any = companion(thresholds, of=__name__)
-satisfies = _thresholds.satisfies
+from frri._compile import either, kernel
+from frri.learners.ripper._threshold_kernels import AT_MOST, EQUAL, satisfies
 
 # Purities that differ by less are equal: sums of memberships are rounded.
 TIE = 1e-12

@@ -12,7 +12,7 @@ are computed from the same logarithms in the same order, so both forms agree bit
 
 import numpy as np
 
-from frri._twins import either, inner_kernel, kernel
+from frri._compile import either, inner_kernel, kernel
 
 # How a test compares; a search that finds nothing answers NOTHING.
 NOTHING, AT_MOST, AT_LEAST, EQUAL = range(4)

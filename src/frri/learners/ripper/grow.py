@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from frri._twins import compiled, pays
+from frri._compile import compiled, pays
 from frri.learners.ripper import _description_length_kernels as description_length
 from frri.learners.ripper import _threshold_kernels as thresholds
 from frri.rules import NominalCondition, NumericCondition

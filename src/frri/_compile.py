@@ -1,0 +1,223 @@
+"""Compile kernels with numba where that pays; the one place that chooses between numpy and numba.
+
+A kernel is a plain Python function over numpy arrays that carries `@kernel`. Called as usual it runs
+interpreted, so that a small job never waits for a compiler. `compiled(module)` gives the kernels of a
+module compiled: serial, without the GIL, cached on disk by numba. The kernels that a kernel calls, imported
+by name, are compiled with it. `either` joins the two forms of a kernel whose array form is slow compiled,
+or whose loops are slow interpreted. All forms of a kernel give the same results to the last bit.
+
+Notes for writers of kernels: arrays are copied by `np.positive(source, target)`, because `target[:] = source`
+takes two and a half seconds to compile. A literal argument (True, False, 0) compiles a kernel once more.
+"""
+
+import hashlib
+import importlib.util
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, NamedTuple, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Form(NamedTuple):
+    """What is compiled for a kernel, and whether only other kernels call it."""
+
+    loops: Any
+    inner: bool
+
+
+# What is compiled for each kernel, and what has been compiled, by interpreted function.
+_forms: dict[Callable[..., Any], Form] = {}
+_dispatchers: dict[Callable[..., Any], Any] = {}
+# Held while dispatchers are made; numba has a lock of its own for compiling them.
+_making = threading.RLock()
+# The question of a thread that is to be asked before every compilation.
+_questions = threading.local()
+
+
+@cache
+def numba_installed() -> bool:
+    """Return whether numba is there and not switched off, without importing it."""
+    switched_off = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+    return not switched_off and importlib.util.find_spec("numba") is not None
+
+
+def kernel(function: Function) -> Function:
+    """Mark a function that can be compiled."""
+    return either(interpreted=function, loops=function)
+
+
+def inner_kernel(function: Function) -> Function:
+    """Mark a kernel that only other kernels call: a fifth less to compile, as Python cannot call it."""
+    return either(interpreted=function, loops=function, inner=True)
+
+
+def either(*, interpreted: Function, loops: Function, inner: bool = False) -> Function:
+    """Join the two forms of a kernel: array operations when interpreted, loops when compiled.
+
+    The two forms must agree bit for bit: elementwise operations in the same order, or sums that are exact.
+    """
+    _forms[interpreted] = Form(loops, inner)
+    return interpreted
+
+
+class Compiled:
+    """The kernels of a module, compiled; its other names as they are."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = getattr(self._module, name)
+        if _is_kernel(value):
+            if _forms[value].inner:
+                raise TypeError(f"{name} is called by other kernels only.")
+            value = _dispatcher(value)
+        setattr(self, name, value)  # found without this method from now on
+        return value
+
+
+_modules: dict[str, Compiled] = {}
+
+
+def compiled(module: ModuleType) -> Any:
+    """Return the kernels of a module, each to be compiled at its first call."""
+    return _modules.setdefault(module.__name__, Compiled(module))
+
+
+def compiled_before(module: ModuleType) -> bool:
+    """Return whether this process has asked for the compiled kernels of a module."""
+    return module.__name__ in _modules
+
+
+@cache
+def cached_on_disk(module: ModuleType, name: str = "*") -> bool:
+    """Return whether an earlier process has left kernels of a module (or one of them) compiled."""
+    source = _source(module)
+    folder, pattern = source.parent / "__pycache__", f"{source.stem}.{name}-{_digest(module)}-*.nbi"
+    elsewhere = os.environ.get("NUMBA_CACHE_DIR")
+    if elsewhere:
+        folder, pattern = Path(elsewhere), f"{source.parent.name}_*/{pattern}"
+    return any(folder.glob(pattern))
+
+
+def pays(
+    module: ModuleType,
+    size: float,
+    *,
+    compiled_from: float,
+    loaded_from: float,
+    used_from: float = 0,
+) -> bool:
+    """Return whether a job is worth the compiled kernels of a module.
+
+    Parameters
+    ----------
+    module : module
+    size : float
+        Size of the job, in any unit.
+    compiled_from, loaded_from, used_from : float
+        Sizes from which it is: if the kernels have to be compiled, if an earlier process has left them
+        on disk, and if this process has them.
+    """
+    if compiled_before(module):
+        return size >= used_from
+    return numba_installed() and size >= (loaded_from if cached_on_disk(module) else compiled_from)
+
+
+@contextmanager
+def asking(question: Callable[[], None]) -> Iterator[None]:
+    """Call a function before every compilation that this thread waits for.
+
+    One compilation leads to others, so that they take seconds together; an exception ends them. What has
+    been compiled by then is kept.
+    """
+    outer = getattr(_questions, "asked", None)
+    _questions.asked = question
+    try:
+        yield
+    finally:
+        _questions.asked = outer
+
+
+def _dispatcher(function: Any) -> Any:
+    """Return what numba makes of a kernel: a copy of its function that calls compiled kernels."""
+    with _making:
+        if function not in _dispatchers:
+            form = _forms[function]
+            space = dict(form.loops.__globals__)
+            code, defaults, closure = (
+                getattr(form.loops, f"__{name}__") for name in ("code", "defaults", "closure")
+            )
+            copy = FunctionType(code, space, function.__name__, defaults, closure)
+            # numba looks only at the file of a kernel for changes: the name tells those of its callees.
+            copy.__qualname__ = f"{function.__name__}-{_digest(sys.modules[function.__module__])}"
+            _dispatchers[function] = _compile(copy, inner=form.inner)
+            for name in _names(form.loops.__code__):
+                if _is_kernel(space.get(name)):
+                    space[name] = _dispatcher(space[name])
+        return _dispatchers[function]
+
+
+def _compile(function: FunctionType, *, inner: bool) -> Any:
+    import numba  # noqa: PLC0415 - half a second to import, wanted only here
+
+    _ask_before_compiling()
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    if inner:
+        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    try:
+        return numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # no folder for the cache can be written to
+        return numba.njit(**options)(function)
+
+
+def _is_kernel(value: Any) -> bool:
+    return isinstance(value, FunctionType) and value in _forms
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """Yield the names that a function uses, and those that functions inside it use."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _source(module: ModuleType) -> Path:
+    assert module.__file__ is not None  # noqa: S101
+    return Path(module.__file__)
+
+
+@cache
+def _digest(module: ModuleType) -> str:
+    """Return a digest of a module's source and of those whose kernels it calls."""
+    others = {value.__module__ for value in vars(module).values() if _is_kernel(value)}
+    parts = [_source(module).read_bytes()]
+    parts += [_digest(sys.modules[name]).encode() for name in sorted(others - {module.__name__})]
+    return hashlib.sha256(b"".join(parts)).hexdigest()[:16]
+
+
+@cache
+def _ask_before_compiling() -> None:
+    """Have numba ask what `asking` was given whenever it starts to compile."""
+    from numba.core import event  # noqa: PLC0415 - as in `_compile`
+
+    class Listener(event.Listener):
+        def on_start(self, _: Any) -> None:
+            question = getattr(_questions, "asked", None)
+            if question is not None:
+                question()
+
+        def on_end(self, _: Any) -> None:
+            """Nothing to ask."""
+
+    event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]
