@@ -83,7 +83,7 @@ def test_ordered_classes_are_shown_decided_and_edited(pages, ruleset, says, tmp_
     said = page.inner_text(".reason")
     assert f"At least mid: {round(100 * steps[1])} %" in said or steps[1] < 0.0995
     strips = page.evaluate(
-        "async (i) => JSON.stringify([...(await frri.allStrips(frri.facts.model, frri.store.rows.at(i)))])",
+        "async (i) => JSON.stringify([...(await frri.allClassStrips(frri.facts.model, frri.store.rows.at(i)))])",
         i,
     )
     for j, pieces in json.loads(strips):

@@ -122,7 +122,7 @@ def test_ends_that_no_value_reaches_are_not_spoken_of(page):
     ]
     for trapezoid, attribute, expected in cases:
         said = page.evaluate(
-            "([c, a]) => frri.spokenText(c, a, true)",
+            "([c, a]) => frri.conditionText(c, a, true)",
             [{"attribute": attribute["name"], "trapezoid": trapezoid}, attribute],
         )
         assert said == expected

@@ -27,7 +27,7 @@ def strips(page, ruleset, row):
              const [model, row] = JSON.parse(text);
              const encoded = row.map((value, j) =>
                model.attributes[j].kind === "date" && value !== null ? Date.parse(value) / 864e5 : value);
-             return JSON.stringify([...(await frri.allStrips(model, encoded))]); }""",
+             return JSON.stringify([...(await frri.allClassStrips(model, encoded))]); }""",
         json.dumps([ruleset.to_dict(), row]),
     )
     return dict(json.loads(found))
@@ -84,7 +84,7 @@ def test_changes_of_one_attribute_are_those_that_python_proves(page, wine):
                  const answers = [];
                  for (const i of rows) for (const locked of [[], [0]]) {
                    const values = frri.store.rows.at(i);
-                   const strips = await frri.allStrips(model, values);
+                   const strips = await frri.allClassStrips(model, values);
                    answers.push([...frri.singleChanges(model, values, strips, new Set(locked)).values()]);
                  }
                  return JSON.stringify(answers); }""",

@@ -2,19 +2,19 @@
  * The page: reads the facts that came with it and sets up the views.
  */
 
-import { allStrips, singleChanges } from "./changes.js";
+import { allClassStrips, singleChanges } from "./changes.js";
 import { casesView } from "./cases.js";
 import { byId } from "./dom.js";
 import { editView } from "./edit.js";
 import { degrees, explain, predict, probabilities, scores } from "./evaluator.js";
 import { headerView } from "./header.js";
-import { countLayers } from "./layers.js";
+import { countLayers } from "./conditionHistogram.js";
 import { numberCases } from "./numbercases.js";
 import { predictsNumbers } from "./numbers.js";
 import { overviewView } from "./overview.js";
-import { conditionParts, ruleParts } from "./phrases.js";
+import { conditionParts, ruleParts } from "./ruleText.js";
 import { distributionSymbols } from "./scales.js";
-import { spokenText } from "./spoken.js";
+import { conditionText } from "./conditionText.js";
 import { sharedCase } from "./sharing.js";
 import { createStore } from "./store.js";
 import { rulesView } from "./table.js";
@@ -90,8 +90,8 @@ globalThis.frri = {
   scores,
   conditionParts,
   ruleParts,
-  spokenText,
+  conditionText,
   countLayers,
-  allStrips,
+  allClassStrips,
   singleChanges,
 };

@@ -4,7 +4,7 @@ import { actionButton, announce, h, put, scrolling } from "./dom.js";
 import { option } from "./filters.js";
 import { usedByRank } from "./ranking.js";
 import { rowTable } from "./rowtable.js";
-import { counted } from "./words.js";
+import { counted } from "./format.js";
 
 const CHUNK = 50;
 const MOST_COLUMNS = 5;

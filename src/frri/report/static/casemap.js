@@ -9,7 +9,7 @@ import { field, option } from "./filters.js";
 import { placesOf } from "./range.js";
 import { usedByRank } from "./ranking.js";
 import { scalesOnce } from "./scales.js";
-import { show } from "./words.js";
+import { show } from "./format.js";
 
 const SIZE = 420;
 const DOT = 5;

@@ -3,14 +3,14 @@
  * What-if.
  */
 
-import { roleOf } from "./carrying.js";
+import { roleOf } from "./contributions.js";
 import { caseList } from "./caselist.js";
 import { caseMap } from "./casemap.js";
 import { classLabel } from "./chart.js";
 import { actionButton, byId, h, named, put } from "./dom.js";
 import { field, option } from "./filters.js";
 import { speaksFor } from "./ordered.js";
-import { counted } from "./words.js";
+import { counted } from "./format.js";
 
 /** Which rows a filter lets pass, by the state that is shown. */
 const FILTERS = {

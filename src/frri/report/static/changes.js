@@ -6,11 +6,11 @@
  * missing one, cost 1. Of equal ones the first attribute is taken, as in Python.
  */
 
-import { carrierIn } from "./carrying.js";
+import { mainRuleIn } from "./contributions.js";
 import { degrees, explain, predict, scores } from "./evaluator.js";
-import { inSlices } from "./slices.js";
-import { caseOf, stripOf } from "./strips.js";
-import { widthOf } from "./words.js";
+import { forEachYielding } from "./yieldToUi.js";
+import { caseOf, classStrip } from "./classStrips.js";
+import { widthOf } from "./format.js";
 
 /** Steps of a rounded date: a day, an hour, a minute, a second, a microsecond. */
 const TIMES = [1, 24, 1440, 86400, 86400e6];
@@ -27,12 +27,12 @@ const FINER = 12;
  * @param {function(): boolean} [isStale] true gives up
  * @returns {Promise<?Map<number, object[]>>} pieces by attribute; null if given up
  */
-export async function allStrips(model, values, isStale = () => false) {
+export async function allClassStrips(model, values, isStale = () => false) {
   const used = new Set(model.rules.flatMap((rule) => rule.if.map(({ attribute }) => attribute)));
   const columns = model.attributes.flatMap(({ name }, j) => (used.has(name) ? [j] : []));
   const one = caseOf(model, values);
   const strips = new Map();
-  const finished = await inSlices(columns, (j) => void strips.set(j, stripOf(one, j)), isStale);
+  const finished = await forEachYielding(columns, (j) => void strips.set(j, classStrip(one, j)), isStale);
   return finished ? strips : null;
 }
 
@@ -71,9 +71,9 @@ export function singleChanges(model, values, strips, locked) {
 
 function changeTo(model, values, changed, cost) {
   const { prediction, rule, fired } = explain(model, values);
-  const carrier = carrierIn(model);
+  const mainRule = mainRuleIn(model);
   const decided = model.classes.indexOf(prediction);
-  const carried = carrier ? carrier(degrees(model, values), scores(model, values), decided) : 0;
+  const carried = mainRule ? mainRule(degrees(model, values), scores(model, values), decided) : 0;
   const isCarried = carried > 0;
   return { values, changed, prediction, rule: rule ?? (carried || null), silent: !fired.length, isCarried, cost };
 }
@@ -157,7 +157,7 @@ export async function severalChanges(model, values, rows, decided, locked, isSta
   const cost = (row) =>
     row.reduce((sum, value, j) => sum + costOf(model.attributes[j], values[j], value), 0);
   const others = Array.from({ length: rows.n }, (_, i) => i).filter((i) => decided[i] !== nowIndex);
-  const finished = await inSlices(
+  const finished = await forEachYielding(
     others,
     (i) => {
       const row = rows.at(i).map((value, j) => (locked.has(j) ? values[j] : value));

@@ -3,7 +3,7 @@
 import { h, named, s } from "./dom.js";
 import { levelOf, predictsNumbers, saidLevel, saidShort, shownNumber } from "./numbers.js";
 import { movesAnswer, shownClass } from "./ordered.js";
-import { percentText, signedText } from "./words.js";
+import { percentText, signedText } from "./format.js";
 
 /**
  * The name of the colour of a class.

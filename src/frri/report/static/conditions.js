@@ -6,10 +6,10 @@
 import { actionButton, h, named } from "./dom.js";
 import { complaint, freshCondition, stretchedCondition } from "./editing.js";
 import { addHandles, follow } from "./handles.js";
-import { layeredChart } from "./layers.js";
+import { conditionHistogram } from "./conditionHistogram.js";
 import { parseValue } from "./pasting.js";
 import { scalesOnce } from "./scales.js";
-import { attributesByName, boundsOf, show } from "./words.js";
+import { attributesByName, boundsOf, show } from "./format.js";
 
 const BOUNDS = ["begins", "holds from", "holds to", "ends"];
 const MOST_VALUES = 60;
@@ -42,7 +42,7 @@ export function conditionEditor(store, entry, k, { change, tried, fail }) {
       `${title} ${direction > 0 ? "loosened" : "tightened"}`,
     );
   const scale = scalesOnce(store).get(attribute.name);
-  const chart = layeredChart(store, entry, k, scale);
+  const chart = conditionHistogram(store, entry, k, scale);
   if (condition.trapezoid && !attribute.categories)
     addHandles(chart, condition, attribute, scale, {
       moved: (trapezoid) => tried(rule.if.map((one, i) => (i === k ? { ...condition, trapezoid } : one))),

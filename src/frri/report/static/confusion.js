@@ -3,7 +3,7 @@
 import { classLabel } from "./chart.js";
 import { actionButton, h, scrolling } from "./dom.js";
 import { confusionOf, performanceOf, wilson } from "./measures.js";
-import { counted, percentText } from "./words.js";
+import { counted, percentText } from "./format.js";
 
 const MOST_CLASSES = 12;
 const MOST_CONFUSIONS = 15;

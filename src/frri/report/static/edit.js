@@ -25,8 +25,8 @@ import {
 import { bothMetrics, changedList, effectTable, percentOf } from "./effect.js";
 import { addsNumbers, predictsNumbers, saidNumber, shownNumber } from "./numbers.js";
 import { isOrdered, movesAnswer } from "./ordered.js";
-import { ruleParts } from "./phrases.js";
-import { attributesByName, counted, weightName } from "./words.js";
+import { ruleParts } from "./ruleText.js";
+import { attributesByName, counted, weightName } from "./format.js";
 
 /**
  * @param {object} store

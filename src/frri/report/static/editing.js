@@ -2,7 +2,7 @@
  * Edits of rules: each takes the JSON of a rule or a condition and returns a new one.
  */
 
-import { boundsOf, isStrict, rangeOf, widthOf } from "./words.js";
+import { boundsOf, isStrict, rangeOf, widthOf } from "./format.js";
 
 /** By which share of an attribute's range a condition is loosened or tightened. */
 const STEP = 0.05;

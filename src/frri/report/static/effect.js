@@ -4,7 +4,7 @@ import { answerLabel } from "./chart.js";
 import { actionButton, h } from "./dom.js";
 import { metrics } from "./measures.js";
 import { shownNumber } from "./numbers.js";
-import { counted, decimal } from "./words.js";
+import { counted, decimal } from "./format.js";
 
 const MOST_CASES = 8;
 /** Numbers that differ by less than this share of their range are the same but for rounding. */

@@ -9,7 +9,7 @@ import { predictsNumbers } from "./numbers.js";
 import { parseValue } from "./pasting.js";
 import { distribution, scalesOnce } from "./scales.js";
 import { stripView } from "./stripview.js";
-import { missingText, showValue, widthOf } from "./words.js";
+import { missingText, showValue, widthOf } from "./format.js";
 
 /**
  * @param {object} store

@@ -1,7 +1,7 @@
 /** Search box and selects above the rules, and the test that they stand for. */
 
 import { h, plain } from "./dom.js";
-import { ruleParts } from "./phrases.js";
+import { ruleParts } from "./ruleText.js";
 
 /**
  * @param {object} store

@@ -6,8 +6,8 @@
 import { ruleLabel, shareBar } from "./chart.js";
 import { h, sentence } from "./dom.js";
 import { degrees, fit, prepare, encode } from "./evaluator.js";
-import { conditionParts } from "./phrases.js";
-import { attributesByName, counted, missingText, shareText, showValue } from "./words.js";
+import { conditionParts } from "./ruleText.js";
+import { attributesByName, counted, missingText, shareText, showValue } from "./format.js";
 
 const MOST_RULES = 12;
 const MOST_NEAR = 3;

@@ -3,13 +3,13 @@
  * What is decided wrongly is hatched; rows that are due to no rule are a strand of their own.
  */
 
-import { roleOf } from "./carrying.js";
+import { roleOf } from "./contributions.js";
 import { classColour } from "./chart.js";
 import { s, scrolling } from "./dom.js";
 import { levelNames, predictsNumbers } from "./numbers.js";
 import { isOrdered } from "./ordered.js";
 import { ranking } from "./ranking.js";
-import { counted, percentText } from "./words.js";
+import { counted, percentText } from "./format.js";
 
 /**
  * How large it is drawn: the frame, the room that a node with its name takes at least, left edges of the three

@@ -5,8 +5,8 @@
 
 import { s } from "./dom.js";
 import { complaint } from "./editing.js";
-import { AXIS, WIDTH } from "./layers.js";
-import { boundsOf, isStrict, widthOf } from "./words.js";
+import { AXIS, WIDTH } from "./conditionHistogram.js";
+import { boundsOf, isStrict, widthOf } from "./format.js";
 
 /**
  * @param {SVGElement} chart of the condition

@@ -2,13 +2,13 @@
  * The head of the page: its figures and its picture follow the edits.
  */
 
-import { roleOf } from "./carrying.js";
+import { roleOf } from "./contributions.js";
 import { byId, put } from "./dom.js";
 import { editsOf } from "./editing.js";
 import { SMALL, flowPicture, orderWords } from "./flow.js";
 import { metrics, performanceOf, recognisedText } from "./measures.js";
 import { shownNumber } from "./numbers.js";
-import { counted, decimal } from "./words.js";
+import { counted, decimal } from "./format.js";
 
 /** On narrower screens the picture is folded away until it is asked for. */
 const WIDE = 1120;

@@ -2,7 +2,7 @@
 
 import { shareBar } from "./chart.js";
 import { h, named } from "./dom.js";
-import { counted, percentText } from "./words.js";
+import { counted, percentText } from "./format.js";
 
 const MOST_ATTRIBUTES = 15;
 

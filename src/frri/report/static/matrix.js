@@ -6,12 +6,12 @@
 
 import { classColour, ownSeries } from "./chart.js";
 import { h, named, plain, put } from "./dom.js";
-import { conditionParts, shortParts } from "./phrases.js";
+import { conditionParts, shortParts } from "./ruleText.js";
 import { placesOf, rangeBar } from "./range.js";
 import { ranking } from "./ranking.js";
 import { distribution, scalesOnce } from "./scales.js";
-import { sidesOf } from "./spoken.js";
-import { attributesByName, boundsOf, counted, show } from "./words.js";
+import { sidesOf } from "./conditionText.js";
+import { attributesByName, boundsOf, counted, show } from "./format.js";
 
 /** Room for a column, and for what stands beside the attributes whatever rules are, in pixels. */
 const COLUMN = 70;

@@ -4,8 +4,8 @@
  */
 
 import { shared } from "./rows.js";
-import { inSlices } from "./slices.js";
-import { percentText } from "./words.js";
+import { forEachYielding } from "./yieldToUi.js";
+import { percentText } from "./format.js";
 
 /** Sizes at which the accuracy is measured, and rows that are enough for it. */
 const CURVE_POINTS = 25;
@@ -137,14 +137,14 @@ export async function goodnessBySize(store, isStale) {
  * @returns {Promise<?{n_rules: number, accuracy?: number, mae?: number, coverage: number}>}
  */
 export async function goodnessAt(store, size, isStale) {
-  const { rows, sheet, state } = store;
+  const { rows, rowCache, state } = store;
   const [order, always] = orderOf(store);
   const n = Math.min(rows.n, ENOUGH_ROWS);
   const chosen = Array.from({ length: n }, (_, k) => Math.floor((k * rows.n) / n));
   const kept = [...order.slice(0, size), ...always];
-  const judge = sheet.judge({ ...state.model, rules: kept.map((entry) => entry.rule) });
+  const judge = rowCache.judge({ ...state.model, rules: kept.map((entry) => entry.rule) });
   let [right, off, covered] = [0, 0, 0];
-  const finished = await inSlices(
+  const finished = await forEachYielding(
     chosen,
     (i) => {
       const { decided, answer } = judge(i);

@@ -2,7 +2,7 @@
 
 import { classColour, swatch } from "./chart.js";
 import { h } from "./dom.js";
-import { counted, percentText } from "./words.js";
+import { counted, percentText } from "./format.js";
 
 /**
  * @param {object} store

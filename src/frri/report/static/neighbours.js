@@ -3,7 +3,7 @@
  */
 
 import { shared, size } from "./rows.js";
-import { attributesByName, boundsOf, rangeOf } from "./words.js";
+import { attributesByName, boundsOf, rangeOf } from "./format.js";
 
 /**
  * The rules that share most embedded rows with a rule, relative to what either covers.

@@ -1,8 +1,8 @@
 /** The number that would result along each attribute, the others staying as they are. */
 
 import { predict } from "./evaluator.js";
-import { inSlices } from "./slices.js";
-import { attributesByName, boundsOf } from "./words.js";
+import { forEachYielding } from "./yieldToUi.js";
+import { attributesByName, boundsOf } from "./format.js";
 
 /** Equal steps along a range; the bounds of conditions are added as corners, unless there are very many. */
 const STEPS = 60;
@@ -22,7 +22,7 @@ const MOST_BOUNDS = 60;
 export async function allCurves(model, values, scales, isStale) {
   const curves = new Map();
   const items = placesOf(model, scales);
-  const isWhole = await inSlices(
+  const isWhole = await forEachYielding(
     items,
     ({ j, at }) => {
       const { categories } = model.attributes[j];

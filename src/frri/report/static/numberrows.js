@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { shownMove, shownNumber } from "./numbers.js";
-import { counted } from "./words.js";
+import { counted } from "./format.js";
 
 /**
  * @param {object} store

@@ -1,6 +1,6 @@
 /** Rules that predict numbers: what a rule says, how numbers are written, and their level from low to high. */
 
-import { general, numberText, widthOf } from "./words.js";
+import { general, numberText, widthOf } from "./format.js";
 
 /**
  * @param {object} model

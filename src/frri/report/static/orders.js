@@ -1,11 +1,11 @@
 /** What the rules can be ordered by. */
 
-import { roleOf } from "./carrying.js";
+import { roleOf } from "./contributions.js";
 import { ownSeries } from "./chart.js";
 import { addsNumbers, predictsNumbers, saidNumber } from "./numbers.js";
 import { coverageOf } from "./store.js";
 import { addsVotes } from "./votes.js";
-import { weightName } from "./words.js";
+import { weightName } from "./format.js";
 
 /**
  * Orders of the rules that do not belong to an attribute.

@@ -3,19 +3,19 @@
  * model came about.
  */
 
-import { roleOf } from "./carrying.js";
+import { roleOf } from "./contributions.js";
 import { confusion } from "./confusion.js";
 import { byId, h, put } from "./dom.js";
 import { flowPicture, orderWords } from "./flow.js";
-import { curveBlock } from "./goodness.js";
+import { curveBlock } from "./sizeSlider.js";
 import { importance } from "./importance.js";
-import { dataBlock, modelBlock, pairs, proofBlock } from "./making.js";
+import { dataBlock, modelBlock, pairs, proofBlock } from "./provenance.js";
 import { metrics, performanceOf } from "./measures.js";
 import { mergedRules } from "./merged.js";
 import { predictsNumbers, shownNumber } from "./numbers.js";
 import { scatterPicture } from "./scatter.js";
 import { sizesCard } from "./sizes.js";
-import { counted, percentText } from "./words.js";
+import { counted, percentText } from "./format.js";
 
 /**
  * @param {object} store

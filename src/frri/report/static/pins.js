@@ -4,7 +4,7 @@ import { answerLabel } from "./chart.js";
 import { actionButton, h, named, put, scrolling } from "./dom.js";
 import { predict } from "./evaluator.js";
 import { predictsNumbers } from "./numbers.js";
-import { showValue } from "./words.js";
+import { showValue } from "./format.js";
 
 const MOST_PINS = 2;
 

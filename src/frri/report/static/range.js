@@ -1,7 +1,7 @@
 /** A condition as a bar on the scale of its attribute: a solid core, and ends that fade. */
 
 import { s } from "./dom.js";
-import { boundsOf, isStrict } from "./words.js";
+import { boundsOf, isStrict } from "./format.js";
 
 const [WIDTH, HEIGHT] = [100, 12];
 

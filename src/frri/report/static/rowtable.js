@@ -1,7 +1,7 @@
 /** Small tables: headings and cells, and embedded rows that open in What-if. */
 
 import { actionButton, h, named } from "./dom.js";
-import { showValue } from "./words.js";
+import { showValue } from "./format.js";
 
 /**
  * @param {Child[]} titles

@@ -3,22 +3,22 @@
  * around it.
  */
 
-import { roleOf } from "./carrying.js";
+import { roleOf } from "./contributions.js";
 import { classBar, classLabel, ruleLabel, shareBar } from "./chart.js";
 import { h, named, scrolling, sentence } from "./dom.js";
 import { alone } from "./editing.js";
-import { layeredChart } from "./layers.js";
+import { conditionHistogram } from "./conditionHistogram.js";
 import { neighbouring, overlapping } from "./neighbours.js";
 import { wilson } from "./measures.js";
 import { coveredNumbers } from "./numberrows.js";
 import { predictsNumbers } from "./numbers.js";
 import { speaksFor } from "./ordered.js";
-import { ruleParts } from "./phrases.js";
+import { ruleParts } from "./ruleText.js";
 import { rowTable } from "./rowtable.js";
 import { scalesOnce } from "./scales.js";
-import { spokenText } from "./spoken.js";
+import { conditionText } from "./conditionText.js";
 import { coverageOf } from "./store.js";
-import { attributesByName, counted, percentText, shareText } from "./words.js";
+import { attributesByName, counted, percentText, shareText } from "./format.js";
 
 const MOST_ERRORS = 8;
 const MOST_NEIGHBOURS = 5;
@@ -68,8 +68,8 @@ function conditionsBlock(store, entry) {
           "li",
           {},
           h("p", { class: "phrase" }, h("b", {}, named(attribute.name))),
-          layeredChart(store, entry, k, scales.get(attribute.name)),
-          h("p", { class: "phrase" }, named(spokenText(condition, attribute, model.semantics.clip))),
+          conditionHistogram(store, entry, k, scales.get(attribute.name)),
+          h("p", { class: "phrase" }, named(conditionText(condition, attribute, model.semantics.clip))),
         );
       }),
     ),

@@ -5,7 +5,7 @@
 
 import { s } from "./dom.js";
 import { fadingGradients } from "./range.js";
-import { boundsOf, rangeOf } from "./words.js";
+import { boundsOf, rangeOf } from "./format.js";
 
 const kept = new WeakMap();
 

@@ -2,7 +2,7 @@
 
 import { s } from "./dom.js";
 import { shownNumber } from "./numbers.js";
-import { percentText } from "./words.js";
+import { percentText } from "./format.js";
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [560, 240, 44, 30, 12, 82];
 

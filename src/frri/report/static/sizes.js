@@ -2,7 +2,7 @@
 
 import { h, s } from "./dom.js";
 import { smallTable } from "./rowtable.js";
-import { counted } from "./words.js";
+import { counted } from "./format.js";
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [560, 220, 52, 16, 12, 30];
 

@@ -26,8 +26,8 @@ import { withRules } from "./editing.js";
 import { levelOf, predictsNumbers } from "./numbers.js";
 import { isOrdered, speaksFor } from "./ordered.js";
 import { readRows, size, unpack, unpackFlags } from "./rows.js";
-import { createSheet } from "./sheet.js";
-import { inSlices } from "./slices.js";
+import { createRowCache } from "./rowCache.js";
+import { forEachYielding } from "./yieldToUi.js";
 import { addsVotes } from "./votes.js";
 
 /**
@@ -42,7 +42,7 @@ export function createStore(facts) {
     known: { ...facts.rules[r], returns: facts.stability ? facts.stability.returns[r] : null },
     cover: rows && unpackFlags(facts.rules[r].covers, rows.n),
   }));
-  const sheet = rows && createSheet(facts.model, rows);
+  const rowCache = rows && createRowCache(facts.model, rows);
   const states = [learnedState()];
   const listeners = [];
   let current = 0;
@@ -52,7 +52,7 @@ export function createStore(facts) {
   const store = {
     facts,
     rows,
-    sheet,
+    rowCache,
     get state() {
       return states[current];
     },
@@ -194,7 +194,7 @@ export function createStore(facts) {
 
   function describe(number, rule) {
     if (!rows) return { number, rule, known: {}, cover: null };
-    const cover = sheet.cover(rule);
+    const cover = rowCache.cover(rule);
     return { number, rule, known: statistics(rule, cover), cover };
   }
 
@@ -221,12 +221,12 @@ export function createStore(facts) {
   async function redecide(before, model, changed, isTouched) {
     const affected = [];
     for (let i = 0; i < rows.n; i += 1) if (isTouched(i)) affected.push(i);
-    const judge = sheet.judge(model);
+    const judge = rowCache.judge(model);
     const numbers = [0, ...changed.map((entry) => entry.number)];
     const decided = before.decided.slice();
     const answers = before.answers && Float64Array.from(before.answers);
     const deciding = before.deciding && before.deciding.slice();
-    await inSlices(affected, (i) => {
+    await forEachYielding(affected, (i) => {
       const found = judge(i);
       decided[i] = answers ? levelOf(facts, found.answer) : found.decided;
       if (answers) answers[i] = found.answer;

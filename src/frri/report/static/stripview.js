@@ -3,7 +3,7 @@
 import { classColour } from "./chart.js";
 import { put, s } from "./dom.js";
 import { stripFrame } from "./stripframe.js";
-import { counted, show } from "./words.js";
+import { counted, show } from "./format.js";
 
 const HEIGHT = 10;
 const MOST_PIECES = 3;
@@ -19,7 +19,7 @@ export function stripView(store, attribute) {
   return {
     element,
     point,
-    /** Pieces as in strips.js; null for an attribute that no rule uses. */
+    /** Pieces as in classStrips.js; null for an attribute that no rule uses. */
     show(pieces) {
       const half = attribute.categories ? 0.5 : 0;
       put(

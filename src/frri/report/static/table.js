@@ -2,19 +2,19 @@
  * The rules: a matrix with search, filters and sorting; rows are drawn as they come into sight.
  */
 
-import { besideCells, besideKeys, cell, nobodyCells } from "./beside.js";
-import { roleOf } from "./carrying.js";
+import { statCells, statKeys, cell, uncoveredCells } from "./ruleStats.js";
+import { roleOf } from "./contributions.js";
 import { ruleLabel } from "./chart.js";
 import { announce, byId, h, keepingFocus, named, put, sentence } from "./dom.js";
 import { field, filterControls, option } from "./filters.js";
 import { columnHead, matrixCell, matrixColumns, placeOf, restCell } from "./matrix.js";
 import { predictsNumbers } from "./numbers.js";
 import { ordersOf, sorted } from "./orders.js";
-import { ruleParts } from "./phrases.js";
+import { ruleParts } from "./ruleText.js";
 import { openedRule } from "./rule.js";
-import { inSlices } from "./slices.js";
+import { forEachYielding } from "./yieldToUi.js";
 import { addsVotes } from "./votes.js";
-import { counted, signedText } from "./words.js";
+import { counted, signedText } from "./format.js";
 
 /** Rows drawn at a time: about a screen full, so that a keystroke never waits for more. */
 const CHUNK = 20;
@@ -51,7 +51,7 @@ export function rulesView(store, actions) {
     { id: "order", onchange: () => sortBy(orders[Number(order.value)]) },
     orders.map(({ name }, k) => option(String(k), `by ${name}`)),
   );
-  const chooser = matrixColumns(store, 100 * besideKeys(store).length, () => relayout());
+  const chooser = matrixColumns(store, 100 * statKeys(store).length, () => relayout());
   const controls = filterControls(
     store,
     () => refresh(),
@@ -93,7 +93,7 @@ export function rulesView(store, actions) {
     if (about !== null && !byId("panel-rules").hidden) reveal(about);
   });
   relayout();
-  inSlices(store.state.entries, controls.prepare);
+  forEachYielding(store.state.entries, controls.prepare);
 
   return {
     /** Show a rule, opened. */
@@ -133,7 +133,7 @@ export function rulesView(store, actions) {
 
   function headRow() {
     const known = new Map(orders.map((one) => [one.key, one]));
-    const beside = besideKeys(store).map((key) => headCell(known.get(key), sortBy));
+    const beside = statKeys(store).map((key) => headCell(known.get(key), sortBy));
     const attributes = view.columns.map((name) => {
       const sorting = {
         key: `attribute ${name}`,
@@ -204,7 +204,7 @@ export function rulesView(store, actions) {
     // Watched anew, the end of the table reports again even if it never left the screen.
     sight.unobserve(end);
     if (view.drawn < view.shown.length) sight.observe(end);
-    else if (view.shown.length === store.state.entries.length) body.append(...nobodyRow(store, view, actions));
+    else if (view.shown.length === store.state.entries.length) body.append(...uncoveredRow(store, view, actions));
   }
 
   function rowOf(entry) {
@@ -269,7 +269,7 @@ function ruleRow(store, entry, view, actions) {
     cell("then", "Then", saidLabel(store, rule)),
     view.columns.map((name) => matrixCell(store, rule, name)),
     view.hasRest ? restCell(store, rule, shown) : null,
-    besideCells(store, entry),
+    statCells(store, entry),
   );
   return { main, button, elements, update, sayOnPaper };
 
@@ -317,8 +317,8 @@ function ruleRow(store, entry, view, actions) {
 }
 
 /** The rows that are due to no rule, as the last row of the matrix. */
-function nobodyRow(store, view, actions) {
-  const beside = nobodyCells(store);
+function uncoveredRow(store, view, actions) {
+  const beside = uncoveredCells(store);
   if (!beside) return [];
   const { nobody, otherwise } = roleOf(store.facts.model);
   const open = () => actions.showCases({ rule: 0 });

@@ -4,7 +4,7 @@
  */
 
 import { h, s } from "./dom.js";
-import { counted, signedText } from "./words.js";
+import { counted, signedText } from "./format.js";
 
 const MOST_STEPS = 10;
 

@@ -6,14 +6,14 @@
 import { byId, h, put } from "./dom.js";
 import { valueField } from "./fields.js";
 import { predictsNumbers } from "./numbers.js";
-import { numberVerdict } from "./numberverdict.js";
+import { numberResult } from "./numberResult.js";
 import { parseRow } from "./pasting.js";
 import { pinBoard } from "./pins.js";
 import { ranking } from "./ranking.js";
 import { linkTo } from "./sharing.js";
-import { starters } from "./starters.js";
-import { verdictView } from "./verdict.js";
-import { counted, rangeOf } from "./words.js";
+import { rowPicker } from "./rowPicker.js";
+import { whatIfResult } from "./whatIfResult.js";
+import { counted, rangeOf } from "./format.js";
 
 /**
  * @param {object} store
@@ -36,13 +36,13 @@ export function whatIfView(store, actions) {
       },
     }),
   );
-  const verdict = (predictsNumbers(model) ? numberVerdict : verdictView)(store, {
+  const verdict = (predictsNumbers(model) ? numberResult : whatIfResult)(store, {
     ...actions,
     setValues: tryValues,
     showStrips: (strips) => fields.forEach((field, j) => field.showStrip(strips.get(j) ?? null)),
   });
   const pins = pinBoard(store, { tryValues, current: () => ({ values, row }) });
-  const starter = starters(store, { tryRow, paste }, pins.button, linkTo(() => values));
+  const starter = rowPicker(store, { tryRow, paste }, pins.button, linkTo(() => values));
   const form = h("div", {});
   let order = null;
   arrange();

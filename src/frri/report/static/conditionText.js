@@ -3,7 +3,7 @@
  * reach are not spoken of, and ordered categories are named one by one.
  */
 
-import { boundsOf, isStrict, rangeOf, shareText, show } from "./words.js";
+import { boundsOf, isStrict, rangeOf, shareText, show } from "./format.js";
 
 /**
  * The places where a numeric condition changes, side by side: null for a side that is open.
@@ -74,7 +74,7 @@ export function endsText(condition, attribute, clip) {
  * @param {boolean} clip
  * @returns {string}
  */
-export function spokenText(condition, attribute, clip) {
+export function conditionText(condition, attribute, clip) {
   if (condition.values) return `fully for ${[...condition.values].sort().join(", ")}, else not at all`;
   if (attribute.categories) {
     const full = membersOf(condition, attribute).filter(([, degree]) => degree >= 1);

@@ -70,7 +70,7 @@ export function roleOf(model) {
  * @returns {?function(ArrayLike<number>, number[], number): number} takes degrees, scores and the class decided
  *   for; returns the number of the rule in the model, 0 where none carries it; null where a single rule decides
  */
-export function carrierIn(model) {
+export function mainRuleIn(model) {
   const { rules } = model;
   if (addsVotes(model)) {
     const says = rules.map((rule) => votesOf(model, rule));
@@ -86,9 +86,9 @@ export function carrierIn(model) {
     return (held) => first(rules, (rule, r) => Math.abs(rule.weight * held[r] * rule.then));
   if (predictsNumbers(model)) return (held) => first(rules, (rule, r) => rule.weight * held[r]);
   if (isOrdered(model)) {
-    const keepers = keepersIn(model);
+    const boundingRules = boundingRulesIn(model);
     return (held, _, decided) => {
-      const [up, down] = keepers(held, decided);
+      const [up, down] = boundingRules(held, decided);
       const count = (number) => (number ? rules[number - 1].weight * held[number - 1] : 0);
       if (count(up) === count(down)) return Math.min(up || down, down || up);
       return count(up) > count(down) ? up : down;
@@ -104,7 +104,7 @@ export function carrierIn(model) {
  * @returns {function(ArrayLike<number>, number): [number, number]} takes degrees and the class decided for;
  *   returns the number of the rule that counts most of those that keep it from being lower, and from being higher
  */
-export function keepersIn({ classes, rules }) {
+export function boundingRulesIn({ classes, rules }) {
   const bounds = rules.map(({ then }) => classes.indexOf(then));
   const last = classes.length - 1;
   return (held, decided) => [

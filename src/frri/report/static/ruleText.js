@@ -1,6 +1,6 @@
 /**
  * Conditions and rules as phrases: what Python's texts say, with typographic signs, and where conditions
- * end in the words of spoken.js.
+ * end in the words of conditionText.js.
  *
  * A sentence is an array of parts: plain texts, and names from the data as {name}.
  *
@@ -9,9 +9,9 @@
 
 import { addsNumbers, predictsNumbers, saidText } from "./numbers.js";
 import { movesAnswer } from "./ordered.js";
-import { endsText, membersOf } from "./spoken.js";
+import { endsText, membersOf } from "./conditionText.js";
 import { addsVotes } from "./votes.js";
-import { attributesByName, boundsOf, isStrict, show, signedText } from "./words.js";
+import { attributesByName, boundsOf, isStrict, show, signedText } from "./format.js";
 
 /**
  * A condition as a phrase.

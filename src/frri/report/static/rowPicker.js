@@ -8,7 +8,7 @@ import { h } from "./dom.js";
  * @param {...HTMLElement} further buttons that stand beside them
  * @returns {{element: HTMLElement, update: function(?number): void}}
  */
-export function starters(store, { tryRow, paste }, ...further) {
+export function rowPicker(store, { tryRow, paste }, ...further) {
   const { rows, facts } = store;
   const note = h("p", { class: "start-note", role: "status" });
   const text = h("textarea", {

@@ -6,8 +6,8 @@
 import { classColour, ownSeries } from "./chart.js";
 import { s } from "./dom.js";
 import { placesOf, rangeBar } from "./range.js";
-import { sidesOf } from "./spoken.js";
-import { show } from "./words.js";
+import { sidesOf } from "./conditionText.js";
+import { show } from "./format.js";
 
 const N_BINS = 24;
 const [HEIGHT, TOP, FOOT] = [78, 14, 40];
@@ -30,10 +30,10 @@ const APART = 44;
  */
 export function countLayers(store, rule, k, cover) {
   const { model } = store.facts;
-  const { rows, sheet } = store;
+  const { rows, rowCache } = store;
   const j = model.attributes.findIndex(({ name }) => name === rule.if[k].attribute);
   const binOf = binning(store, j);
-  const others = rule.if.length > 1 ? sheet.memberships(rule).filter((_, i) => i !== k) : [];
+  const others = rule.if.length > 1 ? rowCache.memberships(rule).filter((_, i) => i !== k) : [];
   const bins = binOf.n;
   const all = new Array(bins).fill(0);
   const nClasses = rows.classes ? model.classes.length || store.facts.coloured.length : 1;
@@ -71,7 +71,7 @@ function binning(store, j) {
  * @param {object} scale of the attribute
  * @returns {SVGElement}
  */
-export function layeredChart(store, { rule, cover }, k, scale) {
+export function conditionHistogram(store, { rule, cover }, k, scale) {
   const { facts } = store;
   const condition = rule.if[k];
   const attribute = facts.model.attributes.find(({ name }) => name === condition.attribute);

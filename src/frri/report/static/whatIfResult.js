@@ -3,16 +3,16 @@
  * classes would need, and the rules that hold or come near.
  */
 
-import { allStrips, severalChanges, singleChanges } from "./changes.js";
+import { allClassStrips, severalChanges, singleChanges } from "./changes.js";
 import { classColour, classLabel, shareBar } from "./chart.js";
 import { h, named, put, sentence } from "./dom.js";
 import { degrees, explain, predict, probabilities, scores } from "./evaluator.js";
-import { carrierIn, keepersIn } from "./carrying.js";
+import { mainRuleIn, boundingRulesIn } from "./contributions.js";
 import { firedList, membershipsOf, nearList } from "./fired.js";
-import { conditionParts } from "./phrases.js";
+import { conditionParts } from "./ruleText.js";
 import { isOrdered, movesAnswer } from "./ordered.js";
-import { isStraight } from "./strips.js";
-import { verdictFrame } from "./verdictframe.js";
+import { isStraight } from "./classStrips.js";
+import { resultFrame } from "./resultFrame.js";
 import { addsVotes, leadOf } from "./votes.js";
 import { waterfall } from "./waterfall.js";
 import {
@@ -23,7 +23,7 @@ import {
   shareText,
   showValue,
   signedText,
-} from "./words.js";
+} from "./format.js";
 
 const MOST_CLASSES = 6;
 
@@ -32,12 +32,12 @@ const MOST_CLASSES = 6;
  * @param {object} actions
  * @returns {{element: HTMLElement, update: function(Array, ?number, Set<number>): void}}
  */
-export function verdictView(store, actions) {
+export function whatIfResult(store, actions) {
   const decision = h("p", { class: "decision" });
   const truth = h("p", { class: "truth" });
   const reason = h("p", { class: "reason" });
   const classes = h("ul", { class: "scores" });
-  const frame = verdictFrame("Decision", [decision, truth], [reason, classes], "What would change it");
+  const frame = resultFrame("Decision", [decision, truth], [reason, classes], "What would change it");
   return { element: frame.element, update };
 
   function update(values, row, locked) {
@@ -51,7 +51,7 @@ export function verdictView(store, actions) {
     frame.firingTitle.textContent = addsVotes(model) ? "From the base to the answer" : "Rules that hold";
     put(frame.firing, firingList(store, entries, held, values, explained, actions));
     frame.later(async (isStale) => {
-      const strips = await allStrips(model, values, isStale);
+      const strips = await allClassStrips(model, values, isStale);
       if (!strips || isStale()) return null;
       actions.showStrips(strips);
       const found = singleChanges(model, values, strips, locked);
@@ -136,7 +136,7 @@ function orderedParts(model, values, label) {
 function keeperParts({ state }, model, held, prediction) {
   if (movesAnswer(model)) return [];
   const ways = ["from being lower", "from being higher"];
-  const said = keepersIn(model)(held, model.classes.indexOf(prediction)).flatMap((number, k) =>
+  const said = boundingRulesIn(model)(held, model.classes.indexOf(prediction)).flatMap((number, k) =>
     number ? [`rule ${state.entries[number - 1].number} keeps it ${ways[k]}`] : [],
   );
   return said.length ? [` Most of all, ${said.join(", and ")}.`] : [];
@@ -277,7 +277,7 @@ function firingList(store, entries, held, values, explained, actions) {
   const votes = addsVotes(model);
   const fired = explained.fired.map((number) => number - 1);
   const decided = model.classes.indexOf(explained.prediction);
-  const carrier = carrierIn(model)?.(held, scores(model, values), decided) ?? 0;
+  const mainRule = mainRuleIn(model)?.(held, scores(model, values), decided) ?? 0;
   const near = nearList(store, held, values, explained, actions);
   if (votes) {
     const lead = leadOf(model, held, scores(model, values), explained.prediction);
@@ -295,6 +295,6 @@ function firingList(store, entries, held, values, explained, actions) {
         : votes
         ? `${signedText(counts[r])} to the lead`
         : `${shareText(held[r])} × ${shareText(entries[r].rule.weight)}`;
-    return firedList(store, fired, values, { held, text, deciding: (explained.rule ?? carrier) - 1, actions });
+    return firedList(store, fired, values, { held, text, deciding: (explained.rule ?? mainRule) - 1, actions });
   }
 }

@@ -1,18 +1,18 @@
 /** What stands beside the matrix: what rules decide or carry and how well, otherwise what they cover. */
 
-import { roleOf } from "./carrying.js";
+import { roleOf } from "./contributions.js";
 import { classColour, decidedBar, ownSeries } from "./chart.js";
 import { h } from "./dom.js";
 import { performanceOf, wilson } from "./measures.js";
 import { addsNumbers, predictsNumbers } from "./numbers.js";
 import { coverageOf } from "./store.js";
-import { counted, percentText, shareText, weightName } from "./words.js";
+import { counted, percentText, shareText, weightName } from "./format.js";
 
 /**
  * @param {object} store
  * @returns {string[]} keys of the columns
  */
-export function besideKeys(store) {
+export function statKeys(store) {
   const { model } = store.facts;
   const known = store.state.decides ? ["decides"] : [];
   const last = store.facts.stability ? ["returns"] : [];
@@ -27,7 +27,7 @@ export function besideKeys(store) {
  * @param {object} entry
  * @returns {HTMLElement[]} the cells of a rule
  */
-export function besideCells(store, entry) {
+export function statCells(store, entry) {
   const { known, rule, number } = entry;
   const found = store.state.decides?.get(number);
   const cells = {
@@ -38,14 +38,14 @@ export function besideCells(store, entry) {
     confidence: () => cell("confidence", weightName(store.facts.model), shareText(rule.weight)),
     returns: () => cell("returns", "Returns", percentText(known.returns)),
   };
-  return besideKeys(store).map((key) => cells[key]());
+  return statKeys(store).map((key) => cells[key]());
 }
 
 /**
  * @param {object} store
  * @returns {?HTMLElement[]} the cells of the rows that are due to no rule; null without any
  */
-export function nobodyCells(store) {
+export function uncoveredCells(store) {
   const { facts, rows, state, isEdited } = store;
   if (!state.decides) return null;
   const of = isEdited ? rows.n : facts.data.n_rows;
@@ -62,7 +62,7 @@ export function nobodyCells(store) {
     decides: () => cell("decides", title, h("span", {}, found.rows.toLocaleString("en"))),
     right: () => rightCell(found, { verb: "is left with" }),
   };
-  return besideKeys(store).map((key) => (cells[key] ?? (() => cell(key, "", "")))());
+  return statKeys(store).map((key) => (cells[key] ?? (() => cell(key, "", "")))());
 }
 
 function decidesCell(store, { rule }, found) {

@@ -8,7 +8,7 @@ import { h, put } from "./dom.js";
  * @param {HTMLElement[]} why
  * @param {string} changing what the search below is for
  */
-export function verdictFrame(name, now, why, changing) {
+export function resultFrame(name, now, why, changing) {
   const change = h("div", { class: "change" }, h("p", { class: "muted" }, "Searching …"));
   const firing = h("div", { class: "firing" });
   const firingTitle = h("h3", {}, "Rules that fire");

@@ -9,7 +9,7 @@
  */
 
 import { encode, fit, prepare, settle } from "./evaluator.js";
-import { boundsOf, rangeOf } from "./words.js";
+import { boundsOf, rangeOf } from "./format.js";
 
 const STRAIGHT_NORMS = new Set(["minimum", "product", "lukasiewicz", "drastic", "nilpotent_minimum"]);
 /** More pieces than this on one attribute nobody can see. */
@@ -53,7 +53,7 @@ export function caseOf(model, values) {
  * @returns {Array<{from: number, to: number, decided: number, rule: ?number}>} encoded values, the class,
  *   and the rule that decides at its beginning, from 1
  */
-export function stripOf(one, j) {
+export function classStrip(one, j) {
   const attribute = one.model.attributes[j];
   const judge = judgeAlong(one, j);
   if (attribute.categories)

@@ -10,9 +10,9 @@ import { firedList, nearList } from "./fired.js";
 import { allCurves, extremes } from "./numbercurves.js";
 import { addsNumbers, saidNumber, saidText, shownMove, shownNumber } from "./numbers.js";
 import { scalesOnce } from "./scales.js";
-import { verdictFrame } from "./verdictframe.js";
+import { resultFrame } from "./resultFrame.js";
 import { waterfall } from "./waterfall.js";
-import { counted, percentText, showValue } from "./words.js";
+import { counted, percentText, showValue } from "./format.js";
 
 const MOST_RULES = 12;
 const MOST_ATTRIBUTES = 6;
@@ -24,13 +24,13 @@ const LEVEL = 0.9;
  * @param {object} actions
  * @returns {{element: HTMLElement, update: function(Array, ?number, Set<number>): void}}
  */
-export function numberVerdict(store, actions) {
+export function numberResult(store, actions) {
   const prediction = h("p", { class: "decision" });
   const interval = h("p", { class: "interval-text" });
   const truth = h("p", { class: "truth" });
   const reason = h("div", { class: "reason" });
   const now = [prediction, interval, truth];
-  const frame = verdictFrame("Prediction", now, [reason], "What each attribute alone could make of it");
+  const frame = resultFrame("Prediction", now, [reason], "What each attribute alone could make of it");
   return { element: frame.element, update };
 
   function update(values, row, locked) {

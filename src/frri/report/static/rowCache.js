@@ -3,7 +3,7 @@
  * holds for each row kept for as long as the rule is. So a change of one rule costs one rule's work.
  */
 
-import { carrierIn } from "./carrying.js";
+import { mainRuleIn } from "./contributions.js";
 import { encode, fit, prepare, settle } from "./evaluator.js";
 
 /** A rule covers a row when weight times degree exceeds this. */
@@ -13,10 +13,10 @@ const COVERS = 1e-6;
  * @param {object} model whose attributes and settings are those of all models asked about
  * @param {object} rows
  */
-export function createSheet(model, rows) {
+export function createRowCache(model, rows) {
   const kept = new WeakMap();
   let encoded = null;
-  const sheet = {
+  const cache = {
     /** The values of a row, encoded. */
     values: (i) => {
       encoded ??= Array.from({ length: rows.n }, (_, k) => encode(model, rows.at(k)));
@@ -29,7 +29,7 @@ export function createSheet(model, rows) {
       const [own] = ready.rules;
       return own.conditions.map((condition) =>
         Float64Array.from({ length: rows.n }, (_, i) =>
-          Math.max(fit(ready, own, condition, sheet.values(i)[condition.column]), 0),
+          Math.max(fit(ready, own, condition, cache.values(i)[condition.column]), 0),
         ),
       );
     },
@@ -42,7 +42,7 @@ export function createSheet(model, rows) {
 
     /** Which rows a rule covers. */
     cover: (rule) =>
-      Uint8Array.from(sheet.degrees(rule), (degree) => (degree * rule.weight > COVERS ? 1 : 0)),
+      Uint8Array.from(cache.degrees(rule), (degree) => (degree * rule.weight > COVERS ? 1 : 0)),
 
     /**
      * A function that decides about a row by the rules of a model: the class's position, the number in the
@@ -50,29 +50,29 @@ export function createSheet(model, rows) {
      */
     judge(now) {
       const ready = prepare(now);
-      const carrier = carrierIn(now);
-      const columns = now.rules.map(sheet.degrees);
+      const mainRule = mainRuleIn(now);
+      const columns = now.rules.map(cache.degrees);
       const held = new Float64Array(columns.length);
       return (i) => {
         for (let r = 0; r < columns.length; r += 1) held[r] = columns[r][i];
-        const { decided, rule, silent, scores } = settle(ready, sheet.values(i), held);
+        const { decided, rule, silent, scores } = settle(ready, cache.values(i), held);
         const alone = silent ? 0 : (rule ?? 0);
         return {
           decided,
-          deciding: carrier ? carrier(held, scores, decided) : alone,
+          deciding: mainRule ? mainRule(held, scores, decided) : alone,
           answer: scores[0],
         };
       };
     },
   };
-  return sheet;
+  return cache;
 
   function degreesOf(rule) {
     const ready = prepare({ ...model, rules: [rule] });
     const [own] = ready.rules;
     const found = new Float64Array(rows.n).fill(1);
     for (let i = 0; i < rows.n && own.conditions.length; i += 1) {
-      const values = sheet.values(i);
+      const values = cache.values(i);
       let degree = membership(0, values);
       for (let k = 1; k < own.conditions.length; k += 1)
         degree = ready.join(degree, membership(k, values));

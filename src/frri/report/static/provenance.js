@@ -6,7 +6,7 @@ import { editsOf } from "./editing.js";
 import { metrics } from "./measures.js";
 import { predictsNumbers, shownNumber } from "./numbers.js";
 import { addsVotes } from "./votes.js";
-import { counted, decimal, percentText, shareText, signedText } from "./words.js";
+import { counted, decimal, percentText, shareText, signedText } from "./format.js";
 
 const HOW = {
   "best-rule": "The rule that covers a row best decides, by degree times confidence.",

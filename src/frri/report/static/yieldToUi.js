@@ -11,7 +11,7 @@ const SLICE = 12; // milliseconds
  * @param {function(): boolean} [isStale] asked after each pause; true gives up
  * @returns {Promise<boolean>} whether it was not given up
  */
-export async function inSlices(items, work, isStale = () => false) {
+export async function forEachYielding(items, work, isStale = () => false) {
   let start = performance.now();
   for (const item of items) {
     if (work(item) === false) return true;
