@@ -15,7 +15,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from frri import BaggedRulesClassifier
 from frri.compare.datasets import NAMES, load
-from frri.compare.folds import assign_folds
+from frri.compare.run import assign_folds
 from frri.rules.measures import accuracy, balanced_accuracy
 
 FOLDS = 5

@@ -16,7 +16,7 @@ import numpy as np
 
 from frri import FRRIClassifier, FURIAClassifier, RIPPERClassifier
 from frri.compare.datasets import NAMES, load
-from frri.compare.folds import assign_folds
+from frri.compare.run import assign_folds
 from frri.rules.measures import balanced_accuracy
 from frri.rules.rule_statistics import order_by_coverage
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from frri import FRRIClassifier
 from frri.compare.datasets import NAMES, load
-from frri.compare.folds import assign_folds
+from frri.compare.run import assign_folds
 from frri.rules.measures import accuracy, balanced_accuracy
 
 FILE = Path(__file__).with_name("orders.csv")

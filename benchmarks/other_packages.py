@@ -33,7 +33,7 @@ FIELDS = (
 def tables(directory):
     """Every set with its folds, as the other benchmarks have them."""
     from frri.compare.datasets import NAMES, load
-    from frri.compare.folds import assign_folds
+    from frri.compare.run import assign_folds
 
     Path(directory).mkdir(parents=True, exist_ok=True)
     for name in NAMES:

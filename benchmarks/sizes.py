@@ -31,8 +31,8 @@ from frri import (
     RIPPERClassifier,
 )
 from frri.compare.datasets import NAMES, load
-from frri.compare.folds import assign_folds
-from frri.compare.sizes import size_of
+from frri.compare.metrics import size_of
+from frri.compare.run import assign_folds
 from frri.rules.measures import accuracy, balanced_accuracy
 
 FILE = Path(__file__).with_name("sizes.csv")

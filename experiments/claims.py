@@ -9,8 +9,8 @@ from statsmodels.stats.multitest import multipletests
 
 from experiments.printed import paper_table
 from frri.compare.datasets import load
+from frri.compare.page import p_value
 from frri.compare.statistics import ALPHA, compare, wilcoxon
-from frri.compare.tables import p_value
 
 QUICKRULES = "quickrules-paper"
 RIVALS = ("modlem", QUICKRULES, "furia", "ripper")

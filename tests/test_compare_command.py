@@ -145,7 +145,7 @@ def test_a_learner_that_is_not_there_is_reported_and_left_out(capsys, monkeypatc
     gone = registry.Learner("frri", "FRRI", "frri.learners.gone.GoneClassifier")
     kept = {"frri": gone, "tree": registry.LEARNERS["tree"]}
     monkeypatch.setattr(registry, "LEARNERS", kept)
-    monkeypatch.setattr("frri.compare.learners.LEARNERS", tuple(kept))
+    monkeypatch.setattr("frri.compare.evaluate.LEARNERS", tuple(kept))
     assert run("--datasets", "wine", "--folds", "2") == 0
     said = capsys.readouterr()
     assert "the learner 'frri' is not available: No module named 'frri.learners.gone'" in said.err

@@ -10,9 +10,8 @@ import pytest
 
 from browsing import violations
 from frri.compare.figures import Painter, _cliques, pareto_front
-from frri.compare.page import make_report, overview, page_html, write_report
+from frri.compare.page import Table, make_report, overview, page_html, write_report
 from frri.compare.results import Results
-from frri.compare.tables import Table
 from made_up import results_of
 
 DOCS = Path(__file__).parent.parent / "docs"

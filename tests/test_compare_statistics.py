@@ -6,8 +6,8 @@ import pytest
 from scipy import stats
 
 from frri.compare import compare
+from frri.compare.page import p_value
 from frri.compare.statistics import wilcoxon
-from frri.compare.tables import p_value
 
 
 def test_conover_is_as_defined():

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from frri import Attribute, NumericCondition, Rule, RuleSet
-from frri.report.decisions import decided_rows
+from frri.report.facts import decided_rows
 from frri.rules.contributions import find_largest_contributor
 from frri.rules.semantics import MEANINGS
 from naive_semantics import carrying

@@ -36,7 +36,7 @@ from frri.export import (
 )
 from frri.export.evaluator import Evaluator
 from frri.export.javascript import evaluator_source
-from frri.export.sql_dialect import DIALECTS
+from frri.export.sql_dialects import DIALECTS
 from frri.rules import RuleStatistics
 from frri.rules.semantics import MEANINGS
 from frri.rules.text import ruleset_html

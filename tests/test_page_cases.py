@@ -8,7 +8,7 @@ import pytest
 from browsing import download, settle
 from frri import FRRIClassifier, RuleSet
 from frri.report import facts, report_html
-from frri.report.plane import principal_plane
+from frri.report.pca import principal_plane
 from frri.rules import compare
 from frri.table import to_matrix
 

@@ -11,7 +11,7 @@ import pytest
 
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.learners.size_cv import SizePath
-from frri.report.scripts import page_style
+from frri.report.bundle import page_style
 
 pytest.importorskip("matplotlib")
 

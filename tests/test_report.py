@@ -13,9 +13,9 @@ from sklearn.datasets import load_wine
 from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.cli import main
 from frri.report import facts, report_html, write_report
-from frri.report.opening import opening
-from frri.report.packing import pack_codes, pack_flags, pack_numbers
-from frri.report.scripts import page_script
+from frri.report.bundle import page_script
+from frri.report.encode import pack_codes, pack_flags, pack_numbers
+from frri.report.headline import opening
 from frri.rules.contributions import find_largest_contributor
 from frri.rules.semantics import CLASSIFICATION, Support
 from frri.table import to_matrix
@@ -395,7 +395,7 @@ def test_notebooks_show_the_page_in_a_frame_and_fall_back_to_the_table(monkeypat
     assert "<li>ALWAYS price +2.5</li>" in report_html(numbers)
     with monkeypatch.context() as patched:
         patched.setattr(
-            "frri.report.notebook.SUPPORTED", Support("The report", "print", CLASSIFICATION)
+            "frri.report.page.SUPPORTED", Support("The report", "print", CLASSIFICATION)
         )
         assert numbers._repr_html_().startswith("<p>1 rule for")
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)

@@ -101,9 +101,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    from frri.compare.grid import Grid  # noqa: PLC0415 - slow to import
     from frri.compare.page import make_report, overview, write_report  # noqa: PLC0415
-    from frri.compare.running import run_grid  # noqa: PLC0415
+    from frri.compare.run import (  # noqa: PLC0415 - slow to import
+        Grid,
+        run_grid,
+    )
 
     paper = _experiments() if arguments.paper or arguments.docs is not None else None
     data = _data(arguments)
@@ -162,8 +164,10 @@ def _verdict(results: "Results") -> int:
 
 
 def _data(arguments: argparse.Namespace) -> "list[Dataset]":
-    from frri.compare.datasets import NAMES  # noqa: PLC0415 - slow to import
-    from frri.compare.sources import dataset  # noqa: PLC0415
+    from frri.compare.datasets import (  # noqa: PLC0415 - slow to import
+        NAMES,
+        dataset,
+    )
 
     names: Sequence[str] = _split(arguments.datasets)
     kinds = declared_columns(arguments) | reading(arguments)
@@ -188,7 +192,7 @@ def _data(arguments: argparse.Namespace) -> "list[Dataset]":
 
 def _learners(arguments: argparse.Namespace, paper: ModuleType | None) -> dict[str, Any]:
     """The learners asked for; by default those that can be had, with a remark on the others."""
-    from frri.compare.learners import LEARNERS, learner  # noqa: PLC0415 - slow to import
+    from frri.compare.evaluate import LEARNERS, learner  # noqa: PLC0415 - slow to import
 
     wanted = _split(arguments.learners)
     if wanted:
@@ -209,7 +213,7 @@ def _folds_of(data: "list[Dataset]") -> int | None:
 
 
 def _remark(grid: Any) -> None:
-    from frri.compare.folds import small_classes  # noqa: PLC0415 - slow to import
+    from frri.compare.run import small_classes  # noqa: PLC0415 - slow to import
 
     for d in grid.data.values():
         small = small_classes(d, grid.n_folds)
@@ -225,7 +229,7 @@ def _remark(grid: Any) -> None:
 
 def _list() -> int:
     from frri.compare.datasets import NAMES  # noqa: PLC0415 - slow to import
-    from frri.compare.learners import LEARNERS  # noqa: PLC0415
+    from frri.compare.evaluate import LEARNERS  # noqa: PLC0415
 
     sys.stdout.write(f"data sets: {', '.join(NAMES)}\nlearners: {', '.join(LEARNERS)}\n")
     return DONE

@@ -14,7 +14,7 @@ from frri.cli.files import check_output, load_model, write_output
 from frri.cli.parser import Parser
 from frri.cli.tables import listed
 from frri.export import FORMATS, to_sql
-from frri.export.sql_dialect import DIALECTS
+from frri.export.sql_dialects import DIALECTS
 from frri.rules import RuleSet
 
 EXAMPLES = """\

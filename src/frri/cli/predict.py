@@ -21,7 +21,7 @@ from frri.cli.files import check_inputs, check_output, load_model, write_output
 from frri.cli.parser import Parser, positive_number
 from frri.cli.strangers import Strangers
 from frri.cli.tables import add_reading_options, batches_for, listed, reading
-from frri.export.csv import csv_lines, csv_text
+from frri.export.text_formats import csv_lines, csv_text
 from frri.readers.batches import Batch
 from frri.rules import RuleSet
 from frri.rules.conformal import half_width

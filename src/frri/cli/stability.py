@@ -25,7 +25,7 @@ def stability_of(ruleset: RuleSet, table: Any, labels: Any, n_resamples: int) ->
         )
     if n_resamples < 2:
         raise ValueError(f"--stability needs 2 resamples at least, got {n_resamples}.")
-    from frri.compare.resampling import stability  # noqa: PLC0415 - slow to import
+    from frri.compare.stability import stability  # noqa: PLC0415 - slow to import
     from frri.learners.registry import learner_of  # noqa: PLC0415
 
     pandas = import_optional("pandas", "Learning again", "tables")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frri._util import Floats, Ints, Positions, import_optional
-from frri.compare.learners import LEARNERS
+from frri.compare.evaluate import LEARNERS
 from frri.compare.statistics import ALPHA, Comparison
 
 if TYPE_CHECKING:

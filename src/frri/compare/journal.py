@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from frri.compare.evaluation import FULL, Cell, Task
+from frri.compare.evaluate import FULL, Cell, Task
 
 FORMAT = 1
 

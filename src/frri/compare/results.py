@@ -8,13 +8,14 @@ import numpy as np
 
 from frri._util import Ints, import_optional
 from frri.compare.datasets import Dataset
-from frri.compare.evaluation import FULL, Cell
-from frri.compare.grid import Grid
+from frri.compare.evaluate import FULL, Cell
 from frri.compare.journal import Journal
-from frri.compare.resampling import similarity
+from frri.compare.stability import similarity
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from frri.compare.run import Grid
 
 COSTS = ("fit_seconds", "predict_seconds", "peak_memory_mb")
 
@@ -44,7 +45,7 @@ class Results:
     not_run: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, journal: Journal, grid: Grid) -> "Results":
+    def of(cls, journal: Journal, grid: "Grid") -> "Results":
         """The part of a results file that belongs to a grid."""
         cells = [journal.cells[task] for task in grid.tasks() if task in journal.cells]
         header = journal.header

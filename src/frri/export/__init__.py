@@ -3,13 +3,10 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from frri.export.csv import to_csv
 from frri.export.javascript import to_javascript
-from frri.export.latex import to_latex
-from frri.export.markdown import to_markdown
 from frri.export.python import to_python
 from frri.export.sql import to_sql
-from frri.export.text import to_text
+from frri.export.text_formats import to_csv, to_latex, to_markdown, to_text
 from frri.rules.ruleset import RuleSet
 
 __all__ = [

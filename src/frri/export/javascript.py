@@ -3,9 +3,8 @@
 import re
 from pathlib import Path
 
-from frri.export.model import evaluated_model, written_model
-from frri.export.quoting import script_json, script_text
-from frri.export.text import numbered_lines
+from frri.export.model import evaluated_model, script_json, script_text, written_model
+from frri.export.text_formats import numbered_lines
 from frri.rules.ruleset import RuleSet
 
 # Beyond this JavaScript's numbers are not exact integers.

@@ -1,8 +1,14 @@
 """The part of a saved ruleset that programs need to evaluate it."""
 
-from typing import Any
+import json
+import re
+import unicodedata
+from collections.abc import Callable
+from typing import Any, TypeVar
 
+from frri.rules.rule import Label
 from frri.rules.ruleset import RuleSet
+from frri.rules.text import cell_text, rule_columns
 
 _OF_RULES = ("if", "then", "weight", "distribution", "partial_weights", "votes", "relation")
 
@@ -48,3 +54,83 @@ def written_model(content: dict[str, Any], write: Any) -> str:
         else:
             lines.append(f"  {write(key)}: {write(value)},")
     return "\n".join([*lines, "}"])
+
+
+# Ends a script element, opens one, or starts a comment in a page around the script.
+_MARKUP = re.compile(r"<(?=[/!?a-zA-Z])")
+
+
+def one_line(text: str) -> str:
+    r"""A text without line breaks and other control characters, each replaced by a space.
+
+    Examples
+    --------
+    >>> one_line("red\nDROP\x1b[31m")
+    'red DROP [31m'
+    """
+    control = {"Cc", "Zl", "Zp", "Cs"}
+    return "".join(" " if unicodedata.category(c) in control else c for c in text)
+
+
+def script_text(text: str) -> str:
+    r"""A text in plain ASCII and one line, for comments of programs and literals of scripts.
+
+    Examples
+    --------
+    >>> script_text("a <= 5\n</script>")
+    'a <= 5\\n\\u003c/script>'
+    """
+    return script_json(text)[1:-1]
+
+
+def script_json(value: object) -> str:
+    r"""JSON that is safe inside a JavaScript file and inside a script element of a page.
+
+    Examples
+    --------
+    >>> script_json("</script>\u2028")
+    '"\\u003c/script>\\u2028"'
+    """
+    return _MARKUP.sub(r"\\u003c", json.dumps(value, allow_nan=False))
+
+
+Cell = Label | None
+CellT = TypeVar("CellT")
+
+
+def table_rows(ruleset: RuleSet) -> tuple[list[str], list[list[Cell]]]:
+    """Column titles, and a row per rule: number, conditions, class, confidence, statistics.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rule = Rule((NumericCondition.below("age", 30),), "no", 0.9)
+    >>> table_rows(RuleSet((rule,), (Attribute("age"),), ("no", "yes"), "answer"))
+    (['rule', 'if', 'answer', 'confidence'], [[1, 'age < 30', 'no', 0.9]])
+    """
+    return _table(ruleset, lambda _, cell: cell)
+
+
+def shown_rows(ruleset: RuleSet) -> tuple[list[str], list[list[str]]]:
+    """The same for people.
+
+    Examples
+    --------
+    >>> from frri import Rule
+    >>> shown_rows(RuleSet((Rule((), -1234.5678),), (), (), "price", semantics="weighted-mean"))[1]
+    [['1', '', '-1234.57', '1.00']]
+    """
+    return _table(ruleset, cell_text)
+
+
+def _table(
+    ruleset: RuleSet, form: Callable[[str, Any], CellT]
+) -> tuple[list[str], list[list[CellT]]]:
+    columns = rule_columns(ruleset)
+    del columns["conditions"]
+    titles = [ruleset.target if title == "then" else title for title in columns]
+    rows = [
+        [form("rule", number), *(form(title, of(rule)) for title, of in columns.items())]
+        for number, rule in enumerate(ruleset, start=1)
+    ]
+    return ["rule", *titles], rows

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from frri.export.model import evaluated_model, written_model
-from frri.export.quoting import script_text
-from frri.export.text import numbered_lines
+from frri.export.model import evaluated_model, script_text, written_model
+from frri.export.text_formats import numbered_lines
 from frri.rules.ruleset import RuleSet
 
 _HEAD = '''\

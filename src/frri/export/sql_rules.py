@@ -21,7 +21,7 @@ from functools import cached_property
 from itertools import accumulate
 from math import inf
 
-from frri.export.sql_dialect import Dialect
+from frri.export.sql_dialects import Dialect
 from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
 from frri.rules.rule import Rule
 from frri.rules.ruleset import RuleSet

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -10,23 +11,22 @@ from numpy.typing import NDArray
 
 from frri import __version__
 from frri._util import Flags, Floats, Positions
-from frri.report.decisions import beside, decided_rows, deciding_rules
-from frri.report.histograms import coloured_classes, histogram
-from frri.report.merged import merged_rules
-from frri.report.numbers import N_LEVELS, levels_of, number_scale
-from frri.report.packing import pack_codes, pack_flags, pack_numbers
-from frri.report.plane import principal_plane
-from frri.report.sizes import returning, size_path
+from frri.report.encode import pack_codes, pack_flags, pack_numbers
+from frri.report.histograms import N_LEVELS, coloured_classes, histogram, levels_of, number_scale
+from frri.report.pca import principal_plane
 from frri.rules import RuleSet, RuleStatistics
-from frri.rules.contributions import permutation_importance
+from frri.rules.contributions import find_largest_contributor, permutation_importance
 from frri.rules.drift import is_training_table
+from frri.rules.hierarchy import SUPPORTED as MERGEABLE
+from frri.rules.hierarchy import Hierarchy, RuleNode
 from frri.rules.inference import Decision
-from frri.rules.measures import accuracy, balanced_accuracy, confusion, measure_regression
+from frri.rules.measures import accuracy, balanced_accuracy, confusion, measure_regression, wilson
 from frri.rules.provenance import About
 from frri.rules.rule import label_array
 from frri.rules.rule_statistics import class_positions, measure_by_size
 from frri.rules.ruleset import STATISTICS
 from frri.rules.semantics import Support
+from frri.rules.text import rule_sentence
 from frri.table import EncodedTable, to_matrix
 from frri.table.columns import column_names, plain_table
 from frri.table.records import Records
@@ -423,3 +423,181 @@ def _add_predicted(table: _Table, sample: Positions, result: dict[str, Any]) -> 
     }
     if truth is not None:
         result["performance"] = asdict(measure_regression(truth, answers))
+
+
+# Merging compares all pairs of rules again and again, and more than this nobody opens one by one.
+MOST_RULES = 60
+
+
+def merged_rules(
+    ruleset: RuleSet, table: EncodedTable, classes: Positions
+) -> list[dict[str, Any]] | None:
+    """The roots of `RuleSet.hierarchy`, each with what is below it; None where nothing can be merged.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    table : EncodedTable
+        Rows.
+    classes : ndarray of int
+        The positions of their classes.
+
+    Returns
+    -------
+    list of dict or None
+        Each with its sentence (`text`), the position of its class (`class`), how many rows it covers
+        (`covered`) and which share of them rightly (`precision`), the positions of the `rules` that it
+        stands for, and its `children`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> conditions = NumericCondition.below("a", 3), NumericCondition.below("a", 4)
+    >>> rules = RuleSet(tuple(Rule((c,), 0) for c in conditions), (Attribute("a", 0, 9),), (0, 1))
+    >>> table = EncodedTable(np.arange(9.0).reshape(-1, 1), rules.attributes)
+    >>> (root,) = merged_rules(rules, table, (np.arange(9) > 3).astype(int))
+    >>> root["text"], root["covered"], root["precision"], root["rules"]
+    ('IF a < 4 THEN class = 0', 4, 1.0, [0, 1])
+    """
+    if len(ruleset) > MOST_RULES or not MERGEABLE.accepts(ruleset.semantics):
+        return None
+    tree = ruleset.hierarchy(table, label_array(ruleset.classes)[classes])
+    if not any(root.children for root in tree.roots):
+        return None
+    return [_node(tree, root) for root in tree.roots]
+
+
+def _node(tree: Hierarchy, node: RuleNode) -> dict[str, Any]:
+    """What is shown, and no more of `Hierarchy.to_dict`: a page is mailed."""
+    return {
+        "text": rule_sentence(tree.ruleset, node.rule),
+        "class": tree.ruleset.classes.index(node.rule.consequent),
+        "covered": round(node.covered),
+        "precision": node.precision,
+        "rules": list(node.rules),
+        "children": [_node(tree, child) for child in node.children],
+    }
+
+
+def size_path(about: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The sizes that were tried in cross-validation, if a model says so; a file may say anything.
+
+    Examples
+    --------
+    >>> path = {"sizes": [2, 5], "scores": [0.7, 0.8], "errors": [0.02, 0.01], "chosen": 5, "measure": "R2"}
+    >>> size_path({"path": path}) == path
+    True
+    >>> size_path({"path": {"sizes": [2]}}) is size_path({}) is None
+    True
+    """
+    path = about.get("path")
+    if not isinstance(path, Mapping):
+        return None
+    lists = [path.get(key) for key in ("sizes", "scores", "errors")]
+    if not all(isinstance(one, list | tuple) and one for one in lists):
+        return None
+    numbers = [[one for one in each if _is_number(one)] for each in lists if each is not None]
+    sizes, scores, errors = numbers
+    if not len(sizes) == len(scores) == len(errors) == len(path["sizes"]):
+        return None
+    if path.get("chosen") not in sizes:
+        return None
+    return {
+        "sizes": sizes,
+        "scores": scores,
+        "errors": errors,
+        "chosen": path["chosen"],
+        "measure": str(path.get("measure", "score")),
+    }
+
+
+def returning(ruleset: RuleSet, stability: Any) -> dict[str, Any] | None:
+    """For each rule the share of the resamples in which it came back.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    stability : Stability or None
+        Of these very rules.
+
+    Examples
+    --------
+    >>> returning(RuleSet((), (), (0, 1)), None)
+    """
+    if stability is None:
+        return None
+    if len(stability.returns) != len(ruleset) or stability.ruleset != ruleset:
+        raise ValueError(
+            f"stability is of other rules than the {len(ruleset)} of this page; "
+            "find it out with ruleset= these rules."
+        )
+    return {
+        "returns": list(stability.returns),
+        "similarity": stability.similarity,
+        "n_resamples": stability.n_resamples,
+    }
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and isfinite(value)
+
+
+def deciding_rules(decision: Decision) -> Positions:
+    """The rule that decides about each row or carries its answer, -1 where none does.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a", 0, 9),), (0, 1))
+    >>> deciding_rules(rules.decide([[1.0], [4.0]]))
+    array([ 0, -1])
+    """
+    carrying = find_largest_contributor(decision.ruleset, decision.matrix)
+    return np.where(decision.silent, -1, decision.deciding) if carrying is None else carrying
+
+
+def decided_rows(n_rules: int, deciding: Positions, right: Flags | None) -> list[dict[str, Any]]:
+    """For each rule how many rows it decides, and how many of them rightly, with an interval.
+
+    Examples
+    --------
+    >>> decided_rows(2, np.array([1, 1, -1]), np.array([True, False, True]))[0]
+    {'rows': 0, 'right': 0, 'interval': None}
+    """
+    found: list[dict[str, Any]] = []
+    for r in range(n_rules):
+        own = deciding == r
+        rows = int(own.sum())
+        if right is None:
+            found.append({"rows": rows, "right": None, "interval": None})
+            continue
+        hits = int(right[own].sum())
+        found.append(
+            {"rows": rows, "right": hits, "interval": list(wilson(hits, rows)) if rows else None}
+        )
+    return found
+
+
+def beside(
+    ruleset: RuleSet, classes: Positions, decided: Positions, uncovered: int
+) -> dict[str, Any]:
+    """How sure the accuracy is, what always answering the commonest class would reach, rows without a rule.
+
+    Examples
+    --------
+    >>> rules = RuleSet((), (), ("no", "yes"), class_counts=(1, 2))
+    >>> found = beside(rules, np.array([1, 1, 0]), np.array([1, 1, 1]), 3)
+    >>> found["always"], [round(end, 2) for end in found["interval"]]
+    ([1, 0.666...], [0.21, 0.94])
+    """
+    commonest = int(np.argmax(ruleset.class_counts))
+    if len(set(ruleset.class_counts)) == 1:
+        # Nothing is known about training, or the classes are level: the rows tell.
+        commonest = int(np.bincount(classes, minlength=len(ruleset.classes)).argmax())
+    hits = int((classes == decided).sum())
+    return {
+        "interval": list(wilson(hits, len(classes))),
+        "always": [commonest, float((classes == commonest).mean())],
+        "uncovered": uncovered,
+    }

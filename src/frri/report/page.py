@@ -5,16 +5,17 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from html import escape
 from importlib.resources import files
 from typing import Any
 
 from frri import __version__
 from frri._util import import_optional, write_atomically
-from frri.report.facts import MAX_ROWS, facts
-from frri.report.opening import number_shower, opening, recognised
-from frri.report.scripts import page_script, page_style
+from frri.report.bundle import page_script, page_style
+from frri.report.facts import MAX_ROWS, SUPPORTED, facts
+from frri.report.headline import number_shower, opening, recognised
 from frri.rules import RuleSet
-from frri.rules.text import rule_text
+from frri.rules.text import rule_text, ruleset_html
 
 TABS = (
     ("rules", "Rules"),
@@ -211,3 +212,35 @@ def _number_figures(known: Mapping[str, Any]) -> list[dict[str, str]]:
 
 def _figure(title: str, value: str, note: str) -> dict[str, str]:
     return {"title": title, "value": value, "note": note}
+
+
+HEIGHT = 720
+
+
+def notebook_html(ruleset: RuleSet) -> str:
+    """The page in a sandboxed frame, and the plain table for viewers that leave frames out.
+
+    Rules with a meaning that the page does not know yet are shown as the table alone.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a", 0, 9),), (0, 1))
+    >>> notebook_html(rules)[:50]
+    '<iframe title="Rules for class" sandbox="allow-scr...'
+    """
+    table = ruleset_html(ruleset)
+    if not SUPPORTED.accepts(ruleset.semantics):
+        return table
+    page = escape(report_html(ruleset))
+    title = escape(f"Rules for {ruleset.target}")
+    return (
+        f'<iframe title="{title}" sandbox="allow-scripts allow-downloads" '
+        f'style="width:100%;height:{HEIGHT}px;border:1px solid #8884;border-radius:8px" '
+        f'srcdoc="{page}"></iframe>'
+        f"<details><summary>Rules as a plain table</summary>{table}</details>"
+    )

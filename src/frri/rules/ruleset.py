@@ -356,7 +356,7 @@ class RuleSet:
         try:
             import jinja2  # noqa: F401, PLC0415 - optional; without it there is the plain table
 
-            from frri.report.notebook import notebook_html  # noqa: PLC0415 - knows this module
+            from frri.report.page import notebook_html  # noqa: PLC0415 - knows this module
         except ImportError:
             return text.ruleset_html(self)
         return notebook_html(self)

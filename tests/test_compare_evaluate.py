@@ -16,11 +16,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.compare import METRICS, Dataset, dataset, learner, load, metric
-from frri.compare.evaluation import FULL, Task, evaluate
-from frri.compare.folds import assign_folds, small_classes
-from frri.compare.learners import definition, seeded
-from frri.compare.metrics import Outcome, all_metrics
-from frri.compare.sizes import size_of
+from frri.compare.evaluate import FULL, Task, definition, evaluate, seeded
+from frri.compare.metrics import Outcome, all_metrics, size_of
+from frri.compare.run import assign_folds, small_classes
 
 WINE = load("wine")
 

@@ -19,16 +19,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from frri.compare import journal, noting, progress, run, running
-from frri.compare.backend import chosen_jobs
-from frri.compare.evaluation import Task
+from frri.compare import journal, run
+from frri.compare.evaluate import Task, capture_warnings
 from frri.compare.journal import JournalError
-from frri.compare.noting import noted
-from frri.compare.progress import Progress
+from frri.compare.run import Progress
+from frri.compare.workers import chosen_jobs
 from programs import posix
 from thorough import often
 
 LEARNERS = {"tree": DecisionTreeClassifier(), "stump": DecisionTreeClassifier(max_depth=1)}
+# `frri.compare.run` as an attribute is the function.
+RUN_MODULE = sys.modules["frri.compare.run"]
+EVALUATE_MODULE = sys.modules["frri.compare.evaluate"]
 METRICS = ["balanced_accuracy", "rules"]
 
 
@@ -176,7 +178,7 @@ def test_files_of_other_versions_are_refused_and_not_touched(tmp_path, monkeypat
     file = tmp_path / "results.jsonl"
     before = file.read_bytes()
     with monkeypatch.context() as m:
-        m.setattr(running, "__version__", "9.9")
+        m.setattr(RUN_MODULE, "__version__", "9.9")
         with pytest.raises(JournalError, match=r"with frri \S+, this run has 9\.9"):
             small(tmp_path)
     with monkeypatch.context() as m:
@@ -367,20 +369,20 @@ def test_warnings_of_threads_are_kept_apart():
     shown, both = warnings.showwarning, Barrier(2)
 
     def work(name):
-        with noted() as said:
+        with capture_warnings() as said:
             both.wait()
             warnings.warn(name, stacklevel=1)
             both.wait()
             if name == "first":
                 return said
-            with noted() as inner:
+            with capture_warnings() as inner:
                 warnings.warn("inner", stacklevel=1)
         return said + inner
 
     found = Parallel(n_jobs=2, backend="threading")(map(delayed(work), ["first", "second"]))
     assert [[str(w) for w in said] for said in found] == [["first"], ["second", "inner"]]
     assert warnings.showwarning is shown
-    assert not noting._said
+    assert not EVALUATE_MODULE._said
 
 
 class Terminal(io.StringIO):
@@ -390,7 +392,7 @@ class Terminal(io.StringIO):
 
 def test_progress_on_a_terminal_is_one_line_with_the_time_left(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(progress, "monotonic", lambda: now[0])
+    monkeypatch.setattr(RUN_MODULE, "monotonic", lambda: now[0])
     stream = Terminal()
     tasks = [
         Task("small", "a", 0),

@@ -1,0 +1,216 @@
+"""Rules as plain text: one sentence, one line each."""
+
+import csv
+import re
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+from frri.export.model import Cell, one_line, shown_rows, table_rows
+from frri.rules.ruleset import RuleSet
+from frri.rules.text import ruleset_lines
+
+
+def to_text(ruleset: RuleSet) -> str:
+    r"""One line per rule; line breaks and terminal codes in names are shown as spaces.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rule = Rule((NumericCondition.below("age", 30),), "no", 0.9)
+    >>> print(to_text(RuleSet((rule,), (Attribute("age"),), ("no", "yes"))))
+    IF age < 30 THEN class = no   [confidence 0.90]
+    """
+    return "\n".join(map(one_line, ruleset_lines(ruleset)))
+
+
+def numbered_lines(ruleset: RuleSet) -> list[str]:
+    """The same lines with the numbers of the rules in front; what follows the rules has none.
+
+    Examples
+    --------
+    >>> from frri import Rule
+    >>> numbered_lines(RuleSet((Rule((), 2.5),), (), (), semantics="added-contributions"))
+    ['1. ALWAYS class +2.5', 'BASE class 0']
+    """
+    lines = to_text(ruleset).splitlines()
+    numbers = [f"{r}. " for r in range(1, len(ruleset) + 1)] + [""] * (len(lines) - len(ruleset))
+    return [number + line for number, line in zip(numbers, lines, strict=True)]
+
+
+_MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]~$|#!(){}@])")
+
+
+def to_markdown(ruleset: RuleSet) -> str:
+    """A table with a row per rule; whatever names contain is shown and never acts as markup.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rule = Rule((NumericCondition.below("age", 30),), "no", 0.9)
+    >>> print(to_markdown(RuleSet((rule,), (Attribute("age"),), ("no", "yes"))))
+    | rule | if | class | confidence |
+    | --- | --- | --- | --- |
+    | 1 | age &lt; 30 | no | 0.90 |
+    """
+    titles, rows = shown_rows(ruleset)
+    lines = [_markdown_line(titles), _line_of(["---"] * len(titles)), *map(_markdown_line, rows)]
+    return "\n".join(lines)
+
+
+def _markdown_line(cells: list[str]) -> str:
+    return _line_of([_markdown_cell(cell) for cell in cells])
+
+
+def _line_of(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _markdown_cell(cell: str) -> str:
+    # Entities where some readers of Markdown know no backslash; a colon that makes no link.
+    shown = one_line(cell).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return (
+        _MARKDOWN_SPECIAL.sub(r"\\\1", shown).replace("://", "&#58;//").replace("www.", "www&#46;")
+    )
+
+
+_COMMANDS = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<=": r"$\leq$",
+    ">=": r"$\geq$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "±": r"$\pm$",
+    '"': r"{\symbol{34}}",
+    "`": r"\textasciigrave{}",
+    # Ligatures and the optional argument of a line's end.
+    "--": "-{}-",
+    "''": "'{}'",
+    "[": "{[}",
+    "]": "{]}",
+}
+_LATEX_SPECIAL = re.compile("|".join(re.escape(text) for text in sorted(_COMMANDS, key=len)[::-1]))
+
+
+def to_latex(ruleset: RuleSet, *, long: bool = False) -> str:
+    r"""A `tabular` with a row per rule, for documents that use the package booktabs.
+
+    Every character that LaTeX would act on is escaped. Letters beyond Latin ones need a document
+    compiled by LuaLaTeX or XeLaTeX with a font that has them.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    long : bool
+        Make a `longtable` (a package of that name) instead, which may run over several pages.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rule = Rule((NumericCondition.below("age", 30),), "100%", 0.9)
+    >>> print(to_latex(RuleSet((rule,), (Attribute("age"),), ("100%",))))
+    \begin{tabular}{rp{0.5\linewidth}lr}
+    \toprule
+    rule & if & class & confidence \\
+    \midrule
+    1 & age \textless{} 30 & 100\% & 0.90 \\
+    \bottomrule
+    \end{tabular}
+    """
+    titles, rows = shown_rows(ruleset)
+    name = "longtable" if long else "tabular"
+    columns = "rp{0.5\\linewidth}l" + "r" * (len(titles) - 3)
+    head = [rf"\begin{{{name}}}{{{columns}}}", r"\toprule", _latex_line(titles), r"\midrule"]
+    if long:
+        head.append(r"\endhead")
+    return "\n".join([*head, *map(_latex_line, rows), r"\bottomrule", rf"\end{{{name}}}"])
+
+
+def _latex_line(cells: list[str]) -> str:
+    return " & ".join(latex_text(cell) for cell in cells) + r" \\"
+
+
+def latex_text(text: str) -> str:
+    r"""A text on one line in which nothing acts as a command.
+
+    Examples
+    --------
+    >>> print(latex_text("50% < 3 ± 1"))
+    50\% \textless{} 3 $\pm$ 1
+    """
+    return _LATEX_SPECIAL.sub(lambda found: _COMMANDS[found.group()], one_line(text))
+
+
+# What makes spreadsheets take a text for a formula, unless it is a number. Apostrophes before it are
+# counted in, so that taking one away always gives the text.
+_FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
+
+
+def to_csv(ruleset: RuleSet) -> str:
+    """A header and a row per rule; numbers in full precision.
+
+    A text that a spreadsheet would take for a formula (it begins with `=`, `+`, `-`, `@`, a tab or a
+    line break) gets an apostrophe in front. Numbers stay as they are.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rule = Rule((NumericCondition.below("age", 30),), "=1+1", 0.9)
+    >>> print(to_csv(RuleSet((rule,), (Attribute("age"),), ("=1+1", "yes"))), end="")
+    rule,if,class,confidence
+    1,age < 30,'=1+1,0.9
+    """
+    titles, rows = table_rows(ruleset)
+    return csv_text(titles, rows)
+
+
+def csv_text(titles: Iterable[str], rows: Iterable[Sequence[Cell]]) -> str:
+    r"""A file of comma-separated values whose cells are read back as they were.
+
+    Except for what looks like a formula: there, one apostrophe in front is to be taken away.
+
+    Examples
+    --------
+    >>> csv_text(["class"], [["one\rtwo"], ["=1+1"], ["-1"], [""]])
+    'class\n"one\rtwo"\n\'=1+1\n-1\n""\n'
+    """
+    return csv_lines(chain([titles], rows))
+
+
+def csv_lines(rows: Iterable[Iterable[Cell]]) -> str:
+    r"""Some rows of such a file.
+
+    Examples
+    --------
+    >>> csv_lines([["a", 1], ["b", None]])
+    'a,1\nb,\n'
+    """
+    lines = _Lines()
+    # With this end of lines the csv module puts both of its characters in quotes, wherever they are.
+    writer = csv.writer(lines, lineterminator="\r\n")
+    writer.writerows([_csv_cell(cell) for cell in row] for row in rows)
+    return "".join(lines)
+
+
+class _Lines(list[str]):
+    """Takes what a writer writes, row by row; readers would pass over a row of nothing but spaces."""
+
+    def write(self, line: str) -> None:
+        row = line.removesuffix("\r\n")
+        self.append(f"{row}\n" if row.strip() else f'"{row}"\n')
+
+
+def _csv_cell(cell: Cell) -> Cell:
+    if not isinstance(cell, str) or not _FORMULA.match(cell) or _NUMBER.fullmatch(cell):
+        return cell
+    return f"'{cell}"
