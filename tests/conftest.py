@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from _pytest.doctest import DoctestModule
 
-from browsing import ARGUMENTS, Visit, chromium, needs
+from browser_pages import ARGUMENTS, Visit, chromium, needs
 from frri.cover import budget
 from programs import NODE_DRIVER, PYTHON_DRIVER, Program, required
 

@@ -12,7 +12,7 @@ import pandas as pd
 from playwright.sync_api import sync_playwright
 from sklearn.datasets import load_diabetes, load_wine
 
-from browsing import ARGUMENTS, chromium
+from browser_pages import ARGUMENTS, chromium
 from frri import (
     AdditiveRulesRegressor,
     CompactFRRIClassifier,

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from browsing import violations
+from browser_pages import violations
 from frri.compare.figures import Painter, _cliques, pareto_front
 from frri.compare.page import Table, make_report, overview, page_html, write_report
 from frri.compare.results import Results
-from made_up import results_of
+from synthetic_results import results_of
 
 DOCS = Path(__file__).parent.parent / "docs"
 HOSTILE = "<script>alert('|&_')</script>"

@@ -11,7 +11,7 @@ from experiments.printed import LEARNERS, paper_table, slips
 from experiments.reproduction import reproduction_page
 from frri.compare import NAMES, compare, load
 from frri.compare.page import dataset_table
-from made_up import results_of
+from synthetic_results import results_of
 
 PRINTED = Path(__file__).parent / "reference"
 LABELS = {

@@ -11,7 +11,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive
-import naive_numbers
+import naive_regression
 from frri import AdditiveRulesRegressor, FRRIRegressor, RuleSet
 from frri.cover import CoverMatrix, multiple_cover
 from frri.learners.base_regressor import standardised
@@ -59,10 +59,10 @@ def test_rules_and_predictions_by_definition(table, consequents):
     middle, unit, numbers = standardised(y, np.ones(len(y)))
     np.testing.assert_allclose([middle, unit], [y.mean(), np.std(y) or 1.0], rtol=1e-9, atol=1e-20)
     values = naive.scale(X)
-    confidence = naive_numbers.confidences(values, numbers, tau)
+    confidence = naive_regression.confidences(values, numbers, tau)
     np.testing.assert_array_equal(reg.confidence_, confidence)
     kinds = [
-        naive_numbers.shorten(values, numbers, tau, u, confidence[u], range(X.shape[1]))
+        naive_regression.shorten(values, numbers, tau, u, confidence[u], range(X.shape[1]))
         for u in range(len(X))
     ]
     # The fewest different rules that cover every object so often, proved.
@@ -73,7 +73,7 @@ def test_rules_and_predictions_by_definition(table, consequents):
     }.values()  # fmt: skip
     # Of the fewest, those that cover most.
     left_out = len(X) - table.sum(axis=1)
-    fewest, cost = naive_numbers.multi_cover(
+    fewest, cost = naive_regression.multi_cover(
         table[list(different)], left_out[list(different)], times
     )
     assert reg.selection_.status == reg.selection_.breadth_status == "optimal"
@@ -95,7 +95,7 @@ def test_rules_and_predictions_by_definition(table, consequents):
         # Of equally near rules, rounding decides.
         silent = np.sort(near[near.max(axis=1) <= 0], axis=1)
         assume(near.shape[1] < 2 or (np.diff(silent[:, -2:]) > 1e-9).all())
-        return naive_numbers.normalised_degrees(np.maximum(near, 0.0), near) @ numbers
+        return naive_regression.normalised_degrees(np.maximum(near, 0.0), near) @ numbers
 
     def scaled(rows):
         return naive.scale(X, rows)
@@ -122,7 +122,7 @@ def test_multiple_covers_are_the_fewest_and_cheapest(seed, times):
     cover = multiple_cover(CoverMatrix.from_dense(table), times, costs, effort=60_000)
     wanted = np.minimum(table.sum(axis=0), times)
     assert (table[cover.selected].sum(axis=0) >= wanted).all()
-    assert (len(cover), cover.cost) == naive_numbers.multi_cover(table, costs, times)
+    assert (len(cover), cover.cost) == naive_regression.multi_cover(table, costs, times)
     assert (cover.status, cover.cost_status, cover.gap) == ("optimal", "optimal", 0.0)
     quick = multiple_cover(CoverMatrix.from_dense(table), times, costs, effort=0)
     assert (table[quick.selected].sum(axis=0) >= wanted).all()

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import naive_rivals as naive
+import naive_baselines as naive
 from frri._compile import compiled
 from frri.learners.ripper import _fuzzification_kernels as fuzzification
 from frri.learners.ripper import class_rules as growing

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-import naive_numbers
+import naive_regression
 from frri.induction import (
     TOLERANCE,
     ConditionType,
@@ -63,12 +63,12 @@ def test_every_step_by_definition(compiled, table):
     start = None if initial is None else [ConditionType(code).name for code in initial]
     decisions, kinds = Graded(y, tau), {"rigid": np.isin(np.arange(m), nominal)}
     kinds |= {} if initial is None else {"initial": initial}
-    confidence = naive_numbers.confidences(values, y, tau, start, nominal)
+    confidence = naive_regression.confidences(values, y, tau, start, nominal)
     found = confidences(values, decisions, initial=initial, compiled=compiled)
     np.testing.assert_array_equal(found, confidence, strict=True)
     each = [orders] * n if np.ndim(orders) == 1 else orders
     rules = [
-        naive_numbers.shorten(values, y, tau, u, confidence[u], each[u], start, nominal)
+        naive_regression.shorten(values, y, tau, u, confidence[u], each[u], start, nominal)
         for u in range(n)
     ]
     types = np.array([[ConditionType[kind] for kind in rule] for rule in rules], dtype=np.int8)

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from counting import calls
+from call_counts import calls
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet, export
 from frri.cli.files import load_model
 from frri.explain.matches import SUPPORTED as EXPLAINED

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import frri.learners
-from browsing import download, figure, header, settle, shown, violations
+from browser_pages import download, figure, header, settle, shown, violations
 from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.fuzzy import T_NORMS
 from frri.learners.base import RuleClassifier
@@ -24,7 +24,7 @@ from frri.rules.rule_statistics import overlap
 from frri.rules.semantics import Semantics
 from frri.rules.text import condition_text
 from frri.table import to_matrix
-from made_up_models import for_browser, random_rows, random_ruleset
+from random_models import for_browser, random_rows, random_ruleset
 
 HOSTILE = '</script><script>document.title="owned"</script><img src=x onerror=alert(2)>"\'&\u202e'
 

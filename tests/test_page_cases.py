@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from browsing import download, settle
+from browser_pages import download, settle
 from frri import FRRIClassifier, RuleSet
 from frri.report import facts, report_html
 from frri.report.pca import principal_plane

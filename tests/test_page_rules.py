@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pypdf import PdfReader
 
-from browsing import shown
+from browser_pages import shown
 from frri import Attribute, CompactFRRIClassifier, NumericCondition, Rule, RuleSet
 from frri.compare import stability
 from frri.report import write_report

@@ -7,10 +7,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from browsing import settle
+from browser_pages import settle
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.table import to_matrix
-from made_up_models import for_browser, random_ordered_ruleset, random_rows, random_ruleset
+from random_models import for_browser, random_ordered_ruleset, random_rows, random_ruleset
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counting import calls
+from call_counts import calls
 from frri.readers import read_table
 from frri.readers.delimited import read_delimited
 from frri.readers.keel import read_keel

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import naive_rivals as naive
+import naive_baselines as naive
 from frri._compile import compiled
 from frri.learners.ripper import _description_length_kernels as description_length
 from frri.learners.ripper import _threshold_kernels as thresholds

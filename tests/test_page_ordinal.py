@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from browsing import download, settle, shown
+from browser_pages import download, settle, shown
 from frri import Attribute, NumericCondition, Rule, RuleSet
 from frri.report import facts
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes
 
-from browsing import download, figure, settle, shown, violations
+from browser_pages import download, figure, settle, shown, violations
 from frri import (
     AdditiveRulesRegressor,
     Attribute,
