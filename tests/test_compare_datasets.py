@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from frri.compare import datasets
 from frri.compare.datasets import NAMES, load
-from frri.readers.keel import read_keel
+from frri.readers.arff import read_arff
 
 # Attributes, objects, classes and imbalance ratio as in the paper's table of data sets, where the ratio
 # is misprinted three times: cleveland (12.62), ecoli (28.60) and spectfheart (38.56).
@@ -168,7 +168,7 @@ PATIENTS = """\
 
 
 def test_a_keel_text_with_quotes_spaces_and_missing_values():
-    table = read_keel(PATIENTS)
+    table = read_arff(PATIENTS)
     assert table.relation == "patients of 2020"
     assert table.inputs == ("blood pressure", "Real age", "Smoker?", "Sex")
     assert table.outputs == ("Risk",)
@@ -183,8 +183,8 @@ def test_a_keel_text_with_quotes_spaces_and_missing_values():
 def test_a_keel_file_reads_like_its_text(tmp_path):
     path = tmp_path / "patients.dat"
     path.write_text(PATIENTS)
-    assert read_keel(path).frame.equals(read_keel(PATIENTS).frame)
-    assert read_keel(str(path)).frame.equals(read_keel(PATIENTS).frame)
+    assert read_arff(path).frame.equals(read_arff(PATIENTS).frame)
+    assert read_arff(str(path)).frame.equals(read_arff(PATIENTS).frame)
 
 
 def test_loading_drops_incomplete_rows_and_nominal_attributes(monkeypatch, tmp_path):
@@ -209,7 +209,7 @@ def test_loading_drops_incomplete_rows_and_nominal_attributes(monkeypatch, tmp_p
 )
 def test_roles_the_header_leaves_open(header, inputs, outputs):
     attributes = "@attribute a real\n@attribute b real\n@attribute c {x}\n"
-    table = read_keel(f"@relation r\n{attributes}{header}@data\n1, 2, x\n")
+    table = read_arff(f"@relation r\n{attributes}{header}@data\n1, 2, x\n")
     assert (table.inputs, table.outputs) == (inputs, outputs)
 
 
@@ -230,4 +230,4 @@ def test_roles_the_header_leaves_open(header, inputs, outputs):
 )
 def test_a_broken_keel_text_is_refused_with_its_place(text, message):
     with pytest.raises(ValueError, match=message):
-        read_keel(text)
+        read_arff(text)

@@ -22,7 +22,7 @@ from frri import (
 )
 from frri.learners.rule_limits import kept_rules
 from frri.learners.training import TrainingTable
-from frri.table.encoding import describe_columns
+from frri.table.encode import describe_columns
 from thorough import often
 
 LEARNERS = [

@@ -16,7 +16,7 @@ from frri import ConditionType, FRRIClassifier
 from frri.learners.boxes import scaled_values
 from frri.learners.frri.attribute_order import NAMED_ORDERS, class_orders, mutual_information
 from frri.learners.training import TrainingTable
-from frri.table.encoding import describe_columns
+from frri.table.encode import describe_columns
 from thorough import often
 
 quiet = pytest.mark.filterwarnings("ignore::UserWarning")

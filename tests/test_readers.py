@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 
 from call_counts import calls
 from frri.readers import read_table
+from frri.readers.arff import read_arff
 from frri.readers.delimited import read_delimited
-from frri.readers.keel import read_keel
-from frri.readers.texts import MISSING
+from frri.readers.infer_types import MISSING
 from frri.readers.training import split_training
 from frri.table import encode_frame, to_matrix
 from frri.table.checks import check_kinds
-from frri.table.kinds import declare, summary, texts
+from frri.table.declare import declare, summarize_table, to_strings
 from thorough import often
 
 
@@ -95,7 +95,7 @@ def test_decimal_commas():
         lambda values: read("a;b\n" + "".join(f"{v!r};x\n" for v in values).replace(".", ",")),
         lambda values: read("a,b\n?,x\n ? ,x\n" + "".join(f"{v!r} ,x\n" for v in values))[2:],
         lambda values: (
-            read_keel(
+            read_arff(
                 "@relation r\n@attribute a real\n@data\n" + "".join(f"{v!r}\n" for v in values)
             ).frame
         ),
@@ -206,15 +206,15 @@ def test_any_bytes_are_a_table_or_a_sentence(content):
 
 
 def read_any(content, suffix):
-    from frri.readers import tables
-    from frri.readers.parquet import read_parquet
+    from frri.readers import files
+    from frri.readers.files import read_parquet
 
     if suffix == "csv":
         read_delimited(content, "x.csv")
     elif suffix == "parquet":
         read_parquet(content, "x.parquet")
     else:
-        tables._keel(content, "x.arff", {})
+        files._keel(content, "x.arff", {})
 
 
 # ------------------------------------------------------------------ what people's tables have
@@ -357,7 +357,7 @@ def test_arff(tmp_path):
 
 
 def test_keel_knows_its_outputs():
-    table = read_keel(
+    table = read_arff(
         "@relation r\n@attribute a integer [0, 9]\n@attribute c{x,y}\n@outputs c\n@data\n1,x\n<null>,y\n"
     )
     assert (table.relation, table.inputs, table.outputs) == ("r", ("a",), ("c",))
@@ -560,7 +560,7 @@ def test_kinds_are_shown():
     frame = declare(
         pd.DataFrame({**MIXED, "size": ["S", "L", None]}), "t", ordinal={"size": ["S", "L"]}
     )
-    assert summary(encode_frame(frame)).splitlines() == [
+    assert summarize_table(encode_frame(frame)).splitlines() == [
         "3 rows, 7 columns: 2 numeric, 2 date, 1 ordinal, 2 nominal; 9 missing values",
         "  date: day, zoned",
         "  ordinal: size (S < L)",
@@ -580,6 +580,6 @@ def test_identifiers_and_mistakes_are_pointed_out_unless_the_user_insists():
 
 
 def test_texts_of_numbers_lose_no_digits():
-    assert texts(pd.Series([0.1, 1e22, None, 3.0])).tolist() == [
+    assert to_strings(pd.Series([0.1, 1e22, None, 3.0])).tolist() == [
         "0.1", "10000000000000000000000", None, "3",
     ]  # fmt: skip

@@ -16,7 +16,7 @@ from frri.cli.console import json_text, one_line, one_line_each, say
 from frri.cli.files import check_inputs, load_model
 from frri.cli.parser import Parser, whole_number
 from frri.cli.tables import add_reading_options, read_for, reading
-from frri.readers.texts import clean_text
+from frri.readers.infer_types import clean_text
 from frri.rules import RuleSet
 from frri.table import Attribute, to_matrix
 from frri.table.columns import is_missing

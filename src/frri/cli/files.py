@@ -9,7 +9,7 @@ from pathlib import Path
 
 from frri._util import write_atomically
 from frri.cli.console import sentence
-from frri.readers.tables import FORMATS
+from frri.readers.files import FORMATS
 from frri.rules import RuleSet
 from frri.rules.json_format import read
 

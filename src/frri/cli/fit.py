@@ -43,7 +43,7 @@ from frri.cli.tables import (
 from frri.learners.registry import TASKS, rule_learners
 from frri.readers.training import read_training
 from frri.table import encode_frame
-from frri.table.kinds import summary
+from frri.table.declare import summarize_table
 from frri.table.targets import check_not_number
 
 EXAMPLES = """\
@@ -149,7 +149,7 @@ def run(arguments: argparse.Namespace) -> int:
         learner = None if learner is None else learner.set_params(class_order=arguments.order)
     extra: dict[str, Any] = {} if weights is None else {"sample_weight": weights}
     table = encode_frame(X)
-    say(one_line_each(summary(table)))
+    say(one_line_each(summarize_table(table)))
     check, trial = None, None
     if learner is None:
         arguments.learner, learner, check, trial = pick(arguments, X, y, weights)

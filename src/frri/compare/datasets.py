@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from frri._util import Positions, find_name, import_pandas, missing_package
 from frri.readers import read_table
-from frri.readers.keel import KeelTable, read_keel
+from frri.readers.arff import ArffTable, read_arff
 from frri.readers.training import read_training, split_training
 from frri.rules.rule import as_labels
 from frri.table.columns import kind_of
@@ -179,12 +179,12 @@ class _Source:
     path: str
     columns: Sequence[str] = ()
 
-    def read(self) -> KeelTable:
+    def read(self) -> ArffTable:
         text = self._file().read_text(encoding="utf-8")
         if self.path.endswith(".csv"):
             names, _, text = text.partition("\n")
             return _headless(text, next(csv.reader([names], delimiter=";")))
-        return _headless(text, self.columns) if self.columns else read_keel(text)
+        return _headless(text, self.columns) if self.columns else read_arff(text)
 
     def _file(self) -> Path:
         # Found without importing the package, which would bring in all that it depends on.
@@ -201,13 +201,13 @@ class _Source:
         return file
 
 
-def _headless(text: str, columns: Sequence[str]) -> KeelTable:
+def _headless(text: str, columns: Sequence[str]) -> ArffTable:
     """A KEEL table that comes without its header."""
     *others, output = columns
     inputs = tuple(column for column in others if column != "Id")
     header = [f"@attribute '{c}' {'real' if c in inputs else 'string'}" for c in columns]
     rows = [re.sub(r"[,;\s]+", ",", line.strip()) for line in text.splitlines() if line.strip()]
-    table = read_keel("\n".join(["@relation table", *header, "@data", *rows, ""]))
+    table = read_arff("\n".join(["@relation table", *header, "@data", *rows, ""]))
     return replace(table, inputs=inputs, outputs=(output,))
 
 
@@ -425,7 +425,7 @@ def _declared_target(path: Path) -> str:
             f"{path.name}: which column is the class? Name it with target (--target COLUMN); "
             f"the columns are {', '.join(map(str, frame.columns))}."
         )
-    outputs = read_keel(path).outputs
+    outputs = read_arff(path).outputs
     if len(outputs) != 1:
         raise ValueError(
             f"{path.name} declares {len(outputs)} outputs; name the class with target (--target COLUMN)."

@@ -53,11 +53,10 @@ from frri.table.checks import (
     check_whole_numbers,
     warn_about_columns,
 )
-from frri.table.columns import is_missing, plain_table
-from frri.table.encoding import check_order, encode_columns
-from frri.table.records import check_no_records
+from frri.table.columns import check_no_records, is_missing, plain_table
+from frri.table.encode import check_order, encode_columns
+from frri.table.impute import impute_missing
 from frri.table.targets import check_classes, check_labels, warn_about_numbers
-from frri.table.typical import with_typical
 
 
 class RuleLearner(BaseEstimator):  # type: ignore[misc]
@@ -153,7 +152,7 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
     def _weighed(self, table: Table, weights: Floats | None) -> Table:
         """A table whose objects weigh so much, its gaps filled where typical values count."""
         if self.missing == "typical":
-            filled = with_typical(table.encoded, weights)
+            filled = impute_missing(table.encoded, weights)
             table = replace(table, values=filled.matrix, attributes=filled.attributes)
         return replace(table, weights=weights)
 

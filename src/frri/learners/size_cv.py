@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from frri._util import import_optional
 from frri.rules.measures import balanced_accuracy
-from frri.table.encoding import describe_columns
+from frri.table.encode import describe_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

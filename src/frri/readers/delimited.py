@@ -1,5 +1,6 @@
 """Separated values: separator, encoding and decimal mark are recognised, kinds are inferred."""
 
+import codecs
 import csv
 import io
 import re
@@ -9,11 +10,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from frri._util import import_pandas, quote_name
-from frri.readers.encoding import decoded
-from frri.readers.texts import MISSING, class_values, cleaned, converted, with_texts
+from frri.readers.infer_types import (
+    MISSING,
+    clean_column,
+    infer_classes,
+    infer_column,
+    map_string_columns,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 SEPARATORS = ",;\t|"
 
@@ -69,7 +76,7 @@ def read_delimited(
     1  NaN
     """
     known = texts or {}
-    layout = layout_of(decoded(content, name), name)
+    layout = find_layout(decode(content, name), name)
     as_written = known if classes is None else {classes: (), **known}
     frame = _parsed(layout, name, as_written, [*MISSING, *missing])
     if frame.empty:
@@ -82,12 +89,12 @@ def read_delimited(
 
     def changed(column: str, values: "pd.Series[Any]") -> "pd.Series[Any]":
         if column in known:
-            return cleaned(values, known[column], missing)
+            return clean_column(values, known[column], missing)
         if column == classes:
-            return class_values(values, decimal_commas=commas, missing=missing)
-        return converted(values, decimal_commas=commas, missing=missing, date_format=date_format)
+            return infer_classes(values, decimal_commas=commas, missing=missing)
+        return infer_column(values, decimal_commas=commas, missing=missing, date_format=date_format)
 
-    return with_texts(frame, changed)
+    return map_string_columns(frame, changed)
 
 
 def _warn_about_codes(frame: "pd.DataFrame", layout: "Layout") -> None:
@@ -118,7 +125,7 @@ class Layout:
     columns: list[str]
 
 
-def layout_of(text: str, name: str) -> Layout:
+def find_layout(text: str, name: str) -> Layout:
     """The column names, by the separator that gives the most of them."""
     announced = _ANNOUNCED.match(text)
     if announced:
@@ -337,3 +344,50 @@ def _check_lengths(layout: Layout, name: str) -> None:
                 )
     except csv.Error as error:
         raise ValueError(f"{name}: {error}.") from None
+
+
+# What texts do not contain: control characters other than tabs, line breaks and the old end of file.
+_CONTROL = re.compile("[\x00-\x08\x0e-\x19\x1b-\x1f]")
+
+
+def decode(content: bytes, name: str) -> str:
+    r"""The text of a file in UTF-8, in UTF-16 with its mark, or else in Windows' Western European.
+
+    Lines end with a line feed, whatever they ended with in the file.
+
+    Examples
+    --------
+    >>> decode("größe".encode("cp1252"), "example"), decode("größe".encode("utf-16"), "example")
+    ('größe', 'größe')
+    >>> decode(b"\x00\x01", "example")
+    Traceback (most recent call last):
+        ...
+    ValueError: example is a binary file, not a table in text form.
+    """
+    text = _text(content)
+    if text is None or _CONTROL.search(text):
+        raise ValueError(f"{name} is a binary file, not a table in text form.")
+    if not text.strip("\ufeff\x1a \t\v\f\r\n"):
+        raise ValueError(f"{name} is empty.")
+    # One line end: pandas' parser goes astray where a carriage return is followed by a space.
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def is_wide(content: bytes) -> bool:
+    """Whether a file says that it is in UTF-16, with two bytes or more for each character."""
+    return content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+
+
+def _text(content: bytes) -> str | None:
+    if is_wide(content):
+        try:
+            return content.decode("utf-16")
+        except UnicodeDecodeError:
+            return None
+    if b"\x00" in content:
+        return None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        # Five of the 256 bytes mean nothing there: they become the replacement character.
+        return content.decode("cp1252", errors="replace")

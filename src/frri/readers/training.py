@@ -7,13 +7,12 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from frri._util import find_name, import_pandas, join_names, quote_name
-from frri.readers.batches import read_batches
-from frri.readers.sampling import Sample
-from frri.readers.tables import read_table
-from frri.table.checks import check_kinds, names_things
+from frri.readers.batches import Sample, read_batches
+from frri.readers.files import read_table
+from frri.table.checks import check_kinds, looks_like_identifier
 from frri.table.columns import kind_of
-from frri.table.kinds import declare, texts
-from frri.table.targets import NUMBER_REMEDY, binned, check_quantities
+from frri.table.declare import declare, to_strings
+from frri.table.targets import NUMBER_REMEDY, bin_target, check_quantities
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +46,7 @@ def read_training(
     r"""Read a table to learn from: see `read_table` for its cells and `split_training` for the rest.
 
     Several files with the same columns are one table. Of files that do not fit into memory a `sample` of so
-    many rows can be read, drawn at random by a `seed`: see `frri.readers.sampling`.
+    many rows can be read, drawn at random by a `seed`: see `frri.readers.batches`.
 
     Examples
     --------
@@ -85,7 +84,7 @@ def read_training(
         size = sum(map(len, frames.values()))
         what = "which are all" if size == drawn.n_rows else f"drawn at random of {drawn.n_rows}"
         warnings.warn(f"The sample has {size} rows, {what}.", UserWarning, stacklevel=2)
-    frame = joined(frames, "" if numbers else target)
+    frame = join_tables(frames, "" if numbers else target)
     if date_format is not None and all(dtype.kind != "M" for dtype in frame.dtypes):
         raise ValueError(
             f"{', '.join(names)} has no column of dates that are written as --date-format {date_format} says."
@@ -105,7 +104,7 @@ def read_training(
     )
 
 
-def joined(frames: "Mapping[str, pd.DataFrame]", classes: str = "") -> "pd.DataFrame":
+def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str = "") -> "pd.DataFrame":
     """The rows of several tables under each other, if their columns are the same.
 
     Classes become texts where they are not of one kind.
@@ -113,9 +112,9 @@ def joined(frames: "Mapping[str, pd.DataFrame]", classes: str = "") -> "pd.DataF
     Examples
     --------
     >>> import pandas as pd
-    >>> joined({"a.csv": pd.DataFrame({"x": [1]}), "b.csv": pd.DataFrame({"x": [2.5]})})["x"].tolist()
+    >>> join_tables({"a.csv": pd.DataFrame({"x": [1]}), "b.csv": pd.DataFrame({"x": [2.5]})})["x"].tolist()
     [1.0, 2.5]
-    >>> joined({"a.csv": pd.DataFrame({"x": [1]}), "b.csv": pd.DataFrame({"y": [2]})})
+    >>> join_tables({"a.csv": pd.DataFrame({"x": [1]}), "b.csv": pd.DataFrame({"y": [2]})})
     Traceback (most recent call last):
         ...
     ValueError: b.csv has no column 'x', which a.csv has; give files with the same columns.
@@ -145,7 +144,8 @@ def joined(frames: "Mapping[str, pd.DataFrame]", classes: str = "") -> "pd.DataF
                     f"one way, or declare the column as nominal (--nominal {quote_name(column)})."
                 )
             parts = {
-                one: part.assign(**{column: texts(part[column])}) for one, part in parts.items()
+                one: part.assign(**{column: to_strings(part[column])})
+                for one, part in parts.items()
             }
     return import_pandas().concat(
         [part[whole.columns] for part in parts.values()], ignore_index=True
@@ -258,7 +258,9 @@ def _without_names(frame: "pd.DataFrame", declared: Collection[str]) -> "pd.Data
     names = {
         column: frame[column].nunique()
         for column in frame.columns
-        if column not in declared and frame[column].dtype == object and names_things(frame[column])
+        if column not in declared
+        and frame[column].dtype == object
+        and looks_like_identifier(frame[column])
     }
     if not names:
         return frame
@@ -360,11 +362,11 @@ def _classes(column: "pd.Series[Any]") -> "pd.Series[Any]":
         raise ValueError(
             f"The target {name!r} has another value in every row; a classifier needs classes{remedy}."
         )
-    return column if column.dtype.kind in "iufb" else texts(column).rename(name)
+    return column if column.dtype.kind in "iufb" else to_strings(column).rename(name)
 
 
 def _binned(column: "pd.Series[Any]", bins: int) -> "pd.Series[Any]":
-    classes = binned(column, bins, str(column.name))
+    classes = bin_target(column, bins, str(column.name))
     return type(column)(classes, index=column.index, name=column.name, dtype=object)
 
 

@@ -28,8 +28,7 @@ from frri.rules.ruleset import STATISTICS
 from frri.rules.semantics import Support
 from frri.rules.text import rule_sentence
 from frri.table import EncodedTable, to_matrix
-from frri.table.columns import column_names, plain_table
-from frri.table.records import Records
+from frri.table.columns import Records, column_names, plain_table
 from frri.table.targets import check_quantities
 
 SUPPORTED = Support("The report", "print the rules instead")

@@ -21,7 +21,7 @@ from frri.rules.rule import Label, Rule, RuleStatistics, attach_units
 from frri.rules.rule_statistics import rule_statistics
 from frri.rules.semantics import CLASSIFICATION, SHORTHANDS, Semantics, Support
 from frri.table import Attribute, to_matrix
-from frri.table.encoding import check_order
+from frri.table.encode import check_order
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -67,7 +67,7 @@ def check_numbers(table: Any, *, allow_missing: bool = False) -> None:
     missing: list[tuple[str, int, int]] = []
     for j, column in enumerate(_columns(table)):
         name = repr(labels[j]) if labels is not None else str(j)
-        values = numbers(column, f"Column {name}")
+        values = to_numbers(column, f"Column {name}")
         if values is None:
             return
         absent = np.isnan(values)
@@ -174,14 +174,14 @@ def check_whole_numbers(column: NDArray[Any], label: str) -> None:
         )
 
 
-def numbers(column: Any, label: str) -> Floats | None:
+def to_numbers(column: Any, label: str) -> Floats | None:
     """A column as floats, or the complaint about the value that is not a number.
 
     None where a value is neither a number nor a text.
 
     Examples
     --------
-    >>> numbers(np.array(["1.5", None], dtype=object), "Column 'age'")
+    >>> to_numbers(np.array(["1.5", None], dtype=object), "Column 'age'")
     array([1.5, nan])
     """
     array = np.asarray(column)
@@ -307,7 +307,7 @@ def _check_mixture(
         )
 
 
-def names_things(column: "pd.Series[Any]") -> bool:
+def looks_like_identifier(column: "pd.Series[Any]") -> bool:
     """Whether a column of texts has so many different ones that they are names sooner than categories.
 
     Numbers or dates with a few mistakes among them are none.
@@ -315,7 +315,7 @@ def names_things(column: "pd.Series[Any]") -> bool:
     Examples
     --------
     >>> import pandas as pd
-    >>> names_things(pd.Series([f"no. {i}" for i in range(50)])), names_things(pd.Series(["a", "b"] * 25))
+    >>> looks_like_identifier(pd.Series([f"no. {i}" for i in range(50)])), looks_like_identifier(pd.Series(["a", "b"] * 25))
     (True, False)
     """
     different, known = column.nunique(), int(column.notna().sum())

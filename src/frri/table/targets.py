@@ -143,7 +143,7 @@ def check_not_number(y: NDArray[Any], target: str) -> None:
         )
 
 
-def binned(y: Any, bins: int, target: str) -> NDArray[np.object_]:
+def bin_target(y: Any, bins: int, target: str) -> NDArray[np.object_]:
     """A number as one of some classes of about the same size; None where it is missing.
 
     Parameters
@@ -156,7 +156,7 @@ def binned(y: Any, bins: int, target: str) -> NDArray[np.object_]:
 
     Examples
     --------
-    >>> binned([1, 2, 3, 4, 5, 6], 3, "age").tolist()
+    >>> bin_target([1, 2, 3, 4, 5, 6], 3, "age").tolist()
     ['under 3', 'under 3', '3 to under 5', '3 to under 5', '5 and over', '5 and over']
     """
     try:
@@ -181,7 +181,7 @@ def binned(y: Any, bins: int, target: str) -> NDArray[np.object_]:
 
 
 def bin_edges(classes: Sequence[str]) -> list[float] | None:
-    """The numbers between classes that `binned` has made; None if these are other classes.
+    """The numbers between classes that `bin_target` has made; None if these are other classes.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from frri.learners.quickrules.positive_region import PositiveRegion, greedy_redu
 from frri.learners.training import TrainingTable
 from frri.learners.validation import check_choice, random_numbers
 from frri.table import Attribute, EncodedTable
-from frri.table.typical import with_typical
+from frri.table.impute import impute_missing
 
 # What `conditions` may say about an attribute, and the type from which it then starts.
 RESTRICTIONS = {
@@ -146,7 +146,7 @@ def mutual_information(column: Floats, classes: Positions, *, nominal: bool = Fa
 
 def _by_dependency(table: EncodedTable, classes: Positions) -> Positions:
     """What QuickReduct does not need, then what it takes, the first last."""
-    matrix = np.nan_to_num(with_typical(table).matrix)
+    matrix = np.nan_to_num(impute_missing(table).matrix)
     region = PositiveRegion(matrix, classes, table.attributes, "minimum", "kleene_dienes")
     reduct = greedy_reduct(region, "first")
     rest = [a for a in range(len(table.attributes)) if a not in reduct]

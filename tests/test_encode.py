@@ -14,7 +14,8 @@ from frri.cli import main
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.report.facts import facts
 from frri.rules.editing import compare
-from frri.table import columns, encode_frame, encoding, to_matrix
+from frri.table import columns, encode_frame, to_matrix
+from frri.table import encode as encoding
 
 FRAME = pd.DataFrame(
     {

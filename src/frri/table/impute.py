@@ -6,10 +6,10 @@ import numpy as np
 
 from frri._util import Floats
 from frri.table.attribute import Attribute
-from frri.table.encoding import EncodedTable
+from frri.table.encode import EncodedTable
 
 
-def with_typical(table: EncodedTable, weights: Floats | None = None) -> EncodedTable:
+def impute_missing(table: EncodedTable, weights: Floats | None = None) -> EncodedTable:
     """A table to learn from, its attributes with their typical values, and no gaps.
 
     A row of weight 3 counts as three rows.
@@ -22,7 +22,7 @@ def with_typical(table: EncodedTable, weights: Floats | None = None) -> EncodedT
     --------
     >>> attributes = (Attribute("age", 20, 60), Attribute("sex", categories=("f", "m")))
     >>> table = EncodedTable(np.array([[20, 1], [np.nan, 1], [60, np.nan]]), attributes)
-    >>> filled = with_typical(table)
+    >>> filled = impute_missing(table)
     >>> [attribute.typical for attribute in filled.attributes]
     [40.0, 'm']
     >>> filled.matrix[1:].tolist()

@@ -21,17 +21,17 @@ from frri.table.checks import (
     check_moderate,
     check_single,
     check_whole_numbers,
-    numbers,
+    to_numbers,
 )
 from frri.table.columns import (
     Column,
+    Records,
     column_names,
     days_since_1970,
     is_missing,
     plain_column,
     plain_table,
 )
-from frri.table.records import Records
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,7 +331,7 @@ def _encode(column: Any, attribute: Attribute) -> Floats:
     if attribute.categories is None:
         if attribute.is_flag:
             column = flags_as_numbers(plain_column(column, attribute.name))
-        values = numbers(column, f"Column {attribute.name!r}")
+        values = to_numbers(column, f"Column {attribute.name!r}")
         if values is None:
             raise ValueError(f"Column {attribute.name!r} does not hold numbers.")
         check_moderate(values, f"Column {attribute.name!r}")

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frri._util import import_pandas
-from frri.readers.texts import exact_numbers
+from frri.readers.infer_types import parse_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
-class KeelTable:
+class ArffTable:
     """The contents of an ARFF or KEEL file.
 
     Attributes
@@ -44,7 +44,7 @@ class KeelTable:
     dates: tuple[str, ...] = ()
 
 
-def read_keel(source: str | os.PathLike[str]) -> KeelTable:
+def read_arff(source: str | os.PathLike[str]) -> ArffTable:
     """Read a table in the KEEL format or in its relative ARFF.
 
     Parameters
@@ -54,11 +54,11 @@ def read_keel(source: str | os.PathLike[str]) -> KeelTable:
 
     Returns
     -------
-    KeelTable
+    ArffTable
 
     Examples
     --------
-    >>> table = read_keel('''
+    >>> table = read_arff('''
     ... @relation weather
     ... @attribute Temperature real [-10.0, 40.0]
     ... @attribute Sky {clear, overcast}
@@ -103,7 +103,7 @@ def read_keel(source: str | os.PathLike[str]) -> KeelTable:
         raise ValueError("there is no @attribute line")
     inputs, outputs = _roles(tuple(kinds), inputs, outputs)
     dates = tuple(name for name, kind in kinds.items() if kind == "date")
-    return KeelTable(relation, _frame(kinds, rows), inputs, outputs, dates)
+    return ArffTable(relation, _frame(kinds, rows), inputs, outputs, dates)
 
 
 _MISSING = frozenset({"?", "<null>", ""})
@@ -206,7 +206,7 @@ def _rows(lines: _Lines) -> Iterator[tuple[int, list[str]]]:
 
 
 def _numeric(values: list[str | None], name: str, lines: list[int], pd: Any) -> "pd.Series[float]":
-    numbers = exact_numbers(pd.Series(values, dtype=object)).astype(float)
+    numbers = parse_numbers(pd.Series(values, dtype=object)).astype(float)
     for row in numbers.index[numbers.isna()]:
         value = values[row]
         if value is not None and value.lower() != "nan":

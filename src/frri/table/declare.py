@@ -7,7 +7,7 @@ import numpy as np
 
 from frri._util import find_name, import_pandas, join_names
 from frri.table.attribute import KINDS, Attribute
-from frri.table.encoding import EncodedTable
+from frri.table.encode import EncodedTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,19 +43,19 @@ def declare(
     ordinal = ordinal or {}
     for column in (*nominal, *ordinal, *ignore):
         find_name(column, frame.columns, name)
-    changed = {column: texts(frame[column]) for column in nominal}
+    changed = {column: to_strings(frame[column]) for column in nominal}
     for column, values in ordinal.items():
-        changed[column] = _ordered(texts(frame[column]), list(values), column, pd)
+        changed[column] = _ordered(to_strings(frame[column]), list(values), column, pd)
     return frame.assign(**changed).drop(columns=list(ignore))
 
 
-def texts(column: "pd.Series[Any]") -> "pd.Series[Any]":
+def to_strings(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """The values of a column as texts, missing ones as None; whole numbers without decimals.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> texts(pd.Series([1.0, None, 2.5])).tolist()
+    >>> to_strings(pd.Series([1.0, None, 2.5])).tolist()
     ['1', None, '2.5']
     """
     known = column.dropna()
@@ -66,7 +66,7 @@ def texts(column: "pd.Series[Any]") -> "pd.Series[Any]":
     return column.astype(object).map(shown).astype(object).where(column.notna(), None)
 
 
-def summary(table: EncodedTable) -> str:
+def summarize_table(table: EncodedTable) -> str:
     """The kinds of columns and the missing values in a sentence; others than numbers by name.
 
     Examples
@@ -74,7 +74,7 @@ def summary(table: EncodedTable) -> str:
     >>> import pandas as pd
     >>> from frri.table import encode_frame
     >>> frame = pd.DataFrame({"age": [31, None], "sex": ["f", "m"], "ok": [True, True]})
-    >>> print(summary(encode_frame(frame)))
+    >>> print(summarize_table(encode_frame(frame)))
     2 rows, 3 columns: 1 numeric, 2 nominal; 1 missing value
       nominal: sex (2 values), ok (1 value)
     """
