@@ -16,8 +16,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from frri import FRRIClassifier, FURIAClassifier, RIPPERClassifier, frontier, tree_rules
 from frri.compare.datasets import load
-from frri.cover import winner
-from frri.cover._bound import matching
+from frri.pareto import best_subset, matching_bound
 
 
 def pools(X, y):
@@ -43,7 +42,7 @@ def main(seconds=60.0):
     clock = SimpleNamespace(perf_counter=process_time)
     for name, pool in pools(data.X, data.y):
         start = process_time()
-        with patch.object(winner, "time", clock), patch.object(matching, "time", clock):
+        with patch.object(best_subset, "time", clock), patch.object(matching_bound, "time", clock):
             found = frontier(pool, data.X, data.y, sizes=range(1, 9), time_limit=seconds)
         print(f"\n{name} ({process_time() - start:.1f} CPU seconds)\n{found}", flush=True)
 

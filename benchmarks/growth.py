@@ -23,8 +23,7 @@ from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 from frri import FRRIClassifier
 from frri._compile import compiled
-from frri.cover._reduce import word_sets
-from frri.cover._search import local_search
+from frri.cover import local_search, word_sets
 warnings.simplefilter("ignore")
 size, _, effort = sys.argv[1].partition("+")
 n, m = map(int, size.split("x"))

@@ -16,13 +16,22 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 import naive
 from frri import _compile
 from frri._compile import compiled, numba_installed
-from frri.cover import Cover, CoverMatrix, budget, large, minimum_cover, small
-from frri.cover._bound import simplex
-from frri.cover._bound.exact import exact_bound
-from frri.cover._reduce import dominance as red
-from frri.cover._reduce import word_sets
-from frri.cover._search import branch_and_bound, local_search, parts
-from frri.cover._search.greedy import Lists, greedy_cover
+from frri.cover import (
+    Cover,
+    CoverMatrix,
+    branch_and_bound,
+    budget,
+    component,
+    local_search,
+    minimum_cover,
+    simplex,
+    solve,
+    solve_large,
+    word_sets,
+)
+from frri.cover import reduce as red
+from frri.cover.bounds import exact_bound
+from frri.cover.matrix import Lists, greedy_cover
 from programs import posix
 from thorough import often
 
@@ -302,7 +311,7 @@ def test_the_clock_is_looked_at_between_compilations(clock, monkeypatch, end):
             clock.seconds += 10
             work.interrupted = end == "interrupt"
 
-    monkeypatch.setattr(small.Problem, "run", compile_and_compile)
+    monkeypatch.setattr(solve.Problem, "run", compile_and_compile)
     matrix, costs = boxes(60, 2)
     limit = 5 if end == "time" else None
     cover = minimum_cover(CoverMatrix.from_dense(matrix), costs, time_limit=limit)
@@ -368,7 +377,7 @@ def test_an_interrupt_in_any_stage_gives_a_complete_cover(where, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(parts.Part, where, interrupted)
+    monkeypatch.setattr(component.Part, where, interrupted)
     cover = minimum_cover(covers, costs)
     assert covers_all(matrix, cover)
     assert cover.stopped_by == "interrupt"
@@ -453,13 +462,13 @@ def covers_of(matrix):
 def test_the_route_for_large_parts_agrees_with_the_usual_one(monkeypatch):
     matrix, costs = boxes(150, 7)
     usual = minimum_cover(CoverMatrix.from_dense(matrix), costs)
-    monkeypatch.setattr(parts, "LARGEST_TABLEAU", 0)
+    monkeypatch.setattr(component, "LARGEST_TABLEAU", 0)
     large = minimum_cover(CoverMatrix.from_dense(matrix), costs)
     assert covers_all(matrix, large)
     assert large.lower_bound <= len(usual) <= len(large)
     assert large.lower_bound >= len(usual) - 2
     monkeypatch.undo()
-    monkeypatch.setattr("frri.cover.small.LARGEST_DENSE", 0)
+    monkeypatch.setattr("frri.cover.solve.LARGEST_DENSE", 0)
     thin = minimum_cover(CoverMatrix.from_dense(matrix), costs)
     assert covers_all(matrix, thin)
     assert len(thin) == len(usual)
@@ -492,8 +501,10 @@ def test_hard_objects_lead_to_the_same_answer_as_all(problem):
 @pytest.mark.parametrize("seed", range(6))
 def test_few_hard_objects_lead_to_the_same_answer_as_all(seed, monkeypatch):
     # With room for hardly any object at first, most of them join in later rounds.
-    hardest = large.LargeProblem._hardest
-    monkeypatch.setattr(large.LargeProblem, "_hardest", lambda self, o, _: hardest(self, o, 30))
+    hardest = solve_large.LargeProblem._hardest
+    monkeypatch.setattr(
+        solve_large.LargeProblem, "_hardest", lambda self, o, _: hardest(self, o, 30)
+    )
     rng = np.random.default_rng(seed)
     for _ in range(8):
         n, m = rng.integers(1, 13), rng.integers(1, 40)
@@ -514,8 +525,8 @@ def test_any_effort_and_room_give_a_valid_bound_on_words(seed, monkeypatch):
     optimum = minimum_cover(covers, costs)
     assert optimum.settled
     monkeypatch.setattr("frri.cover.LARGEST_EXPANDED", 0)
-    for room in (large.LARGEST_CORE, 300):
-        monkeypatch.setattr(large, "LARGEST_CORE", room)
+    for room in (solve_large.LARGEST_CORE, 300):
+        monkeypatch.setattr(solve_large, "LARGEST_CORE", room)
         for limit in (0, 1, 3, 10, 30, 1000):
             cover = minimum_cover(covers, costs, effort=limit)
             assert covers_all(matrix, cover)
@@ -566,7 +577,7 @@ def test_an_interrupt_in_any_stage_on_words_gives_a_complete_cover(where, monkey
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(large.LargeProblem, where, interrupted)
+    monkeypatch.setattr(solve_large.LargeProblem, where, interrupted)
     cover = minimum_cover(CoverMatrix.from_dense(matrix), costs)
     assert covers_all(matrix, cover)
     assert cover.stopped_by == "interrupt"

@@ -16,10 +16,9 @@ from frri import _util as progress
 from frri._compile import numba_installed
 from frri._util import map_threads
 from frri.cli import main
-from frri.cover import CoverMatrix, large, minimum_cover, peel
+from frri.cover import CoverMatrix, component, memory_bounded, minimum_cover, solve_large
 from frri.cover import __dict__ as cover_names
-from frri.cover._reduce import core
-from frri.cover._search import parts, pieces
+from frri.cover import reduce as core
 from frri.cover.budget import Work
 from frri.induction import backends, layout
 from frri.learners.frri import memory
@@ -53,7 +52,7 @@ def test_broad_candidates_first_give_a_whole_cover_and_a_true_bound(seed):
     whole, costs = CoverMatrix.from_dense(dense), rng.integers(0, 4, n)
     room, asked = int(rng.integers(1, 12 * len(whole.bits) + 24)), []
     source, neighbours = as_source(whole, asked), rng.permutation(n)
-    covers, peeled = peel.written_out(source, neighbours, costs, room)
+    covers, peeled = memory_bounded.written_out(source, neighbours, costs, room)
     if peeled is None:
         assert 12 * len(whole.bits) <= room
         for name in ("indptr", "words", "bits"):
@@ -63,7 +62,7 @@ def test_broad_candidates_first_give_a_whole_cover_and_a_true_bound(seed):
     left = ~dense[peeled.first].any(axis=0)
     assert (covers.to_dense() == (dense & left)).all()
     rest = minimum_cover(covers, costs)
-    cover = peel.together(peeled, rest, costs)
+    cover = memory_bounded.together(peeled, rest, costs)
     assert (dense[cover.selected].any(axis=0) == dense.any(axis=0)).all()
     assert cover.lower_bound <= len(naive.minimum_cover(dense, costs)) <= len(cover)
     assert (cover.status == "optimal") == (cover.lower_bound == len(cover))
@@ -76,14 +75,14 @@ def test_broad_candidates_first_give_a_whole_cover_and_a_true_bound(seed):
 def test_what_is_left_fits_into_the_room(monkeypatch):
     """Nearly all objects are covered by broad candidates, the others by narrow ones of their own."""
     rng = np.random.default_rng(0)
-    monkeypatch.setattr(peel, "SAMPLE", 20)
+    monkeypatch.setattr(memory_bounded, "SAMPLE", 20)
     n = 800
     reach = np.where(rng.random(n) < 0.5, 400, 3)
     dense = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) < reach[:, None]
     whole, asked = CoverMatrix.from_dense(dense), []
     for share in (0.5, 0.2, 0.05):
         room = int(12 * share * len(whole.bits))
-        covers, peeled = peel.written_out(
+        covers, peeled = memory_bounded.written_out(
             as_source(whole, asked), np.arange(n), np.zeros(n, dtype=np.int64), room
         )
         assert len(peeled.first) > 0
@@ -242,16 +241,16 @@ PHASES = {
     "confidences": (backends.Plain, "confidences"),
     "shortening": (backends.Plain, "shorten"),
     "covers": (backends.Plain, "covered"),
-    "reduction": (parts, "reduce"),
-    "greedy": (parts, "greedy_cover"),
-    "local search": (parts.Part, "_local_search"),
-    "bound": (parts.Search, "start"),
-    "greedy on words": (large, "in_greedy_order"),
+    "reduction": (component, "reduce"),
+    "greedy": (component, "greedy_cover"),
+    "local search": (component.Part, "_local_search"),
+    "bound": (component.Search, "start"),
+    "greedy on words": (solve_large, "in_greedy_order"),
     "counting on words": (core, "degrees"),
-    "first bound on words": (large, "subgradient_bound"),
+    "first bound on words": (solve_large, "subgradient_bound"),
     "reduction on words": (core.Core, "__init__"),
-    "bound on words": (pieces, "subgradient_bound"),
-    "local search on words": (large, "search_on"),
+    "bound on words": (component, "subgradient_bound"),
+    "local search on words": (solve_large, "search_on"),
 }
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from frri.learners.ripper.furia import FURIAClassifier
     from frri.learners.ripper.ripper import RIPPERClassifier
     from frri.learners.trees import tree_rules
+    from frri.pareto.frontier import frontier
     from frri.readers import read_table
     from frri.report import write_report
     from frri.rules import (
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
         RuleSet,
         RuleStatistics,
     )
-    from frri.rules.tradeoff import frontier
     from frri.table import Attribute
 
 __version__ = "0.2.0"
@@ -67,7 +67,7 @@ _HOMES = {
     "Rule": "rules",
     "RuleSet": "rules",
     "RuleStatistics": "rules",
-    "frontier": "rules.tradeoff",
+    "frontier": "pareto.frontier",
     "minimum_cover": "cover",
     "read_table": "readers",
     "tree_rules": "learners.trees",

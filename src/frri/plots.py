@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frri._util import Flags, Floats, import_optional
+from frri.pareto.frontier import Frontier
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
 from frri.rules.rule import as_labels
 from frri.rules.rule_statistics import quality
 from frri.rules.text import conclusion_text, condition_text
-from frri.rules.tradeoff import Frontier
 from frri.table import Attribute, to_matrix
 
 if TYPE_CHECKING:

@@ -27,9 +27,9 @@ from frri.cli.tables import (
     reading,
 )
 from frri.learners.registry import RULE_LEARNERS
+from frri.pareto.frontier import Frontier
 from frri.readers.training import read_training
 from frri.rules import RuleSet
-from frri.rules.tradeoff import Frontier
 from frri.table import encode_frame
 from frri.table.targets import check_not_number
 

@@ -23,23 +23,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from frri._util import Ints
-from frri.cover._reduce.dominance import to_sparse
 from frri.cover.budget import Exhausted, Work
-from frri.cover.large import LargeProblem
 from frri.cover.matrix import CoverMatrix
-from frri.cover.multiple import multiple_cover
-from frri.cover.partial import PartialCover, partial_cover
-from frri.cover.result import Cover
-from frri.cover.small import Outcome, Problem
-from frri.cover.winner import WinnerChoice, fewest_errors
+from frri.cover.milp_cover import PartialCover, multiple_cover, partial_cover
+from frri.cover.reduce import to_sparse
+from frri.cover.solve import Cover, Outcome, Problem
+from frri.cover.solve_large import LargeProblem
 
 __all__ = [
     "DEFAULT_EFFORT",
     "Cover",
     "CoverMatrix",
     "PartialCover",
-    "WinnerChoice",
-    "fewest_errors",
     "minimum_cover",
     "multiple_cover",
     "partial_cover",

@@ -8,9 +8,9 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from frri._util import Floats, Ints
-from frri.cover._reduce.dominance import LARGEST_DENSE, undominated
-from frri.cover._search.greedy import Lists, greedy_cover
 from frri.cover.budget import Exhausted, Work
+from frri.cover.matrix import Lists, greedy_cover
+from frri.cover.reduce import LARGEST_DENSE, undominated
 
 
 class HighsPart:

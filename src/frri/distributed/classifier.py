@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 
 from frri import induction
 from frri._util import import_optional
-from frri.cover.peel import Peeled, begin
+from frri.cover.memory_bounded import Peeled, begin
 from frri.distributed.covers import RemoteCovers, RemoteRules
 from frri.distributed.estimator import OnCluster
 from frri.induction.blocks import RowBlocks

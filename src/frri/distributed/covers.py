@@ -12,7 +12,7 @@ import numpy as np
 
 from frri.cover import LARGEST_EXPANDED, Cover, CoverMatrix, minimum_cover
 from frri.cover.budget import Work
-from frri.cover.large import greedy_on_words
+from frri.cover.solve_large import greedy_on_words
 from frri.distributed.cluster import ended_with
 from frri.induction.blocks import RowBlocks
 
@@ -64,7 +64,7 @@ class RemoteRules:
         self.asked = 0
 
     def __call__(self, candidates: Ints, wanted: Words | None = None) -> CoverMatrix:
-        """What some candidates cover of all objects, or of those wanted, here: see `frri.cover.peel`."""
+        """What some candidates cover of all objects, or of those wanted, here: see `frri.cover.memory_bounded`."""
         self.asked += 1
         places, rows, order = _by_block(self.layout.rows[candidates], self.ranges)
         wanted = None if wanted is None else self.cluster.send(wanted)

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from frri._util import Floats, Ints, Types
     from frri.cover.matrix import CoverMatrix
-    from frri.cover.peel import Peeled
+    from frri.cover.memory_bounded import Peeled
 
 # Shortening asks for failures above `confidence - TOLERANCE`, covering for distances below it.
 TOLERANCE = 1e-6
@@ -251,7 +251,7 @@ def induce(
         influence on the results.
     room : int, optional
         Bytes that the covers of a large table may take. If they take more, some broad candidates are
-        chosen first (see `frri.cover.peel`), and the covers are those of the objects that these leave.
+        chosen first (see `frri.cover.memory_bounded`), and the covers are those of the objects that these leave.
 
     Returns
     -------

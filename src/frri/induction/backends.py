@@ -12,7 +12,7 @@ import numpy as np
 
 from frri._compile import compiled
 from frri._util import map_threads
-from frri.cover import peel
+from frri.cover import memory_bounded
 from frri.cover.matrix import CoverMatrix
 from frri.induction import _bitmap_kernels as bitmap
 from frri.induction import _box_kernels as boxes
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri._util import Flags, Floats, Ints, Types, Words
-    from frri.cover.peel import Peeled
+    from frri.cover.memory_bounded import Peeled
     from frri.induction.layout import ClassLayout, WordRun
 
 # Bytes of bitmaps for every value of a table, up to which it is a small one.
@@ -64,7 +64,7 @@ def is_small(layout: ClassLayout) -> bool:
 def written_out(
     path: Path, limits: Floats, types: Types, objects: Ints, room: int | None
 ) -> tuple[CoverMatrix, Peeled | None]:
-    """Covers by object in so much room, as `frri.cover.peel` has it; only a large table is divided."""
+    """Covers by object in so much room, as `frri.cover.memory_bounded` has it; only a large table is divided."""
     if room is None or not isinstance(path, Large):
         return path.covered(limits, types), None
     rows = path.layout.rows
@@ -73,7 +73,7 @@ def written_out(
         return path.covered_by(limits, types, rows[candidates], wanted)
 
     costs = np.count_nonzero(types, axis=1)[rows]
-    return peel.written_out(source, objects, costs, room)
+    return memory_bounded.written_out(source, objects, costs, room)
 
 
 class Plain:

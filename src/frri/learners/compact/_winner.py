@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from frri._util import Floats, Positions
-    from frri.cover import WinnerChoice
     from frri.learners.compact._pool import Pool
+    from frri.pareto.best_subset import WinnerChoice
 
 # How finely what an object is worth is counted.
 STEPS = 1 << 20
@@ -60,7 +60,7 @@ class Choice:
 
     def most_hits(self, n_candidates: int, at_most: int, seconds: float) -> WinnerChoice:
         """Of the first rules of the pool the best few if only hits counted, and what is proved about it."""
-        from frri.cover import fewest_errors  # noqa: PLC0415 - slow to import, and few ask for it
+        from frri.pareto.best_subset import fewest_errors  # noqa: PLC0415 - slow to import, and few ask for it
 
         pool, scores = self.pool, self.pool.scores[:n_candidates]
         # Scores in their order, above 0: outside their boxes rules compete by how near they are.

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from frri import induction
 from frri._util import Floats, Ints, Positions, Types
 from frri.cover import DEFAULT_EFFORT, Cover, CoverMatrix, PartialCover
-from frri.cover.peel import together
+from frri.cover.memory_bounded import together
 from frri.induction import ConditionType
 from frri.learners.base import RuleClassifier
 from frri.learners.boxes import box_rule, lengths_of, scaled_values

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from frri._util import short_repr
-from frri.cover.peel import BYTES_PER_WORD
+from frri.cover.memory_bounded import BYTES_PER_WORD
 
-# Bytes that covers may take where nothing is said; what takes more is divided, as `frri.cover.peel` says.
+# Bytes that covers may take where nothing is said; what takes more is divided, as `frri.cover.memory_bounded` says.
 USUAL_ROOM = 1 << 29
 # The same for each object where a first cover is all that is wanted: half a percent more rules in half of
 # the time at 100,000 objects.

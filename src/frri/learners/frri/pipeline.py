@@ -9,7 +9,7 @@ import numpy as np
 from frri import induction
 from frri._util import Flags, Floats, Ints, Positions, Types
 from frri.cover import CoverMatrix
-from frri.cover.peel import Peeled
+from frri.cover.memory_bounded import Peeled
 from frri.induction import minimal
 
 CANDIDATES = ("shortened", "all-minimal")

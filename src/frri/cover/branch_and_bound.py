@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._util import Flags, Floats, Ints
-from frri.cover._search import nodes
-from frri.cover._search.greedy import Lists
-from frri.cover._search.propagation import Domains
+from frri.cover import nodes
 from frri.cover.budget import Work
+from frri.cover.matrix import Lists
+from frri.cover.nodes import Domains
 
 Bytes = NDArray[np.int8]
 

@@ -16,15 +16,14 @@ import sys
 import numpy as np
 
 from frri._util import Flags, Floats, Ints, Words
-from frri.cover._bound.lagrangian import subgradient_bound
-from frri.cover._reduce import core, word_sets
-from frri.cover._reduce.dominance import components
-from frri.cover._search import local_search
-from frri.cover._search.greedy import Lists
-from frri.cover._search.pieces import PROMISING, STEPS, Piece, search_on
+from frri.cover import local_search, word_sets
+from frri.cover import reduce as core
+from frri.cover.bounds import subgradient_bound
 from frri.cover.budget import CELLS, Exhausted, Work
-from frri.cover.matrix import CoverMatrix
-from frri.cover.small import Outcome, Problem
+from frri.cover.component import PROMISING, STEPS, Piece, search_on
+from frri.cover.matrix import CoverMatrix, Lists
+from frri.cover.reduce import components
+from frri.cover.solve import Outcome, Problem
 
 LARGEST_CORE = 4_000_000
 """Pairs of candidate and object that the small problem may have."""
@@ -297,7 +296,7 @@ class LargeProblem:
 
     def _break_ties(self, objects: Ints, work: Work) -> None:
         """Second and third objective, with the fewest candidates known."""
-        keep = core.undominated(self.covers, self.costs, self.degree, work, LARGEST_CORE)
+        keep = core.undominated_rows(self.covers, self.costs, self.degree, work, LARGEST_CORE)
         if keep is None:
             return
         while self.degree[objects].sum() <= LARGEST_TIES:

@@ -15,7 +15,7 @@ import numpy as np
 
 from frri._compile import either, inner_kernel, kernel
 from frri._util import Flags, Ints
-from frri.cover._search.greedy import Lists
+from frri.cover.matrix import Lists
 
 N_CHOSEN, N_UNCOVERED, PERMITTED, CLOCK, SEED, RECENT, BEST_COUNT, BEST_COST, COST, HELD, MOVES = (
     range(11)

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frri._util import Flags, Floats, Ints
-from frri.cover._bound.matching import Ascent, Cut
-from frri.cover.result import Status
+from frri.cover.solve import Status
+from frri.pareto.matching_bound import Ascent, Cut
 
 Levels = NDArray[np.uint16]
 Found = tuple[int, list[int]]

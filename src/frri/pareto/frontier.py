@@ -213,7 +213,7 @@ def frontier(
         raise ValueError(f"sizes must be numbers of rules from 1 on, got {limits}.")
     if time_limit is not None and not time_limit >= 0:
         raise ValueError(f"time_limit must be a number of seconds, got {time_limit!r}.")
-    from frri.cover.winner import fewest_errors  # noqa: PLC0415 - scipy is not needed for prediction
+    from frri.pareto.best_subset import fewest_errors  # noqa: PLC0415 - scipy is not needed for prediction
 
     rules = _weighted(_joined([pool] if isinstance(pool, RuleSet) else list(pool)), X, y)
     classes = class_positions(rules, y, len(y))

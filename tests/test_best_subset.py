@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_winner
-from frri.cover import fewest_errors, winner
-from frri.cover._bound import matching
+from frri.pareto import best_subset, matching_bound
+from frri.pareto.best_subset import fewest_errors
 from thorough import often
 
 SIZES = [1, 2, 4]
@@ -39,7 +39,7 @@ def solved(contest, **options):
 @given(contests(), st.sampled_from([0, 10_000]))
 def test_no_choice_has_fewer_errors(contest, few):
     scores, says, classes, default = contest
-    with patch.object(winner, "BLOCK", 1), patch.object(winner, "FEW", few):
+    with patch.object(best_subset, "BLOCK", 1), patch.object(best_subset, "FEW", few):
         found = solved(contest)
     for size, choice in zip(SIZES, found, strict=True):
         assert choice.status == "optimal"
@@ -78,10 +78,10 @@ def test_what_is_not_proved_is_a_bound(contest, seconds):
     scores, says, classes, default = contest
     clock = Clock()
     with (
-        patch.object(winner, "time", clock),
-        patch.object(matching, "time", clock),
-        patch.object(winner, "SHORT", 3),
-        patch.object(winner, "FEW", 0),
+        patch.object(best_subset, "time", clock),
+        patch.object(matching_bound, "time", clock),
+        patch.object(best_subset, "SHORT", 3),
+        patch.object(best_subset, "FEW", 0),
     ):
         found = solved(contest, time_limit=seconds)
     for size, choice in zip(SIZES, found, strict=True):
@@ -100,16 +100,18 @@ def test_cuts_hold_for_all_choices(contest, at_most, weight, data):
     scores, says, classes, default = contest
     table = np.array(scores, dtype=float).reshape(len(says), len(classes))
     weights = np.array([1.0 + i % weight for i in range(len(classes))])
-    one = winner._Contest(table, np.array(says, dtype=int), np.array(classes), default, weights)
+    one = best_subset._Contest(
+        table, np.array(says, dtype=int), np.array(classes), default, weights
+    )
     shares = st.lists(st.sampled_from([0.0, 0.002, 1 / 3, 0.5, 1.0]), min_size=9, max_size=9)
-    with patch.object(matching, "EVENTS", data.draw(st.sampled_from([1, 4, 1200]))):
+    with patch.object(matching_bound, "EVENTS", data.draw(st.sampled_from([1, 4, 1200]))):
         cuts = [
-            matching._Matcher(one.levels, one.start, one.counts, size).cut(
+            matching_bound._Matcher(one.levels, one.start, one.counts, size).cut(
                 np.array(data.draw(shares)[: len(says)])
             )
             for size in (at_most, at_most + 1)
         ]
-    mean = matching._mean(cuts, np.array([data.draw(st.sampled_from([0.0, 0.3, 1.0])), 0.7]))
+    mean = matching_bound._mean(cuts, np.array([data.draw(st.sampled_from([0.0, 0.3, 1.0])), 0.7]))
     assert mean.at_most == at_most or mean.gains.tolist() == cuts[1].gains.tolist()
     choices = [c for k in range(at_most + 1) for c in combinations(range(len(says)), k)]
     fewest = min(one.errors(list(choice)) for choice in choices)
@@ -125,7 +127,7 @@ def test_matching_bounds_what_relaxations_do_not():
     """Two objects that none can tell apart: half of each candidate does not put one right for half the harm."""
     classes = [0, 1] * 6
     scores = np.kron(np.eye(6), np.ones((1, 2)))
-    contest = winner._Contest(scores, np.ones(6, int), np.array(classes), 0, np.ones(12))
-    ascent = matching.Ascent(contest.levels, contest.start, contest.counts)
+    contest = best_subset._Contest(scores, np.ones(6, int), np.array(classes), 0, np.ones(12))
+    ascent = matching_bound.Ascent(contest.levels, contest.start, contest.counts)
     cut, _ = ascent.bounded([0], 6, 3, None)
     assert cut.bound(3) == 6

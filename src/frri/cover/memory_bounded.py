@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from frri.cover.budget import Work
-from frri.cover.large import in_greedy_order, without_redundant
+from frri.cover.solve_large import in_greedy_order, without_redundant
 
 if TYPE_CHECKING:
     from frri._util import Ints, Words
     from frri.cover.matrix import CoverMatrix
-    from frri.cover.result import Cover
+    from frri.cover.solve import Cover
 
 BYTES_PER_WORD = 12
 """What a word of a `CoverMatrix` takes: its place and its bits."""

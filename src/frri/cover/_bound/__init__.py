@@ -1,1 +1,0 @@
-"""Lower bounds of a minimum cover: exact, by linear programming, by subgradients."""

@@ -1,1 +1,0 @@
-"""The search for a minimum cover: greedy, local, and with a proof."""
