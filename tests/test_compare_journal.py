@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from frri import FRRIClassifier
 from frri.compare import page, run
-from frri.compare.journal import JournalError
+from frri.compare.journal import JournalError, signed_line
 from thorough import often
 
 
@@ -131,39 +131,52 @@ def test_every_damage_is_a_sentence_or_does_no_harm(whole, tmp_path_factory, dat
     assert file.read_text() == content
 
 
+def signed(line):
+    """A line as a run would have written it."""
+    return signed_line(json.loads(line)).decode().rstrip("\n")
+
+
 @pytest.mark.parametrize(
     ("line", "place", "value", "sentence"),
     [
-        (0, ("format",), 2, "is written in format 2, this version reads 1"),
-        (0, ("format",), "1", 'is written in format "1", this version reads 1'),
-        (
-            0,
-            ("settings",),
-            None,
-            "line 1 is damaged: its 'settings' cannot be null; choose another",
-        ),
-        (0, ("settings", "folds"), "2", "line 1 is damaged: its 'folds' cannot be '2'; choose"),
+        (0, ("format",), 1, "is written in format 1, this version reads 2"),
+        (0, ("format",), "2", 'is written in format "2", this version reads 2'),
         (0, ("versions", "numpy"), "0.1", "was made with numpy 0.1, this run has"),
-        (1, ("as",), 5, "line 2 is damaged: its 'as' cannot be 5; delete that line, or choose"),
         (1, ("name",), "other", "result of the data set 'data', which no line defines"),
-        (5, ("fold",), "0", "line 6 is damaged: its 'fold' cannot be \"0\"; delete that line"),
-        (5, ("fold",), 7, "line 6 is damaged: there are no 8 folds; delete that line"),
-        (5, ("scores",), [1], r"line 6 is damaged: its 'scores' cannot be [1]; delete that line"),
-        (5, ("scores", "accuracy"), "0.5", "its 'scores' cannot be {"),
-        (5, ("scores",), {"luck": 1.0}, "its 'scores' are not balanced_accuracy, accuracy, "),
-        (5, ("recalls", "no"), [3, 2], "its 'recalls' cannot be {"),
-        (5, ("lengths", 0), 10**400, "its 'lengths' cannot be [1000"),
-        (6, ("fold",), 0, "line 7 is damaged: it has 'frri' on 'data', fold 0, again; delete that"),
+        (3, ("as",), "Tree()", "has results of the learner 'tree' with Tree(), not Decision"),
     ],
 )
-def test_what_is_wrong_is_named_with_the_remedy(whole, tmp_path, line, place, value, sentence):
+def test_other_runs_are_named_with_the_remedy(whole, tmp_path, line, place, value, sentence):
+    lines = list(whole)
+    lines[line] = signed(changed(lines[line], place, lambda *_: value))
+    refused(lines, tmp_path, sentence)
+
+
+@pytest.mark.parametrize(
+    ("line", "place", "value"),
+    [
+        (0, ("settings",), None),
+        (1, ("as",), 5),
+        (5, ("fold",), "0"),
+        (5, ("scores", "accuracy"), 0.5),
+        (5, ("recalls", "no"), [3, 2]),
+        (5, ("lengths", 0), 10**400),
+        (6, ("check",), 0),
+    ],
+)
+def test_damaged_lines_are_named_with_the_remedy(whole, tmp_path, line, place, value):
     lines = list(whole)
     lines[line] = changed(lines[line], place, lambda *_: value)
-    file = tmp_path / "results.jsonl"
+    remedy = "delete that line, or choose another" if line else "choose another directory"
+    refused(lines, tmp_path, f"line {line + 1} is damaged; {remedy}")
+
+
+def refused(lines, folder, sentence):
+    file = folder / "results.jsonl"
     content = "".join(f"{line}\n" for line in lines)
     file.write_text(content)
     with pytest.raises(JournalError) as error:
-        go(tmp_path)
+        go(folder)
     assert sentence in str(error.value)
     assert file.read_text() == content
 
@@ -172,6 +185,6 @@ def test_a_fold_without_any_rule_is_counted(whole, tmp_path):
     lines = [json.loads(line) for line in whole]
     own = [cell for cell in lines if cell.get("learner") == "frri" and "lengths" in cell]
     own[0]["lengths"] = []
-    (tmp_path / "results.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
+    (tmp_path / "results.jsonl").write_text("".join(signed_line(line).decode() for line in lines))
     results = go(tmp_path)
     assert results.lengths("frri").tolist() == own[1]["lengths"]

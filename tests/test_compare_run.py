@@ -1,6 +1,5 @@
 """Runs: the same numbers whatever happens to them, and earlier results are never touched."""
 
-import io
 import json
 import os
 import signal
@@ -20,9 +19,8 @@ from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from frri.compare import journal, run
-from frri.compare.evaluate import Task, capture_warnings
+from frri.compare.evaluate import capture_warnings
 from frri.compare.journal import JournalError
-from frri.compare.run import Progress
 from frri.compare.workers import chosen_jobs
 from programs import posix
 from thorough import often
@@ -48,6 +46,7 @@ def without_costs(out):
     header, *rest = lines(out)
     for line in rest:
         line.pop("cost", None)
+        line.pop("check")
     return header, sorted(rest, key=lambda line: json.dumps(line, sort_keys=True))
 
 
@@ -182,8 +181,8 @@ def test_files_of_other_versions_are_refused_and_not_touched(tmp_path, monkeypat
         with pytest.raises(JournalError, match=r"with frri \S+, this run has 9\.9"):
             small(tmp_path)
     with monkeypatch.context() as m:
-        m.setattr(journal, "FORMAT", 2)
-        with pytest.raises(JournalError, match="is written in format 1, this version reads 2"):
+        m.setattr(journal, "FORMAT", 3)
+        with pytest.raises(JournalError, match="is written in format 2, this version reads 3"):
             small(tmp_path)
     assert file.read_bytes() == before
     for content, message in (
@@ -383,37 +382,6 @@ def test_warnings_of_threads_are_kept_apart():
     assert [[str(w) for w in said] for said in found] == [["first"], ["second", "inner"]]
     assert warnings.showwarning is shown
     assert not EVALUATE_MODULE._said
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def test_progress_on_a_terminal_is_one_line_with_the_time_left(monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr(RUN_MODULE, "monotonic", lambda: now[0])
-    stream = Terminal()
-    tasks = [
-        Task("small", "a", 0),
-        Task("small", "b", 0),
-        Task("large", "a", 0),
-        Task("large", "b", 0),
-    ]
-    line = Progress(tasks, {"small": 100, "large": 1000}, workers=2, stream=stream)
-    assert line.seconds_left() is None
-    now[0] = 30.0
-    line.done(tasks[0], seconds=6.0, failed=False)
-    # b is unknown and taken to be as slow as a: 6 + 60 + 60 seconds of work for two workers.
-    assert line.seconds_left() == pytest.approx(63)
-    now[0] = 90.0
-    line.done(tasks[1], seconds=60.0, failed=True)
-    line.close()
-    shown = stream.getvalue().split("\r\x1b[K")
-    assert shown[1] == "1 of 4 cells (25 %) in 0:30, about 1:03 left [small, a]"
-    assert shown[2] == "2 of 4 cells (50 %) in 1:30, about 5:30 left, 1 failed [small, b]"
-    assert shown[3] == "2 of 4 cells in 1:30, 1 failed\n"
-    assert "\n" not in "".join(shown[:3])
 
 
 def test_a_learner_that_processes_cannot_have_is_a_failure(tmp_path):

@@ -99,15 +99,41 @@ def evaluate(
     cell = task.cell()
     test = np.arange(0) if task.fold == FULL else np.flatnonzero(folds == task.fold)
     training = np.setdiff1d(np.arange(len(data.y)), test)
-    with capture_warnings() as said:
-        try:
-            cell |= _judge(data, training, test, seeded(estimator, seed), metrics)
-        except Exception as error:  # noqa: BLE001 - any failure is a result
-            cell["failure"] = one_line(error)
-    notes = {one_line(warning) for warning in said}
+    with capture_warnings() as caught, RecordFailure(cell):
+        cell |= _fit_and_measure(data, training, test, seeded(estimator, seed), metrics)
+    notes = {one_line(warning) for warning in caught}
     if notes:
         cell["notes"] = sorted(notes)[:3]
     return cell
+
+
+class RecordFailure:
+    """Context manager that stores an exception under ``"failure"`` of a cell.
+
+    Any exception of an estimator is a result of the comparison.
+
+    Examples
+    --------
+    >>> cell = {}
+    >>> with RecordFailure(cell):
+    ...     raise ValueError("no rules")
+    >>> cell
+    {'failure': 'ValueError: no rules'}
+    """
+
+    def __init__(self, cell: Cell) -> None:
+        self._cell = cell
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: object
+    ) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        self._cell["failure"] = one_line(error)
+        return True
 
 
 def one_line(error: BaseException | str) -> str:
@@ -124,7 +150,7 @@ def one_line(error: BaseException | str) -> str:
     return text if len(text) <= 300 else text[:297] + "..."
 
 
-def _judge(
+def _fit_and_measure(
     data: Dataset,
     training: Positions,
     test: Positions,

@@ -1,41 +1,138 @@
-"""From results to files: tables, tests, figures and one page with all of it."""
-
-from __future__ import annotations
+"""Tables, tests, figures and one page of the results of a comparison."""
 
 import base64
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from math import isnan
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frri._util import import_optional
+from frri.compare.datasets import Dataset
 from frri.compare.evaluate import label
 from frri.compare.figures import Painter, Picture
 from frri.compare.metrics import METRICS, Metric, metric
+from frri.compare.results import Results
 from frri.compare.statistics import Comparison, compare
 from frri.export.text_formats import csv_text, latex_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
     import pandas as pd
-
-    from frri.compare.datasets import Dataset
-    from frri.compare.results import Results
-
 
 COST_TABLES = {
     "fit_seconds": ("Seconds to fit", 3),
     "predict_seconds": ("Seconds to predict a fold", 4),
     "peak_memory_mb": ("Peak memory of a fit, megabytes", 1),
 }
+PAPER_TABLES = ("pooled_balanced_accuracy", "full_rules", "full_length")
 PAGE = "report.html"
+
+Value = float | int | str | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of numbers under headings.
+
+    Attributes
+    ----------
+    title : str
+    columns : sequence of str
+        Headings; the first is that of the names of the rows.
+    rows : sequence of sequences
+        Each begins with the name of the row. Numbers keep their full precision; None or nan is
+        shown as a dash.
+    digits : int or sequence of int
+        Decimals shown, for all columns or for each after the first.
+    best : {"high", "low", None}
+        Which number of a row is bold, compared as shown.
+    summary : int
+        Number of last rows that are summaries, set apart by a line.
+
+    Examples
+    --------
+    >>> table = Table("Accuracy", ["data", "a", "b"], [["wine", 0.91234, 0.8]], best="high")
+    >>> print(table.markdown())
+    | data | a | b |
+    |---|--:|--:|
+    | wine | **0.912** | 0.800 |
+    >>> print(table.csv())
+    data,a,b
+    wine,0.91234,0.8
+    """
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Value]]
+    digits: int | Sequence[int] = 3
+    best: str | None = None
+    summary: int = 0
+
+    def markdown(self) -> str:
+        """Return a Markdown table, without the title."""
+        lines = [self.columns, ["---", *("---" if t else "--:" for t in self.text_columns())]]
+        lines += [[f"**{s}**" if b else s for s, b in self.cells(row)] for row in self.rows]
+        bars = [[cell.replace("|", "\\|") for cell in line] for line in lines]
+        shown = [f"| {' | '.join(line)} |" for line in bars]
+        shown[1] = shown[1].replace(" ", "")
+        return "\n".join(shown)
+
+    def latex(self) -> str:
+        """Return a LaTeX table for the package booktabs, the best of each row in bold."""
+        body = []
+        for row in self.rows:
+            cells = ((latex_text(text), bold) for text, bold in self.cells(row))
+            body.append(" & ".join(rf"\textbf{{{s}}}" if b else s for s, b in cells) + r" \\")
+        if self.summary:
+            body.insert(len(body) - self.summary, r"\midrule")
+        return "\n".join(
+            [
+                r"\begin{table}",
+                r"\centering",
+                rf"\begin{{tabular}}{{l{''.join('rl'[text] for text in self.text_columns())}}}",
+                r"\toprule",
+                " & ".join(map(latex_text, self.columns)) + r" \\",
+                r"\midrule",
+                *body,
+                r"\bottomrule",
+                r"\end{tabular}",
+                rf"\caption{{{latex_text(self.title)}}}",
+                r"\end{table}",
+            ]
+        )
+
+    def csv(self) -> str:
+        """Return comma-separated values in full precision."""
+        rows = [[None if _missing(value) else value for value in row] for row in self.rows]
+        return csv_text(self.columns, rows).rstrip("\n")
+
+    def text_columns(self) -> list[bool]:
+        """Return which columns after the first contain words and are aligned left."""
+        cells = zip(*(row[1:] for row in self.rows), strict=True)
+        found = [any(isinstance(v, str) and v[:1].isalpha() for v in column) for column in cells]
+        return found or [False] * (len(self.columns) - 1)
+
+    def cells(self, row: Sequence[Value]) -> list[tuple[str, bool]]:
+        """Return the cells of a row as shown, and which of them are bold."""
+        n = len(row) - 1
+        digits = [self.digits] * n if isinstance(self.digits, int) else list(self.digits)
+        shown = [str(row[0]), *(show(v, d) for v, d in zip(row[1:], digits, strict=True))]
+        numbers = {
+            i: float(shown[i])
+            for i, value in enumerate(row)
+            if i and not _missing(value) and not isinstance(value, str)
+        }
+        if self.best is None or len(numbers) < 2:
+            return [(text, False) for text in shown]
+        # A lower average rank is better, whatever is ranked.
+        lower = self.best == "low" or str(row[0]) == "average rank"
+        goal = min(numbers.values()) if lower else max(numbers.values())
+        return [(text, numbers.get(i) == goal) for i, text in enumerate(shown)]
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """Everything there is to show about a run, ready to be written.
+    """Tables, tests and figures of a run, ready to be written.
 
     Attributes
     ----------
@@ -43,7 +140,7 @@ class Report:
     tables : dict
         By the names of their files.
     comparisons : dict
-        The tests, by metric.
+        Tests, by metric.
     pictures : list of Picture
     """
 
@@ -55,8 +152,7 @@ class Report:
     @property
     def credit(self) -> str:
         """Settings, versions and seed in one line."""
-        results = self.results
-        settings = results.settings
+        results, settings = self.results, self.results.settings
         versions = ", ".join(f"{name} {version}" for name, version in results.versions.items())
         return (
             f"{len(results.data)} data sets, {settings['folds']} folds, seed {settings['seed']}; "
@@ -67,15 +163,15 @@ class Report:
 def make_report(
     results: Results, *, bookkeeping: bool = False, remarks: Mapping[str, str] | None = None
 ) -> Report:
-    """Summarise, test and draw.
+    """Summarize, test and draw the results of a comparison.
 
     Parameters
     ----------
     results : Results
     bookkeeping : bool, default=False
-        Whether to add the tables that the paper's own bookkeeping would give.
+        If True, add the tables in which results are counted as in the paper.
     remarks : mapping, optional
-        What to say beside the shapes of data sets, by their names.
+        Remarks beside the shapes of datasets, by their names.
 
     Returns
     -------
@@ -84,18 +180,15 @@ def make_report(
     report = Report(results)
     report.tables["datasets"] = dataset_table(results.data, remarks or {})
     for name in _metric_names(results):
-        measured = metric(name)
-        means = results.means(name)
+        measured, means = metric(name), results.means(name)
         if means.isna().all(axis=None):
             continue
-        # Without learners to which the metric does not apply, such as rules to nearest neighbours.
-        judged = means.dropna(axis=1, how="all")
+        # Without learners to which the metric does not apply, such as rules to nearest neighbors.
+        measurable = means.dropna(axis=1, how="all")
         report.comparisons[name] = found = compare(
-            judged, higher_is_better=measured.higher_is_better
+            measurable, higher_is_better=measured.higher_is_better
         )
         report.tables[name] = _score_table(measured, means, found)
-        if found.conover is not None:
-            report.tables[f"{name}_conover"] = _conover_table(measured, found)
         if len(found.pairs):
             report.tables[f"{name}_pairs"] = _pairs_table(measured, found)
     for name, (title, digits) in COST_TABLES.items():
@@ -109,25 +202,16 @@ def make_report(
 
 
 def write_report(report: Report, out: Path) -> Path:
-    """Write all tables, figures and the page; returns the path of the page.
-
-    Parameters
-    ----------
-    report : Report
-    out : Path
-        A directory.
-    """
+    """Write all tables, figures and the page to a directory, and return the path of the page."""
     for kind in ("tables", "figures"):
         (out / kind).mkdir(parents=True, exist_ok=True)
     for name, table in report.tables.items():
-        base = out / "tables" / name
-        base.with_suffix(".md").write_text(table.markdown() + "\n", encoding="utf-8")
-        base.with_suffix(".tex").write_text(table.latex() + "\n", encoding="utf-8")
-        base.with_suffix(".csv").write_text(table.csv() + "\n", encoding="utf-8")
+        texts = {"md": table.markdown(), "tex": table.latex(), "csv": table.csv()}
+        for ending, text in texts.items():
+            (out / "tables" / f"{name}.{ending}").write_text(text + "\n", encoding="utf-8")
     for picture in report.pictures:
-        base = out / "figures" / picture.name
-        base.with_suffix(".svg").write_bytes(picture.svg)
-        base.with_suffix(".png").write_bytes(picture.png)
+        (out / "figures" / f"{picture.name}.svg").write_bytes(picture.svg)
+        (out / "figures" / f"{picture.name}.png").write_bytes(picture.png)
     report.results.frame().to_csv(out / "results.csv", index=False)
     page = out / PAGE
     page.write_text(page_html(report), encoding="utf-8")
@@ -135,14 +219,13 @@ def write_report(report: Report, out: Path) -> Path:
 
 
 def page_html(report: Report) -> str:
-    """One self-contained page: no file beside it, no network."""
+    """Return one self-contained page: no other file, no network."""
     jinja2 = import_optional("jinja2", "The page of a comparison", "bench")
     results = report.results
     loader = jinja2.PackageLoader("frri.compare", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True)
     page: str = environment.get_template("report.html").render(
         credit=report.credit,
-        overview=overview(results),
         sections=list(_sections(report)),
         failures=results.failures,
         not_run=results.not_run,
@@ -152,7 +235,7 @@ def page_html(report: Report) -> str:
 
 
 def dataset_table(data: Mapping[str, Dataset], remarks: Mapping[str, str]) -> Table:
-    """The shapes of data sets, with what was left out of them and what else there is to say.
+    """Return the shapes of datasets, with what was left out of them and further remarks.
 
     Examples
     --------
@@ -164,28 +247,27 @@ def dataset_table(data: Mapping[str, Dataset], remarks: Mapping[str, str]) -> Ta
     """
     rows: list[list[Value]] = []
     for name, one in data.items():
-        said = [*one.notes, *([remarks[name]] if name in remarks else [])]
-        rows.append([name, *one.shape.values(), "; ".join(said)])
+        notes = [*one.notes, *([remarks[name]] if name in remarks else [])]
+        rows.append([name, *one.shape.values(), "; ".join(notes)])
     columns = ["data set", "attributes", "objects", "classes", "imbalance ratio", "remark"]
     return Table("Data sets", columns, rows, digits=[0, 0, 0, 2, 0])
 
 
 def overview(results: Results) -> Table:
-    """One row per learner: means over the data sets on which no learner has failed.
+    """Return one row per learner: means over the datasets on which no learner has failed.
 
-    A learner that has failed everywhere has no means, and takes none from the others.
+    A learner that has failed everywhere has no means and does not exclude datasets.
     """
     names = ["balanced_accuracy", "accuracy", "macro_f1", "auroc", "rules", "conditions"]
     names = [name for name in names if name in _metric_names(results)]
     failures = {(c["dataset"], c["learner"]) for c in results.failures} | set(results.not_run)
     hopeless = {n for n in results.learners if all((d, n) in failures for d in results.data)}
     failed = {dataset for dataset, name in failures if name not in hopeless}
-    tables = {name: results.means(name).drop(index=failed) for name in names}
-    tables["stability"] = results.stability().drop(index=failed)
-    tables["fit_seconds"] = results.means("fit_seconds").drop(index=failed)
+    tables = [results.means(name) for name in names]
+    tables += [results.stability(), results.means("fit_seconds")]
+    tables = [table.drop(index=failed) for table in tables]
     rows: list[list[Value]] = [
-        [label(name), *(float(table[name].mean()) for table in tables.values())]
-        for name in results.learners
+        [label(name), *(float(table[name].mean()) for table in tables)] for name in results.learners
     ]
     digits = [metric(name).digits for name in names]
     labels = (metric(name).label for name in names)
@@ -193,20 +275,44 @@ def overview(results: Results) -> Table:
     return Table("Means over the data sets", columns, rows, digits=[*digits, 2, 3])
 
 
+def show(value: Value, digits: int) -> str:
+    """Return a number with the given decimals, a dash for a missing one.
+
+    Examples
+    --------
+    >>> show(0.12345, 3), show(7, 0), show(float("nan"), 3)
+    ('0.123', '7', '-')
+    """
+    if _missing(value):
+        return "-"
+    return value if isinstance(value, str) else f"{value:.{digits}f}"
+
+
+def p_value(p: float) -> str:
+    """Return a p-value to three decimals.
+
+    Examples
+    --------
+    >>> p_value(0.04567), p_value(0.00001)
+    ('0.046', '<0.001')
+    """
+    return "-" if isnan(p) else "<0.001" if p < 0.0005 else f"{p:.3f}"
+
+
+def _missing(value: Value) -> bool:
+    return value is None or (isinstance(value, float) and isnan(value))
+
+
 def _metric_names(results: Results) -> list[str]:
-    """Those measured, in the order in which they are shown."""
+    """Return the metrics that were measured, in the order in which they are shown."""
     found = {name for cell in results.cells for name in cell.get("scores", {})}
     return [*(n for n in METRICS if n in found), *sorted(found.difference(METRICS))]
 
 
 def _mean_table(
-    title: str,
-    means: pd.DataFrame,
-    digits: int,
-    best: str,
-    *further: pd.Series[float],
+    title: str, means: "pd.DataFrame", digits: int, best: str, *further: "pd.Series[float]"
 ) -> Table:
-    """Data sets x learners, with the mean of each learner and further summaries below."""
+    """Return datasets x learners, with the mean of each learner and further summaries below."""
     columns = list(means.columns)
     rows: list[list[Value]] = [
         [str(name), *map(float, values)]
@@ -217,85 +323,78 @@ def _mean_table(
     return Table(title, ["data set", *map(label, columns)], rows, digits, best, len(summaries))
 
 
-def _score_table(measured: Metric, means: pd.DataFrame, found: Comparison) -> Table:
-    title = f"{measured.label[0].upper()}{measured.label[1:]}, mean over the folds"
+def _score_table(measured: Metric, means: "pd.DataFrame", found: Comparison) -> Table:
+    title = f"{_capitalized(measured.label)}, mean over the folds"
     best = "high" if measured.higher_is_better else "low"
     ranks = [found.ranks.reindex(means.columns).rename("average rank")] if found.n_datasets else []
     return _mean_table(title, means, measured.digits, best, *ranks)
 
 
-def _conover_table(measured: Metric, found: Comparison) -> Table:
-    assert found.conover is not None  # noqa: S101
-    assert found.friedman is not None  # noqa: S101
-    names = list(found.conover.columns)
-    rows = [
-        [label(a), *(p_value(found.conover.loc[a, b]) if b != a else None for b in names)]
-        for a in names
-    ]
-    title = (
-        f"{measured.label}: p-values of Conover's comparison of pairs ({found.correction} correction); "
-        f"Friedman's chi-squared {found.friedman[0]:.2f}, p {p_value(found.friedman[1])}"
-    )
-    return Table(title, ["", *map(label, names)], rows)
+def _capitalized(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _friedman(found: Comparison) -> str:
+    if found.friedman is None:
+        return ""
+    statistic, p = found.friedman
+    return f"; Friedman's chi-squared {statistic:.2f}, p {p_value(p)}"
+
+
+def _conover(found: Comparison, first: str, second: str) -> str:
+    return "" if found.conover is None else p_value(found.conover.loc[first, second])
 
 
 def _pairs_table(measured: Metric, found: Comparison) -> Table:
-    rows = [
+    rows: list[list[Value]] = [
         [
             f"{label(pair['first'])} and {label(pair['second'])}",
             f"{pair['wins']} / {pair['ties']} / {pair['losses']}",
             *(p_value(pair[side]) for side in ("two-sided", "better", "worse")),
+            _conover(found, pair["first"], pair["second"]),
         ]
         for _, pair in found.pairs.iterrows()
     ]
     columns = ["pair", "wins / ties / losses", "two-sided", "first better", "first worse"]
-    return Table(f"{measured.label}: pairs by Wilcoxon's signed ranks, p-values", columns, rows)
+    title = (
+        f"{measured.label}: pairs, p-values of Wilcoxon's signed ranks and of Conover's comparison "
+        f"({found.correction} correction){_friedman(found)}"
+    )
+    return Table(title, [*columns, "Conover"], rows)
 
 
 def _pairs_matrix(measured: Metric, found: Comparison) -> Table:
-    """All tests of pairs in one square: how often the row wins, and p-values of both tests.
-
-    The upper half is the mirror of the lower one, so only that is filled.
-    """
+    """Return all tests of pairs in one square: wins of the row, and p-values of both tests."""
     names = list(found.ranks.index)
     cells: dict[tuple[str, str], str] = {}
     for _, pair in found.pairs.iterrows():
-        text = f"{pair['wins']} : {pair['losses']}, p {p_value(pair['two-sided'])}"
+        first, second = pair["first"], pair["second"]
+        p = f"p {p_value(pair['two-sided'])}"
         if found.conover is not None:
-            text += f" / {p_value(found.conover.loc[pair['first'], pair['second']])}"
-        cells[pair["first"], pair["second"]] = text
-        mirrored = f"{pair['losses']} : {pair['wins']}{text[text.index(',') :]}"
-        cells[pair["second"], pair["first"]] = mirrored
+            p += f" / {_conover(found, first, second)}"
+        cells[first, second] = f"{pair['wins']} : {pair['losses']}, {p}"
+        cells[second, first] = f"{pair['losses']} : {pair['wins']}, {p}"
     rows: list[list[Value]] = [[label(a), *(cells.get((a, b), "") for b in names)] for a in names]
     both = " / of Conover's comparison" if found.conover is not None else ""
-    friedman = (
-        ""
-        if found.friedman is None
-        else f"; Friedman's chi-squared {found.friedman[0]:.2f}, p {p_value(found.friedman[1])}"
-    )
     title = (
         f"Pair by pair: data sets won and lost by the row, p-value of Wilcoxon's signed ranks{both}"
-        f"{friedman}"
+        f"{_friedman(found)}"
     )
     return Table(title, [measured.label, *map(label, names)], rows)
 
 
 def _bookkeeping_tables(results: Results) -> dict[str, Table]:
-    """What the paper's bookkeeping of its three rivals from WEKA gives."""
-    longest = "Conditions per rule of one model of all objects, a default rule counted as one"
-    tables = {
-        "pooled_balanced_accuracy": (
-            "Balanced accuracy from pooled recalls",
-            results.pooled_balanced_accuracy(),
-            3,
-            "high",
-        ),
-        "full_rules": ("Rules of one model of all objects", results.full("rules"), 0, "low"),
-        "full_length": (longest, results.length_with_default(), 2, "low"),
-    }
+    """Return the tables that are counted as the paper counts its three rivals from WEKA."""
+    pooled = results.pooled_balanced_accuracy()
+    lengths = "Conditions per rule of one model of all objects, a default rule counted as one"
+    tables = (
+        ("Balanced accuracy from pooled recalls", pooled, 3, "high"),
+        ("Rules of one model of all objects", results.full("rules"), 0, "low"),
+        (lengths, results.length_with_default(), 2, "low"),
+    )
     return {
         name: _mean_table(*described)
-        for name, described in tables.items()
+        for name, described in zip(PAPER_TABLES, tables, strict=True)
         if not described[1].isna().all(axis=None)
     }
 
@@ -321,199 +420,31 @@ def _pictures(report: Report) -> Iterator[Picture]:
 
 @dataclass(frozen=True)
 class _Section:
-    """What stands below a heading; `folded` tables open by a click."""
+    """A heading of the page with its tables and pictures; `folded` tables open by a click."""
 
     title: str
     tables: list[Table]
-    pictures: list[tuple[str, str]]
-    folded: tuple[Table, ...] = ()
+    pictures: list[tuple[str, str]] = field(default_factory=list)
+    folded: list[Table] = field(default_factory=list)
 
 
 def _sections(report: Report) -> Iterator[_Section]:
-    """The page from top to bottom; every table and picture once."""
-    pictures = {p.name: (p.caption, base64.b64encode(p.svg).decode()) for p in report.pictures}
-    everything = ["trade_off", "balanced_accuracy"]
-    yield _Section(
-        "At a glance",
-        [overview(report.results)],
-        [pictures[n] for n in everything if n in pictures],
-    )
-    for name in report.comparisons:
-        found = report.comparisons[name]
+    """Yield the sections of the page; every table and picture once."""
+    encoded = {p.name: (p.caption, base64.b64encode(p.svg).decode()) for p in report.pictures}
+
+    def pictures(*names: str) -> list[tuple[str, str]]:
+        return [encoded[name] for name in names if name in encoded]
+
+    def tables(names: Sequence[str]) -> list[Table]:
+        return [report.tables[name] for name in names if name in report.tables]
+
+    first = pictures("trade_off", "balanced_accuracy")
+    yield _Section("At a glance", [overview(report.results)], first)
+    for name, found in report.comparisons.items():
+        drawn = pictures(f"ranks_{name}", *(["lengths"] if name == "conditions" else []))
         folded = [_pairs_matrix(metric(name), found)] if len(found.pairs) else []
-        drawn = [f"ranks_{name}"] + (["lengths"] if name == "conditions" else [])
-        title = metric(name).label
-        yield _Section(
-            title[0].upper() + title[1:],
-            [report.tables[name]],
-            [pictures[n] for n in drawn if n in pictures],
-            tuple(folded),
-        )
-    rest = [report.tables[name] for name in COST_TABLES if name in report.tables]
-    yield _Section("Cost", rest, [])
-    paper = ("pooled_balanced_accuracy", "full_rules", "full_length")
-    kept = [report.tables[name] for name in paper if name in report.tables]
-    if kept:
-        yield _Section("The paper's bookkeeping", kept, [])
-    yield _Section("Data", [report.tables["datasets"]], [])
-
-
-Value = float | int | str | None
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of numbers under headings.
-
-    Attributes
-    ----------
-    title : str
-    columns : sequence of str
-        The headings; the first is that of the names of the rows.
-    rows : sequence of sequences
-        Each begins with the name of the row. Numbers keep their full precision; None or nan shows as
-        a dash.
-    digits : int or sequence of int
-        Decimals shown, for all columns or for each after the first.
-    best : {"high", "low", None}
-        Which number of a row is set in bold, compared as shown.
-    summary : int
-        How many of the last rows are summaries, set apart by a line.
-
-    Examples
-    --------
-    >>> table = Table("Accuracy", ["data", "a", "b"], [["wine", 0.91234, 0.8]], best="high")
-    >>> print(table.markdown())
-    | data | a | b |
-    |---|--:|--:|
-    | wine | **0.912** | 0.800 |
-    >>> print(table.csv())
-    data,a,b
-    wine,0.91234,0.8
-    """
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Value]]
-    digits: int | Sequence[int] = 3
-    best: str | None = None
-    summary: int = 0
-
-    def markdown(self) -> str:
-        """A Markdown table, without the title."""
-        lines = [
-            _bar([_pipes(c) for c in self.columns]),
-            "|---|" + "".join("---|" if t else "--:|" for t in self._text_columns()),
-        ]
-        for row in self.rows:
-            shown, bold = self._shown(row), self._bold(row)
-            cells = [f"**{s}**" if b else s for s, b in zip(map(_pipes, shown), bold, strict=True)]
-            lines.append(_bar(cells))
-        return "\n".join(lines)
-
-    def latex(self) -> str:
-        """A LaTeX table by booktabs, the best of each row in bold."""
-        lines = [
-            r"\begin{table}",
-            r"\centering",
-            rf"\begin{{tabular}}{{l{''.join('rl'[text] for text in self._text_columns())}}}",
-            r"\toprule",
-            " & ".join(map(latex_text, self.columns)) + r" \\",
-            r"\midrule",
-        ]
-        for i, row in enumerate(self.rows):
-            if self.summary and i == len(self.rows) - self.summary:
-                lines.append(r"\midrule")
-            cells = zip(map(latex_text, self._shown(row)), self._bold(row), strict=True)
-            lines.append(" & ".join(rf"\textbf{{{s}}}" if b else s for s, b in cells) + r" \\")
-        lines += [
-            r"\bottomrule",
-            r"\end{tabular}",
-            rf"\caption{{{latex_text(self.title)}}}",
-            r"\end{table}",
-        ]
-        return "\n".join(lines)
-
-    def csv(self) -> str:
-        """Comma-separated values in full precision."""
-        rows = [[None if _missing(value) else value for value in row] for row in self.rows]
-        return csv_text(self.columns, rows).rstrip("\n")
-
-    def html(self) -> str:
-        """An HTML table; every text is escaped."""
-        head = "".join(f'<th scope="col">{escape(c)}</th>' for c in self.columns)
-        body = []
-        for i, row in enumerate(self.rows):
-            name, *cells = map(escape, self._shown(row))
-            _, *bold = self._bold(row)
-            marked = [f"<b>{s}</b>" if b else s for s, b in zip(cells, bold, strict=True)]
-            kind = ' class="summary"' if i >= len(self.rows) - self.summary else ""
-            tds = "".join(
-                f'<td class="text">{s}</td>' if text else f"<td>{s}</td>"
-                for s, text in zip(marked, self._text_columns(), strict=True)
-            )
-            body.append(f'<tr{kind}><th scope="row">{name}</th>{tds}</tr>')
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
-
-    def _text_columns(self) -> list[bool]:
-        """Which columns after the first hold words, and are set to the left."""
-        cells = zip(*(row[1:] for row in self.rows), strict=True)
-        found = [any(isinstance(v, str) and v[:1].isalpha() for v in column) for column in cells]
-        return found or [False] * (len(self.columns) - 1)
-
-    def _shown(self, row: Sequence[Value]) -> list[str]:
-        n = len(row) - 1
-        digits = [self.digits] * n if isinstance(self.digits, int) else list(self.digits)
-        return [str(row[0]), *(show(v, d) for v, d in zip(row[1:], digits, strict=True))]
-
-    def _bold(self, row: Sequence[Value]) -> list[bool]:
-        flags = [False] * len(row)
-        if self.best is None:
-            return flags
-        # An average rank is better when lower, whatever is ranked.
-        lower = self.best == "low" or str(row[0]) == "average rank"
-        numbers = {
-            i: float(text)
-            for i, (text, value) in enumerate(zip(self._shown(row), row, strict=True))
-            if i and not _missing(value) and not isinstance(value, str)
-        }
-        if len(numbers) < 2:
-            return flags
-        goal = min(numbers.values()) if lower else max(numbers.values())
-        return [numbers.get(i) == goal for i in range(len(row))]
-
-
-def show(value: Value, digits: int) -> str:
-    """A number with so many decimals, a dash where there is none.
-
-    Examples
-    --------
-    >>> show(0.12345, 3), show(7, 0), show(float("nan"), 3)
-    ('0.123', '7', '-')
-    """
-    if _missing(value):
-        return "-"
-    return value if isinstance(value, str) else f"{value:.{digits}f}"
-
-
-def p_value(p: float) -> str:
-    """A p-value to three decimals.
-
-    Examples
-    --------
-    >>> p_value(0.04567), p_value(0.00001)
-    ('0.046', '<0.001')
-    """
-    return "-" if isnan(p) else "<0.001" if p < 0.0005 else f"{p:.3f}"
-
-
-def _missing(value: Value) -> bool:
-    return value is None or (isinstance(value, float) and isnan(value))
-
-
-def _bar(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _pipes(text: str) -> str:
-    return text.replace("|", "\\|")
+        yield _Section(_capitalized(metric(name).label), tables([name]), drawn, folded)
+    yield _Section("Cost", tables(list(COST_TABLES)))
+    if tables(PAPER_TABLES):
+        yield _Section("The paper's bookkeeping", tables(PAPER_TABLES))
+    yield _Section("Data", tables(["datasets"]))

@@ -9,13 +9,10 @@ import numpy as np
 from frri._util import Ints, import_optional
 from frri.compare.datasets import Dataset
 from frri.compare.evaluate import FULL, Cell
-from frri.compare.journal import Journal
 from frri.compare.stability import similarity
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from frri.compare.run import Grid
 
 COSTS = ("fit_seconds", "predict_seconds", "peak_memory_mb")
 
@@ -43,14 +40,6 @@ class Results:
     settings: Mapping[str, Any]
     versions: Mapping[str, str]
     not_run: Mapping[tuple[str, str], str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, journal: Journal, grid: "Grid") -> "Results":
-        """The part of a results file that belongs to a grid."""
-        cells = [journal.cells[task] for task in grid.tasks() if task in journal.cells]
-        header = journal.header
-        learners = list(grid.learners)
-        return cls(grid.data, learners, cells, header["settings"], header["versions"], grid.not_run)
 
     def means(self, name: str) -> "pd.DataFrame":
         """Data sets x learners: the mean of a metric or cost over the folds; the median of memory.
