@@ -1,4 +1,4 @@
-"""Make the table that `frri sample patients.csv` writes: nobody in it has ever lived.
+"""Make the table that `frri example patients.csv` writes: nobody in it has ever lived.
 
 `python tests/make_patients.py` writes it anew; a test compares the two.
 """

@@ -457,7 +457,7 @@ def write_noise(folder, n_rows=150):
 def test_a_fit_ends_with_its_accuracy_on_rows_not_seen_and_the_better_learner(
     folder, monkeypatch, capsys
 ):
-    monkeypatch.setattr("frri.cli.check.PATIENCE", float("inf"))
+    monkeypatch.setattr("frri.cli.fit.PATIENCE", float("inf"))
     write_noise(folder)
     strict = [*FIT, "--learner", "frri"]
     assert main([*FIT, "--no-check"]) == 0
@@ -515,7 +515,7 @@ def test_rows_can_be_kept_for_the_check_and_a_useless_model_is_called_so(folder,
         said,
     )
     assert main([*FIT, "--test", "0.01"]) == 0
-    assert "--test 0.01 of 60 rows leaves too few" in capsys.readouterr().err
+    assert "a test set of 0.01 of 60 rows leaves too few" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -527,7 +527,7 @@ def test_rows_can_be_kept_for_the_check_and_a_useless_model_is_called_so(folder,
     ],
 )
 def test_a_check_that_is_left_out_is_said(rows, options, reason, folder, monkeypatch, capsys):
-    monkeypatch.setattr("frri.cli.check.PATIENCE", 0.0)
+    monkeypatch.setattr("frri.cli.fit.PATIENCE", 0.0)
     write_noise(folder, rows)
     assert main([*FIT, "--learner", "frri", *options]) == 0
     assert (
@@ -536,10 +536,10 @@ def test_a_check_that_is_left_out_is_said(rows, options, reason, folder, monkeyp
 
 
 def test_an_interrupted_check_leaves_the_model(folder, monkeypatch, capsys):
-    def interrupted(*_):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("frri.cli.check.Check.trial", interrupted)
+    monkeypatch.setattr("frri.selection.Holdout.evaluate", interrupted)
     write_noise(folder, 30)
     assert main([*FIT, "--learner", "frri"]) == 0
     assert "The check was interrupted; the model is complete.\n" in capsys.readouterr().err
@@ -588,14 +588,14 @@ def test_the_estimator_warns_of_many_whole_numbers():
 
 
 def test_the_sample_is_what_its_script_makes_and_runs_as_pasted(folder, capsys):
-    assert main(["sample", "patients.csv"]) == 0
+    assert main(["example", "patients.csv"]) == 0
     assert "Wrote patients.csv, a made-up table." in capsys.readouterr().err
     assert (folder / "patients.csv").read_bytes() == patients().encode()
-    assert run(["sample", "patients.csv", "-o", "-"], capsys) == patients()
-    assert main(["sample", "patients.csv"]) == 0
+    assert run(["example", "patients.csv", "-o", "-"], capsys) == patients()
+    assert main(["example", "patients.csv"]) == 0
     (folder / "patients.csv").write_text("mine")
     capsys.readouterr()
-    assert main(["sample", "patients.csv"]) == 2
+    assert main(["example", "patients.csv"]) == 2
     assert capsys.readouterr().err == (
         "frri: patients.csv is there already; name another file (-o FILE).\n"
     )
@@ -1228,3 +1228,12 @@ def test_intervals_of_classes_are_refused_in_words_of_the_command(capsys):
     said = capsys.readouterr().err
     assert "leave --interval out, --proba adds the share of every class" in said
     assert "predict_proba" not in said
+
+
+@pytest.mark.usefixtures("folder")
+def test_options_of_0_1_0_are_accepted_with_a_note(capsys):
+    assert main(["explain", "no-model.json", "a=1", "--keep=a"]) == 2
+    assert capsys.readouterr().err == (
+        "note: --keep is now called --fix; the old name goes with version 0.4.\n"
+        "frri: There is no file no-model.json.\n"
+    )

@@ -224,7 +224,7 @@ def test_the_command(tree, wines, tmp_path, monkeypatch, capsys):
         ([*run, "--class", "a"], "--class does not go together with --tree"),
         ([*run, "--cut", "1"], f"max_rules must be {few} or more"),
         (["rules", "model.json", "--depth", "1"], "--depth belongs to --tree DATA"),
-        (["rules", "model.json", "--missing", "-9"], "--missing belongs to --tree DATA"),
+        (["rules", "model.json", "--na-values", "-9"], "--na-values belongs to --tree DATA"),
         (["rules", "model.json", "--drop-unlabelled"], "--drop-unlabelled belongs to --tree DATA"),
     ):
         assert main(wrong) != 0

@@ -22,9 +22,9 @@ from frri import (
     RuleSet,
 )
 from frri.cli import main
-from frri.cli.check import Trial
 from frri.learners.registry import LEARNERS
 from frri.readers import read_table
+from frri.selection import HoldoutResult
 
 ROWS = [(i, i * 7 % 5, "ab"[i % 3 == 0], "no" if i < 10 else "yes") for i in range(20)]
 
@@ -78,11 +78,11 @@ def test_columns_to_ignore_are_listed_or_repeated_and_may_have_commas(folder, ca
 def test_marks_of_missing_values_are_named(folder, capsys):
     rows = [(-999 if i == 3 else i, "unknown" if i == 4 else b, *r) for i, b, *r in ROWS]
     (folder / "x.csv").write_text(table(rows))
-    said, _ = fitted(capsys, "--no-check", "--missing", "-999,unknown", "--learner", "frri")
+    said, _ = fitted(capsys, "--no-check", "--na-values", "-999,unknown", "--learner", "frri")
     assert "2 numeric, 1 nominal; 2 missing values" in said
     for command in ("predict", "evaluate", "report"):
-        assert main([command, "m.json", "x.csv", "--missing", "-999,unknown"]) == 0
-    explain = ["explain", "m.json", "x.csv", "--row", "5", "--missing", "-999,unknown"]
+        assert main([command, "m.json", "x.csv", "--na-values", "-999,unknown"]) == 0
+    explain = ["explain", "m.json", "x.csv", "--row", "5", "--na-values", "-999,unknown"]
     assert main(explain) == 0
 
 
@@ -473,7 +473,7 @@ def test_ripper_is_named_where_it_is_clearly_better_than_the_one_picked(
 ):
     (folder / "x.csv").write_text(noisy(150, 0.8))
     assert "clearly better" not in fitted(capsys)[0]
-    monkeypatch.setattr(Trial, "clearly_better", lambda *_: True)
+    monkeypatch.setattr(HoldoutResult, "clearly_better", lambda *_: True)
     said, model = fitted(capsys)
     assert re.search(
         r"^note: ripper is clearly better there \(accuracy 0\.\d\d, about", said, re.MULTILINE
@@ -546,7 +546,7 @@ def test_bench_reads_cells_as_fit_does(folder, capsys):
     rows = [(-999 if i == 3 else i, f"0{1 + i % 9}/02/2024", k, y) for i, _, k, y in ROWS]
     (folder / "x.csv").write_text(table(rows, "age,day,kind,y"))
     command = ["bench", "x.csv", "--target", "y", "--learners", "frri,knn", "--folds", "2"]
-    options = ["--missing=-999", "--date-format", "%d/%m/%Y", "--workers", "0", "--quiet"]
+    options = ["--na-values=-999", "--date-format", "%d/%m/%Y", "--workers", "0", "--quiet"]
     assert main([*command, *options]) == 0
     said = capsys.readouterr()
     assert "'day'" in said.err + said.out

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from frri.cli.console import abandon_stdout, prepare_stdout, say, sentence
-from frri.cli.parser import Parser
+from frri.cli.options import Parser
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -21,13 +21,17 @@ COMMANDS = {
     "explain": "say why a row is decided as it is, and what would change that",
     "evaluate": "compare a model with the truth: accuracy, confusion, drift of rules",
     "export": "write a model as SQL, Python, JavaScript, LaTeX, Markdown, ...",
-    "sample": "write a made-up table to try all this with",
+    "example": "write a made-up table to try all this with",
     "demo": "learn and show rules on data that come with the program",
     "report": "write one HTML page that shows a model",
     "view": "show that page in the browser",
     "frontier": "say how few errors so many rules must make, with a proof",
     "bench": "compare learners on data sets",
 }
+
+
+# Options of version 0.1.0 under their new names; the old ones go with 0.4.
+RENAMED = {"bench": {"--out": "--output"}, "explain": {"--keep": "--fix"}}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -75,7 +79,19 @@ def _run(argv: list[str]) -> int:
     command = import_module(f"frri.cli.{name}")
     parser = Parser(f"frri {name}", command.__doc__ or "", command.EXAMPLES)
     command.configure(parser)
-    return int(command.run(parser.parse_intermixed_args(argv[1:])))
+    return int(command.run(parser.parse_intermixed_args(_renamed(name, argv[1:]))))
+
+
+def _renamed(command: str, arguments: list[str]) -> list[str]:
+    """Replace old names of options, with a note."""
+    names = RENAMED.get(command, {})
+    found = [(argument, *argument.partition("=")) for argument in arguments]
+    for old in {option for _, option, _, _ in found if option in names}:
+        say(f"note: {old} is now called {names[old]}; the old name goes with version 0.4.")
+    return [
+        f"{names[option]}{equals}{value}" if option in names else argument
+        for argument, option, equals, value in found
+    ]
 
 
 def _top_parser() -> Parser:
@@ -89,7 +105,7 @@ def _top_parser() -> Parser:
         f"{listing}\n\nfrri COMMAND --help says more about each.",
         """\
 frri demo
-frri sample patients.csv
+frri example patients.csv
 frri fit patients.csv --target risk -o model.json
 frri rules model.json
 frri predict model.json new.csv > predictions.csv""",

@@ -15,8 +15,16 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from frri.cli.console import notes, say
-from frri.cli.parser import Parser, at_least, positive_number, whole_number
-from frri.cli.tables import add_column_options, add_reading_options, declared_columns, reading
+from frri.cli.options import (
+    Parser,
+    add_column_options,
+    add_reading_options,
+    at_least,
+    declared_columns,
+    number_from_0,
+    reading_options,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +33,8 @@ if TYPE_CHECKING:
     from frri.compare.results import Results
 
 EXAMPLES = """\
-frri bench --quick --out quick            three data sets, three folds, all learners
-frri bench --paper --out paper            the paper's experiment: 18 sets, ten folds, five learners
+frri bench --quick --output quick            three data sets, three folds, all learners
+frri bench --paper --output paper            the paper's experiment: 18 sets, ten folds, five learners
 frri bench patients.csv --target risk     all learners on your own data"""
 
 # The smallest of the paper's sets with two, three and six classes.
@@ -67,11 +75,11 @@ def configure(parser: Parser) -> None:
     )
     add(
         "--time-limit",
-        type=positive_number,
+        type=number_from_0,
         metavar="SECONDS",
         help="per cell, default 600, 0 for none; longer counts as a failure",
     )
-    add("--out", type=Path, default=Path("bench"), metavar="DIR", help="default bench")
+    add("-o", "--output", type=Path, default=Path("bench"), metavar="DIR", help="default bench")
     add(
         "--bookkeeping",
         action="store_true",
@@ -96,7 +104,9 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         return _compare(arguments)
     except KeyboardInterrupt:
-        say(f"interrupted; what is finished is stored in {arguments.out}, the same command goes on")
+        say(
+            f"interrupted; what is finished is stored in {arguments.output}, the same command goes on"
+        )
         return FAILED
 
 
@@ -115,10 +125,14 @@ def _compare(arguments: argparse.Namespace) -> int:
     grid = Grid({d.name: d for d in data}, learners, folds, arguments.seed, full)
     _remark(grid)
     results = run_grid(
-        grid, arguments.out, arguments.workers, arguments.time_limit, progress=not arguments.quiet
+        grid,
+        arguments.output,
+        arguments.workers,
+        arguments.time_limit,
+        progress=not arguments.quiet,
     )
     remarks = {} if paper is None else paper.slips(results.data)
-    page = write_report(make_report(results, bookkeeping=full, remarks=remarks), arguments.out)
+    page = write_report(make_report(results, bookkeeping=full, remarks=remarks), arguments.output)
     if paper is not None and arguments.docs is not None:
         arguments.docs.write_text(paper.reproduction_page(results), encoding="utf-8")
     sys.stdout.write(f"{overview(results).markdown()}\n\n{page}\n")
@@ -170,10 +184,10 @@ def _data(arguments: argparse.Namespace) -> "list[Dataset]":
     )
 
     names: Sequence[str] = _split(arguments.datasets)
-    kinds = declared_columns(arguments) | reading(arguments)
+    kinds = declared_columns(arguments) | reading_options(arguments)
     if not arguments.data and (arguments.target is not None or any(kinds.values())):
         raise ValueError(
-            "--target, --ignore, --nominal, --ordinal, --missing and --date-format speak of files; name one."
+            "--target, --ignore, --nominal, --ordinal, --na-values and --date-format speak of files; name one."
         )
     if not names and not arguments.data:
         if not (arguments.quick or arguments.paper):

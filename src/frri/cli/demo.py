@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from frri.cli.console import bold, say
-from frri.cli.parser import Parser
+from frri.cli.options import Parser
 from frri.rules import RuleSet
 from frri.rules.text import rule_text
 

@@ -22,10 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri.cli.console import json_text, one_line, say
-from frri.cli.files import check_inputs, load_model
-from frri.cli.parser import Parser
-from frri.cli.strangers import Strangers
-from frri.cli.tables import add_reading_options, add_unlabelled_option, read_labelled
+from frri.cli.files import check_inputs, load_model, read_labelled
+from frri.cli.options import Parser, add_reading_options
+from frri.cli.unseen_values import UnseenValues
 from frri.rules import RuleSet
 from frri.rules.drift import RuleDrift, drift, is_training_table
 from frri.rules.measures import (
@@ -56,8 +55,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "data", help="a table, in any form that frri fit reads; - for standard input"
     )
-    add_reading_options(parser)
-    add_unlabelled_option(parser)
+    add_reading_options(parser, labelled=True)
     parser.add_argument(
         "--target", metavar="COLUMN", help="column of the true values; default: the model's target"
     )
@@ -70,9 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
     ruleset = load_model(arguments.model)
     frame, truth = read_labelled(ruleset, arguments.data, arguments)
     table = EncodedTable.of(frame, ruleset.attributes, ruleset.used_attributes)
-    strangers = Strangers(ruleset)
-    strangers.look(frame, table.matrix)
-    for note in strangers.notes():
+    unseen = UnseenValues(ruleset)
+    unseen.look(frame, table.matrix)
+    for note in unseen.notes():
         say(f"note: {one_line(note)}")
     if ruleset.task == "regression":
         quality = measure_regression(truth, ruleset.predict(table))

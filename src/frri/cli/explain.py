@@ -13,9 +13,8 @@ import numpy as np
 
 from frri._util import Progress, find_name, join_names
 from frri.cli.console import json_text, one_line, one_line_each, say
-from frri.cli.files import check_inputs, load_model
-from frri.cli.parser import Parser, whole_number
-from frri.cli.tables import add_reading_options, read_for, reading
+from frri.cli.files import check_inputs, load_model, read_for
+from frri.cli.options import Parser, add_reading_options, reading_options, whole_number
 from frri.readers.infer_types import clean_text
 from frri.rules import RuleSet
 from frri.table import Attribute, to_matrix
@@ -24,7 +23,7 @@ from frri.table.columns import is_missing
 EXAMPLES = """\
 frri explain model.json patients.csv --row 12
 frri explain model.json age=31 smoker=no
-frri explain model.json age=31 smoker=no --keep age --json
+frri explain model.json age=31 smoker=no --fix age --json
 frri explain flats.json rooms=3 noise=60 --at-least good
 frri explain prices.json area=90 garden=small --at-least 300000"""
 
@@ -38,7 +37,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--row", type=whole_number, metavar="N", help="row of the table, from 1")
     add_reading_options(parser)
     parser.add_argument(
-        "--keep", action="append", default=[], metavar="COLUMN", help="must not change; repeatable"
+        "--fix", action="append", default=[], metavar="COLUMN", help="must not change; repeatable"
     )
     goal = parser.add_mutually_exclusive_group()
     for side in ("at least", "at most"):
@@ -56,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_inputs(arguments.model, *given)
     ruleset = load_model(arguments.model)
     names = [attribute.name for attribute in ruleset.attributes]
-    for name in arguments.keep:
+    for name in arguments.fix:
         find_name(name, names, "The model")
     if len(given) == 1 and ("=" not in given[0] or Path(given[0]).exists()):
         row = _row_of_table(ruleset, given[0], arguments)
@@ -65,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise ValueError("--row belongs to a table; values are given as NAME=VALUE.")
         row = _row_of_values(ruleset, given)
     with Progress("searching for the smallest change"):
-        explanation = ruleset.explain(row, unchangeable=arguments.keep, **_goal(ruleset, arguments))
+        explanation = ruleset.explain(row, unchangeable=arguments.fix, **_goal(ruleset, arguments))
     for note in _unseen(ruleset, row):
         say(f"note: {one_line(note)}")
     text = f"{one_line_each(str(explanation))}\n"
@@ -94,7 +93,7 @@ def _goal(ruleset: RuleSet, arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _row_of_table(ruleset: RuleSet, source: str, arguments: argparse.Namespace) -> Any:
-    frame = read_for(ruleset, source, **reading(arguments))
+    frame = read_for(ruleset, source, **reading_options(arguments))
     number = arguments.row
     if number is None:
         if len(frame) > 1:

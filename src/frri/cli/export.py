@@ -11,8 +11,7 @@ import argparse
 from frri._util import find_name
 from frri.cli.console import say
 from frri.cli.files import check_output, load_model, write_output
-from frri.cli.parser import Parser
-from frri.cli.tables import listed
+from frri.cli.options import Parser, split_names
 from frri.export import FORMATS, to_sql
 from frri.export.sql_dialects import DIALECTS
 from frri.rules import RuleSet
@@ -36,7 +35,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--keep",
         action="extend",
-        type=listed,
+        type=split_names,
         metavar="A,B",
         help="of SQL: columns to show beside the prediction, as a key; default: those that rules use",
     )

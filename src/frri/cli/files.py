@@ -1,24 +1,41 @@
-"""Models in, results out: whole or not at all."""
+"""Read saved models and the tables that they need, and write results: completely or not at all."""
 
+import argparse
 import errno
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from frri._util import write_atomically
-from frri.cli.console import sentence
+import numpy as np
+from numpy.typing import NDArray
+
+from frri._util import Progress, find_name, import_pandas, write_atomically
+from frri.cli.console import notes, say, sentence
+from frri.cli.options import reading_options
+from frri.readers import read_table
+from frri.readers.batches import Batch, read_batches
 from frri.readers.files import FORMATS
 from frri.rules import RuleSet
 from frri.rules.json_format import read
+from frri.rules.rule import label_array
+from frri.table.categories import category_codes
+from frri.table.targets import bin_edges, bin_of, check_quantities
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Characters of a result that are kept in memory.
 MOST_HELD = 1 << 24
 
 
+# ------------------------------------------------------------------ models
+
+
 def load_model(source: str) -> RuleSet:
-    """The ruleset of a saved model, from a file or with ``-`` from standard input.
+    """Load the rule set of a saved model, from a file or with ``-`` from standard input.
 
     Examples
     --------
@@ -27,7 +44,7 @@ def load_model(source: str) -> RuleSet:
         ...
     ValueError: There is no file no-such-model.json.
     """
-    name = "standard input" if source == "-" else source
+    name = _shown(source)
     try:
         return read(sys.stdin.buffer, name) if source == "-" else RuleSet.load(source)
     except FileNotFoundError:
@@ -43,7 +60,7 @@ def load_model(source: str) -> RuleSet:
 
 
 def check_inputs(*sources: str | None) -> None:
-    """Only one thing can be read from standard input.
+    """Raise a ValueError if more than one source is standard input.
 
     Examples
     --------
@@ -53,8 +70,15 @@ def check_inputs(*sources: str | None) -> None:
         raise ValueError("Only one of the files can come from standard input (-).")
 
 
+def _shown(source: str) -> str:
+    return "standard input" if source == "-" else source
+
+
+# ------------------------------------------------------------------ results
+
+
 def check_output(output: str, inputs: Iterable[str] = ()) -> None:
-    """Complain early about a file that cannot be written or had better not be.
+    """Raise a ValueError if a file cannot be written, or is one of the inputs.
 
     Examples
     --------
@@ -82,27 +106,27 @@ def check_output(output: str, inputs: Iterable[str] = ()) -> None:
 
 
 def write_output(output: str, content: str | Iterable[str]) -> None:
-    """Write a file, or with ``-`` to standard output, a text or one that comes in parts.
+    """Write a text, or the parts of one, to a file or with ``-`` to standard output.
 
-    A new file is written beside the old one and takes its place when it is complete: an earlier file
-    survives any failure. Where there is no such place, parts wait in a file of their own until the last.
+    An earlier file survives any failure. Parts for standard output, devices and pipes are kept until
+    the last one is known.
     """
     if output == "-":
-        sys.stdout.writelines(_completed(content))
+        sys.stdout.writelines(_complete(content))
         return
     path = Path(output)
     try:
         if _is_special(path):
             with path.open("w", encoding="utf-8", newline="") as device:
-                device.writelines(_completed(content))
+                device.writelines(_complete(content))
         else:
             write_atomically(path, content)
     except OSError as error:
         raise ValueError(f"{output} cannot be written: {error.strerror}.") from None
 
 
-def _completed(content: str | Iterable[str]) -> Iterator[str]:
-    """The same parts, once all of them are known."""
+def _complete(content: str | Iterable[str]) -> Iterator[str]:
+    """Yield the same parts, once all of them are known."""
     if isinstance(content, str):
         yield content
         return
@@ -114,5 +138,191 @@ def _completed(content: str | Iterable[str]) -> Iterator[str]:
 
 
 def _is_special(path: Path) -> bool:
-    """Devices and pipes are written to, never replaced."""
+    """Return whether a path is a device or pipe, which is written to and never replaced."""
     return path.exists() and not path.is_file()
+
+
+# ------------------------------------------------------------------ tables for a model
+
+
+def read_for(
+    ruleset: RuleSet, source: str, target: str | None = None, **options: Any
+) -> "pd.DataFrame":
+    """Read a table with the columns that rules use; categories stay strings, whatever they look like.
+
+    Warnings become notes; the options are those of `read_table`.
+    """
+    with notes():
+        frame = read_table(source, category_values(ruleset, target), **options)
+    _check_used(ruleset, frame, source)
+    return frame
+
+
+def batches_for(
+    ruleset: RuleSet, source: str, keep: Collection[str] | None, **options: Any
+) -> Iterator[Batch]:
+    """Read a table in parts; columns that no rule compares as numbers or dates stay as written.
+
+    Of columns that rules do not use, those in `keep` are read, all of them if it is None; names of
+    rows only if they are kept by name.
+    """
+    used = ruleset.used_attributes
+    known = category_values(ruleset) | {name: () for name in keep or () if name not in used}
+    columns = None if keep is None else {*used, *keep}
+    strings = _AllStringsBut(set(used) - set(known), known)
+    for batch in read_batches(source, strings, columns=columns, **options):
+        if not batch.start:
+            _check_used(ruleset, batch.frame, source)
+        yield batch
+
+
+class _AllStringsBut(dict[str, Collection[str]]):
+    """Columns to be read as strings, with their known values: all but some."""
+
+    def __init__(self, typed: set[str], known: dict[str, Collection[str]]) -> None:
+        super().__init__(known)
+        self._typed = typed
+
+    def __contains__(self, name: object) -> bool:
+        return name not in self._typed
+
+    def __missing__(self, name: str) -> Collection[str]:
+        return ()
+
+    def __bool__(self) -> bool:
+        return True
+
+
+def category_values(ruleset: RuleSet, target: str | None = None) -> dict[str, Collection[str]]:
+    """Return the columns of categories, the target among them, and their known values."""
+    known: dict[str, Collection[str]] = {
+        a.name: a.categories for a in ruleset.attributes if a.categories is not None
+    }
+    if target is not None and ruleset.classes:
+        known[target] = tuple(map(str, ruleset.classes))
+    return known
+
+
+def _check_used(ruleset: RuleSet, frame: "pd.DataFrame", source: str) -> None:
+    present = set(frame.columns)
+    for name in ruleset.used_attributes:
+        if name not in present:
+            find_name(name, frame.columns, _shown(source))
+
+
+# ------------------------------------------------------------------ true classes and numbers
+
+
+def read_labelled(
+    ruleset: RuleSet, source: str, arguments: argparse.Namespace
+) -> "tuple[pd.DataFrame, NDArray[Any]]":
+    """Read a table for a model, and the true classes or numbers of its rows."""
+    target = ruleset.target if arguments.target is None else arguments.target
+    frame = read_for(ruleset, source, target, **reading_options(arguments))
+    if target not in frame.columns:
+        try:
+            find_name(target, frame.columns, _shown(source))
+        except ValueError as error:
+            what = "classes" if ruleset.classes else "numbers"
+            raise ValueError(f"{error} --target names the column of the {what}.") from None
+    return take_labelled(ruleset, frame, target, drop=arguments.drop_unlabelled)
+
+
+def take_labelled(
+    ruleset: RuleSet, frame: "pd.DataFrame", target: str, *, drop: bool
+) -> "tuple[pd.DataFrame, NDArray[Any]]":
+    """Return a table and its true classes or numbers; with `drop` only the rows that have one."""
+    known = frame[target].notna()
+    if drop and known.any() and not known.all():
+        say(f"note: {(~known).sum()} of {len(frame)} rows have no {target!r}; they are left out.")
+        frame = frame[known].reset_index(drop=True)
+    return frame, labels_of(frame[target], ruleset)
+
+
+def labels_of(column: "pd.Series[Any]", ruleset: RuleSet) -> NDArray[Any]:
+    """Return the classes or numbers of a column, as the model has them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> labels_of(pd.Series(["1.0", "0"]), RuleSet((), (), (0, 1))).tolist()
+    [1, 0]
+    >>> labels_of(pd.Series(["1", "01"]), RuleSet((), (), ("01", "1"))).tolist()
+    ['1', '01']
+    >>> labels_of(pd.Series(["2.5", "7"]), RuleSet((), (), ("5 and over", "under 5"))).tolist()
+    ['under 5', '5 and over']
+    """
+    name = str(column.name)
+    absent = np.flatnonzero(column.isna())
+    if len(absent):
+        raise ValueError(
+            f"Column {name!r} has no {'class' if ruleset.classes else 'number'} in row "
+            f"{absent[0] + 1} ({len(absent)} of {len(column)} rows); "
+            "leave out what has none (--drop-unlabelled)."
+        )
+    if not ruleset.classes:
+        return check_quantities(column.to_numpy(), name)
+    texts = [str(label) for label in ruleset.classes]
+    values = column.to_numpy(dtype=object)
+    edges = bin_edges(texts)
+    if edges is not None:
+        numbers = {value: _number(str(value)) for value in column.unique()}
+        bins = {v: bin_of(n, edges) for v, n in numbers.items() if n is not None}
+        values = np.array([bins.get(value, value) for value in values], dtype=object)
+    codes = category_codes(values, texts)
+    numeric = {label: c for c, label in enumerate(ruleset.classes) if not isinstance(label, str)}
+    for row in np.flatnonzero(codes < 0):
+        number = _number(str(values[row]))
+        code = None if number is None else numeric.get(number)
+        if code is None:
+            shown = ", ".join(texts[:8])
+            raise ValueError(
+                f"Column {name!r} holds {str(values[row])!r} in row {row + 1}, which is none of the "
+                f"model's classes ({shown}{', ...' if len(texts) > 8 else ''})."
+            )
+        codes[row] = code
+    return label_array(ruleset.classes)[codes.astype(np.intp)]
+
+
+def _number(text: str) -> float | None:
+    """Parse a number; return None if the text is none."""
+    for parse in (int, float):
+        try:
+            return parse(text)
+        except ValueError:
+            pass
+    return None
+
+
+# ------------------------------------------------------------------ stability
+
+
+def stability_of(ruleset: RuleSet, table: Any, labels: Any, n_resamples: int) -> Any:
+    """Return the stability of the rules of a model, by a table with the true classes or numbers."""
+    if labels is None:
+        raise ValueError(
+            f"--stability learns from rows again: give a table with the column {ruleset.target!r}."
+        )
+    if n_resamples < 2:
+        raise ValueError(f"--stability needs 2 resamples at least, got {n_resamples}.")
+    from frri.compare.stability import stability  # noqa: PLC0415 - slow to import
+    from frri.learners.registry import learner_of  # noqa: PLC0415
+
+    names = [attribute.name for attribute in ruleset.attributes]
+    absent = [name for name in names if name not in table.columns]
+    if absent:
+        raise ValueError(
+            "--stability learns from rows again, with all columns of the model: "
+            f"there is no {absent[0]!r}."
+        )
+    columns = table[names].copy()
+    for attribute in ruleset.attributes:
+        if attribute.kind == "ordinal":
+            # A file does not contain the order of categories; the model does.
+            order = list(attribute.categories or ())
+            ordered = import_pandas().Categorical(columns[attribute.name], order, ordered=True)
+            columns[attribute.name] = ordered
+    with Progress(f"learning {n_resamples} times"):
+        return stability(
+            learner_of(ruleset), columns, labels, n_resamples=n_resamples, ruleset=ruleset
+        )

@@ -5,44 +5,45 @@ values nominal. --nominal, --ordinal and --ignore say otherwise.
 Without --learner the one is taken that is best on rows it was not learned from: compact, additive or frri;
 --learner frri is always the paper's. --task regression predicts a number instead of a class, --task ordinal
 classes that have an order: that of numbers, or the one that --order says. Ctrl-C during the search for the
-fewest rules keeps the best found so far. At the end you are told how good such rules are on rows that they were not learned from, and which learner
-would be clearly better.
+fewest rules keeps the best found so far. The last lines are the score of such rules on held-out rows, and the
+learner that would be clearly better.
 """
 
 import argparse
+import ast
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from time import process_time
 from typing import Any
 
 import numpy as np
 
-from frri._util import Progress
-from frri.cli.bags import add_sampling_options, all_rows, sample_size, settle_bags
-from frri.cli.check import add_check_options, check_fit
-from frri.cli.console import notes, one_line, one_line_each, say
-from frri.cli.files import check_inputs, check_output, write_output
-from frri.cli.learners import SEARCH, limits_of, make_learner
-from frri.cli.orders import given_order, order_of
-from frri.cli.parser import (
+from frri._util import Progress, find_name, join_names
+from frri.cli.console import notes, one_line, one_line_each, say, sentence
+from frri.cli.files import category_values, check_inputs, check_output, labels_of, write_output
+from frri.cli.options import (
     Parser,
-    at_least,
-    positive_number,
-    share,
-    size,
-    whole_number,
-)
-from frri.cli.pick import pick
-from frri.cli.rules import numbered
-from frri.cli.tables import (
     add_column_options,
     add_reading_options,
-    add_unlabelled_option,
+    at_least,
     declared_columns,
-    reading,
+    fraction,
+    n_rules_or_1se,
+    number_from_0,
+    reading_options,
+    test_fraction,
+    whole_number,
 )
+from frri.cli.rules import numbered_rules
 from frri.learners.registry import TASKS, rule_learners
+from frri.readers.batches import read_batches
 from frri.readers.training import read_training
-from frri.table import encode_frame
+from frri.rules import Label, RuleSet
+from frri.selection import Holdout, HoldoutResult, choose_estimator, compare_estimators
+from frri.selection.auto import make_estimator
+from frri.selection.holdout import FOLDS, MANY_SAMPLES, TEST_SIZE
+from frri.table import Attribute, encode_frame
+from frri.table.columns import ordered_categories
 from frri.table.declare import summarize_table
 from frri.table.targets import check_not_number
 
@@ -55,6 +56,21 @@ frri fit huge.parquet --target risk -o model.json --bags 10
 frri fit houses.csv --target price --task regression -o model.json
 frri fit flats.csv --target rating --task ordinal --order 'poor<fair<good' -o model.json
 frri fit cars.csv --target sold -o model.json --nominal year --ordinal 'size=small<mid<large'"""
+
+# Rows of a bag by default.
+ROWS_OF_BAG = 10_000
+
+# Seconds of computing that are spent on held-out rows without --cv and --test, and on each rival.
+PATIENCE = 8.0
+
+# Estimators that FRRI is compared with: they make few rules where classes overlap.
+RIVALS = ("compact", "ripper", "additive")
+
+# Parameters that have options of their own: limits on rules, and those of FRRI's search.
+LIMITS = ("max_rules", "max_conditions", "min_support")
+SEARCH = ("effort", "gap", "time_limit", "memory_limit")
+
+_TOO_LONG = "it would take a while (--cv 5 or --test 0.3 insists)"
 
 
 def configure(parser: Parser) -> None:
@@ -85,9 +101,20 @@ def configure(parser: Parser) -> None:
         help=f"{learners}; {others}; default: what suits the table best",
     )
     add_column_options(parser)
-    add_reading_options(parser)
-    add_unlabelled_option(parser)
-    add_sampling_options(parser)
+    add_reading_options(parser, labelled=True)
+    add(
+        "--sample",
+        type=at_least(1),
+        metavar="N",
+        help="learn from N rows, drawn at random by --seed; with --bags, N rows for each bag",
+    )
+    add(
+        "--bags",
+        type=at_least(1),
+        metavar="B",
+        help=f"rules from B bags of rows drawn at random (--sample, else {ROWS_OF_BAG} each), checked "
+        "against all rows of the files: the learner frri-bags",
+    )
     add("--weights", metavar="COLUMN", help="how much every row counts")
     add(
         "--set",
@@ -99,18 +126,37 @@ def configure(parser: Parser) -> None:
     )
     add(
         "--max-rules",
-        type=size,
+        type=n_rules_or_1se,
         metavar="N",
         help="the most rules; 1se: the fewest about as good as the best (compact, additive)",
     )
     add("--max-conditions", type=at_least(1), metavar="N", help="the most conditions of a rule")
-    add("--min-support", type=share, metavar="SHARE", help="what a rule must cover of its class")
+    add("--min-support", type=fraction, metavar="SHARE", help="what a rule must cover of its class")
     add("--seed", type=whole_number, metavar="N", help="for learners that draw lots")
     add("--effort", type=whole_number, metavar="N", help="work of the search for the fewest rules")
-    add("--gap", type=share, metavar="SHARE", help="of the rules that need not be proved necessary")
-    add("--time-limit", type=positive_number, metavar="SECONDS", help="limit of that search")
+    add(
+        "--gap",
+        type=fraction,
+        metavar="SHARE",
+        help="of the rules that need not be proved necessary",
+    )
+    add("--time-limit", type=number_from_0, metavar="SECONDS", help="limit of that search")
     add("--memory-limit", metavar="SIZE", help="what learning may take, such as 2GB")
-    add_check_options(parser)
+    check = parser.add_mutually_exclusive_group()
+    check.add_argument(
+        "--test",
+        type=test_fraction,
+        metavar="SHARE",
+        help="check on a share of the rows, such as 0.3",
+    )
+    check.add_argument(
+        "--cv",
+        type=at_least(2),
+        metavar="N",
+        help=f"check by cross-validation with N folds; default: {FOLDS} where that takes seconds, or "
+        f"with more than {MANY_SAMPLES:,} rows --test {TEST_SIZE}",
+    )
+    check.add_argument("--no-check", action="store_true", help="no check on rows not learned from")
     target = parser.add_mutually_exclusive_group()
     target.add_argument(
         "--bins", type=at_least(2), metavar="N", help="make N classes of a target that is a number"
@@ -125,57 +171,59 @@ def configure(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The model to a file, what it was made from and what came out to standard error."""
+    """Write the model to a file, and to standard error what it was made from and how good it is."""
     kinds = declared_columns(arguments, arguments.weights)
     undecided = arguments.task is None and arguments.bins is None
     arguments.task = arguments.task or "classification"
-    arguments.order = given_order(arguments.order, arguments.task)
+    arguments.order = parse_order(arguments.order, arguments.task)
     check_inputs(*arguments.data)
     if arguments.output is not None:
         check_output(arguments.output, arguments.data)
-    if arguments.learner is None and (
-        arguments.settings or any(getattr(arguments, name) is not None for name in SEARCH)
-    ):
-        # whose settings these are
-        arguments.learner = "additive" if arguments.task == "regression" else "frri"
-    settle_bags(arguments)
-    learner = None if arguments.learner is None else _named(arguments)
+    learner = _named_learner(arguments)
 
     X, y, weights = _read(arguments, kinds)
     if undecided:
         check_not_number(y.to_numpy(), arguments.target)
     if arguments.task == "ordinal":
-        arguments.order = order_of(y, arguments.order, arguments.target)
-        learner = None if learner is None else learner.set_params(class_order=arguments.order)
-    extra: dict[str, Any] = {} if weights is None else {"sample_weight": weights}
+        arguments.order = find_order(y, arguments.order, arguments.target)
+        if learner is not None:
+            learner.set_params(class_order=arguments.order)
     table = encode_frame(X)
     say(one_line_each(summarize_table(table)))
-    check, trial = None, None
+    holdout = _holdout(arguments, X, y, weights)
+    result = None
     if learner is None:
-        arguments.learner, learner, check, trial = pick(arguments, X, y, weights)
-
+        learner, result = _choose(arguments, holdout)
+    extra: dict[str, Any] = {} if weights is None else {"sample_weight": weights}
     if arguments.bags is not None:
         classes = np.unique(y.to_numpy()).tolist()
-        extra["check_batches"] = all_rows(arguments, table.attributes, classes)
-    # Rows without weight do not count, and what is left of the columns is described anew.
+        extra["check_batches"] = _all_rows(arguments, table.attributes, classes)
     start = process_time()
-    proof = _learned(learner, table if weights is None else X, y, extra)
+    # Rows of weight 0 are dropped, and the ranges of columns with them.
+    with notes(), Progress(f"learning rules from {len(X)} rows"):
+        learner.fit(table if weights is None else X, y, **extra)
     seconds = process_time() - start
-    place = _shown(arguments, learner, proof)
-    if check is not None and trial is not None:
-        say(check.line(trial))
+    _write_rules(arguments, learner)
+    if result is not None:
+        _say_score(result)
     else:
-        _checked(arguments, learner, X, y, weights, seconds)
-    if place:
-        say(f"Next: frri rules {arguments.output}")
-    elif arguments.output is None:
+        _check(arguments, learner, holdout, seconds)
+    if arguments.output is None:
         say("Next: the same with -o model.json saves the rules as a model")
+    elif arguments.output != "-":
+        say(f"Next: frri rules {arguments.output}")
     return 0
 
 
+# ------------------------------------------------------------------ the table
+
+
 def _read(arguments: argparse.Namespace, kinds: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """Table, target and weights."""
+    """Return the table, the target and the weights."""
     names = ["standard input" if name == "-" else name for name in arguments.data]
+    sample = arguments.sample
+    if arguments.bags is not None:
+        sample = arguments.bags * (sample or ROWS_OF_BAG)
     with notes(), Progress(f"reading {', '.join(names)}"):
         return read_training(
             arguments.data,
@@ -184,44 +232,106 @@ def _read(arguments: argparse.Namespace, kinds: dict[str, Any]) -> tuple[Any, An
             drop_unlabelled=arguments.drop_unlabelled,
             bins=arguments.bins,
             numbers=arguments.task == "regression",
-            sample=sample_size(arguments),
+            sample=sample,
             seed=arguments.seed or 0,
             **kinds,
-            **reading(arguments),
+            **reading_options(arguments),
         )
 
 
-def _shown(arguments: argparse.Namespace, learner: Any, proof: str) -> str:
-    """The rules to where they belong, and what is known about them; where they are saved, as a phrase."""
-    ruleset = learner.ruleset_
-    conditions = sum(len(rule.conditions) for rule in ruleset)
-    if arguments.output is None:
-        sys.stdout.write(numbered(ruleset))
-    else:
-        write_output(arguments.output, ruleset.to_json() + "\n")
-    place = f"; saved in {arguments.output}" if arguments.output not in {None, "-"} else ""
-    rules = "1 rule" if len(ruleset) == 1 else f"{len(ruleset)} rules"
-    tests = "1 condition" if conditions == 1 else f"{conditions} conditions"
-    say(f"{rules} with {tests}{proof}{place}")
-    if arguments.bags is not None:
-        n_rows = learner.selection_.n_further
-        say(f"All {n_rows} rows were looked at: no rule covers one of another class")
-    if "monotone" in ruleset.about:
-        say(one_line(ruleset.about["monotone"]))
-    if getattr(learner, "path_", None) is not None:
-        say(str(learner.path_))
-    return place
+def _all_rows(
+    arguments: argparse.Namespace, attributes: Sequence[Attribute], classes: Sequence[Label]
+) -> Iterator[tuple[Any, Any]]:
+    """Yield all rows of the files with a class and a weight, part by part, and their classes."""
+    names = [attribute.name for attribute in attributes]
+    known = RuleSet((), tuple(attributes), tuple(classes), arguments.target)
+    texts = category_values(known, arguments.target)
+    wanted = {*names, arguments.target, *filter(None, [arguments.weights])}
+    for source in arguments.data:
+        for batch in read_batches(source, texts, columns=wanted, **reading_options(arguments)):
+            frame = batch.frame[batch.frame[arguments.target].notna()]
+            if arguments.weights is not None:
+                frame = frame[frame[arguments.weights] > 0]
+            if len(frame):
+                yield frame[names], labels_of(frame[arguments.target], known)
 
 
-def _named(arguments: argparse.Namespace) -> Any:
-    """The learner that is asked for."""
+def parse_order(text: str | None, task: str) -> list[str] | None:
+    """Return the classes that --order lists, separated by < or by commas.
+
+    Examples
+    --------
+    >>> parse_order("poor<fair<good", "ordinal")
+    ['poor', 'fair', 'good']
+    >>> parse_order("poor<fair", "classification")
+    Traceback (most recent call last):
+        ...
+    ValueError: --order is for classes that have an order; add --task ordinal.
+    """
+    if text is None:
+        return None
+    if task != "ordinal":
+        raise ValueError("--order is for classes that have an order; add --task ordinal.")
+    labels = [part.strip() for part in text.split("<" if "<" in text else ",")]
+    if "" in labels or len(set(labels)) < len(labels):
+        raise ValueError(f"--order needs LOW<...<HIGH, every class once, got {text!r}.")
+    return labels
+
+
+def find_order(y: Any, given: Sequence[str] | None, target: str) -> list[Any]:
+    """Return all classes of a column, the lowest first.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> find_order(pd.Series([3, 1, 2, 1]), None, "stars")
+    [1, 2, 3]
+    >>> find_order(pd.Series(["good", "poor"]), None, "rating")
+    Traceback (most recent call last):
+        ...
+    ValueError: The classes of 'rating' are texts: say their order, such as --order 'good<poor', from the lowest.
+    """
+    labels = sorted(set(y.dropna().tolist()), key=lambda label: (str(type(label)), label))
+    order = given or ordered_categories(y)
+    if order is None:
+        if any(isinstance(label, str) for label in labels):
+            example = "<".join(map(str, labels))
+            raise ValueError(
+                f"The classes of {target!r} are texts: say their order, such as --order {example!r}, "
+                "from the lowest."
+            )
+        return labels
+    texts = {str(label): label for label in labels}
+    lacking = [text for text in texts if text not in order]
+    if lacking:
+        raise ValueError(
+            f"--order lacks {join_names(map(repr, lacking))} of the column {target!r}; "
+            "add it in its place."
+        )
+    return [texts[text] for text in order if text in texts]
+
+
+# ------------------------------------------------------------------ the estimator
+
+
+def _named_learner(arguments: argparse.Namespace) -> Any:
+    """Return the estimator that the options name, None if they name none."""
+    search = {name: getattr(arguments, name) for name in SEARCH}
+    if arguments.learner is None and (
+        arguments.settings or any(value is not None for value in search.values())
+    ):
+        # These parameters belong to it.
+        arguments.learner = "additive" if arguments.task == "regression" else "frri"
+    _apply_bags(arguments)
+    if arguments.learner is None:
+        return None
     learner = make_learner(
         arguments.learner,
         arguments.settings,
         task=arguments.task,
         seed=arguments.seed,
-        search={name: getattr(arguments, name) for name in SEARCH},
-        limits=limits_of(arguments),
+        **search,
+        **{name: getattr(arguments, name) for name in LIMITS},
     )
     if arguments.weights is not None and not TASKS[arguments.task][arguments.learner].weights:
         raise ValueError(
@@ -230,23 +340,223 @@ def _named(arguments: argparse.Namespace) -> Any:
     return learner
 
 
-def _checked(
-    arguments: argparse.Namespace, learner: Any, X: Any, y: Any, weights: Any, seconds: float
-) -> None:
-    """The check, of which Ctrl-C makes an end: the model is there already."""
+def _choose(arguments: argparse.Namespace, holdout: Holdout) -> tuple[Any, HoldoutResult | None]:
+    """Return the estimator that suits the table, and its result on held-out rows."""
+    limits = {name: getattr(arguments, name) for name in LIMITS}
+    choice = choose_estimator(
+        holdout, limits=limits, random_state=arguments.seed or 0, verbose=True
+    )
+    arguments.learner = choice.name
+    if choice.reason:
+        say(one_line(choice.reason))
+    _advise("", choice.result, choice.rivals)
+    return choice.estimator, choice.result
+
+
+def _apply_bags(arguments: argparse.Namespace) -> None:
+    """Set the estimator of --bags and its parameters; other estimators and tasks contradict it."""
+    if arguments.bags is None:
+        return
+    if arguments.task != "classification":
+        raise ValueError(
+            f"--bags learns classes; leave --task {arguments.task} out, or --bags, and take a --sample."
+        )
+    if arguments.learner not in {None, "frri-bags"}:
+        raise ValueError(
+            f"--bags is for the learner frri-bags; leave --learner {arguments.learner} out, or "
+            "--bags, and take a --sample."
+        )
+    if "-" in arguments.data:
+        raise ValueError(
+            "--bags reads its files twice, and standard input (-) can be read once; name a file, or "
+            "take a --sample."
+        )
+    arguments.learner = "frri-bags"
+    rows = arguments.sample or ROWS_OF_BAG
+    own = [f"n_estimators={arguments.bags}", f"max_samples={rows}"]
+    arguments.settings = [*own, *arguments.settings]
+
+
+def make_learner(
+    name: str, settings: Sequence[str] = (), *, task: str = "classification", **options: Any
+) -> Any:
+    """Return an estimator with its parameters.
+
+    Parameters
+    ----------
+    name : str
+        A name of `rule_learners(task)`.
+    settings : sequence of str
+        PARAMETER=VALUE; values are numbers, true, false, none, lists, and otherwise strings.
+    task : str
+        A name of `frri.learners.registry.TASKS`.
+    **options
+        Values of options with a parameter of the same name, or of `seed`; None if not given.
+
+    Examples
+    --------
+    >>> make_learner("frri", ["attribute_order=random"], seed=1)
+    FRRIClassifier(attribute_order='random', random_state=1)
+    """
+    whose = "frri" if task == "classification" else f"frri fit --task {task}"
+    find_name(name, rule_learners(task), whose, "learner")
+    learner = TASKS[task][name].make()
+    known = learner.get_params()
+    given = dict(_parse_setting(text) for text in settings)
+    for parameter in given:
+        find_name(parameter, known, f"The learner {name}", "parameter")
+    for option, value in options.items():
+        parameter = "random_state" if option == "seed" else option
+        spelled = f"--{option.replace('_', '-')}"
+        if value is None:
+            continue
+        if parameter not in known:
+            remedy = _others_with(parameter, task) if parameter in LIMITS else ""
+            raise ValueError(f"The learner {name} takes no {spelled}{remedy}.")
+        if parameter in given:
+            raise ValueError(f"{parameter} is given both by {spelled} and by --set.")
+        given[parameter] = value
+    return learner.set_params(**given)
+
+
+def _others_with(parameter: str, task: str) -> str:
+    """Return the estimators that have a parameter, as the end of a sentence."""
+    having = [
+        name for name in rule_learners(task) if parameter in TASKS[task][name].make().get_params()
+    ]
+    if len(having) < 2:
+        return f"; {having[0]} does" if having else ""
+    return f"; {', '.join(having[:-1])} and {having[-1]} do"
+
+
+def _parse_setting(text: str) -> tuple[str, Any]:
+    words = {"true": True, "false": False, "none": None}
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise ValueError(f"--set needs PARAMETER=VALUE, got {text!r}.")
+    if value.lower() in words:
+        return name, words[value.lower()]
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return name, value
+
+
+# ------------------------------------------------------------------ results
+
+
+def _write_rules(arguments: argparse.Namespace, learner: Any) -> None:
+    """Write the rules to the output, and what is known about them to standard error."""
+    ruleset, output = learner.ruleset_, arguments.output
+    if output is None:
+        sys.stdout.write(numbered_rules(ruleset))
+    else:
+        write_output(output, ruleset.to_json() + "\n")
+    conditions = sum(len(rule.conditions) for rule in ruleset)
+    rules = "1 rule" if len(ruleset) == 1 else f"{len(ruleset)} rules"
+    tests = "1 condition" if conditions == 1 else f"{conditions} conditions"
+    # Only estimators that prove something about their rules have a status.
+    selection = getattr(learner, "selection_", {})
+    proof = f", proved to be {selection['claim']}" if selection.get("status") == "optimal" else ""
+    place = f"; saved in {output}" if output not in {None, "-"} else ""
+    say(f"{rules} with {tests}{proof}{place}")
+    if arguments.bags is not None:
+        n_rows = learner.selection_.n_further
+        say(f"All {n_rows} rows were looked at: no rule covers one of another class")
+    if "monotone" in ruleset.about:
+        say(one_line(ruleset.about["monotone"]))
+    if getattr(learner, "path_", None) is not None:
+        say(str(learner.path_))
+
+
+def _holdout(arguments: argparse.Namespace, X: Any, y: Any, weights: Any) -> Holdout:
+    """Return the held-out rows that the options ask for."""
+    holdout = Holdout(
+        X,
+        y,
+        task=arguments.task,
+        class_order=arguments.order,
+        sample_weight=weights,
+        cv=arguments.cv,
+        test_size=arguments.test,
+        random_state=arguments.seed or 0,
+    )
+    if arguments.no_check:
+        holdout.splits, holdout.reason = [], ""
+    return holdout
+
+
+def _check(arguments: argparse.Namespace, learner: Any, holdout: Holdout, seconds: float) -> None:
+    """Evaluate a fitted estimator; Ctrl-C ends that, for the model is complete."""
     if getattr(learner, "selection_", {}).get("stopped_by") == "interrupt":
         return
     try:
-        check_fit(arguments, learner, X, y, weights, seconds)
+        _evaluate(arguments, learner, holdout, seconds)
     except KeyboardInterrupt:
         say("The check was interrupted; the model is complete.")
 
 
-def _learned(learner: Any, X: Any, y: Any, extra: dict[str, Any]) -> str:
-    """Learn the rules; what is proved about their number, as a phrase. Warnings become notes."""
-    with notes(), Progress(f"learning rules from {len(X)} rows"):
-        learner.fit(X, y, **extra)
-    # Only learners that prove something about their rules have a status.
-    selection = getattr(learner, "selection_", {})
-    proved = selection.get("status") == "optimal"
-    return f", proved to be {selection['claim']}" if proved else ""
+def _evaluate(
+    arguments: argparse.Namespace, learner: Any, holdout: Holdout, seconds: float
+) -> None:
+    """Print the score on held-out rows, and the estimator that may be better.
+
+    Fitting all rows took some seconds: if that is long, there is no check unless it is asked for.
+    """
+    from frri.learners.frri import too_many_rules  # noqa: PLC0415 - slow to import
+
+    n_rules, n_rows, need = len(learner.ruleset_), len(holdout.y), ""
+    strict = arguments.learner == "frri" and arguments.task == "classification"
+    if strict and too_many_rules(n_rules, n_rows):
+        need = f"FRRI needs {n_rules} rules for {n_rows} rows, because classes overlap"
+    insisted = arguments.cv is not None or arguments.test is not None
+    patience = float("inf") if insisted else PATIENCE
+    result, reason = None, holdout.reason
+    if reason.endswith("too few"):
+        reason += f" (--cv {FOLDS} insists)"
+    if holdout.splits:
+        reason = _TOO_LONG
+    if holdout.splits and seconds <= patience:
+        try:
+            with Progress("checking on rows not learned from", 5.0):
+                result = holdout.evaluate(learner, time_limit=patience)
+        except ValueError as error:
+            reason = sentence(error)
+    if result is None:
+        if reason:
+            why = one_line(reason).rstrip(".")
+            say(f"Not checked on rows that it was not learned from: {why}.")
+        _advise(need, None, {})
+        return
+    _say_score(result)
+    if strict:
+        rivals = compare_estimators(
+            holdout,
+            {name: make_estimator(name, random_state=0) for name in RIVALS},
+            time_limit=PATIENCE,
+            weighted=False,
+            verbose=True,
+        )
+        best_first = sorted(rivals.items(), key=lambda item: -item[1].correct.mean())
+        _advise(need, result, dict(best_first))
+
+
+def _say_score(result: HoldoutResult) -> None:
+    say(f"On rows that it was not learned from: {one_line(str(result))}")
+
+
+def _advise(need: str, own: HoldoutResult | None, rivals: Mapping[str, HoldoutResult]) -> None:
+    """Name the estimator to take instead, if there is reason for it."""
+    better = [name for name, result in rivals.items() if own and result.clearly_better(own)]
+    if not better and not need:
+        return
+    name = next(iter(better or rivals or RIVALS))
+    figures = ""
+    if name in rivals:
+        result = rivals[name]
+        figures = f" there (accuracy {result.correct.mean():.2f}, about {result.n_rules:.0f} rules)"
+    merit = f"{name} is clearly better" if better else f"{name} needs fewer"
+    say(
+        f"note: {need}{'; ' if need else ''}{merit}{figures}: "
+        f"type the same with --learner {name} at the end."
+    )

@@ -16,16 +16,18 @@ from frri import frontier, tree_rules
 from frri._util import Progress, find_name
 from frri.cli.console import json_text, notes, one_line_each, say
 from frri.cli.files import check_inputs, check_output, load_model, write_output
-from frri.cli.learners import make_learner
-from frri.cli.parser import Parser, at_least, positive_number, whole_number
-from frri.cli.rules import numbered
-from frri.cli.tables import (
+from frri.cli.fit import make_learner
+from frri.cli.options import (
+    Parser,
     add_column_options,
     add_reading_options,
-    add_unlabelled_option,
+    at_least,
     declared_columns,
-    reading,
+    number_from_0,
+    reading_options,
+    whole_number,
 )
+from frri.cli.rules import numbered_rules
 from frri.learners.registry import RULE_LEARNERS
 from frri.pareto.frontier import Frontier
 from frri.readers.training import read_training
@@ -71,15 +73,14 @@ def configure(parser: Parser) -> None:
     add("--json", action="store_true", help="the sizes as JSON")
     add(
         "--time-limit",
-        type=positive_number,
+        type=number_from_0,
         default=60.0,
         metavar="SECONDS",
         help="limit of the proofs, default 60",
     )
     add("--seed", type=whole_number, default=0, metavar="N", help="for learners that draw lots")
     add_column_options(parser)
-    add_reading_options(parser)
-    add_unlabelled_option(parser)
+    add_reading_options(parser, labelled=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -91,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.target,
             drop_unlabelled=arguments.drop_unlabelled,
             **declared_columns(arguments),
-            **reading(arguments),
+            **reading_options(arguments),
         )
     check_not_number(y.to_numpy(), arguments.target)
     with notes():
@@ -139,7 +140,7 @@ def _write(found: Frontier, arguments: argparse.Namespace) -> None:
         if arguments.output != "-":
             say(f"{len(best)} rules saved in {arguments.output}")
     elif arguments.rules is not None:
-        sys.stdout.write(numbered(best))
+        sys.stdout.write(numbered_rules(best))
 
 
 def _pool(name: str, X: Any, y: Any, seed: int) -> list[RuleSet]:

@@ -17,10 +17,15 @@ import numpy as np
 
 from frri._util import Progress, find_name
 from frri.cli.console import notes, one_line, say
-from frri.cli.files import check_inputs, check_output, load_model, write_output
-from frri.cli.parser import Parser, positive_number
-from frri.cli.strangers import Strangers
-from frri.cli.tables import add_reading_options, batches_for, listed, reading
+from frri.cli.files import batches_for, check_inputs, check_output, load_model, write_output
+from frri.cli.options import (
+    Parser,
+    add_reading_options,
+    number_from_0,
+    reading_options,
+    split_names,
+)
+from frri.cli.unseen_values import UnseenValues
 from frri.export.text_formats import csv_lines, csv_text
 from frri.readers.batches import Batch
 from frri.rules import RuleSet
@@ -53,7 +58,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--keep",
         action="extend",
-        type=listed,
+        type=split_names,
         default=[],
         metavar="A,B",
         help="columns to show beside the prediction, such as a key",
@@ -62,7 +67,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--proba", action="store_true", help="add the share of every class")
     parser.add_argument(
         "--interval",
-        type=positive_number,
+        type=number_from_0,
         metavar="LEVEL",
         help="of numbers: add from where to where they lie, at a level such as 0.9",
     )
@@ -89,12 +94,12 @@ def run(arguments: argparse.Namespace) -> int:
             f"The rules for {ruleset.target!r} predict classes, and intervals are of numbers; "
             "leave --interval out, --proba adds the share of every class."
         )
-    strangers = Strangers(ruleset)
+    unseen = UnseenValues(ruleset)
     where = "standard input" if arguments.data == "-" else arguments.data
     with notes(), Progress(f"predicting {where}") as progress:
-        tables = _predicted(arguments, ruleset, where, strangers, progress)
+        tables = _predicted(arguments, ruleset, where, unseen, progress)
         write_output(arguments.output, (_json if arguments.json else _csv)(tables))
-    for note in strangers.notes():
+    for note in unseen.notes():
         say(f"note: {one_line(note)}")
     return 0
 
@@ -106,14 +111,14 @@ def _predicted(
     arguments: argparse.Namespace,
     ruleset: RuleSet,
     where: str,
-    strangers: Strangers,
+    unseen: UnseenValues,
     progress: Progress,
 ) -> Iterator[Columns]:
     """What is to be written of each part of the table, by column."""
     reach = None if arguments.interval is None else half_width(ruleset, arguments.interval)
     keep = list(dict.fromkeys(arguments.keep))
     wanted = None if arguments.keep_all else keep
-    for batch in batches_for(ruleset, arguments.data, wanted, **reading(arguments)):
+    for batch in batches_for(ruleset, arguments.data, wanted, **reading_options(arguments)):
         kept = [find_name(name, batch.frame.columns, where) for name in keep]
         shown = list(batch.frame.columns) if arguments.keep_all else kept
         for start, frame in _pieces(batch, len(ruleset) if arguments.rules else 0):
@@ -135,7 +140,7 @@ def _predicted(
                 raise ValueError(
                     f"{where} has a column {twice[0]!r} of its own; keep others (--keep A,B) or rename it."
                 )
-            strangers.look(frame, decision.matrix)
+            unseen.look(frame, decision.matrix)
             yield {name: _cells(frame[name]) for name in shown} | columns
         progress.fraction = batch.done
 

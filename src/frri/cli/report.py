@@ -5,16 +5,16 @@ from typing import Any
 
 from frri._util import Progress
 from frri.cli.console import notes, say
-from frri.cli.files import check_inputs, check_output, load_model, write_output
-from frri.cli.parser import Parser, whole_number
-from frri.cli.stability import add_stability_option, stability_of
-from frri.cli.tables import (
-    add_reading_options,
-    add_unlabelled_option,
-    answers_of,
-    labelled,
-    reading,
+from frri.cli.files import (
+    category_values,
+    check_inputs,
+    check_output,
+    load_model,
+    stability_of,
+    take_labelled,
+    write_output,
 )
+from frri.cli.options import Parser, add_reading_options, reading_options, whole_number
 from frri.readers import read_table
 from frri.report.facts import MAX_ROWS, SUPPORTED
 from frri.report.page import report_html
@@ -60,8 +60,7 @@ def add_page_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--names", metavar="COLUMN", help="a column of the data that says what the rows are called"
     )
-    add_reading_options(parser)
-    add_unlabelled_option(parser)
+    add_reading_options(parser, labelled=True)
     parser.add_argument(
         "--max-rows",
         type=whole_number,
@@ -69,7 +68,12 @@ def add_page_arguments(parser: Parser) -> None:
         metavar="N",
         help=f"embed a random sample of N rows where there are more; default: {MAX_ROWS}",
     )
-    add_stability_option(parser)
+    parser.add_argument(
+        "--stability",
+        type=whole_number,
+        metavar="N",
+        help="learn N times from as many of the rows, drawn anew, and tell how often each rule comes back",
+    )
 
 
 def page_of(arguments: argparse.Namespace) -> str:
@@ -103,17 +107,14 @@ def _names(table: Any, arguments: argparse.Namespace) -> Any:
 
 
 def _labelled(ruleset: RuleSet, arguments: argparse.Namespace) -> tuple[Any, Any]:
-    """The table, and the classes or numbers of its rows if it has them."""
+    """Return the table, and the classes or numbers of its rows if it has them."""
     source, column = arguments.data, arguments.target
     answers = "classes" if ruleset.classes else "numbers"
     target = ruleset.target if column is None else column
-    texts = {a.name: a.categories for a in ruleset.attributes if a.categories is not None}
-    if ruleset.classes:
-        texts[target] = tuple(str(label) for label in ruleset.classes)
-    table = read_table(source, texts, **reading(arguments))
+    texts = category_values(ruleset, target)
+    table = read_table(source, texts, **reading_options(arguments))
     if target in table.columns:
-        table = labelled(table, target, drop=arguments.drop_unlabelled)
-        return table, answers_of(table[target], ruleset)
+        return take_labelled(ruleset, table, target, drop=arguments.drop_unlabelled)
     if column is not None:
         raise ValueError(f"{source} has no column {column!r} to take the {answers} from.")
     say(

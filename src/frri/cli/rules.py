@@ -15,10 +15,15 @@ from typing import Any
 
 from frri._util import Progress, find_name
 from frri.cli.console import bold, json_text, one_line, one_line_each, say
-from frri.cli.files import check_inputs, check_output, load_model, write_output
-from frri.cli.parser import Parser, at_least, whole_number
-from frri.cli.stability import stability_of
-from frri.cli.tables import add_reading_options, add_unlabelled_option, read_labelled
+from frri.cli.files import (
+    check_inputs,
+    check_output,
+    load_model,
+    read_labelled,
+    stability_of,
+    write_output,
+)
+from frri.cli.options import Parser, add_reading_options, at_least, whole_number
 from frri.rules import Rule, RuleSet
 from frri.rules.hierarchy import SUPPORTED, Hierarchy
 from frri.rules.text import base_text, rule_text
@@ -62,8 +67,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--target", metavar="COLUMN", help="the classes in DATA; default: the model's target"
     )
-    add_reading_options(parser)
-    add_unlabelled_option(parser)
+    add_reading_options(parser, labelled=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -100,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write(json_text(content))
         return 0
     found = None if arguments.stability is None else _stability(ruleset, arguments)
-    sys.stdout.write(numbered(ruleset, chosen, () if found is None else found.returns))
+    sys.stdout.write(numbered_rules(ruleset, chosen, () if found is None else found.returns))
     if found is not None:
         say(
             f"{found.n_resamples} resamples of {arguments.stability}; similarity of their conditions "
@@ -115,7 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check_options(arguments: argparse.Namespace) -> None:
     """Options about a table need one."""
-    reads = ("target", "missing", "date_format", "drop_unlabelled")
+    reads = ("target", "na_values", "date_format", "drop_unlabelled")
     of_trees, of_both = ("depth", "cut", "output"), () if arguments.stability else reads
     for option in (*of_trees, *of_both):
         if getattr(arguments, option) not in (None, [], False):
@@ -149,7 +153,7 @@ def _tree(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         write_output(arguments.output, smaller.to_json() + "\n")
     if arguments.output != "-":
-        sys.stdout.write(f"{smaller.to_json()}\n" if arguments.json else numbered(smaller))
+        sys.stdout.write(f"{smaller.to_json()}\n" if arguments.json else numbered_rules(smaller))
     return 0
 
 
@@ -162,7 +166,7 @@ def _merged(arguments: argparse.Namespace) -> Hierarchy:
         return ruleset.hierarchy(*table)
 
 
-def numbered(
+def numbered_rules(
     ruleset: RuleSet,
     chosen: Iterable[tuple[int, Rule]] | None = None,
     returns: Sequence[float] = (),

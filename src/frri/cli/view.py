@@ -7,7 +7,7 @@ from pathlib import Path
 
 from frri.cli.console import say
 from frri.cli.files import write_output
-from frri.cli.parser import Parser
+from frri.cli.options import Parser
 from frri.cli.report import add_page_arguments, page_of
 
 EXAMPLES = """\

@@ -11,11 +11,11 @@ from pathlib import Path
 from frri._util import find_name
 from frri.cli.console import say
 from frri.cli.files import check_output, write_output
-from frri.cli.parser import Parser
+from frri.cli.options import Parser
 
 EXAMPLES = """\
-frri sample patients.csv
-frri sample patients.csv -o - | head"""
+frri example patients.csv
+frri example patients.csv -o - | head"""
 
 SAMPLES = ("patients.csv",)
 

@@ -29,7 +29,7 @@ class _Column:
     different: dict[str, None] = field(default_factory=dict)
 
 
-class Strangers:
+class UnseenValues:
     """Never-seen categories and other types, in the columns that rules use.
 
     Parameters

@@ -1,0 +1,217 @@
+"""Describe the arguments of commands, and refuse wrong ones in one sentence."""
+
+import argparse
+import re
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser with examples at the end of its help, and errors of one sentence.
+
+    Examples
+    --------
+    >>> Parser("frri rules", "Show rules.", "frri rules model.json").parse_args(["--jsn"])
+    Traceback (most recent call last):
+        ...
+    ValueError: unrecognized arguments: --jsn; see frri rules --help.
+    """
+
+    def __init__(self, prog: str, description: str, examples: str) -> None:
+        shown = "\n".join(f"  {line}" for line in examples.splitlines())
+        super().__init__(
+            prog=prog,
+            description=description,
+            epilog=f"examples:\n{shown}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        # No option begins with a digit, so that -999,unknown is a value like -999.
+        self._negative_number_matcher = re.compile(r"-\.?\d")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse an option whose value is `--`, which argparse would lose."""
+        for text in args or ():
+            if text.startswith("--") and text.endswith("=--"):
+                self.error(f"argument {text[:-3]}: expected a value, got '--'")
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the error, for the caller to print."""
+        raise ValueError(f"{message.rstrip('.')}; see {self.prog} --help.")
+
+
+# ------------------------------------------------------------------ types of values
+
+
+def number_from_0(text: str) -> float:
+    """Parse a number of 0 or more.
+
+    Examples
+    --------
+    >>> number_from_0("1.5")
+    1.5
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number, 0 or more, got {text!r}")
+    return value
+
+
+def fraction(text: str) -> float:
+    """Parse a number from 0 to 1.
+
+    Examples
+    --------
+    >>> fraction("0.05")
+    0.05
+    """
+    value = number_from_0(text)
+    if value > 1:
+        raise argparse.ArgumentTypeError(f"expected a share from 0 to 1, got {text!r}")
+    return value
+
+
+def test_fraction(text: str) -> float:
+    """Parse a number above 0 and below 1.
+
+    Examples
+    --------
+    >>> test_fraction("0.3")
+    0.3
+    """
+    value = number_from_0(text)
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"expected a share between 0 and 1, got {text!r}")
+    return value
+
+
+def whole_number(text: str) -> int:
+    """Parse an integer of 0 or more.
+
+    Examples
+    --------
+    >>> whole_number("7")
+    7
+    """
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"expected a whole number, 0 or more, got {text!r}")
+    return int(text)
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """Return a parser of integers from `least` on.
+
+    Examples
+    --------
+    >>> at_least(2)("5")
+    5
+    """
+
+    def parse(text: str) -> int:
+        value = whole_number(text)
+        if value < least:
+            raise argparse.ArgumentTypeError(f"must be {least} or more, got {value}")
+        return value
+
+    return parse
+
+
+def n_rules_or_1se(text: str) -> int | str:
+    """Parse an integer of 1 or more, or 1se.
+
+    Examples
+    --------
+    >>> n_rules_or_1se("5"), n_rules_or_1se("1se")
+    (5, '1se')
+    """
+    return text if text == "1se" else at_least(1)(text)
+
+
+def split_names(text: str) -> list[str]:
+    """Split names at commas.
+
+    Examples
+    --------
+    >>> split_names("id, age")
+    ['id', 'age']
+    """
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+# ------------------------------------------------------------------ options of several commands
+
+
+def add_model(parser: Parser, *, table: bool = False) -> None:
+    """Add the saved model, and a table to apply it to."""
+    parser.add_argument("model", help="a saved model, - for standard input")
+    if table:
+        parser.add_argument(
+            "data", help="a table, in any form that frri fit reads; - for standard input"
+        )
+
+
+def add_column_options(parser: Parser) -> None:
+    """Add the options that declare types of columns."""
+    for name, metavar, text in (
+        ("--ignore", "A,B", "leave columns out"),
+        ("--nominal", "A,B", "values without order"),
+        ("--ordinal", "COLUMN=A<B<C", "values from low to high"),
+    ):
+        parser.add_argument(name, action="append", default=[], metavar=metavar, help=text)
+
+
+def add_reading_options(parser: Parser, *, labelled: bool = False) -> None:
+    """Add the options for missing values and dates, and for rows without a class or number."""
+    parser.add_argument(
+        "--na-values",
+        type=split_names,
+        default=[],
+        metavar="A,B",
+        help="further marks of missing values, as -999,unknown",
+    )
+    parser.add_argument(
+        "--date-format", metavar="FORMAT", help="how dates are written, such as %%m/%%d/%%Y"
+    )
+    if labelled:
+        parser.add_argument(
+            "--drop-unlabelled",
+            action="store_true",
+            help="leave out rows without a class or number",
+        )
+
+
+def reading_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the values of the reading options, for `read_table`."""
+    return {"missing": arguments.na_values, "date_format": arguments.date_format}
+
+
+def declared_columns(arguments: argparse.Namespace, weights: str | None = None) -> dict[str, Any]:
+    """Return the declared types, for `read_training`; a column can only be used in one way."""
+    ordinal = dict(_parse_ordinal(text) for text in arguments.ordinal)
+    uses = [
+        *[(column, "--ignore") for names in arguments.ignore for column in split_names(names)],
+        *[(column, "--nominal") for names in arguments.nominal for column in split_names(names)],
+        *[(column, "--ordinal") for column in ordinal],
+        (arguments.target, "--target"),
+        (weights, "--weights"),
+    ]
+    seen: dict[str, str] = {}
+    for column, option in uses:
+        if column is not None and seen.setdefault(column, option) != option:
+            raise ValueError(f"Column {column!r} is given both to {seen[column]} and {option}.")
+    return {"nominal": arguments.nominal, "ordinal": ordinal, "ignore": arguments.ignore}
+
+
+def _parse_ordinal(text: str) -> tuple[str, list[str]]:
+    """Return a column and its values from low to high."""
+    column, equals, order = text.partition("=")
+    values = [value.strip() for value in order.split("<")]
+    if not equals or not column or len(values) < 2 or "" in values:
+        raise ValueError(f"--ordinal needs COLUMN=LOW<...<HIGH, got {text!r}.")
+    if len(set(values)) < len(values):
+        raise ValueError(f"--ordinal {column!r} names a value twice.")
+    return column, values

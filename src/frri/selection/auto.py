@@ -1,0 +1,260 @@
+"""Choose the estimator that does best on held-out samples, with a preference for few readable rules."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+from frri._util import Progress
+from frri.learners.registry import LEARNERS, TASKS, rule_learners
+from frri.selection.holdout import Holdout, HoldoutResult
+
+# Candidates for a classification: they are fast and differ most.
+CANDIDATES = ("compact", "additive", "frri")
+
+# Compact FRRI and FRRI compare pairs of samples: maximum of pairs times features. FRRI also searches a
+# minimum-size rule set, up to this number of samples.
+MOST_PAIRS, MOST_SAMPLES = 6e7, 2_000
+
+# Candidates with equal weights of samples, tried where no other beats the majority class: those others
+# give weight to rare classes.
+UNWEIGHTED: dict[str, dict[str, Any]] = {"additive": {"class_weight": None}, "ripper": {}}
+
+# An estimator that is evaluated for comparison only, up to this number of samples.
+RIVAL, MOST_SAMPLES_OF_RIVAL = "ripper", 20_000
+
+# Estimators with one deciding rule, which is easier to follow than a sum of votes.
+ONE_DECIDES = ("compact", "frri", "ripper")
+
+# Loss of score that simpler rules are worth.
+CLOSE = 0.01
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An estimator for a table, and why it was chosen.
+
+    Attributes
+    ----------
+    name : str
+        A name of `frri.learners.registry`.
+    estimator : estimator
+        With its parameters, not fitted.
+    result : HoldoutResult or None
+        Its predictions of held-out samples; None if the table was not split.
+    reason : str
+        One line with the scores and sizes of all candidates; empty if there are none.
+    rivals : dict of HoldoutResult
+        Estimators evaluated for comparison only.
+    """
+
+    name: str
+    estimator: Any
+    result: HoldoutResult | None = None
+    reason: str = ""
+    rivals: dict[str, HoldoutResult] = field(default_factory=dict)
+
+
+def choose_estimator(
+    holdout: Holdout,
+    *,
+    limits: Mapping[str, Any] | None = None,
+    random_state: int = 0,
+    verbose: bool = False,
+) -> Choice:
+    """Choose the estimator that suits a table.
+
+    Candidates of a classification are Compact FRRI, additive rules and FRRI; of other tasks all that
+    are registered. Of about equally good ones, few rules of which one decides are preferred. The
+    candidates depend on the table alone, not on the speed of the machine. Without splits the choice is
+    FRRI, or additive rules for a large table or another task.
+
+    Parameters
+    ----------
+    holdout : Holdout
+        The table and its splits.
+    limits : mapping, optional
+        Values of `max_rules`, `max_conditions` and `min_support` for the estimators that have them.
+    random_state : int, default=0
+        Random seed of the estimators.
+    verbose : bool, default=False
+        If True, show progress on standard error.
+
+    Returns
+    -------
+    Choice
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> choice = choose_estimator(Holdout(*load_iris(return_X_y=True)))
+    >>> choice.estimator
+    CompactFRRIClassifier()
+    >>> print(choice.reason)
+    Picked compact, ... on rows not learned from: 0.9... with about ... rules (additive 0.9..., frri 0.9...)
+    """
+    given = {"random_state": random_state, "class_order": holdout.class_order, **(limits or {})}
+
+    def make(name: str) -> Any:
+        return make_estimator(name, task=holdout.task, **given)
+
+    classify = holdout.task == "classification"
+    names = CANDIDATES if classify else rule_learners(holdout.task)
+    estimators = {name: make(name) for name in _affordable(holdout, names)}
+    if not holdout.splits:
+        name = "frri" if classify and "frri" in estimators else "additive"
+        return Choice(name, estimators[name])
+    results = compare_estimators(holdout, estimators, doing="trying", verbose=verbose)
+    if classify and all(result.score <= result.baseline[1] for result in results.values()):
+        more = {
+            " with ".join([name, *(f"{k}={v}".lower() for k, v in settings.items())]): make(
+                name
+            ).set_params(**settings)
+            for name, settings in UNWEIGHTED.items()
+            if holdout.sample_weight is None or LEARNERS[name].weights
+        }
+        estimators |= more
+        results |= compare_estimators(holdout, more, doing="trying", verbose=verbose)
+    if not results:
+        raise ValueError(
+            f"None of the estimators {', '.join(estimators)} can be fitted to parts of this table; "
+            "name one."
+        )
+    pick = _pick_readable if classify else _pick_small
+    chosen, merit = pick(results, len(holdout.y))
+    rivals = {}
+    if (
+        classify
+        and len(holdout.y) <= MOST_SAMPLES_OF_RIVAL
+        and all(name.partition(" ")[0] != RIVAL for name in results)
+    ):
+        rivals = compare_estimators(holdout, {RIVAL: make(RIVAL)}, doing="trying", verbose=verbose)
+    reason = _reason(results, chosen, merit)
+    name = chosen.partition(" ")[0]
+    return Choice(name, estimators[chosen], results[chosen], reason, rivals)
+
+
+def make_estimator(name: str, *, task: str = "classification", **parameters: Any) -> Any:
+    """Return a registered estimator with the parameters that it has; others, and None, are dropped.
+
+    Examples
+    --------
+    >>> make_estimator("ripper", random_state=1), make_estimator("compact", random_state=1)
+    (RIPPERClassifier(random_state=1), CompactFRRIClassifier())
+    """
+    estimator = TASKS[task][name].make()
+    known = estimator.get_params()
+    wanted = {key: v for key, v in parameters.items() if key in known and v is not None}
+    return estimator.set_params(**wanted)
+
+
+def compare_estimators(
+    holdout: Holdout,
+    estimators: Mapping[str, Any],
+    *,
+    time_limit: float = float("inf"),
+    weighted: bool = True,
+    doing: str = "comparing with",
+    verbose: bool = False,
+) -> dict[str, HoldoutResult]:
+    """Evaluate estimators on the same splits.
+
+    Parameters
+    ----------
+    holdout : Holdout
+    estimators : mapping of estimators by name
+    time_limit, weighted
+        See `Holdout.evaluate`.
+    doing : str
+        What the progress is called before the name.
+    verbose : bool, default=False
+        If True, show progress on standard error.
+
+    Returns
+    -------
+    dict of HoldoutResult
+        Without the estimators that cannot take this table, or not in time.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from frri import FURIAClassifier, RIPPERClassifier
+    >>> both = {"ripper": RIPPERClassifier(random_state=0), "furia": FURIAClassifier(random_state=0)}
+    >>> results = compare_estimators(Holdout(*load_iris(return_X_y=True)), both)
+    >>> {name: round(result.score, 2) for name, result in results.items()}
+    {'ripper': 0.92, 'furia': 0.93}
+    """
+    found = {}
+    for name, estimator in estimators.items():
+        try:
+            with Progress(f"{doing} {name}", 5.0) if verbose else nullcontext():
+                result = holdout.evaluate(estimator, time_limit=time_limit, weighted=weighted)
+        except ValueError:
+            continue
+        if result is not None:
+            found[name] = result
+    return found
+
+
+def _affordable(holdout: Holdout, names: Iterable[str]) -> list[str]:
+    """Return the names of estimators that take the weights, and a table of this size in seconds."""
+    n_samples, n_features = holdout.X.shape
+    few = n_samples * min(n_samples, MOST_SAMPLES) * n_features <= MOST_PAIRS
+    affordable = {"compact": few, "frri": few and n_samples <= MOST_SAMPLES}
+    return [
+        name
+        for name in names
+        if affordable.get(name, True)
+        and (holdout.sample_weight is None or TASKS[holdout.task][name].weights)
+    ]
+
+
+def _pick_readable(results: Mapping[str, HoldoutResult], n_samples: int) -> tuple[str, str]:
+    """Return the best classifier and its merit.
+
+    Of about equally accurate ones with at most twice the fewest rules, one in which one rule decides
+    comes first.
+    """
+    from frri.learners.frri import too_many_rules  # noqa: PLC0415 - slow to import
+
+    reached = {name: result.score for name, result in results.items()}
+    # Nearly as many rules as samples: nobody reads them.
+    terse = [n for n in results if not too_many_rules(int(results[n].n_rules), n_samples)]
+    best = max(terse or results, key=lambda name: reached[name])
+    least = max(reached[best] - CLOSE, results[best].baseline[1] + 1e-9)
+    close = [name for name in terse if reached[name] >= least] or [best]
+    fewest = min(results[name].n_rules for name in close)
+    close = [name for name in close if results[name].n_rules <= 2 * fewest]
+    chosen = min(close, key=lambda name: (name not in ONE_DECIDES, results[name].n_rules))
+    fewer = best in ONE_DECIDES or chosen not in ONE_DECIDES
+    simpler = "fewer rules" if fewer else "rules of which one decides"
+    merit = "the most accurate" if chosen == best else f"as good as {best} but with {simpler},"
+    if max(reached.values()) > reached[best]:
+        merit += " of those with few rules"
+    return chosen, merit
+
+
+def _pick_small(results: Mapping[str, HoldoutResult], n_samples: int) -> tuple[str, str]:
+    """Return the estimator with the fewest rules of about equally good ones, and its merit."""
+    del n_samples
+    best = max(results, key=lambda name: results[name].score)
+    close = [name for name in results if results[name].score >= results[best].score - CLOSE]
+    chosen = min(close, key=lambda name: results[name].n_rules)
+    merit = "the best" if chosen == best else f"as good as {best} but with fewer rules,"
+    return chosen, merit
+
+
+def _reason(results: Mapping[str, HoldoutResult], chosen: str, merit: str) -> str:
+    """Describe in one line which estimator it is, and what all reached."""
+    common, baseline = results[chosen].baseline
+    figures = {
+        name: f"{result.score:.2f} with about {result.n_rules:.0f} rules"
+        for name, result in results.items()
+    }
+    others = ", ".join(f"{name} {figures[name]}" for name in results if name != chosen)
+    beaten = max(result.score for result in results.values()) <= baseline
+    return (
+        f"Picked {chosen}, {merit} on rows not learned from: {figures[chosen]}"
+        + (f" ({others})" if others else "")
+        + (f"; nothing beats always answering {common} ({baseline:.2f})" if beaten else "")
+    )
