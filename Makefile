@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # What is not imported need not be compiled: half of the time of an installation.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test lint types imported tests thorough test-oldest coverage chromium browser bench docs gallery dist clean
+.PHONY: demo test lint types imported tests thorough test-oldest coverage chromium browser page bench docs gallery dist clean
 
 demo: $(VENV)/installed
 	$(BIN)/frri demo
@@ -58,16 +58,21 @@ coverage: browser
 	$(BIN)/python -m coverage html --quiet
 	$(BIN)/python -m coverage report
 
-# The page is tested in Chromium and with axe-core. Where they cannot be had, its tests say so: by being
+# The page is bundled with esbuild and tested in Chromium and with axe-core. Where they cannot be had, its tests say so: by being
 # skipped, in CI by failing.
 CHROMIUM := /usr/bin/chromium-headless-shell
 AXE := $(VENV)/axe/node_modules/axe-core/axe.min.js
+ESBUILD := $(VENV)/axe/node_modules/.bin/esbuild
 chromium:
 	@test -x $(CHROMIUM) || ! command -v apt-get >/dev/null || { apt-get update && { apt-get install -y chromium-headless-shell || apt-get install -y chromium; }; } || true
 
 browser: chromium $(VENV)/installed-dev
 	@test -x $(CHROMIUM) || test -x /usr/bin/chromium || $(BIN)/python -m playwright install chromium || true
-	@test -e $(AXE) || ! command -v npm >/dev/null || npm install --silent --no-fund --prefix $(VENV)/axe axe-core || true
+	@test -e $(AXE) -a -e $(ESBUILD) || ! command -v npm >/dev/null || npm install --silent --no-fund --prefix $(VENV)/axe axe-core esbuild@0.28.2 || true
+
+# The scripts and style sheets of the report page, bundled into src/frri/report/page.js and page.css.
+page: browser
+	$(BIN)/python .ci/bundle_page.py
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks

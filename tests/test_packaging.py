@@ -55,13 +55,14 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     package = {
         path.relative_to(ROOT / "src").as_posix()
         for path in (ROOT / "src" / "frri").rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and not {"__pycache__", "static"} & set(path.parts)
     }
     assert files == package
     assert {
         "frri/py.typed",
         "frri/export/evaluator.js",
-        "frri/report/static/style.css",
+        "frri/report/page.css",
+        "frri/report/page.js",
         "frri/report/template.html",
         "frri/rules/ruleset.schema.json",
     } <= files

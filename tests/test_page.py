@@ -18,7 +18,7 @@ from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, 
 from frri.fuzzy import T_NORMS
 from frri.learners.base import RuleClassifier
 from frri.report import facts, write_report
-from frri.report.headline import recognised
+from frri.report.headline import recognized
 from frri.rules.contributions import find_largest_contributor
 from frri.rules.rule_statistics import overlap
 from frri.rules.semantics import Semantics
@@ -457,7 +457,7 @@ def check_overview(page, model, X, y):
     assert found["conditions"][0] == (f"{n_conditions / len(model):.1f}" if len(model) else "0")
     accuracy = expected["performance"]["accuracy"]
     assert found["accuracy"][0] == f"{accuracy:.1%}".replace("%", " %")
-    assert found["accuracy"][1].endswith(recognised(expected))
+    assert found["accuracy"][1].endswith(recognized(expected))
     balanced = page.locator("dt", has_text="Balanced over the classes").locator("+ dd").inner_text()
     assert abs(float(balanced[:-2]) - 100 * expected["performance"]["balanced_accuracy"]) <= 0.5
     counts = np.zeros((len(model.classes), len(model.classes)), dtype=int)
@@ -697,7 +697,7 @@ def test_decisions_of_models_of_all_learners_equal_python(visit, wine):
     learners = {}
     for module in pkgutil.iter_modules(frri.learners.__path__, "frri.learners."):
         for _, thing in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
-            is_base = thing.__module__.startswith("frri.learners._")
+            is_base = thing.__module__ == "frri.learners.base"
             if issubclass(thing, RuleClassifier) and not is_base:
                 learners[thing.__name__] = thing
     assert "FRRIClassifier" in learners

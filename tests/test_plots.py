@@ -3,6 +3,7 @@
 import re
 import sys
 from dataclasses import replace
+from importlib.resources import files
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,6 @@ import pytest
 
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.learners.size_cv import SizePath
-from frri.report.bundle import page_style
 
 pytest.importorskip("matplotlib")
 
@@ -135,7 +135,7 @@ def test_importing_the_library_does_not_import_matplotlib():
 
 
 def test_classes_have_the_colours_of_the_page():
-    style = page_style()
+    style = files("frri.report").joinpath("static/style.css").read_text()
     light = style[: style.index("@media (prefers-color-scheme: dark)")]
     colours = re.findall(r"--c-\d: (#[0-9a-f]{6});", light)
     assert [colour.upper() for colour in colours] == list(plots.COLOURS[: len(colours)])

@@ -4,6 +4,8 @@ import base64
 import json
 import re
 from dataclasses import replace
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,13 +15,13 @@ from sklearn.datasets import load_wine
 from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.cli import main
 from frri.report import facts, report_html, write_report
-from frri.report.bundle import page_script
 from frri.report.encode import pack_codes, pack_flags, pack_numbers
-from frri.report.headline import opening
+from frri.report.headline import headline
 from frri.rules.contributions import find_largest_contributor
 from frri.rules.semantics import CLASSIFICATION, Support
 from frri.table import to_matrix
 
+REPORT = Path(facts.__code__.co_filename).parent
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&\u202e\u2028"
 
 
@@ -125,7 +127,7 @@ def test_where_rules_vote_the_one_with_the_largest_part_is_told():
 
 def test_the_page_opens_with_how_good_the_model_is_and_beside_what(wine, wine_facts):
     _, _, y = wine
-    said = opening(wine_facts).replace("\u00a0", " ")
+    said = headline(wine_facts).replace("\u00a0", " ")
     assert said.startswith(
         "8 rules, right on 100 % of 178 training rows (95 % interval 98 to 100);"
     )
@@ -134,7 +136,7 @@ def test_the_page_opens_with_how_good_the_model_is_and_beside_what(wine, wine_fa
     assert (f"the {fewest['n_rules']} broadest rules alone" in said) == (fewest["n_rules"] <= 4)
     assert "Rows not seen in training will be decided less well" in said
     assert said in report_html(*wine).replace("\u00a0", " ")
-    assert opening(facts(small())) == (
+    assert headline(facts(small())) == (
         "2 rules; how good they are can be told with rows whose class is known."
     )
 
@@ -345,12 +347,23 @@ def test_hostile_names_stay_text():
 
 
 def test_scripts_never_make_markup_of_texts():
-    script = page_script()
+    script = (REPORT / "page.js").read_text(encoding="utf-8")
     for dangerous in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
         assert dangerous not in script
     assert not re.search(
         r"fetch\(|XMLHttpRequest|WebSocket|https?://(?!www\.w3\.org/2000/svg)", script
     )
+
+
+def test_the_bundled_page_is_current():
+    """`make page` writes the files; where esbuild cannot be had, this is skipped."""
+    folder = Path(__file__).parents[1] / ".ci"
+    spec = spec_from_file_location("bundle_page", folder / "bundle_page.py")
+    bundle_page = module_from_spec(spec)
+    spec.loader.exec_module(bundle_page)
+    if not bundle_page.ESBUILD.exists():
+        pytest.skip("esbuild is not installed")
+    assert bundle_page.is_current()
 
 
 def many_classes(n):

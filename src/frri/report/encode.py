@@ -1,4 +1,4 @@
-"""Columns of numbers as short texts that JSON can carry and the page can unpack, to the last bit."""
+"""Columns of numbers as short strings that JSON can hold and the page can decode exactly."""
 
 import base64
 import json
@@ -13,9 +13,9 @@ Packed = dict[str, Any]
 
 
 def pack_numbers(column: Floats) -> Packed:
-    """A column of floats in the shortest of four ways, all of them exact.
+    """Encode a column of floats in the shortest of four exact ways.
 
-    These are doubles, singles, whole numbers of decimal places, and positions in a list of values.
+    These are doubles, singles, integers of decimal places, and positions in a list of values.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def pack_numbers(column: Floats) -> Packed:
 
 
 def pack_codes(codes: NDArray[np.integer]) -> Packed:
-    """Whole numbers from 0 upwards, in as few bytes each as they need.
+    """Encode integers from 0 upwards, in as few bytes each as they need.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def pack_codes(codes: NDArray[np.integer]) -> Packed:
 
 
 def pack_flags(flags: Flags) -> Packed:
-    """Which rows: as a bit per row, or as row numbers where these are fewer characters.
+    """Encode flags as a bit per sample, or as positions where these are fewer characters.
 
     Examples
     --------
@@ -72,12 +72,12 @@ def pack_flags(flags: Flags) -> Packed:
 
 
 def _decimals(column: Floats) -> Packed | None:
-    """Numbers of at most four decimal places, as most measurements are; None for others."""
+    """Encode numbers of at most four decimal places, as most measurements are; None for others."""
     if not np.isfinite(column).all() or not len(column) or np.abs(column).max() > 1e9:
         return None
     for places in range(5):
         scaled = np.round(column * 10.0**places)
-        # The quotient of two exact numbers is rounded rightly: it is what the decimals were read as.
+        # The quotient of two exact numbers is rounded correctly: it equals the decimals as read.
         if (
             np.array_equal(scaled / 10.0**places, column)
             and not np.signbit(column[column == 0]).any()

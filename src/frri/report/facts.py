@@ -1,8 +1,8 @@
-"""Everything the page shows, as plain JSON values: what a model is and what it does on a table."""
+"""Everything that the page shows, as plain JSON values: a model and its behavior on a table."""
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
 
@@ -33,19 +33,21 @@ from frri.table.targets import check_quantities
 
 SUPPORTED = Support("The report", "print the rules instead")
 
-# Rows embedded in a page, at most, and the characters that they and all else known may take together.
+# Rows embedded in a page, at most, and the characters of all facts together.
 MAX_ROWS = 5_000
 MAX_CHARACTERS = 1_550_000
-# However large the model, as many rows are embedded as it takes to try something.
+# Rows that are embedded however large the model is.
 MIN_ROWS = 50
-# Characters that a row takes beside its values and its covers: class, decision, rule, place on the map.
+# Characters of a row besides its values and covers: class, decision, rule, place on the map.
 PER_ROW = 20
-# Characters of a row's name.
+# Characters of the name of a row.
 LONGEST_NAME = 60
-# Rows and repetitions that are enough to rank attributes, and rows x rules x attributes that may take.
+# Rows and repetitions that are enough to rank features, and the limit of rows x rules x features.
 ENOUGH_ROWS = 1_000
 REPEATS = 3
 EFFORT = 3_000_000
+# Merging compares all pairs of rules repeatedly, and nobody opens more than this one by one.
+MOST_RULES = 60
 
 
 def facts(
@@ -58,35 +60,38 @@ def facts(
     seed: int = 0,
     stability: Any = None,
 ) -> dict[str, Any]:
-    """What a model is, what its rules cover and how well they decide.
+    """Describe a model, the coverage of its rules and the quality of its decisions.
 
     Parameters
     ----------
     ruleset : RuleSet
     X : array-like or data frame, optional
-        Rows to show the rules on. Statistics are of all of them; when there are more than `max_rows`
-        (or wide ones), a random sample of them is embedded.
+        Samples to show the rules on. Statistics are of all of them; when there are more than
+        `max_rows` (or wide ones), a random subset is embedded.
     y : array-like, optional
         Their classes, or their numbers.
     max_rows : int, default=5000
+        Maximum number of embedded samples.
     names : sequence, optional
-        What the rows are called, one name per row; by default they are numbered.
+        Names of the samples; by default they are numbered.
     seed : int, default=0
-        Decides the sample and the shuffling behind the importance of attributes.
+        Random seed of the subset and of the permutation importance.
     stability : Stability, optional
-        What `frri.compare.stability` found out about these rules.
+        Result of `frri.compare.stability` for these rules.
 
     Returns
     -------
     dict
-        Plain JSON values: `model` (as `RuleSet.to_dict`), `overview`, `attributes`, `rules` and, with
-        data, `data`, `performance`, `curve` and `merged`; these are None where nothing is known, and so are `path`
-        (what so many rules are worth) and `stability`. Where numbers are predicted, `numbers` says where they begin and end, and their levels stand for classes.
+        Plain JSON values: `model` (as `RuleSet.to_dict`), `overview`, `attributes`, `rules` and,
+        with data, `data`, `performance`, `curve` and `merged`; these are None where unknown, and so
+        are `path` (the sizes tried in cross-validation) and `stability`. In regression, `numbers`
+        has the range of the numbers, and their levels take the place of classes.
 
     Examples
     --------
     >>> from frri import Attribute, NumericCondition, Rule
-    >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a", 0, 9),), (0, 1))
+    >>> rule = Rule((NumericCondition.below("a", 3),), 0)
+    >>> rules = RuleSet((rule,), (Attribute("a", 0, 9),), (0, 1))
     >>> found = facts(rules, [[1], [2], [4]], [0, 1, 1])
     >>> found["rules"][0]["support"], found["rules"][0]["precision"]
     ([1, 1], 0.5)
@@ -95,78 +100,51 @@ def facts(
     """
     SUPPORTED.require(ruleset.semantics)
     table = _read(ruleset, X, y)
-    numbers = None
-    coloured = coloured_classes(np.array(ruleset.class_counts))
+    colored, numbers = coloured_classes(np.array(ruleset.class_counts)), None
     if ruleset.task == "regression":
-        coloured = list(range(N_LEVELS))
-        numbers = number_scale(ruleset, None) if table is None else table.predicted["scale"]
+        colored = list(range(N_LEVELS))
+        numbers = number_scale(ruleset, None) if table is None else table.scale
     result: dict[str, Any] = {
         "frri": __version__,
         "model": ruleset.to_dict(),
-        "coloured": coloured,
+        "coloured": colored,
         "numbers": numbers,
         "overview": _overview(ruleset, table),
-        "attributes": _attributes(ruleset, table, coloured),
-        "rules": [_known(rule.statistics) for rule in ruleset],
+        "attributes": _attributes(ruleset, table, colored),
+        "rules": [_statistics(rule.statistics) for rule in ruleset],
         "data": None,
         "performance": None,
         "curve": None,
         "merged": None,
-        "path": size_path(ruleset.about),
-        "stability": returning(ruleset, stability),
+        "path": _size_path(ruleset.about),
+        "stability": _stability(ruleset, stability),
     }
-    if table is None:
-        return result
-    room = MAX_CHARACTERS - len(json.dumps(result)) - len(str(ruleset))
-    given = _names(names, len(table))
-    if given is not None:
-        room -= len(json.dumps(given)) * min(max_rows, len(table)) // len(table)
-    sample = _sample(table, max_rows, room, len(ruleset), seed)
-    rows = EncodedTable(table.matrix[sample], ruleset.attributes)
-    covers = ruleset.covers(rows)
-    result["rules"] = _rules(ruleset, table, sample, covers)
-    result["data"] = _data(table, sample)
-    plane = principal_plane(table.matrix[sample], ruleset.attributes)
-    result["data"]["plane"] = (
-        None if plane is None else [pack_numbers(column.round(4)) for column in plane.T]
-    )
-    result["data"]["names"] = None if given is None else [given[i] for i in sample]
-    lost = None
-    order = np.random.default_rng(seed).permutation(len(sample))
-    shuffled = sample[order]
-    _add_answers(ruleset, table, sample, result)
-    truth = table.truth
-    if truth is not None:
-        result["curve"] = measure_by_size(
-            ruleset, table.matrix[shuffled], truth[shuffled], covers[order]
-        )
-        mixed = _mixed(ruleset, shuffled)
-        lost = _importances(ruleset, table.matrix[mixed], truth[mixed], seed)
-        if numbers is None:
-            result["merged"] = merged_rules(ruleset, rows, truth[sample])
-    for attribute in result["attributes"]:
-        attribute["importance"] = None if lost is None else lost[attribute["name"]]
+    if table is not None:
+        given = _names(names, len(table))
+        room = MAX_CHARACTERS - len(json.dumps(result)) - len(str(ruleset))
+        if given is not None:
+            room -= len(json.dumps(given)) * min(max_rows, len(table)) // len(table)
+        sample = _sample(table, max_rows, room, len(ruleset), seed)
+        _add_data(result, ruleset, table, sample, seed)
+        result["data"]["names"] = None if given is None else [given[i] for i in sample]
     return result
 
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """Checked, encoded rows and the positions of their classes, or the levels of their numbers.
+    """Checked, encoded samples with their classes, or with their numbers.
 
-    Columns that no rule looks at need not be `there`. Of numbers, `predicted` has the `truth` (or None), the
-    `answers` and the `scale` of both.
+    Features that no rule uses need not be `present`. In regression `classes` are the levels of the
+    true numbers, and there are `answers` and the `scale` of both.
     """
 
     matrix: Floats
-    there: Collection[str]
-    classes: Positions | None
-    statistics: tuple[RuleStatistics, ...] | None
-    predicted: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def truth(self) -> NDArray[Any] | None:
-        """The true numbers, or the positions of the true classes."""
-        return self.predicted["truth"] if self.predicted else self.classes
+    present: Collection[str]
+    classes: Positions | None = None
+    truth: NDArray[Any] | None = None
+    statistics: tuple[RuleStatistics, ...] | None = None
+    answers: Floats | None = None
+    scale: dict[str, Any] | None = None
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -179,42 +157,35 @@ def _read(ruleset: RuleSet, X: Any, y: Any) -> _Table | None:
         return None
     names = column_names(Records.of(plain_table(X)))
     every = [attribute.name for attribute in ruleset.attributes]
-    there = frozenset(every if names is None else names)
-    matrix = to_matrix(X, ruleset.attributes, there.union(ruleset.used_attributes))
+    present = frozenset(every if names is None else names)
+    matrix = to_matrix(X, ruleset.attributes, present.union(ruleset.used_attributes))
     if not len(matrix):
         raise ValueError("The table has no rows; give one with rows, or none at all.")
+    table = EncodedTable(matrix, ruleset.attributes)
     if ruleset.task == "regression":
-        return _read_numbers(ruleset, matrix, there, y)
+        answers = ruleset.predict(table)
+        if y is None:
+            scale = number_scale(ruleset, answers)
+            return _Table(matrix, present, answers=answers, scale=scale)
+        truth = check_quantities(np.asarray(y), ruleset.target)
+        if truth.shape != answers.shape:
+            raise ValueError(f"Expected {len(matrix)} numbers, one per row, got {len(truth)}.")
+        scale = number_scale(ruleset, truth)
+        levels = levels_of(truth, scale["edges"])
+        return _Table(matrix, present, levels, truth, answers=answers, scale=scale)
     if y is None:
-        return _Table(matrix, there, None, None)
+        return _Table(matrix, present)
     classes = class_positions(ruleset, y, len(matrix))
-    known = None
-    if STATISTICS.accepts(ruleset.semantics):
-        known = ruleset.statistics(EncodedTable(matrix, ruleset.attributes), y)
-    return _Table(matrix, there, classes, known)
-
-
-def _read_numbers(ruleset: RuleSet, matrix: Floats, there: Collection[str], y: Any) -> _Table:
-    answers = ruleset.predict(EncodedTable(matrix, ruleset.attributes))
-    if y is None:
-        scale = number_scale(ruleset, answers)
-        known = {"truth": None, "answers": answers, "scale": scale}
-        return _Table(matrix, there, None, None, known)
-    truth = check_quantities(np.asarray(y), ruleset.target)
-    if truth.shape != answers.shape:
-        raise ValueError(f"Expected {len(matrix)} numbers, one per row, got {len(truth)}.")
-    scale = number_scale(ruleset, truth)
-    levels = levels_of(truth, scale["edges"])
-    known = {"truth": truth, "answers": answers, "scale": scale}
-    return _Table(matrix, there, levels, None, known)
+    known = ruleset.statistics(table, y) if STATISTICS.accepts(ruleset.semantics) else None
+    return _Table(matrix, present, classes, classes, known)
 
 
 def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
     about = About(ruleset.about).plain()
     learner, version = about.pop("learner", None), about.pop("frri", None)
     proof = about.pop("selection", None)
-    for said_elsewhere in ("rows", "columns", "log", "intervals", "path"):
-        about.pop(said_elsewhere, None)
+    for shown_elsewhere in ("rows", "columns", "log", "intervals", "path"):
+        about.pop(shown_elsewhere, None)
     return {
         "learner": None if learner is None else str(learner),
         "version": None if version is None else str(version),
@@ -228,17 +199,16 @@ def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
 
 
 def _n_training(ruleset: RuleSet) -> float | None:
-    """How many rows the rules were learned from; a count of 1 for every class stands for unknown."""
+    """Return the number of training samples; None where every class has a count of 1 or none."""
     if ruleset.task == "regression":
         rows = ruleset.about.get("rows")
         return rows if isinstance(rows, (int, float)) else None
-    if all(count == 1 for count in ruleset.class_counts):
-        return None
-    return sum(ruleset.class_counts)
+    counts = ruleset.class_counts
+    return None if all(count == 1 for count in counts) else sum(counts)
 
 
 def _is_training(ruleset: RuleSet, table: _Table | None) -> bool | None:
-    """Whether the rows are those of the training, None where there is no telling."""
+    """Return whether the samples are those of the training, None where it is unknown."""
     if table is None or table.classes is None or not ruleset.classes or not len(ruleset):
         return None
     if any(rule.statistics is None for rule in ruleset):
@@ -248,11 +218,11 @@ def _is_training(ruleset: RuleSet, table: _Table | None) -> bool | None:
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> list[list[str]]:
-    """Nested settings as pairs of texts; what was not set is left out."""
+    """Return nested settings as pairs of strings; those that were not set are left out."""
     pairs = []
     for key, value in settings.items():
         if isinstance(value, Mapping):
-            # "parameters" is where learners keep what they were called with: not worth saying.
+            # The key under which estimators keep their parameters is not worth showing.
             inner = prefix if key in {"parameters", "settings"} else f"{prefix}{key} "
             pairs.extend(_flat(value, inner))
         elif value is not None:
@@ -260,10 +230,8 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> list[list[str]]:
     return pairs
 
 
-def _attributes(
-    ruleset: RuleSet, table: _Table | None, coloured: list[int]
-) -> list[dict[str, Any]]:
-    """In how many rules each attribute is used, and the distribution of its values."""
+def _attributes(ruleset: RuleSet, table: _Table | None, colored: list[int]) -> list[dict[str, Any]]:
+    """Return the number of rules that use each feature, and the distribution of its values."""
     used = [name for rule in ruleset for name in rule.attributes]
     described: list[dict[str, Any]] = [
         {
@@ -277,253 +245,45 @@ def _attributes(
     ]
     if table is None:
         return described
-    n_series = len(coloured) + (len(coloured) < len(ruleset.classes))
-    series_of = np.full(max(len(ruleset.classes), n_series), n_series - 1)
-    series_of[coloured] = np.arange(len(coloured))
-    if table.classes is None:
-        n_series, series = 1, np.zeros(len(table), dtype=np.intp)
-    else:
+    n_series, series = 1, np.zeros(len(table), dtype=np.intp)
+    if table.classes is not None:
+        n_series = len(colored) + (len(colored) < len(ruleset.classes))
+        series_of = np.full(max(len(ruleset.classes), n_series), n_series - 1)
+        series_of[colored] = np.arange(len(colored))
         series = series_of[table.classes]
     for j, attribute in enumerate(ruleset.attributes):
-        if attribute.name not in table.there:
-            continue
-        column = table.matrix[:, j]
-        described[j]["missing"] = int(np.isnan(column).sum())
-        described[j]["histogram"] = histogram(attribute, column, series, n_series)
+        if attribute.name in table.present:
+            column = table.matrix[:, j]
+            described[j]["missing"] = int(np.isnan(column).sum())
+            described[j]["histogram"] = histogram(attribute, column, series, n_series)
     return described
 
 
-def _rules(
-    ruleset: RuleSet, table: _Table, sample: Positions, covers: Flags
-) -> list[dict[str, Any]]:
-    """Statistics of each rule on all rows, and what it covers among the embedded ones."""
-    once = covers.sum(axis=1) == 1
-    described = []
-    for r in range(len(ruleset)):
-        covered = covers[:, r]
-        content = _known(None if table.statistics is None else table.statistics[r])
-        content |= {"n_rows": len(table), "covers": pack_flags(covered)}
-        if table.statistics is None:
-            # Without labels: coverage in the embedded rows, nothing about classes.
-            content["covered"] = int(covered.sum())
-            content["n_rows"] = len(sample)
-            content["alone"] = int((covered & once).sum())
-        described.append(content)
-    return described
+def _statistics(known: RuleStatistics | None) -> dict[str, Any]:
+    keys = ("covered", "support", "precision", "lift", "alone")
+    found = {key: getattr(known, key, None) for key in keys}
+    return found if known is None else found | {"support": list(known.support)}
 
 
-def _known(known: RuleStatistics | None) -> dict[str, Any]:
-    if known is None:
-        return {"covered": None, "support": None, "precision": None, "lift": None, "alone": None}
-    return {
-        "covered": known.covered,
-        "support": list(known.support),
-        "precision": known.precision,
-        "lift": known.lift,
-        "alone": known.alone,
-    }
-
-
-def _mixed(ruleset: RuleSet, shuffled: Positions) -> Positions:
-    """As many of the embedded rows as attributes can be ranked on within seconds."""
-    used = {name for rule in ruleset for name in rule.attributes}
-    affordable = EFFORT // max(len(ruleset) * len(used), 1)
-    return shuffled[: min(ENOUGH_ROWS, max(affordable, 100))]
-
-
-def _importances(
-    ruleset: RuleSet, matrix: Floats, truth: NDArray[Any], seed: int
-) -> dict[str, float]:
-    """What the accuracy, or R squared, loses without each attribute."""
-    labels = label_array(ruleset.classes)[truth] if ruleset.classes else truth
-    table = EncodedTable(matrix, ruleset.attributes)
-    found = permutation_importance(ruleset, table, labels, repeats=REPEATS, seed=seed)
-    return {one.attribute: one.drop for one in found}
-
-
-def _sample(table: _Table, max_rows: int, room: int, n_rules: int, seed: int) -> Positions:
-    """The rows to embed, ascending: as many as allowed and as fit."""
-    if max_rows < 1:
-        raise ValueError(f"max_rows must be 1 or more, got {max_rows}.")
-    random = np.random.default_rng(seed)
-    n_rows = min(len(table), max_rows)
-    chosen = np.sort(random.choice(len(table), n_rows, replace=False))
-    packed = [pack_numbers(column) for column in table.matrix[chosen].T]
-    # A rule's cover takes a bit per row at most, in characters of six bits.
-    needed = n_rows * (n_rules / 6 + PER_ROW) + len(json.dumps(packed))
-    if needed > room:
-        n_rows = min(n_rows, max(MIN_ROWS, int(n_rows * max(room, 0) / needed)))
-        chosen = np.sort(random.choice(chosen, n_rows, replace=False))
-    return chosen
-
-
-def _names(names: Any, n_rows: int) -> list[str] | None:
-    """The names of all rows, cut where they are too long to be shown."""
-    if names is None:
-        return None
-    given = [str(name)[:LONGEST_NAME] for name in names]
-    if len(given) != n_rows:
-        raise ValueError(f"Expected {n_rows} names, one per row, got {len(given)}.")
-    return given
-
-
-def _data(table: _Table, sample: Positions) -> dict[str, Any]:
-    sampled = len(sample) < len(table)
-    return {
-        "n_rows": len(table),
-        "n_embedded": len(sample),
-        "sampled": sampled,
-        "rows": pack_codes(sample) if sampled else None,
-        "columns": [pack_numbers(column) for column in table.matrix[sample].T],
-        "classes": None if table.classes is None else pack_codes(table.classes[sample]),
-    }
-
-
-def _add_answers(
-    ruleset: RuleSet, table: _Table, sample: Positions, result: dict[str, Any]
-) -> None:
-    """What is decided or predicted about the rows, by which rules, and how well."""
-    decision = ruleset.decide(EncodedTable(table.matrix, ruleset.attributes))
-    deciding = deciding_rules(decision)
-    # Rules from 1, so that 0 is left for "none".
-    result["data"]["deciding"] = pack_codes(deciding[sample] + 1)
-    right = None
-    if table.predicted:
-        _add_predicted(table, sample, result)
-    else:
-        _add_decided(ruleset, table, decision, sample, result)
-        right = None if table.classes is None else decision.index == table.classes
-    decides = decided_rows(len(ruleset), deciding, right)
-    for known, rows in zip(result["rules"], decides, strict=True):
-        known["decides"] = rows
-
-
-def _add_decided(
-    ruleset: RuleSet, table: _Table, decision: Decision, sample: Positions, result: dict[str, Any]
-) -> None:
-    classes, decided = table.classes, decision.index
-    result["data"] |= {"class_counts": None, "decided": pack_codes(decided[sample])}
-    if classes is not None:
-        counts = np.bincount(classes, minlength=len(ruleset.classes))
-        result["data"]["class_counts"] = counts.tolist()
-        result["performance"] = {
-            "accuracy": accuracy(classes, decided),
-            "balanced_accuracy": balanced_accuracy(classes, decided),
-            "confusion": confusion(classes, decided),
-        } | beside(ruleset, classes, decided, int(decision.silent.sum()))
-
-
-def _add_predicted(table: _Table, sample: Positions, result: dict[str, Any]) -> None:
-    truth, answers = table.truth, table.predicted["answers"]
-    result["data"] |= {
-        "truth": None if truth is None else pack_numbers(truth[sample]),
-        "answers": pack_numbers(answers[sample]),
-        "decided": pack_codes(levels_of(answers[sample], table.predicted["scale"]["edges"])),
-    }
-    if truth is not None:
-        result["performance"] = asdict(measure_regression(truth, answers))
-
-
-# Merging compares all pairs of rules again and again, and more than this nobody opens one by one.
-MOST_RULES = 60
-
-
-def merged_rules(
-    ruleset: RuleSet, table: EncodedTable, classes: Positions
-) -> list[dict[str, Any]] | None:
-    """The roots of `RuleSet.hierarchy`, each with what is below it; None where nothing can be merged.
-
-    Parameters
-    ----------
-    ruleset : RuleSet
-    table : EncodedTable
-        Rows.
-    classes : ndarray of int
-        The positions of their classes.
-
-    Returns
-    -------
-    list of dict or None
-        Each with its sentence (`text`), the position of its class (`class`), how many rows it covers
-        (`covered`) and which share of them rightly (`precision`), the positions of the `rules` that it
-        stands for, and its `children`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from frri import Attribute, NumericCondition, Rule
-    >>> conditions = NumericCondition.below("a", 3), NumericCondition.below("a", 4)
-    >>> rules = RuleSet(tuple(Rule((c,), 0) for c in conditions), (Attribute("a", 0, 9),), (0, 1))
-    >>> table = EncodedTable(np.arange(9.0).reshape(-1, 1), rules.attributes)
-    >>> (root,) = merged_rules(rules, table, (np.arange(9) > 3).astype(int))
-    >>> root["text"], root["covered"], root["precision"], root["rules"]
-    ('IF a < 4 THEN class = 0', 4, 1.0, [0, 1])
-    """
-    if len(ruleset) > MOST_RULES or not MERGEABLE.accepts(ruleset.semantics):
-        return None
-    tree = ruleset.hierarchy(table, label_array(ruleset.classes)[classes])
-    if not any(root.children for root in tree.roots):
-        return None
-    return [_node(tree, root) for root in tree.roots]
-
-
-def _node(tree: Hierarchy, node: RuleNode) -> dict[str, Any]:
-    """What is shown, and no more of `Hierarchy.to_dict`: a page is mailed."""
-    return {
-        "text": rule_sentence(tree.ruleset, node.rule),
-        "class": tree.ruleset.classes.index(node.rule.consequent),
-        "covered": round(node.covered),
-        "precision": node.precision,
-        "rules": list(node.rules),
-        "children": [_node(tree, child) for child in node.children],
-    }
-
-
-def size_path(about: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The sizes that were tried in cross-validation, if a model says so; a file may say anything.
-
-    Examples
-    --------
-    >>> path = {"sizes": [2, 5], "scores": [0.7, 0.8], "errors": [0.02, 0.01], "chosen": 5, "measure": "R2"}
-    >>> size_path({"path": path}) == path
-    True
-    >>> size_path({"path": {"sizes": [2]}}) is size_path({}) is None
-    True
-    """
+def _size_path(about: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the sizes tried in cross-validation if a model has them; a file may hold anything."""
     path = about.get("path")
     if not isinstance(path, Mapping):
         return None
-    lists = [path.get(key) for key in ("sizes", "scores", "errors")]
-    if not all(isinstance(one, list | tuple) and one for one in lists):
+    found = {}
+    for key in ("sizes", "scores", "errors"):
+        values = path.get(key)
+        if not isinstance(values, list | tuple) or not values:
+            return None
+        found[key] = [v for v in values if isinstance(v, int | float) and isfinite(v)]
+    lengths = {len(path["sizes"]), *map(len, found.values())}
+    if len(lengths) > 1 or path.get("chosen") not in found["sizes"]:
         return None
-    numbers = [[one for one in each if _is_number(one)] for each in lists if each is not None]
-    sizes, scores, errors = numbers
-    if not len(sizes) == len(scores) == len(errors) == len(path["sizes"]):
-        return None
-    if path.get("chosen") not in sizes:
-        return None
-    return {
-        "sizes": sizes,
-        "scores": scores,
-        "errors": errors,
-        "chosen": path["chosen"],
-        "measure": str(path.get("measure", "score")),
-    }
+    return {**found, "chosen": path["chosen"], "measure": str(path.get("measure", "score"))}
 
 
-def returning(ruleset: RuleSet, stability: Any) -> dict[str, Any] | None:
-    """For each rule the share of the resamples in which it came back.
-
-    Parameters
-    ----------
-    ruleset : RuleSet
-    stability : Stability or None
-        Of these very rules.
-
-    Examples
-    --------
-    >>> returning(RuleSet((), (), (0, 1)), None)
-    """
+def _stability(ruleset: RuleSet, stability: Any) -> dict[str, Any] | None:
+    """Return for each rule the fraction of the resamples in which it was found again."""
     if stability is None:
         return None
     if len(stability.returns) != len(ruleset) or stability.ruleset != ruleset:
@@ -538,26 +298,143 @@ def returning(ruleset: RuleSet, stability: Any) -> dict[str, Any] | None:
     }
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and isfinite(value)
+def _names(names: Any, n_rows: int) -> list[str] | None:
+    """Return the names of all samples, cut to the length that is shown."""
+    if names is None:
+        return None
+    given = [str(name)[:LONGEST_NAME] for name in names]
+    if len(given) != n_rows:
+        raise ValueError(f"Expected {n_rows} names, one per row, got {len(given)}.")
+    return given
 
 
-def deciding_rules(decision: Decision) -> Positions:
-    """The rule that decides about each row or carries its answer, -1 where none does.
+def _sample(table: _Table, max_rows: int, room: int, n_rules: int, seed: int) -> Positions:
+    """Return the samples to embed, ascending: as many as allowed and as fit."""
+    if max_rows < 1:
+        raise ValueError(f"max_rows must be 1 or more, got {max_rows}.")
+    random = np.random.default_rng(seed)
+    n_rows = min(len(table), max_rows)
+    chosen = np.sort(random.choice(len(table), n_rows, replace=False))
+    packed = [pack_numbers(column) for column in table.matrix[chosen].T]
+    # The cover of a rule takes a bit per sample at most, in characters of six bits.
+    needed = n_rows * (n_rules / 6 + PER_ROW) + len(json.dumps(packed))
+    if needed > room:
+        n_rows = min(n_rows, max(MIN_ROWS, int(n_rows * max(room, 0) / needed)))
+        chosen = np.sort(random.choice(chosen, n_rows, replace=False))
+    return chosen
 
-    Examples
-    --------
-    >>> from frri import Attribute, NumericCondition, Rule
-    >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a", 0, 9),), (0, 1))
-    >>> deciding_rules(rules.decide([[1.0], [4.0]]))
-    array([ 0, -1])
-    """
-    carrying = find_largest_contributor(decision.ruleset, decision.matrix)
-    return np.where(decision.silent, -1, decision.deciding) if carrying is None else carrying
+
+def _add_data(
+    result: dict[str, Any], ruleset: RuleSet, table: _Table, sample: Positions, seed: int
+) -> None:
+    """Add all facts that need samples."""
+    matrix = table.matrix[sample]
+    rows = EncodedTable(matrix, ruleset.attributes)
+    covers = ruleset.covers(rows)
+    plane = principal_plane(matrix, ruleset.attributes)
+    sampled = len(sample) < len(table)
+    result["data"] = {
+        "n_rows": len(table),
+        "n_embedded": len(sample),
+        "sampled": sampled,
+        "rows": pack_codes(sample) if sampled else None,
+        "columns": [pack_numbers(column) for column in matrix.T],
+        "classes": None if table.classes is None else pack_codes(table.classes[sample]),
+        "plane": None if plane is None else [pack_numbers(one.round(4)) for one in plane.T],
+    }
+    result["rules"] = _rules(table, covers)
+    _add_decisions(result, ruleset, table, sample)
+    if table.truth is None:
+        return
+    order = np.random.default_rng(seed).permutation(len(sample))
+    shuffled = sample[order]
+    result["curve"] = measure_by_size(
+        ruleset, table.matrix[shuffled], table.truth[shuffled], covers[order]
+    )
+    lost = _importances(ruleset, table, shuffled, seed)
+    for attribute in result["attributes"]:
+        attribute["importance"] = lost[attribute["name"]]
+    if ruleset.task != "regression":
+        result["merged"] = merged_rules(ruleset, rows, table.truth[sample])
 
 
-def decided_rows(n_rules: int, deciding: Positions, right: Flags | None) -> list[dict[str, Any]]:
-    """For each rule how many rows it decides, and how many of them rightly, with an interval.
+def _rules(table: _Table, covers: Flags) -> list[dict[str, Any]]:
+    """Return statistics of each rule on all samples, and its cover of the embedded ones."""
+    once = covers.sum(axis=1) == 1
+    described = []
+    for r, cover in enumerate(covers.T):
+        if table.statistics is None:
+            # Coverage of the embedded samples, nothing about classes.
+            content = _statistics(None) | {
+                "covered": int(cover.sum()),
+                "alone": int((cover & once).sum()),
+                "n_rows": len(covers),
+            }
+        else:
+            content = _statistics(table.statistics[r]) | {"n_rows": len(table)}
+        described.append(content | {"covers": pack_flags(cover)})
+    return described
+
+
+def _importances(
+    ruleset: RuleSet, table: _Table, shuffled: Positions, seed: int
+) -> dict[str, float]:
+    """Return the loss of accuracy, or of R squared, without each feature."""
+    assert table.truth is not None  # noqa: S101
+    affordable = EFFORT // max(len(ruleset) * len(ruleset.used_attributes), 1)
+    chosen = shuffled[: min(ENOUGH_ROWS, max(affordable, 100))]
+    truth = table.truth[chosen]
+    labels = label_array(ruleset.classes)[truth] if ruleset.classes else truth
+    rows = EncodedTable(table.matrix[chosen], ruleset.attributes)
+    found = permutation_importance(ruleset, rows, labels, repeats=REPEATS, seed=seed)
+    return {one.attribute: one.drop for one in found}
+
+
+def _add_decisions(
+    result: dict[str, Any], ruleset: RuleSet, table: _Table, sample: Positions
+) -> None:
+    """Add the decisions or predictions, the rules that make them, and their quality."""
+    decision = ruleset.decide(EncodedTable(table.matrix, ruleset.attributes))
+    deciding = _deciding_rules(decision)
+    data, correct = result["data"], None
+    # Rules from 1; 0 is none.
+    data["deciding"] = pack_codes(deciding[sample] + 1)
+    if table.answers is not None and table.scale is not None:
+        truth, answers = table.truth, table.answers
+        data["truth"] = None if truth is None else pack_numbers(truth[sample])
+        data["answers"] = pack_numbers(answers[sample])
+        data["decided"] = pack_codes(levels_of(answers[sample], table.scale["edges"]))
+        if truth is not None:
+            result["performance"] = asdict(measure_regression(truth, answers))
+    else:
+        classes, decided = table.classes, decision.index
+        data |= {"class_counts": None, "decided": pack_codes(decided[sample])}
+        if classes is not None:
+            correct = decided == classes
+            counts = np.bincount(classes, minlength=len(ruleset.classes))
+            data["class_counts"] = counts.tolist()
+            result["performance"] = {
+                "accuracy": accuracy(classes, decided),
+                "balanced_accuracy": balanced_accuracy(classes, decided),
+                "confusion": confusion(classes, decided),
+                "interval": list(wilson(int(correct.sum()), len(classes))),
+                "always": _majority_baseline(ruleset, classes),
+                "uncovered": int(decision.silent.sum()),
+            }
+    for known, rows in zip(
+        result["rules"], decided_rows(len(ruleset), deciding, correct), strict=True
+    ):
+        known["decides"] = rows
+
+
+def _deciding_rules(decision: Decision) -> Positions:
+    """Return the rule that decides about each sample or contributes most, -1 where none does."""
+    largest = find_largest_contributor(decision.ruleset, decision.matrix)
+    return np.where(decision.silent, -1, decision.deciding) if largest is None else largest
+
+
+def decided_rows(n_rules: int, deciding: Positions, correct: Flags | None) -> list[dict[str, Any]]:
+    """Count the samples that each rule decides, and the correct ones with an interval.
 
     Examples
     --------
@@ -568,35 +445,53 @@ def decided_rows(n_rules: int, deciding: Positions, right: Flags | None) -> list
     for r in range(n_rules):
         own = deciding == r
         rows = int(own.sum())
-        if right is None:
-            found.append({"rows": rows, "right": None, "interval": None})
-            continue
-        hits = int(right[own].sum())
-        found.append(
-            {"rows": rows, "right": hits, "interval": list(wilson(hits, rows)) if rows else None}
-        )
+        hits = None if correct is None else int(correct[own].sum())
+        interval = list(wilson(hits, rows)) if rows and hits is not None else None
+        found.append({"rows": rows, "right": hits, "interval": interval})
     return found
 
 
-def beside(
-    ruleset: RuleSet, classes: Positions, decided: Positions, uncovered: int
-) -> dict[str, Any]:
-    """How sure the accuracy is, what always answering the commonest class would reach, rows without a rule.
-
-    Examples
-    --------
-    >>> rules = RuleSet((), (), ("no", "yes"), class_counts=(1, 2))
-    >>> found = beside(rules, np.array([1, 1, 0]), np.array([1, 1, 1]), 3)
-    >>> found["always"], [round(end, 2) for end in found["interval"]]
-    ([1, 0.666...], [0.21, 0.94])
-    """
-    commonest = int(np.argmax(ruleset.class_counts))
+def _majority_baseline(ruleset: RuleSet, classes: Positions) -> list[Any]:
+    """Return the majority class of the training, or else of the samples, and its accuracy."""
+    majority = int(np.argmax(ruleset.class_counts))
     if len(set(ruleset.class_counts)) == 1:
-        # Nothing is known about training, or the classes are level: the rows tell.
-        commonest = int(np.bincount(classes, minlength=len(ruleset.classes)).argmax())
-    hits = int((classes == decided).sum())
+        majority = int(np.bincount(classes, minlength=len(ruleset.classes)).argmax())
+    return [majority, float((classes == majority).mean())]
+
+
+def merged_rules(
+    ruleset: RuleSet, table: EncodedTable, classes: Positions
+) -> list[dict[str, Any]] | None:
+    """Return the roots of `RuleSet.hierarchy` with their children; None if nothing can be merged.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    table : EncodedTable
+    classes : ndarray of int
+        Positions of the classes of the samples.
+
+    Returns
+    -------
+    list of dict or None
+        Each with its sentence (`text`), the position of its class (`class`), the number of samples
+        that it covers (`covered`) and their fraction of that class (`precision`), the positions of
+        the `rules` that it replaces, and its `children`.
+    """
+    if len(ruleset) > MOST_RULES or not MERGEABLE.accepts(ruleset.semantics):
+        return None
+    tree = ruleset.hierarchy(table, label_array(ruleset.classes)[classes])
+    if not any(root.children for root in tree.roots):
+        return None
+    return [_node(tree, root) for root in tree.roots]
+
+
+def _node(tree: Hierarchy, node: RuleNode) -> dict[str, Any]:
     return {
-        "interval": list(wilson(hits, len(classes))),
-        "always": [commonest, float((classes == commonest).mean())],
-        "uncovered": uncovered,
+        "text": rule_sentence(tree.ruleset, node.rule),
+        "class": tree.ruleset.classes.index(node.rule.consequent),
+        "covered": round(node.covered),
+        "precision": node.precision,
+        "rules": list(node.rules),
+        "children": [_node(tree, child) for child in node.children],
     }

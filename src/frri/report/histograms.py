@@ -1,4 +1,4 @@
-"""How the values of each attribute are distributed, class by class: the background of the page's bars."""
+"""Distributions of the values of a feature by class, and levels of numbers in place of classes."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ MOST_CATEGORIES = 60
 
 
 def coloured_classes(counts: Floats) -> list[int]:
-    """Positions of the classes with a colour of their own: all, or the largest ones, in their order.
+    """Return the classes with a color of their own: all, or the largest ones, in their order.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def coloured_classes(counts: Floats) -> list[int]:
 def histogram(
     attribute: Attribute, column: Floats, series: Positions, n_series: int
 ) -> dict[str, Any] | None:
-    """Rows per bin and series; None where there is nothing to draw.
+    """Count samples per bin and series; None where there is nothing to draw.
 
     Parameters
     ----------
@@ -71,33 +71,34 @@ def histogram(
     return {"low": float(low), "high": float(high), "counts": counts.tolist()}
 
 
-# Levels from low to high: each is a colour, as a class is.
+# Levels from low to high: each has a color, like a class.
 N_LEVELS = 5
-# Contributions below this share of the largest one count as neither up nor down; beyond the other, as strong.
+# Fractions of the largest contribution below which one is neutral, and above which it is strong.
 SMALL, STRONG = 0.05, 1 / 3
 
 
 def number_scale(ruleset: RuleSet, numbers: Floats | None) -> dict[str, Any]:
-    """Where numbers begin and end, and where one level ends and the next begins.
+    """Return the range of numbers, and the edges between their levels.
 
     Parameters
     ----------
     ruleset : RuleSet
-        Of rules that predict numbers.
+        A regression model.
     numbers : ndarray of float64 or None
-        The true numbers of rows, or else those predicted; a fifth of them is on each level. Without any,
-        what the rules can say stands for them.
+        True numbers of samples, or else those predicted; a fifth of them is on each level. Without
+        any, the numbers that the rules can predict.
 
     Returns
     -------
     dict
-        `low`, `high`, `edges` between levels of numbers, and `said`, those between levels of what rules say:
-        the same for numbers, and around 0 for contributions.
+        `low`, `high`, `edges` between levels of numbers, and `said`, the edges between levels of
+        the numbers of rules: the same ones, or edges around 0 for contributions.
 
     Examples
     --------
     >>> from frri import Rule
-    >>> rules = RuleSet((Rule((), 3.0), Rule((), -1.0)), (), semantics="added-contributions", base=(10,))
+    >>> said = Rule((), 3.0), Rule((), -1.0)
+    >>> rules = RuleSet(said, (), semantics="added-contributions", base=(10,))
     >>> number_scale(rules, np.arange(11.0))["edges"]
     [2.0, 4.0, 6.0, 8.0]
     >>> found = number_scale(rules, None)
@@ -124,7 +125,7 @@ def number_scale(ruleset: RuleSet, numbers: Floats | None) -> dict[str, Any]:
 
 
 def levels_of(numbers: Floats, edges: list[float]) -> Positions:
-    """The level of each number, from 0.
+    """Return the level of each number, from 0.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The plane in which the rows of a table spread most: a map on which near rows are alike."""
+"""The first two principal components of a table: a map on which near samples are similar."""
 
 from collections.abc import Sequence
 
@@ -12,11 +12,11 @@ MOST_CATEGORIES = 60
 
 
 def principal_plane(matrix: Floats, attributes: Sequence[Attribute]) -> Floats | None:
-    """The first two principal components of the rows, each moved into 0 to 1; None without two of them.
+    """Return the first two principal components, each scaled to 0 to 1; None without two of them.
 
-    Numbers, dates and ordered categories are in shares of their range, nominal ones are 1 in the column of
-    their category and 0 elsewhere; a missing value is the mean. Of the two directions of a component, the
-    one is taken in which its largest entry is positive.
+    Numbers, dates and ordinal categories are fractions of their range, nominal ones are 1 in the
+    column of their category and 0 elsewhere; a missing value is the mean. The sign of a component
+    is the one in which its largest entry is positive.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ import { allClassStrips, singleChanges } from "./changes.js";
 import { casesView } from "./cases.js";
 import { byId } from "./dom.js";
 import { editView } from "./edit.js";
-import { degrees, explain, predict, probabilities, scores } from "./evaluator.js";
+import { degrees, explain, predict, probabilities, scores } from "../../export/evaluator.js";
 import { headerView } from "./header.js";
 import { countLayers } from "./conditionHistogram.js";
 import { numberCases } from "./numbercases.js";

@@ -7,7 +7,7 @@
  */
 
 import { mainRuleIn } from "./contributions.js";
-import { degrees, explain, predict, scores } from "./evaluator.js";
+import { degrees, explain, predict, scores } from "../../export/evaluator.js";
 import { forEachYielding } from "./yieldToUi.js";
 import { caseOf, classStrip } from "./classStrips.js";
 import { widthOf } from "./format.js";

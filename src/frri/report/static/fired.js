@@ -5,7 +5,7 @@
 
 import { ruleLabel, shareBar } from "./chart.js";
 import { h, sentence } from "./dom.js";
-import { degrees, fit, prepare, encode } from "./evaluator.js";
+import { degrees, fit, prepare, encode } from "../../export/evaluator.js";
 import { conditionParts } from "./ruleText.js";
 import { attributesByName, counted, missingText, shareText, showValue } from "./format.js";
 

@@ -5,7 +5,7 @@
 
 import { answerLabel, shareBar } from "./chart.js";
 import { h, named, put } from "./dom.js";
-import { degrees, explain } from "./evaluator.js";
+import { degrees, explain } from "../../export/evaluator.js";
 import { firedList, nearList } from "./fired.js";
 import { allCurves, extremes } from "./numbercurves.js";
 import { addsNumbers, saidNumber, saidText, shownMove, shownNumber } from "./numbers.js";

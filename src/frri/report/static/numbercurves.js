@@ -1,6 +1,6 @@
 /** The number that would result along each attribute, the others staying as they are. */
 
-import { predict } from "./evaluator.js";
+import { predict } from "../../export/evaluator.js";
 import { forEachYielding } from "./yieldToUi.js";
 import { attributesByName, boundsOf } from "./format.js";
 

@@ -2,7 +2,7 @@
 
 import { answerLabel } from "./chart.js";
 import { actionButton, h, named, put, scrolling } from "./dom.js";
-import { predict } from "./evaluator.js";
+import { predict } from "../../export/evaluator.js";
 import { predictsNumbers } from "./numbers.js";
 import { showValue } from "./format.js";
 

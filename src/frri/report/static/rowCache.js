@@ -4,7 +4,7 @@
  */
 
 import { mainRuleIn } from "./contributions.js";
-import { encode, fit, prepare, settle } from "./evaluator.js";
+import { encode, fit, prepare, settle } from "../../export/evaluator.js";
 
 /** A rule covers a row when weight times degree exceeds this. */
 const COVERS = 1e-6;

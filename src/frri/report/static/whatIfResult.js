@@ -6,7 +6,7 @@
 import { allClassStrips, severalChanges, singleChanges } from "./changes.js";
 import { classColour, classLabel, shareBar } from "./chart.js";
 import { h, named, put, sentence } from "./dom.js";
-import { degrees, explain, predict, probabilities, scores } from "./evaluator.js";
+import { degrees, explain, predict, probabilities, scores } from "../../export/evaluator.js";
 import { mainRuleIn, boundingRulesIn } from "./contributions.js";
 import { firedList, membershipsOf, nearList } from "./fired.js";
 import { conditionParts } from "./ruleText.js";
