@@ -3,9 +3,7 @@
 import csv
 import json
 import pickle
-from contextlib import contextmanager
 from dataclasses import replace
-from itertools import pairwise
 from math import inf, isnan, nan
 from pathlib import Path
 
@@ -24,14 +22,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_rough as naive
 from frri import RuleSet
-from frri._compile import compiled, numba_installed
 from frri.compare.datasets import load
-from frri.learners.modlem import _sequential_covering_kernels as loops
-from frri.learners.modlem import _split_search_kernels as split_search
-from frri.learners.modlem import bins, covering
+from frri.learners.modlem import covering, modlem
 from frri.learners.modlem.bins import BinnedTable
 from frri.learners.modlem.modlem import MODLEMClassifier, approximations
-from frri.learners.training import Weights
+from frri.learners.training import Weights, sums_by_key
 from frri.rules import NominalCondition
 from frri.table import Attribute
 from thorough import often
@@ -104,63 +99,31 @@ def test_cut_points_follow_the_definition(table):
     found = binned(rows, classes, nominal)
     for j, is_nominal in enumerate(nominal):
         column = [row[j] for row in rows]
-        bounds = found.bounds[found.grid[2][j] : found.grid[2][j + 1]].tolist()
-        assert bounds == ([0, 1, 2] if is_nominal else naive.cut_points(column, classes))
+        if is_nominal:
+            assert found.end[j] - found.first[j] == 3
+        else:
+            cuts = found.upper[found.first[j] : found.end[j] - 1].tolist()
+            assert cuts == naive.cut_points(column, classes)
 
 
 def test_cut_between_neighbouring_numbers_separates_them():
     low, high = 1.0, np.nextafter(1.0, 2.0)
-    cut = BinnedTable.of(np.array([[low], [high]]), np.array([0, 1]), [Attribute("a")]).bounds
+    cut = BinnedTable.of(np.array([[low], [high]]), np.array([0, 1]), [Attribute("a")]).upper
     assert low < cut[0] <= high
-
-
-@given(tables())
-def test_objects_are_listed_by_bin(table):
-    found = binned(*table)
-    starts, by_bin = found.places
-    for k in range(len(starts) - 1):
-        here = by_bin[starts[k] : starts[k + 1]]
-        assert sorted(here) == np.flatnonzero((found.bins == k).any(axis=1)).tolist()
-
-
-@contextmanager
-def shaped(group, most_buckets, few):
-    """Loops that treat small tables as they treat large ones."""
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (split_search, loops, bins):
-            patch.setattr(module, "GROUP", group)
-        patch.setattr(bins, "MOST_BUCKETS", most_buckets)
-        patch.setattr(loops, "FEW", few)
-        yield
-
-
-SHAPES = [(16, 1024, 4), (16, 1024, 0), (2, 1024, 0), (2, 2, 0), (16, 1, 0)]
-
-
-def loops_of(table, targets, weights, *, entropy, most=1000):
-    """The loops without a compiler."""
-    criterion = covering._criterion(len(targets), weights, entropy=entropy)
-    layout, codes = table.layout
-    return [
-        loops.rules_of_class(
-            table.bins, codes, layout, table.places, positive, weights.units, criterion, most
-        )
-        for positive in targets
-    ]
 
 
 def conditions_of(table, rules, nominal):
     """Rules in the words of the naive version."""
-    low, high = table.intervals(rules.conditions)
-    result = []
-    for c, (a, b) in zip(rules.classes.tolist(), pairwise(rules.start), strict=True):
-        own = {}
-        for k in range(a, b):
-            j, first, _ = rules.conditions[k].tolist()
-            interval = float(low[k]), float(high[k])
-            own[j] = float(first - table.grid[0][j]) if nominal[j] else interval
-        result.append((c, own))
-    return result
+    return [
+        (
+            rule.own,
+            {
+                c[0]: float(c[1] - table.first[c[0]]) if nominal[c[0]] else table.interval(c)
+                for c in rule.conditions
+            },
+        )
+        for rule in rules
+    ]
 
 
 # Fractions of any kind are drawn without preference for round ones: with those, scores that are equal
@@ -185,10 +148,10 @@ def weights_of(given_weights, n):
     amounts,
     st.sampled_from(["laplace", "entropy"]),
     st.sampled_from(["lower", "upper", "none"]),
-    st.sampled_from([(16, 1024, 4), (16, 1024, 0), (2, 1024, 0), (2, 2, 0), (16, 1, 0)]),
-    st.sampled_from([1000, 1, 2]),
+    st.sampled_from([0.0, 1.0]),
+    st.sampled_from([None, 1, 2]),
 )
-def test_covering_follows_the_definition(table, given_weights, criterion, kind, shape, most):
+def test_covering_follows_the_definition(table, given_weights, criterion, kind, sparse, most):
     rows, classes, nominal = table
     weights, plain = weights_of(given_weights, len(rows))
     pairs = naive.test_pairs(rows, classes, nominal)
@@ -196,28 +159,15 @@ def test_covering_follows_the_definition(table, given_weights, criterion, kind, 
     expected = [
         (c, naive.merged(tests))
         for c, target in enumerate(targets)
-        for tests in naive.rules_of_class(rows, target, pairs, 3, criterion, plain, most)
+        for tests in naive.rules_of_class(rows, target, pairs, 3, criterion, plain, most or 1000)
     ]
     flags = np.array([[i in target for i in range(len(rows))] for target in targets])
     entropy = criterion == "entropy"
     data = binned(rows, classes, nominal)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(covering, "_compiled_pays", lambda _: False)
+        patch.setattr(covering, "SPARSE", sparse)
         found = covering.induce(data, flags, weights, entropy=entropy, most=most)
     assert conditions_of(data, found, nominal) == expected
-    with shaped(*shape):
-        data = binned(rows, classes, nominal)
-        again = loops_of(data, flags, weights, entropy=entropy, most=most)
-    assert_same(again, found)
-
-
-def assert_same(by_class, rules):
-    """Rules class by class against those of all classes."""
-    lengths = [np.diff(start) for start, _ in by_class]
-    assert np.concatenate(lengths).tolist() == np.diff(rules.start).tolist()
-    assert np.repeat(range(len(lengths)), [*map(len, lengths)]).tolist() == rules.classes.tolist()
-    conditions = np.concatenate([conditions for _, conditions in by_class])
-    assert conditions.tolist() == rules.conditions.tolist()
 
 
 @settings(deadline=None, max_examples=often(200))
@@ -228,43 +178,28 @@ def test_counts_follow_the_definition(table, given_weights, kind):
     weights, plain = weights_of(given_weights, len(rows))
     data, codes = binned(rows, classes, nominal), np.array(classes)
     targets = approximations(data.ranks, codes, 3, kind)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(covering, "_compiled_pays", lambda _: False)
-        rules = covering.induce(data, targets, weights, entropy=False)
-        subsets = covering.subset_counts(data, rules, targets, weights)
-        support, alone = covering.coverage_counts(data, rules, codes, 3, weights)
-    arrays = (rules.start, rules.conditions)
-    if len(rules.classes):
-        again = loops.subset_counts(
-            data.bins,
-            data.layout[0],
-            data.places,
-            targets,
-            weights.units,
-            rules.classes,
-            *arrays,
-        )
-        assert again.tolist() == subsets.tolist()
-    again = loops.coverage_counts(data.bins, data.places, codes, 3, weights.units, *arrays)
-    assert [part.tolist() for part in again] == [support.tolist(), alone.tolist()]
+    rules = covering.induce(data, targets, weights, entropy=False)
+    sizes = weights.worth(sums_by_key(codes, weights.units, 3)).astype(float)
+    statistics = modlem._statistics(rules, data, codes, weights, sizes)
+    estimates = [modlem._m_estimates(rule, data, targets[rule.own], weights) for rule in rules]
 
     named = conditions_of(data, rules, nominal)
     covers = [under(rows, conditions) for _, conditions in named]
-    position = 0
     for r, (c, conditions) in enumerate(named):
+        target = set(np.flatnonzero(targets[c]).tolist())
+        prior = float(naive.weigh(target, plain)) / float(naive.weigh(range(len(rows)), plain))
         for subset in range(1 << len(conditions)):
             part = {a: k for bit, (a, k) in enumerate(conditions.items()) if subset >> bit & 1}
             inside = under(rows, part)
-            own = inside & set(np.flatnonzero(targets[c]).tolist())
-            wanted = [float(naive.weigh(some, plain)) for some in (own, inside)]
-            assert weights.worth(subsets[position]).tolist() == pytest.approx(wanted)
-            position += 1
+            p, t = (float(naive.weigh(some, plain)) for some in (inside & target, inside))
+            assert estimates[r][subset] == pytest.approx((p + 3 * prior) / (t + 3))
         others = set().union(*(own for k, own in enumerate(covers) if k != r))
         wanted = float(naive.weigh(covers[r] - others, plain))
-        assert weights.worth(alone[r]) == pytest.approx(wanted)
+        assert statistics[r].alone == pytest.approx(wanted)
         for label in range(3):
             own = {i for i in covers[r] if classes[i] == label}
-            assert weights.worth(support[r, label]) == pytest.approx(float(naive.weigh(own, plain)))
+            wanted = float(naive.weigh(own, plain))
+            assert statistics[r].support[label] == pytest.approx(wanted)
 
 
 def under(rows, conditions):
@@ -286,34 +221,19 @@ def noisy(n, seed, *, gaps=False):
 
 
 @pytest.mark.parametrize("gaps", [False, True])
-@pytest.mark.parametrize("entropy", [False, True])
-@pytest.mark.parametrize("shape", [*SHAPES, (16, 8, 4)])
-def test_loops_and_array_operations_agree_on_larger_tables(gaps, entropy, shape, monkeypatch):
-    X, y = noisy(60, 3, gaps=gaps)
-    monkeypatch.setattr(covering, "_compiled_pays", lambda _: False)
-    weights = Weights.of(np.random.default_rng(0).integers(1, 9, len(X)) / 4)
-    targets = y == np.arange(4)[:, None]
-    attributes = [Attribute(f"a{j}") for j in range(4)]
-    expected = covering.induce(BinnedTable.of(X, y, attributes), targets, weights, entropy=entropy)
-    with shaped(*shape):
-        found = loops_of(BinnedTable.of(X, y, attributes), targets, weights, entropy=entropy)
-    assert_same(found, expected)
-
-
-@pytest.mark.skipif(not numba_installed(), reason="needs the compiler")
 @pytest.mark.parametrize("criterion", ["laplace", "entropy"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_compiled_rules_are_the_same(criterion, weighted, monkeypatch):
-    X, y = noisy(1500, 5, gaps=True)
+def test_bins_found_by_sorting_and_by_counting_give_the_same_rules(
+    gaps, criterion, weighted, monkeypatch
+):
+    X, y = noisy(400, 5, gaps=gaps)
     extra = {"sample_weight": np.random.default_rng(0).random(len(X))} if weighted else {}
-    monkeypatch.setattr(covering, "_compiled_pays", lambda _: False)
-    expected = MODLEMClassifier(criterion=criterion, missing="fails").fit(X, y, **extra).ruleset_
-    monkeypatch.setattr(covering, "_compiled_pays", lambda _: True)
-    assert (
-        MODLEMClassifier(criterion=criterion, missing="fails").fit(X, y, **extra).ruleset_
-        == expected
-    )
-    assert compiled(loops) is not loops
+    found = []
+    for sparse in (0.0, 1.0):
+        monkeypatch.setattr(covering, "SPARSE", sparse)
+        model = MODLEMClassifier(criterion=criterion, missing="fails").fit(X, y, **extra)
+        found.append(model.ruleset_)
+    assert found[0] == found[1]
 
 
 @settings(deadline=None, max_examples=often(120))

@@ -1,43 +1,30 @@
-"""Elementary tests of a table, and the bins between them.
+"""Bins: the values of a table between the thresholds of its elementary tests.
 
-Elementary tests are `a < cut` and `a >= cut` for numeric attributes and `a = value` for nominal ones.
-For the search values are replaced by *bins*: the cuts of a numeric attribute divide its values into
-bins in ascending order, every category of a nominal attribute is a bin of its own, and each
-attribute ends with a bin for missing values, which satisfy no test. All bins of a table are numbered
-through. Test k of a numeric attribute is the pair "in one of its first k + 1 bins" (below) and "in a
-later one" (above); that of a nominal attribute is "in bin k" alone. A conjunction of tests of one
-attribute is a range of bins.
-
-Compiled loops count objects in *buckets*: bins, or runs of 2, 4, 8, ... bins where an attribute has
-many. Neighbouring buckets make a *group*; the last group of an attribute is for missing values.
+Elementary tests are `a < cut` and `a >= cut` for numeric features and `a = value` for nominal ones. The
+cuts of a numeric feature divide its values into bins in ascending order, every category of a nominal
+feature is a bin of its own, and each feature ends with a bin for missing values, which satisfy no test.
+The bins of all features are numbered consecutively. Bin b of a numeric feature stands for the pair of tests
+"at most bin b" (below) and "above bin b", bin b of a nominal feature for the test "in bin b". A
+conjunction of tests of one feature is a range of bins.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frri.learners.modlem._split_search_kernels import GROUP
-
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
 
     from frri._util import Flags, Floats, Ints, Positions
-    from frri.learners.modlem._split_search_kernels import (
-        Bins,
-        Codes,
-        Places,
-    )
     from frri.table import Attribute
 
-    # First bin, end of the bins of known values, number of the first test (m + 1), nominal or not.
-    Grid = tuple[Ints, Ints, Ints, Flags]
-
-# Buckets of an attribute, apart from missing values: their counts should stay in fast memory.
-MOST_BUCKETS = 1024
+    # A feature, the first bin that satisfies the condition, and the end of these bins.
+    BinRange = tuple[int, int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,124 +33,99 @@ class BinnedTable:
 
     Attributes
     ----------
-    bins : array of shape (n_objects, n_attributes)
-    places : tuple of arrays
-        Where each bin starts in the second array: all objects in the order of bins, attribute by
-        attribute.
-    grid : tuple of arrays
-        For each attribute its first bin, the end of its bins for known values, the number of its
-        first test (with the number of all tests at the end), and whether it is nominal.
-    bounds : array
-        The cut or the category of each test.
-    ranks : array of shape (n_attributes, n_objects)
-        The different values of each attribute numbered in ascending order, missing ones last.
+    bins : ndarray of int, shape (n_samples, n_features)
+    first, end : ndarray of int, shape (n_features,)
+        First bin of each feature, and the bin of its missing values, which comes after all others.
+    nominal : ndarray of bool, shape (n_features,)
+    upper : ndarray of float, shape (n_bins,)
+        Cut above each bin; infinite where there is none.
+    ranks : ndarray of int, shape (n_features, n_samples)
+        Distinct values of each feature numbered in ascending order, missing values last.
     """
 
-    bins: Bins
-    places: Places
-    grid: Grid
-    bounds: Floats
+    bins: NDArray[np.int32]
+    first: Ints
+    end: Ints
+    nominal: Flags
+    upper: Floats
     ranks: Ints
 
     @classmethod
     def of(cls, values: Floats, classes: Positions, attributes: Sequence[Attribute]) -> BinnedTable:
-        """Find the cuts of every attribute and put every value in its bin.
+        """Find the cuts of every feature and put every value in its bin.
 
-        A cut is the midpoint between neighbouring values, unless all objects with either are of one
-        class.
+        A cut is the midpoint between neighboring values, unless all samples with either value are of
+        one class.
 
         Examples
         --------
         >>> from frri.table import Attribute
         >>> values = np.array([[1.0], [2.0], [np.nan], [4.0], [4.0]])
         >>> table = BinnedTable.of(values, np.array([0, 0, 1, 0, 1]), [Attribute("a")])
-        >>> table.bounds
-        array([3.])
+        >>> table.upper
+        array([ 3., inf, inf])
         >>> table.bins.T
         array([[0, 0, 2, 1, 1]], dtype=int32)
         """
         nominal = np.array([attribute.kind == "nominal" for attribute in attributes])
         categories = np.array([len(attribute.categories or ()) for attribute in attributes])
         order, group, starts, value = _equal_values(values)
-        attribute = starts // len(values)
-        cut = _cuts(classes[order].ravel(), starts, attribute) & ~np.isnan(value)
-        cut &= ~nominal[attribute]
+        feature = starts // len(values)
+        cut = _class_changes(classes[order].ravel(), starts, feature) & ~np.isnan(value)
+        cut &= ~nominal[feature]
 
-        # Bins: the number of cuts passed within the attribute, or the category.
-        n_cuts = np.bincount(attribute[cut], minlength=len(nominal))
-        n_tests = np.where(nominal, categories, n_cuts)
+        # The bin of a value: the number of cuts passed within the feature, or the category.
+        n_cuts = np.bincount(feature[cut], minlength=len(nominal))
         n_bins = np.where(nominal, categories, n_cuts + 1)
         end = np.cumsum(n_bins + 1) - 1
         first = end - n_bins
-        passed = np.cumsum(cut) - (np.cumsum(n_cuts) - n_cuts)[attribute]
-        inside = np.where(nominal[attribute], value, passed)
-        number = np.where(np.isnan(value), end[attribute], first[attribute] + inside)
+        passed = np.cumsum(cut) - (np.cumsum(n_cuts) - n_cuts)[feature]
+        inside = np.where(nominal[feature], value, passed)
+        number = np.where(np.isnan(value), end[feature], first[feature] + inside).astype(np.int32)
 
-        bins = np.ascontiguousarray(number.astype(np.int32)[group].T)
-        sizes = np.bincount(bins.ravel(), minlength=end[-1] + 1)
-        bin_starts = np.concatenate([[0], np.cumsum(sizes)])
-        test_start = np.concatenate([[0], np.cumsum(n_tests)])
-        bounds = np.arange(float(test_start[-1])) - np.repeat(test_start[:-1], n_tests)
-        upper = np.flatnonzero(cut)
-        bounds[~np.repeat(nominal, n_tests)] = _middles(value[upper - 1], value[upper])
-        return cls(
-            bins,
-            (bin_starts, order.ravel().astype(np.uint32)),
-            (first, end, test_start, nominal),
-            bounds,
-            group - group.min(axis=1, keepdims=True),
-        )
+        above = np.flatnonzero(cut)
+        upper = np.full(end[-1] + 1, np.inf)
+        upper[number[above] - 1] = _midpoints(value[above - 1], value[above])
+        ranks = group - group.min(axis=1, keepdims=True)
+        return cls(np.ascontiguousarray(number[group].T), first, end, nominal, upper, ranks)
 
-    @cached_property
-    def layout(self) -> tuple[Ints, Codes]:
-        """What compiled loops want to know of each attribute (see `frri.learners.modlem._split_search_kernels`).
+    def covered(self, conditions: Iterable[BinRange]) -> Flags:
+        """Return which samples satisfy all conditions."""
+        holds = np.ones(len(self.bins), dtype=np.bool_)
+        for j, low, high in conditions:
+            holds &= self.inside(slice(None), j, low, high)
+        return holds
 
-        And the bucket of each value.
-        """
-        first, end, test_start, nominal = self.grid
-        widths = np.ceil(np.log2(np.maximum((end - first) / MOST_BUCKETS, 1.0))).astype(np.int64)
-        n_buckets = -(-(end - first) >> widths)
-        n_groups = -(-n_buckets // GROUP)
-        last_group = np.cumsum(n_groups + 1) - 1
-        first_group = last_group - n_groups
-        code = np.arange(end[-1] + 1) - np.repeat(first, end - first + 1)
-        code >>= np.repeat(widths, end - first + 1)
-        code += np.repeat(GROUP * first_group, end - first + 1)
-        code[end] = GROUP * last_group
-        tests = test_start[:-1], np.diff(test_start)
-        layout = np.stack([first, end, *tests, nominal, first_group, last_group, widths], axis=1)
-        return layout, code.astype(np.uint32)[self.bins]
+    def inside(self, rows: Positions | slice, j: int, low: int, high: int) -> Flags:
+        """Return which of some samples satisfy a condition."""
+        bins = self.bins[rows, j]
+        return np.asarray((bins >= low) & (bins < high))
 
-    def intervals(self, conditions: Ints) -> tuple[Floats, Floats]:
-        """Lower and upper bounds of conditions: an attribute and a range of its bins each.
+    def interval(self, condition: BinRange) -> tuple[float, float]:
+        """Return the lower and upper bound of a condition on a numeric feature.
 
         Examples
         --------
         >>> from frri.table import Attribute
         >>> values = np.array([[1.0], [2.0], [3.0]])
         >>> table = BinnedTable.of(values, np.array([0, 1, 0]), [Attribute("a")])
-        >>> table.intervals(np.array([[0, 0, 1], [0, 1, 2]]))
-        (array([-inf,  1.5]), array([1.5, 2.5]))
+        >>> table.interval((0, 0, 1)), table.interval((0, 1, 2))
+        ((-inf, 1.5), (1.5, 2.5))
         """
-        first, end, test_start, _ = self.grid
-        j, low, high = conditions.T
-        bounds = np.append(self.bounds, np.nan)  # an open side may ask for a test that is not there
-        before = test_start[j] - first[j] - 1
-        return (
-            np.where(low > first[j], bounds[before + low], -np.inf),
-            np.where(high < end[j], bounds[before + high], np.inf),
-        )
+        j, low, high = condition
+        lower = float(self.upper[low - 1]) if low > self.first[j] else -np.inf
+        return lower, float(self.upper[high - 1])
 
 
 def _equal_values(values: Floats) -> tuple[Ints, Ints, Ints, Floats]:
-    """Objects in ascending order of every attribute (missing values last), and groups of equal values.
+    """Sort the samples by every feature (missing values last) and group equal values.
 
     Returns
     -------
-    order, group : arrays of shape (n_attributes, n_objects)
-        The objects in ascending order; the group of every object.
-    starts, value : arrays of shape (n_groups,)
-        Where a group starts in the order, all attributes one after another; its value.
+    order, group : ndarray of int, shape (n_features, n_samples)
+        Samples in ascending order, and the group of every sample.
+    starts, value : ndarray of shape (n_groups,)
+        Where a group starts in the order, all features one after another, and its value.
     """
     columns = np.ascontiguousarray(values.T)
     order = columns.argsort(axis=1)
@@ -178,14 +140,14 @@ def _equal_values(values: Floats) -> tuple[Ints, Ints, Ints, Floats]:
     return order, group.reshape(columns.shape), starts, ascending.ravel()[starts]
 
 
-def _cuts(labels: Ints, starts: Ints, attribute: Ints) -> Flags:
-    """Which groups of equal values differ in class from the group before, of the same attribute."""
+def _class_changes(labels: Ints, starts: Ints, feature: Ints) -> Flags:
+    """Return which groups of equal values differ in class from the group before, of the same feature."""
     lowest, highest = np.minimum.reduceat(labels, starts), np.maximum.reduceat(labels, starts)
     differs = (lowest[:-1] != highest[1:]) | (highest[:-1] != lowest[1:])
-    return np.append(False, differs & (attribute[1:] == attribute[:-1]))
+    return np.append(False, differs & (feature[1:] == feature[:-1]))
 
 
-def _middles(low: Floats, high: Floats) -> Floats:
+def _midpoints(low: Floats, high: Floats) -> Floats:
     middle = (low + high) / 2
-    # Between neighbouring numbers there is none: the upper one then takes the part of the cut.
+    # There is no number between two neighboring ones: the upper one then serves as the cut.
     return np.where(middle > low, middle, high)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from math import inf, isinf, nextafter
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from frri.learners.modlem import covering
 from frri.learners.modlem.bins import BinnedTable
+from frri.learners.modlem.covering import induce
 from frri.learners.rule_limits import LimitedRuleClassifier
 from frri.learners.training import Weights, sums_by_key
 from frri.learners.validation import check_choice
@@ -17,14 +17,13 @@ from frri.rules.rule import LONGEST_PARTIAL
 from frri.rules.rule_statistics import statistics_from_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
 
     from frri._util import Flags, Floats, Ints, Positions
-    from frri.learners.modlem.covering import BinnedRules
+    from frri.learners.modlem.bins import BinRange
+    from frri.learners.modlem.covering import BinnedRule
     from frri.learners.training import TrainingTable
-    from frri.rules import Condition
+    from frri.rules import Condition, RuleStatistics
 
 # How many objects the prior share of a class counts for in the m-estimate.
 PRIOR_OBJECTS = 3.0
@@ -132,22 +131,27 @@ class MODLEMClassifier(LimitedRuleClassifier):
         binned = BinnedTable.of(table.values, table.classes, table.attributes)
         targets = approximations(binned.ranks, table.classes, len(table.labels), self.approximation)
         with self._step("rules that cover the classes"):
-            found = covering.induce(
+            found = induce(
                 binned,
                 targets,
                 weights,
                 entropy=self.criterion == "entropy",
                 most=self.max_conditions,
             )
+        sizes = sums_by_key(table.classes, weights.units, len(table.labels))
+        class_counts = weights.worth(sizes).astype(float)
 
-        meaning = {"fallback": "partial", "class_counts": _class_sizes(table, weights)}
+        def made(some: Sequence[BinnedRule]) -> RuleSet:
+            statistics = _statistics(some, binned, table.classes, weights, class_counts)
+            estimates = (_m_estimates(rule, binned, targets[rule.own], weights) for rule in some)
+            rules = (
+                _rule(table, binned, *known)
+                for known in zip(some, statistics, estimates, strict=True)
+            )
+            meaning: dict[str, Any] = {"combination": "best", "fallback": "partial"}
+            return self._made(table, rules, class_counts=tuple(class_counts.tolist()), **meaning)
 
-        def made(some: Sequence[int]) -> RuleSet:
-            chosen = found if len(some) == len(found.classes) else found.chosen(some)
-            rules = _rules(table, binned, targets, weights, chosen)
-            return self._made(table, rules, combination="best", **meaning)
-
-        self.ruleset_ = self._within_limits(range(len(found.classes)), made, table)
+        self.ruleset_ = self._within_limits(found, made, table)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -155,92 +159,82 @@ class MODLEMClassifier(LimitedRuleClassifier):
         check_choice("approximation", self.approximation, ("lower", "upper", "none"))
 
 
-def _rules(
-    table: TrainingTable, binned: BinnedTable, targets: Flags, weights: Weights, found: BinnedRules
-) -> Iterator[Rule]:
-    """The rules of all classes, with their statistics and the m-estimates of all their parts."""
-    support, alone = covering.coverage_counts(
-        binned, found, table.classes, len(table.labels), weights
+def _rule(
+    table: TrainingTable,
+    binned: BinnedTable,
+    rule: BinnedRule,
+    statistics: RuleStatistics,
+    estimates: tuple[float, ...],
+) -> Rule:
+    """Return a rule with what is known about it, in the names and units of the table."""
+    return Rule(
+        tuple(_condition(table, binned, condition) for condition in rule.conditions),
+        table.labels[rule.own],
+        estimates[-1],
+        statistics=statistics,
+        partial_weights=estimates if len(estimates) == 1 << len(rule.conditions) else (),
     )
-    statistics = statistics_from_counts(
-        found.classes,
-        weights.worth(support),
-        weights.worth(alone),
-        np.array(_class_sizes(table, weights)),
-    )
-    conditions = tuple(_conditions(table, binned, found.conditions))
-    for c, (start, end), estimates, known in zip(
-        found.classes.tolist(),
-        pairwise(found.start.tolist()),
-        _estimates(binned, targets, weights, found),
-        statistics,
-        strict=True,
-    ):
-        yield Rule(
-            conditions[start:end],
-            table.labels[c],
-            estimates[-1],
-            statistics=known,
-            partial_weights=estimates if end - start <= LONGEST_PARTIAL else (),
-        )
 
 
-def _class_sizes(table: TrainingTable, weights: Weights) -> tuple[float, ...]:
-    """What the objects of each class weigh."""
-    sizes = weights.worth(sums_by_key(table.classes, weights.units, len(table.labels)))
-    return tuple(sizes.astype(float).tolist())
+def _condition(table: TrainingTable, binned: BinnedTable, condition: BinRange) -> Condition:
+    j, first, _ = condition
+    attribute = table.attributes[j]
+    if attribute.kind == "nominal":
+        category = (attribute.categories or ())[first - int(binned.first[j])]
+        return NominalCondition(attribute.name, frozenset({category}))
+    low, high = binned.interval(condition)
+    core_high = high if isinf(high) else nextafter(high, -inf)
+    return NumericCondition(attribute.name, low, low, core_high, high)
 
 
-def _conditions(table: TrainingTable, binned: BinnedTable, conditions: Ints) -> Iterator[Condition]:
-    """Conditions of the rule model for ranges of bins."""
-    low, high = binned.intervals(conditions)
-    core_high = np.where(np.isinf(high), high, np.nextafter(high, -np.inf))
-    category = conditions[:, 1] - binned.grid[0][conditions[:, 0]]
-    names = [attribute.name for attribute in table.attributes]
-    categories = [
-        attribute.categories if attribute.kind == "nominal" else None
-        for attribute in table.attributes
-    ]
-    columns = (conditions[:, 0], category, low, core_high, high)
-    for j, k, lower, core, upper in zip(*(array.tolist() for array in columns), strict=True):
-        known = categories[j]
-        if known is None:
-            yield NumericCondition(names[j], lower, lower, core, upper)
-        else:
-            yield NominalCondition(names[j], frozenset({known[k]}))
-
-
-def _estimates(
-    binned: BinnedTable, targets: Flags, weights: Weights, found: BinnedRules
-) -> Iterator[tuple[float, ...]]:
-    """The m-estimates of all subsets of each rule's conditions, of a long rule only of the whole."""
+def _statistics(
+    rules: Sequence[BinnedRule],
+    binned: BinnedTable,
+    classes: Positions,
+    weights: Weights,
+    class_counts: Floats,
+) -> tuple[RuleStatistics, ...]:
+    """Return the statistics of rules, by the samples that each of them covers."""
     units = weights.units
-    priors = (targets * units).sum(axis=1) / units.sum()
-    lengths = np.diff(found.start)
-    short = lengths <= LONGEST_PARTIAL
-    counts = covering.subset_counts(binned, found.chosen(short), targets, weights)
-    n_subsets = 1 << lengths[short]
-    prior = np.repeat(priors[found.classes[short]], n_subsets)
-    estimates = tuple(_m_estimate(weights.worth(counts), prior).tolist())
-    ends = iter(np.cumsum(n_subsets).tolist())
-    start = 0
-    for r, is_short in enumerate(short.tolist()):
-        if is_short:
-            end = next(ends)
-            yield estimates[start:end]
-            start = end
-        else:
-            c = found.classes[r]
-            own = covering.covered(
-                binned, found.conditions[found.start[r] : found.start[r + 1]].tolist()
-            )
-            whole = np.array([[units[own & targets[c]].sum(), units[own].sum()]])
-            yield tuple(_m_estimate(weights.worth(whole), priors[c]).tolist())
+    times = np.zeros(len(units), dtype=np.int64)
+    for rule in rules:
+        times += binned.covered(rule.conditions)
+    support = np.zeros((len(rules), len(class_counts)), dtype=np.int64)
+    alone = np.zeros(len(rules), dtype=np.int64)
+    for r, rule in enumerate(rules):
+        rows = np.flatnonzero(binned.covered(rule.conditions))
+        support[r] = sums_by_key(classes[rows], units[rows], len(class_counts))
+        alone[r] = units[rows[times[rows] == 1]].sum()
+    own = np.array([rule.own for rule in rules], dtype=np.intp)
+    return statistics_from_counts(own, weights.worth(support), weights.worth(alone), class_counts)
 
 
-def _m_estimate(counts: NDArray[Any], prior: Any) -> Floats:
-    p, t = counts.T
-    return np.asarray((p + PRIOR_OBJECTS * prior) / (t + PRIOR_OBJECTS))
+def _m_estimates(
+    rule: BinnedRule, binned: BinnedTable, positive: Flags, weights: Weights
+) -> tuple[float, ...]:
+    """Return the m-estimates of all subsets of a rule's conditions, of a long rule only of the whole.
+
+    The subsets are numbered by their bits, of which bit i stands for condition i.
+    """
+    units = weights.units
+    parts: list[tuple[BinRange, ...]] = [(condition,) for condition in rule.conditions]
+    if len(parts) > LONGEST_PARTIAL:
+        parts = [rule.conditions]
+    satisfied = np.zeros(len(units), dtype=np.int64)
+    for bit, part in enumerate(parts):
+        satisfied |= binned.covered(part).astype(np.int64) << bit
+    counts = [sums_by_key(satisfied, own, 1 << len(parts)) for own in (units * positive, units)]
+    for bit in range(len(parts)):
+        # A sample that satisfies more than a subset satisfies the subset.
+        for count in counts:
+            halves = count.reshape(-1, 2, 1 << bit)
+            halves[:, 0] += halves[:, 1]
+    p, t = (weights.worth(count) for count in counts)
+    prior = (positive * units).sum() / units.sum()
+    estimates = (p + PRIOR_OBJECTS * prior) / (t + PRIOR_OBJECTS)
+    return (
+        tuple(estimates.tolist()) if len(parts) == len(rule.conditions) else (estimates[1].item(),)
+    )
 
 
 def approximations(ranks: Ints, classes: Positions, n_classes: int, kind: str) -> Flags:
@@ -272,9 +266,7 @@ def approximations(ranks: Ints, classes: Positions, n_classes: int, kind: str) -
         return members
     present = np.array([np.bincount(block[own], minlength=n_blocks) > 0 for own in members])
     if kind == "upper":
-        return present.take(
-            block, axis=1
-        )  # in the order of the others: kernels are compiled for it
+        return np.asarray(present[:, block])
     return np.asarray(members & (present.sum(axis=0) == 1)[block])
 
 
