@@ -31,7 +31,7 @@ from frri.distributed import cluster as cluster_module
 from frri.distributed import covers as covers_module
 from frri.induction import backends, blocks
 from frri.learners.additive import _columns
-from frri.learners.frri import memory
+from frri.learners.frri import selection
 from thorough import THOROUGH, some
 
 dask = pytest.importorskip("dask")
@@ -297,7 +297,7 @@ def test_time_that_is_over_before_the_search(client, trouble, noisy, phase):
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_time_that_is_over_in_the_search(client, noisy, monkeypatch):
-    for module in (frri.FRRIClassifier._learn.__globals__, estimator.__dict__):
+    for module in (classifier.__dict__, frri.FRRIClassifier._learn.__globals__, estimator.__dict__):
         monkeypatch.setitem(module, "perf_counter", lambda: 0.0)  # whatever comes before takes none
     clf = DaskFRRIClassifier(client=client, time_limit=1e-6).fit(
         *noisy
@@ -310,7 +310,7 @@ def test_time_that_is_over_in_the_search(client, noisy, monkeypatch):
 
 def test_classes_are_searched_one_by_one_where_all_do_not_fit(client, table, here, monkeypatch):
     whole = DaskFRRIClassifier(client=client, effort=500).fit(*table).traffic_.covers
-    monkeypatch.setattr(memory, "BESIDES", -(10**6))  # so little is never planned with
+    monkeypatch.setattr(selection, "BESIDES", -(10**6))  # so little is never planned with
     monkeypatch.setattr(
         cluster_module.Cluster, "room", lambda _: covers_module.COPIES * (whole - 1)
     )
@@ -325,15 +325,15 @@ def _large_here(monkeypatch):
     monkeypatch.setattr(backends, "compiled", lambda module: module)
     monkeypatch.setattr(backends, "DENSE_UP_TO", 0)
     monkeypatch.setattr(backends, "PAIRS_UP_TO", 0)
-    monkeypatch.setattr(memory, "LEAST_ROOM", 100)
-    monkeypatch.setattr(memory, "BESIDES", 0)
+    monkeypatch.setattr(selection, "LEAST_BYTES", 100)
+    monkeypatch.setattr(selection, "BESIDES", 0)
 
 
 @pytest.mark.usefixtures("_large_here")
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore:overflow")
 def test_broad_rules_come_first_as_on_one_machine(client):
     X, y = made(200)
-    base = 200 * (3 * memory.PER_VALUE + memory.PER_OBJECT)
+    base = 200 * (3 * selection.PER_VALUE + selection.PER_SAMPLE)
     limit = {"effort": 50, "memory_limit": base + 800}
     here = frri.FRRIClassifier(**limit).fit(X, y)
     there = DaskFRRIClassifier(client=client, **limit).fit(X, y)

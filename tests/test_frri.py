@@ -28,8 +28,7 @@ from frri import (
     RuleSet,
     induction,
 )
-from frri.learners.frri import classifier as learner
-from frri.learners.frri import selection
+from frri.learners.frri import classifier, pipeline, selection
 from frri.table import to_matrix
 from thorough import often
 
@@ -509,7 +508,8 @@ def test_a_time_limit_is_one_for_the_whole_fit(monkeypatch):
         given.append(time_limit)
         return select(*arguments, time_limit=time_limit, **options)
 
-    monkeypatch.setattr(learner, "perf_counter", lambda: now[0])
+    for module in (classifier, pipeline):
+        monkeypatch.setattr(module, "perf_counter", lambda: now[0])
     monkeypatch.setattr(induction, "induce", slow_induce)
     monkeypatch.setattr(selection, "minimum_cover", noting_select)
     for limit in (None, 10, 5):

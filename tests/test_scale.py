@@ -21,7 +21,7 @@ from frri.cover import __dict__ as cover_names
 from frri.cover import reduce as core
 from frri.cover.budget import Work
 from frri.induction import backends, layout
-from frri.learners.frri import memory
+from frri.learners.frri import selection
 from test_induction import KINDS, _coarse, random_table  # noqa: F401 - a fixture
 from thorough import often
 
@@ -94,7 +94,7 @@ def test_what_is_left_fits_into_the_room(monkeypatch):
 
 def test_a_first_cover_has_less_room_unless_a_limit_is_given():
     rooms = [
-        FRRIClassifier(effort=effort, memory_limit=limit)._room(100_000, 10, free=10**10)
+        FRRIClassifier(effort=effort, memory_limit=limit)._cover_bytes(100_000, 10, free=10**10)
         for effort, limit in ((0, None), (1, None), (0, "2 GB"))
     ]
     assert rooms[0] == 600 * 100_000 < rooms[1] < rooms[2]
@@ -143,10 +143,10 @@ def fitted(X, y, **options):
 @needs_numba
 @pytest.mark.usefixtures("_large_path")
 def test_a_memory_limit_leads_to_the_leaner_path_or_to_a_sentence(monkeypatch):
-    monkeypatch.setattr(memory, "LEAST_ROOM", 100)
-    monkeypatch.setattr(memory, "BESIDES", 0)
+    monkeypatch.setattr(selection, "LEAST_BYTES", 100)
+    monkeypatch.setattr(selection, "BESIDES", 0)
     X, y = make_classification(500, 5, n_redundant=0, class_sep=1.5, flip_y=0, random_state=1)
-    base = 500 * (5 * memory.PER_VALUE + memory.PER_OBJECT)
+    base = 500 * (5 * selection.PER_VALUE + selection.PER_SAMPLE)
     plain = fitted(X, y)
     assert plain.selection_.status == "optimal"
     for n_jobs in (1, 2):
@@ -170,13 +170,13 @@ def test_a_memory_limit_leads_to_the_leaner_path_or_to_a_sentence(monkeypatch):
 
 
 def test_what_is_free_is_planned_with(monkeypatch):
-    monkeypatch.setattr(memory, "_free", lambda: 600_000_000)
-    assert memory.planned_room(100_000, 10) < memory.USUAL_ROOM
+    monkeypatch.setattr(selection, "_free_memory", lambda: 600_000_000)
+    assert selection.plan_cover_bytes(100_000, 10) < selection.DEFAULT_BYTES
     with pytest.raises(ValueError, match="but there are only 600 MB free: free some, fit a sample"):
-        memory.planned_room(1_000_000, 10)
-    monkeypatch.setattr(memory, "_free", lambda: None)  # nobody knows
-    assert memory.planned_room(1_000_000, 10) == memory.USUAL_ROOM
-    assert memory.memory_bytes("1.5gib") == 1.5 * 2**30
+        selection.plan_cover_bytes(1_000_000, 10)
+    monkeypatch.setattr(selection, "_free_memory", lambda: None)  # nobody knows
+    assert selection.plan_cover_bytes(1_000_000, 10) == selection.DEFAULT_BYTES
+    assert selection.memory_bytes("1.5gib") == 1.5 * 2**30
 
 
 @pytest.mark.parametrize("limit", ["much", "-1 GB", "2 XB", 0, -5, 2.5, True, ""])
@@ -275,6 +275,7 @@ def test_a_fit_can_be_ended_in_every_phase(phase, end, monkeypatch):
 
     monkeypatch.setattr(where, name, ended)
     for module in (
+        FRRIClassifier.fit.__globals__,
         FRRIClassifier._learn.__globals__,
         Work.look_at_the_clock.__globals__["time"].__dict__,
     ):

@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from frri.distributed.dask_tables import Partitions, in_one, is_collection
 from frri.distributed.estimator import OnCluster
-from frri.learners.frri.bagging import FRRIBaggingClassifier
-from frri.learners.frri.partitions import CoverageCounts, Partition, draws_of_rows
+from frri.distributed.partitions import (
+    CoverageCounts,
+    Partition,
+    Partitions,
+    in_one,
+    is_collection,
+)
+from frri.learners.frri.bagging import FRRIBaggingClassifier, bags_of_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -163,15 +168,15 @@ class DaskFRRIBaggingClassifier(OnCluster, FRRIBaggingClassifier):
                 self.selection_.n_uncovered = self._counts.n_uncovered
             del self._rows, self._bags, self._counts
 
-    def _draws(self, table: Any, seeds: list[int]) -> Any:
+    def _draw(self, table: Any, seeds: list[int]) -> Any:
         if self._parts is None:
-            return super()._draws(table, seeds)
-        return draws_of_rows(table, [np.concatenate(bag) for bag in self._bags])
+            return super()._draw(table, seeds)
+        return bags_of_rows(table, [np.concatenate(bag) for bag in self._bags])
 
-    def _each(self, work: Callable[..., Any], bags: Iterable[tuple[Any, ...]]) -> list[Any]:
+    def _map_bags(self, work: Callable[..., Any], bags: Iterable[tuple[Any, ...]]) -> list[Any]:
         cluster = self._cluster
         if cluster is None:
-            return super()._each(work, bags)
+            return super()._map_bags(work, bags)
         sent = [cluster.known(bag) for bag in cluster.client.scatter(list(bags), hash=False)]
         made: list[Any] = cluster.gather(cluster.map("bags", _made, [work] * len(sent), sent))
         return made

@@ -88,7 +88,7 @@ class DaskFRRIClassifier(OnCluster, FRRIClassifier):
         if cluster is None or callable(order) or len(np.asarray(classes)) <= DIVIDED_FROM:
             return super()._induce(values, classes, order, **declared)
         n_objects, n_attributes = np.shape(values)
-        room = self._room(n_objects, n_attributes, cluster.room())
+        room = self._cover_bytes(n_objects, n_attributes, cluster.room())
         laps = [perf_counter()]
         table = RowBlocks(values, classes, **declared)
         sent = cluster.send(table)
@@ -117,10 +117,10 @@ class DaskFRRIClassifier(OnCluster, FRRIClassifier):
         known = table.layout.positions, seconds, peeled
         return induction.CandidateRules(confidence, types, covers, *known)
 
-    def _select(self, limits: Any, covers: Any, **known: Any) -> Any:
+    def _search(self, limits: Any, covers: Any, *known: Any) -> Any:
         if isinstance(covers, RemoteCovers):
-            return covers.select(limits, **known)
-        return super()._select(limits, covers, **known)
+            return covers.select(limits, *known)
+        return super()._search(limits, covers, *known)
 
     def _for_part(self, rows: Any, labels: Any) -> Any:
         """Halves of a thousand objects are learned from here, whatever a worker may take."""

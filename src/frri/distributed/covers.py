@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri._util import Flags, Ints, Words
+    from frri.cover import PartialCover
     from frri.distributed.cluster import Cluster, Future
+    from frri.learners.frri.selection import Limits, Search
 
 # What a selection takes, in sizes of its covers: measured, and rounded up.
 COPIES = 4
@@ -164,36 +166,45 @@ class RemoteCovers:
         known = self.ranges, self.objects, self.n_objects
         return RemoteCovers(self.cluster, blocks, *known)
 
-    def select(self, limits: Any, **known: Any) -> Any:
-        """What `limits.select` finds, on workers.
+    def select(self, limits: Limits, *known: Any) -> Cover | PartialCover:
+        """Return what `limits.select` finds, computed on workers.
 
-        Classes have nothing in common, so that each is searched where its blocks are brought together, at
-        the same time as the others. What is proved of all classes is the answer that any machine gives.
-        What is not depends on how the effort is divided, so that then the whole is searched as on one
-        machine, if a worker can hold it.
+        Classes have nothing in common, so that each is searched where its blocks are brought together,
+        at the same time as the others. A selection that is proved for all classes is the one that any
+        machine finds. Otherwise it depends on how the effort is divided, so that the whole is searched
+        as on one machine, if a worker can hold it.
+
+        Parameters
+        ----------
+        limits : Limits
+        *known
+            Costs, groups, sizes and `Search`, as for `Limits.select`.
         """
         try:
-            return self._searched(limits, known)
+            return self._select(limits, *known)
         except KeyboardInterrupt:
             if not limits.is_complete:  # nothing is found before all is done
                 raise
             self.cluster.end()  # a second one is not held back
-            return self._searched(limits, known)
+            return self._select(limits, *known)
 
-    def _searched(self, limits: Any, known: dict[str, Any]) -> Any:
+    def _select(
+        self, limits: Limits, costs: Ints, groups: Ints, sizes: Ints, search: Search
+    ) -> Cover | PartialCover:
         start = perf_counter()
         fits = COPIES * self.nbytes <= self.room
-        provable = known["effort"] > 0 and self.sizes().sum() <= LARGEST_EXPANDED
+        provable = search.effort > 0 and self.sizes().sum() <= LARGEST_EXPANDED
         if limits.is_complete and (provable or not fits):
-            found = self._by_class(**known)
+            found = self._by_class(costs, groups, search)
             done = not fits or all(part.settled for part in found)
             if done or any(part.stopped_by in ("interrupt", "time") for part in found):
                 return replace(_joined(found), seconds=perf_counter() - start)
-        left = known["time_limit"]
-        if left is not None:
-            left = max(0.0, left - (perf_counter() - start))
-        whole = self.blocks, self.rows, known | {"time_limit": left}
-        return self.cluster.gather(self._search(-1, _whole, limits, *whole))
+        if search.time_limit is not None:
+            left = max(0.0, search.time_limit - (perf_counter() - start))
+            search = search._replace(time_limit=left)
+        known = limits, self.blocks, self.rows, costs, groups, sizes, search
+        whole: Cover | PartialCover = self.cluster.gather(self._search(-1, _whole, *known))
+        return whole
 
     def _search(self, number: int, work: Callable[..., Any], *known: Any) -> Future:
         """A search for the fewest, begun once; it ends early with the fit."""
@@ -203,24 +214,16 @@ class RemoteCovers:
             self._searches[number] = task
         return self._searches[number]
 
-    def _by_class(
-        self,
-        *,
-        lengths: Ints,
-        groups: Ints,
-        effort: int,
-        time_limit: float | None,
-        gap: float,
-        **_: Any,
-    ) -> list[Cover]:
-        """The cover of each class, by candidates as they are numbered in all."""
+    def _by_class(self, lengths: Ints, groups: Ints, search: Search) -> list[Cover]:
+        """Return the cover of each class, by candidates as they are numbered in all."""
         costs = lengths[self.objects]
         own = groups[self.objects[[low for low, _ in self.ranges]]]
         tasks, members = [], []
         data: tuple[Any, ...]
         codes = np.unique(own)
-        if time_limit is not None:  # some may have to wait for others
-            time_limit /= -(-len(codes) // sum(self.cluster.threads().values()))
+        if search.time_limit is not None:  # some may have to wait for others
+            rounds = -(-len(codes) // sum(self.cluster.threads().values()))
+            search = search._replace(time_limit=search.time_limit / rounds)
         for code in codes:
             places = np.flatnonzero(own == code).tolist()
             blocks = [self.blocks[i] for i in places]
@@ -228,8 +231,7 @@ class RemoteCovers:
             order = np.argsort(self.objects[low:high])
             members.append(self.objects[low:high][order])
             # Proportional shares of a limit that must not be exceeded in all.
-            share = effort * (high - low) // len(self.objects)
-            known = {"effort": share, "time_limit": time_limit, "gap": gap}
+            known = search._replace(effort=search.effort * (high - low) // len(self.objects))
             if COPIES * sum(self._measured[i][1] for i in places) <= self.room:
                 data = (_one_class, blocks, order, costs[low:high][order], known)
             else:
@@ -286,17 +288,19 @@ def _sizes(block: CoverMatrix) -> tuple[Ints, int]:
     return block.sizes(), block.nbytes
 
 
-def _whole(limits: Any, blocks: list[CoverMatrix], rows: Ints, known: dict[str, Any]) -> Any:
-    return limits.select(CoverMatrix.below(blocks).take(rows), **known)
+def _whole(
+    limits: Limits, blocks: list[CoverMatrix], rows: Ints, *known: Any
+) -> Cover | PartialCover:
+    return limits.select(CoverMatrix.below(blocks).take(rows), *known)
 
 
 def _one_class(
     blocks: list[CoverMatrix],
     order: Ints,
     costs: Ints,
-    known: dict[str, Any],
+    search: Search,
 ) -> Cover:
-    return minimum_cover(CoverMatrix.below(blocks).take(order), costs, **known)
+    return minimum_cover(CoverMatrix.below(blocks).take(order), costs, **search._asdict())
 
 
 def _proposal(block: CoverMatrix, costs: Ints) -> tuple[Ints, CoverMatrix, Ints]:
@@ -323,7 +327,7 @@ def _second_round(
     ends: list[int],
     order: Ints,
     bound: int,
-    known: dict[str, Any],
+    search: Search,
 ) -> Cover:
     """The fewest of what blocks propose; what is proved of them says nothing about all rules."""
     rows = np.concatenate(
@@ -333,7 +337,7 @@ def _second_round(
     by_object = np.argsort(candidates)
     covers = CoverMatrix.below([part for _, part, _ in proposed]).take(by_object)
     costs = np.concatenate([prices for *_, prices in proposed])[by_object]
-    cover = minimum_cover(covers, costs, **known)
+    cover = minimum_cover(covers, costs, **search._asdict())
     proved = len(cover) == bound
     return replace(
         cover,

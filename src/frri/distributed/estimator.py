@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from frri.distributed.cluster import Cluster, connected
-from frri.distributed.dask_tables import brought_here, is_collection, mapped
+from frri.distributed.partitions import brought_here, is_collection, mapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,6 +113,11 @@ class OnCluster:
     def _for_part(self, rows: Any, labels: Any) -> Any:
         """Halves of a thousand objects are learned from here."""
         return self.local()._for_part(rows, labels)  # noqa: SLF001 - the two are one thing
+
+    def _name(self) -> str:
+        """Return the name of the algorithm, which does not depend on where it runs."""
+        name: str = super()._name()  # type: ignore[misc]
+        return name.removeprefix("Dask")
 
     def _about(self, table: Any) -> dict[str, Any]:
         """What is known of the rules, wherever they were found."""

@@ -235,7 +235,7 @@ def induce(
     rigid: ArrayLike | None = None,
     compiled: bool | None = None,
     n_jobs: int | None = None,
-    room: int | None = None,
+    cover_bytes: int | None = None,
 ) -> CandidateRules:
     """All three steps, with what they have in common done once.
 
@@ -249,7 +249,7 @@ def induce(
     n_jobs : int, optional
         The number of threads for a large table (see `frri._util.n_threads`); without
         influence on the results.
-    room : int, optional
+    cover_bytes : int, optional
         Bytes that the covers of a large table may take. If they take more, some broad candidates are
         chosen first (see `frri.cover.memory_bounded`), and the covers are those of the objects that these leave.
 
@@ -278,7 +278,7 @@ def induce(
     else:
         types = path.shorten(limits, layout.orders(order))
     laps.append(perf_counter())
-    covered, peeled = written_out(path, limits, types, layout.objects, room)
+    covered, peeled = written_out(path, limits, types, layout.objects, cover_bytes)
     laps.append(perf_counter())
     lengths = (end - start for start, end in pairwise(laps))
     seconds = dict(zip(("confidences", "shortening", "covering"), lengths, strict=True))

@@ -1,33 +1,38 @@
-"""Bagged FRRI: rules from bags of the table, pooled into one ruleset or voting together."""
+"""Bagged FRRI: rules from bags of the table, pooled into one rule set or voting together."""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from frri._util import join_names
-from frri.cover import DEFAULT_EFFORT
+from frri.cover import DEFAULT_EFFORT, minimum_cover
+from frri.induction import induce
 from frri.learners.base import RuleClassifier
 from frri.learners.boxes import box_rule, scaled_values
-from frri.learners.calibration import FEWEST_OBJECTS, least_loss
-from frri.learners.frri._messages import warn_if_many, warn_if_one_class
-from frri.learners.frri.attribute_order import NAMED_ORDERS, initial_types
-from frri.learners.frri.bags import Draws, drawn_attributes, drawn_objects, rules_of_bag
-from frri.learners.frri.base import FRRILearner
-from frri.learners.frri.check_batches import nearest_in_batches
+from frri.learners.calibration import FEWEST_OBJECTS, equal_rows, least_loss, mixed
+from frri.learners.frri.attribute_order import NAMED_ORDERS, class_orders, initial_types
+from frri.learners.frri.pipeline import (
+    FRRILearner,
+    class_candidates,
+    induce_rules,
+    warn_if_many,
+    warn_if_one_class,
+)
 from frri.learners.frri.rule_pool import (
     Nearest,
-    Objects,
     RulePool,
-    covered,
-    nearest_enemies,
-    unseen_votes,
+    Samples,
+    nearest_in_batches,
+    nearest_of_other_classes,
+    out_of_bag_votes,
 )
 from frri.learners.frri.selection import Limits
 from frri.learners.validation import check_choice, check_count, check_part, random_seeds
@@ -35,9 +40,9 @@ from frri.rules.measures import balanced_accuracy
 from frri.table.checks import check_resolution
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from frri._util import Floats, Ints, Positions
+    from frri._util import Flags, Floats, Ints, Positions, Types
     from frri.learners.training import TrainingTable
     from frri.rules import Label
 
@@ -45,79 +50,77 @@ FORMS = ("pooled", "ensemble")
 
 
 class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
-    """FRRI on bags of the table: one ruleset pooled from all of them, or all of them voting.
+    """FRRI on bags of the table: one rule set selected from all of them, or all of them voting.
 
-    Every bag draws some of the objects, the same share of each class, and some of the attributes, and
-    FRRI makes rules of it, by the first cover it finds. Pooled, the rules of all bags are checked against
-    all objects. One that covers an object of another class, which its bag has not seen, is narrowed until
-    it does not: its confidence becomes the distance to that object. One that would be left with nothing
-    is dropped. From the rest the fewest are chosen that cover every object that any of them covers, with
-    a proof, as FRRI does it with rules of its own. So what is left keeps FRRI's promise, no rule covers an
-    object of another class, and making the candidates took only the bags. An object that no rule of any
-    bag covers gets no rule of its own: `uncovered_` lists it, a warning counts them, and the nearest rule
-    decides about new objects like it.
+    Every bag draws a fraction of the samples, the same of each class, and a fraction of the features,
+    and FRRI finds rules in it, by the first cover. Pooled, the rules of all bags are checked against all
+    samples. A rule that covers a sample of another class, which its bag does not contain, is narrowed: its
+    confidence becomes the distance to that sample. A rule that then covers nothing is dropped. From the
+    rest the fewest are selected that cover every sample that any of them covers, with a proof. So no rule
+    covers a sample of another class, as in FRRI, and finding the candidates took only the bags. A sample
+    that no rule of any bag covers gets no rule of its own: `uncovered_` lists it, a warning counts them,
+    and the nearest rule predicts new samples like it.
 
-    As an ensemble the rules stay as their bags made them, and the covering degrees of all rules of a
-    class are added up.
+    As an ensemble the rules stay as they are, and the covering degrees of all rules of a class are added.
 
-    Who is drawn depends on values and class of an object alone, and on the seed of the bag: equal objects
-    are drawn together, and neither their order nor a weight in the place of repetitions changes a rule.
+    Equal samples are drawn together, by a hash of their values and class with the seed of the bag, so that
+    neither the order of the rows nor a weight in the place of repetitions changes a rule.
 
     Parameters
     ----------
     n_estimators : int, default=10
-        How many bags there are.
+        Number of bags.
     max_samples : float or int, default=0.5
-        The share of the objects that each bag draws, or how many; different objects count. Each class
-        has its share, and one at least.
+        Fraction of the distinct samples that each bag draws, or their number; the same fraction of each
+        class, and one sample at least.
     max_features : float, default=0.7
-        The share of the attributes that each bag may use.
+        Fraction of the features that each bag may use.
     form : {"pooled", "ensemble"}, default="pooled"
-        Whether one ruleset is chosen from the rules of all bags, or all of them vote.
+        Whether one rule set is selected from the rules of all bags, or all of them vote.
     attribute_order : str, default="given"
-        The order in which a rule's conditions are opened: one of the names that `FRRIClassifier` knows.
-        With "random" each bag has its own.
+        Order in which features are dropped from a rule: a name that `FRRIClassifier` accepts. With
+        "random" each bag has its own.
     conditions, missing
         See `FRRIClassifier`.
     min_new_coverage, coverage, max_rules
-        See `FRRIClassifier`, of the rules that are chosen; only pooled.
+        See `FRRIClassifier`, for the selected rules; only pooled.
     max_conditions, min_support
-        See `FRRIClassifier`, of the rules of each bag; pooled, they must cover so much of all objects too.
+        See `FRRIClassifier`, for the rules of each bag; pooled, `min_support` holds in the whole table
+        too.
     effort, time_limit
-        Limits of the choice from the pool: see `FRRIClassifier`. A `time_limit` is one for the whole of
-        `fit`; bags are made in any case.
+        Limits of the selection from the pool: see `FRRIClassifier`. A `time_limit` is one for the whole
+        of `fit`; the rules of all bags are found in any case.
     random_state : int, RandomState or None, default=None
-        Decides what each bag draws.
+        Random seed of the bags.
     class_weight : "balanced", None or mapping, default=None
         As in `FRRIClassifier`, without influence on the rules.
     n_jobs : int, optional
-        How many bags are made at a time, and threads for what follows. None is one bag at a time, whose
-        own work is spread over all cores, unless `joblib.parallel_config` says otherwise: any backend of
-        joblib serves, processes and clusters too. Results are the same in any case.
+        Number of bags that are processed at a time, and of threads for what follows. None is one bag at a
+        time, in threads of its own, unless `joblib.parallel_config` sets something else: any backend of
+        joblib can be used. Results are the same in any case.
     verbose : int, default=0
-        Whether each step of learning is told on standard error, with the seconds it takes.
+        If above 0, each step is printed on standard error, with its seconds.
 
     Attributes
     ----------
     classes_ : ndarray
-        The class labels.
+        Class labels.
     ruleset_ : RuleSet
-        The rules in the table's own names and units: pooled by class and coverage, with the semantics
+        Rules in the names and units of the table: pooled by class and coverage, with the semantics
         "best-rule"; otherwise one bag after the other, with the semantics "added-votes".
     bags_ : ndarray of int, shape (n_rules,)
-        The bag that each rule comes from.
+        Bag that each rule comes from.
     selected_ : ndarray of int, shape (n_rules,)
-        The objects whose rules they are.
+        Samples whose rules they are.
     selection_ : Bunch
-        Only pooled: the certificate, as in `FRRIClassifier`, of the fewest in the pool; `n_pooled`,
-        `n_narrowed` and `n_dropped`, how many rules there were, were narrowed and were dropped; and
-        `n_further`, how many further objects they were checked against.
+        Only pooled: certificate, as in `FRRIClassifier`, for the rules in the pool; `n_pooled`,
+        `n_narrowed` and `n_dropped`, the numbers of rules in the pool, narrowed and dropped; and
+        `n_further`, the number of samples in `check_batches`.
     uncovered_ : ndarray of int
-        Only pooled: objects that no rule covers.
+        Only pooled: samples that no rule covers.
     oob_score_, oob_balanced_score_ : float
-        The share of the objects that rules from bags which have not seen them get right, and the mean of
-        these shares over the classes; NaN if every bag has seen every object. Pooled, such a rule is
-        narrowed by all objects but the one it is asked about.
+        Out-of-bag accuracy and balanced accuracy; NaN if every bag contains every sample. Pooled, each
+        rule is narrowed by all samples but the one that it predicts.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if the table had column names.
@@ -125,7 +128,6 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     See Also
     --------
     frri.FRRIClassifier : The fewest rules of all that the whole table gives.
-    frri.BaggedRulesClassifier : Additive rules from bags.
 
     References
     ----------
@@ -146,7 +148,6 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
 
     bags_: Ints
     selected_: Ints
-    uncovered_: Ints
     oob_score_: float
     oob_balanced_score_: float
 
@@ -196,16 +197,16 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_objects, n_attributes)
-        y : array-like of shape (n_objects,)
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
             Class labels of any type; the name of a series becomes the name of the target.
-        sample_weight : array-like of shape (n_objects,), optional
-            How much each object counts in probabilities and in what is known about rules, which are the
-            same with any weights above 0; an object of weight 0 is not there.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights in probabilities and in the statistics of rules. The rules are the same with any
+            weights above 0; a sample of weight 0 is left out.
         check_batches : iterable of (table, labels), optional
-            Further objects in parts, which need not fit into memory together; only pooled. No bag draws
-            from them and they need not be covered, but no rule covers one of them that is of another
-            class: this is how rules from a sample are checked against all there is.
+            More samples in batches, which need not fit into memory together; only pooled. No bag draws
+            from them and they need not be covered, but no rule covers one of them of another class:
+            this checks rules from a sample of the rows against all rows.
 
         Returns
         -------
@@ -218,10 +219,11 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         warn_if_one_class(table)
         if check_batches is not None and self.form == "ensemble":
             raise ValueError(
-                'check_batches narrow pooled rules, but an ensemble keeps its rules: set form="pooled".'
+                "check_batches narrow pooled rules, but an ensemble keeps its rules: set "
+                'form="pooled".'
             )
         self._learn(table, start, check_batches or ())
-        self._warn(table)
+        self._warn_about_results(table)
         return self._calibrate(table, self._oob_calibration)
 
     def _learn(
@@ -229,109 +231,87 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     ) -> None:
         start = perf_counter() if start is None else start
         values, rigid = scaled_values(table)
-        objects = Objects(values, table.classes, rigid)
+        samples = Samples(values, table.classes, rigid)
         seeds = self._seeds()
-        draws = self._draws(table, seeds)
+        bags = self._draw(table, seeds)
         with self._step(f"{len(seeds)} bags"):
-            pool = self._pool(table, draws, seeds)
+            pool = self._pool(table, bags, seeds)
         nearest = None
         if self.form == "pooled":
             with self._step(f"{len(pool)} rules against {len(values)} objects"):
-                nearest = nearest_enemies(pool, objects, self.n_jobs)
-                least, n_further = self._nearest_in_batches(pool, table, check_batches)
-            narrow = pool.narrowed(np.minimum(nearest.least, least))
-            self._choose(table, objects, pool, narrow, n_further, start)
+                nearest = nearest_of_other_classes(pool, samples, self.n_jobs)
+                least, n_checked = self._nearest_in_batches(pool, table, check_batches)
+            narrow = pool.narrow(np.minimum(nearest.least, least))
+            selected = self._select_pooled(samples, pool, narrow, n_checked, start)
+            self._package_pool(table, narrow.take(selected))
         else:
             for name in ("selection_", "uncovered_"):  # of an earlier fit
                 self.__dict__.pop(name, None)
-            self._package(table, pool)
-        with self._step("what bags say of objects they have not seen"):
-            self._estimate(table, objects, pool, draws, nearest)
+            self._package_pool(table, pool)
+        with self._step("out-of-bag estimate"):
+            self._estimate(table, samples, pool, bags, nearest)
 
     def _seeds(self) -> list[int]:
-        """One for each bag."""
+        """Return one seed for each bag."""
         return random_seeds(self.random_state, self.n_estimators)
 
-    def _draws(self, table: TrainingTable, seeds: list[int]) -> Draws:
-        """Whom bags draw from a table."""
-        return drawn_objects(table, self.max_samples, seeds)
+    def _draw(self, table: TrainingTable, seeds: list[int]) -> Bags:
+        """Draw the samples of every bag."""
+        return draw_bags(table, self.max_samples, seeds)
 
-    def _pool(self, table: TrainingTable, draws: Draws, seeds: list[int]) -> RulePool:
-        """The rules of all bags."""
+    def _pool(self, table: TrainingTable, bags: Bags, seeds: list[int]) -> RulePool:
+        """Return the rules of all bags."""
         initial = initial_types(self.conditions or {}, table.attributes)
         work: Callable[..., RulePool] = partial(
             rules_of_bag, order=self.attribute_order, initial=initial, limits=self._limits()
         )
-        n_attributes = table.values.shape[1]
-        bags = (
+        n_features = table.values.shape[1]
+        tasks = (
             (
-                table.take(draws.rows(bag)),
-                draws.rows(bag),
-                drawn_attributes(n_attributes, self.max_features, seed),
+                table.take(bags.rows(bag)),
+                bags.rows(bag),
+                draw_features(n_features, self.max_features, seed),
                 bag,
                 seed,
             )
             for bag, seed in enumerate(seeds)
         )
-        return RulePool.joined(self._each(work, bags))
+        return RulePool.concatenate(self._map_bags(work, tasks))
 
-    def _each(
-        self, work: Callable[..., RulePool], bags: Iterable[tuple[Any, ...]]
+    def _map_bags(
+        self, work: Callable[..., RulePool], tasks: Iterable[tuple[Any, ...]]
     ) -> list[RulePool]:
-        """The work on every bag, wherever joblib says."""
-        made: list[RulePool] = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(work)(*bag) for bag in bags
+        """Run a function for every bag, by the backend of joblib."""
+        found: list[RulePool] = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(work)(*task) for task in tasks
         )
-        return made
+        return found
 
     def _nearest_in_batches(
         self, pool: RulePool, table: TrainingTable, check_batches: Any
     ) -> tuple[Floats, int]:
-        """How far the nearest enemy of every rule is among further objects, and how many there are."""
         return nearest_in_batches(pool, table, check_batches, self.missing, self.n_jobs)
 
-    def _choose(
-        self,
-        table: TrainingTable,
-        objects: Objects,
-        pool: RulePool,
-        narrow: RulePool,
-        n_further: int,
-        start: float,
-    ) -> None:
-        """The fewest rules of the pool, narrowed, that cover what any of them covers."""
-        limits, lengths, own = self._limits(), pool.lengths, pool.classes
-        covers = covered(narrow, objects, self.n_jobs)
-        sizes = np.bincount(table.classes)
-        allowed = limits.allowed(covers, lengths, sizes[own])
-        with self._step("the fewest of them"):
-            cover = limits.select(
-                allowed,
-                lengths,
-                own,
-                sizes,
-                coverable=np.bincount(table.classes[allowed.union()], minlength=len(sizes)),
-                effort=self.effort,
-                time_limit=self._time_left(perf_counter() - start),
-            )
-        counts = covers.sizes()
-        self.selection_ = self._certified(
-            cover,
-            lengths,
-            len(table.classes),
-            claim=f"{limits.claim} of {len(pool)} rules of {self.n_estimators} bags",
+    def _select_pooled(
+        self, samples: Samples, pool: RulePool, narrow: RulePool, n_checked: int, start: float
+    ) -> Ints:
+        """Return the fewest narrowed rules that cover what any of them covers, in their order."""
+        found = narrow.candidates(samples, self.n_jobs)
+        sizes = found.covers.sizes()
+        selected, covers = self._select(
+            found,
+            start,
+            claim=f"{self._limits().claim} of {len(pool)} rules of {self.n_estimators} bags",
             n_pooled=len(pool),
-            n_narrowed=int(((narrow.radii < pool.radii) & (counts > 0)).sum()),
-            n_dropped=int((counts == 0).sum()),
-            n_further=n_further,
+            n_narrowed=int(((narrow.radii < pool.radii) & (sizes > 0)).sum()),
+            n_dropped=int((sizes == 0).sum()),
+            n_further=n_checked,
         )
-        self.uncovered_ = np.flatnonzero(~covers.take(cover.selected).union())
-        chosen = cover.selected
-        order = np.lexsort((chosen, -counts[chosen], own[chosen]))
-        self._package(table, narrow.take(chosen[order]))
+        order = np.lexsort((selected, -covers.sizes(), found.groups[selected]))
+        return np.asarray(selected[order])
 
-    def _package(self, table: TrainingTable, pool: RulePool) -> None:
-        """Rules in the table's names and units, with what they cover."""
+    def _package_pool(self, table: TrainingTable, pool: RulePool) -> None:
+        """Set the rules in the names and units of the table."""
         self.bags_, self.selected_ = pool.bags, pool.sources
         rules = (
             box_rule(table, u, types, radius, table.labels[c])
@@ -344,22 +324,21 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
             table,
             rules,
             semantics="best-rule" if pooled else "added-votes",
-            about=self._about(table) | ({"selection": dict(self.selection_)} if pooled else {}),
-            **self._meaning(),
+            about=self._about(table) | ({"selection": self._certificate()} if pooled else {}),
+            **self._reading(),
         )
         self.ruleset_ = self._with_statistics(ruleset, table)
 
     def _estimate(
         self,
         table: TrainingTable,
-        objects: Objects,
+        samples: Samples,
         pool: RulePool,
-        draws: Draws,
+        bags: Bags,
         nearest: Nearest | None,
     ) -> None:
-        """How right rules are about objects that their bags have not seen, and how far to trust them."""
-        n_classes = len(table.labels)
-        scores, uncut = unseen_votes(pool, objects, draws.unseen, nearest, n_classes, self.n_jobs)
+        """Set out-of-bag scores and the calibration of probabilities by out-of-bag votes."""
+        scores, uncut = out_of_bag_votes(pool, samples, bags.unseen, nearest, self.n_jobs)
         asked = np.flatnonzero((uncut > -np.inf).any(axis=1))
         scores, uncut, classes = scores[asked], uncut[asked], table.classes[asked]
         silent = ~(scores.max(axis=1, initial=0.0) > 0.0)
@@ -370,33 +349,32 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         if len(asked):
             self.oob_score_ = float((weights * (decided == classes)).sum() / weights.sum())
             self.oob_balanced_score_ = balanced_accuracy(classes, decided, weights)
-        n_distinct = len(np.unique(draws.copy_of[asked]))
+        n_distinct = len(np.unique(bags.copy_of[asked]))
         self._oob_calibration = None
         if n_distinct >= FEWEST_OBJECTS:
             votes[silent] = np.exp(uncut[silent] - uncut[silent].max(axis=1, keepdims=True))
-            shares = votes / votes.sum(axis=1, keepdims=True)
+            fractions = votes / votes.sum(axis=1, keepdims=True)
             class_sizes, surprise = np.array(table.class_counts), weights.sum() / n_distinct
             self._oob_calibration = least_loss(
-                shares, decided, classes, class_sizes, weights, surprise
+                fractions, decided, classes, class_sizes, weights, surprise
             )
 
-    def _warn(self, table: TrainingTable) -> None:
-        """Objects that no rule covers, limits that were reached."""
+    def _warn_about_results(self, table: TrainingTable) -> None:
         if self.form != "pooled":
             return
         warn_if_many("FRRI on bags", self.selection_.n_rules, len(table.classes))
-        complete = self._limits() == Limits()
-        if len(self.uncovered_) and complete:
+        if len(self.uncovered_) and self._limits() == Limits():
             warnings.warn(
-                f"{len(self.uncovered_)} of {len(table.classes)} objects are covered by no rule of any bag: "
-                f"rows {join_names(map(str, self.uncovered_ + 1), 10)}; more or larger bags leave fewer.",
+                f"{len(self.uncovered_)} of {len(table.classes)} objects are covered by no rule of any "
+                f"bag: rows {join_names(map(str, self.uncovered_ + 1), 10)}; more or larger bags leave "
+                "fewer.",
                 UserWarning,
                 stacklevel=3,
             )
         self._warn_if_unproved()
 
     def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:
-        """With the first cover that is found: fewer rules or a proof say nothing about new objects."""
+        """Return a copy that stops at the first cover: a proof does not change probabilities."""
         one: Self = super()._for_part(rows, labels).set_params(effort=0)
         return one
 
@@ -415,6 +393,110 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         check_choice("attribute_order", self.attribute_order, NAMED_ORDERS)
         if self.form == "ensemble" and not self._limits().is_complete:
             raise ValueError(
-                "max_rules, min_new_coverage and coverage choose from pooled rules, and the rules of an ensemble all "
-                'vote: take form="pooled", or leave them out.'
+                "max_rules, min_new_coverage and coverage choose from pooled rules, and the rules of "
+                'an ensemble all vote: take form="pooled", or leave them out.'
             )
+
+
+# --- Bags
+
+
+class Bags(NamedTuple):
+    """Samples of bags: the first of equal samples, which of these every sample is, and who is in."""
+
+    first: Positions
+    copy_of: Positions
+    drawn: Flags  # bags x distinct samples
+
+    def rows(self, bag: int) -> Positions:
+        """Return the distinct samples of a bag, in an order that does not depend on the table's."""
+        return np.asarray(self.first[self.drawn[bag]])
+
+    @property
+    def unseen(self) -> Flags:
+        """Bags x samples: which have no equal in a bag."""
+        return ~self.drawn[:, self.copy_of]
+
+
+def draw_bags(table: TrainingTable, fraction: Any, seeds: Sequence[int]) -> Bags:
+    """Draw a fraction or a number of the distinct samples for each seed, one of each class at least.
+
+    The draw depends on the values and the class of a sample and on the seed, so that equal samples are
+    drawn together.
+    """
+    first, copy_of, keys = equal_rows(table)
+    own = table.classes[first]
+    sizes = np.bincount(own, minlength=len(table.labels))
+    most = fraction * sizes / (len(first) if isinstance(fraction, Integral) else 1)
+    count = np.clip(np.rint(most), 1, sizes)
+    starts = np.cumsum(sizes) - sizes
+    drawn = np.zeros((len(seeds), len(first)), dtype=np.bool_)
+    for bag, seed in enumerate(seeds):
+        order = np.lexsort((mixed(keys, seed), own))
+        rank = np.arange(len(first)) - np.repeat(starts, sizes)
+        drawn[bag, order] = rank < count[own[order]]
+    return Bags(first, copy_of, drawn)
+
+
+def bags_of_rows(table: TrainingTable, rows: Sequence[Positions]) -> Bags:
+    """Return bags of given rows; samples that equal one of them are drawn with it."""
+    first, copy_of, _ = equal_rows(table)
+    drawn = np.zeros((len(rows), len(first)), dtype=np.bool_)
+    for own, some in zip(drawn, rows, strict=True):
+        own[copy_of[some]] = True
+    return Bags(first, copy_of, drawn)
+
+
+def draw_features(n_features: int, fraction: float, seed: int) -> Positions:
+    """Draw a fraction of the features, one at least, in their order."""
+    count = max(1, round(fraction * n_features))
+    return np.sort(np.random.default_rng(seed).permutation(n_features)[:count])
+
+
+def rules_of_bag(
+    table: TrainingTable,
+    rows: Positions,
+    used: Positions,
+    bag: int,
+    seed: int,
+    *,
+    order: str,
+    initial: Types | None,
+    limits: Limits,
+) -> RulePool:
+    """Return the rules that FRRI selects in a bag, by the first cover that it finds.
+
+    Parameters
+    ----------
+    table : TrainingTable
+        Samples of the bag, all features.
+    rows, used : ndarray of int
+        Rows of the samples in the whole table, and the features that the bag may use.
+    bag, seed : int
+    order : str
+        Name of an order of `frri.learners.frri.attribute_order`.
+    initial : ndarray of int8, optional
+        Initial types of the features.
+    limits : Limits
+        Limits on candidates.
+    """
+    scaled, nominal = scaled_values(table)
+    attributes = tuple(table.attributes[a] for a in used.tolist())
+    part = replace(table, values=table.values[:, used], attributes=attributes)
+    values = scaled[:, used]
+    start = None if initial is None else initial[used]
+    orders = class_orders(order, part, values, start, seed)
+    rigid = None if nominal is None else nominal[used]
+    induced = induce_rules(values, table.classes, orders, induce, initial=start, rigid=rigid)
+    found = class_candidates(induced, table.classes)
+    chosen = minimum_cover(limits.allow(found), found.lengths, effort=0).selected
+    types = np.zeros((len(chosen), scaled.shape[1]), dtype=np.int8)
+    types[:, used] = found.types[chosen]
+    return RulePool(
+        points=scaled[chosen],
+        types=types,
+        radii=found.confidence[chosen],
+        classes=table.classes[chosen],
+        sources=rows[chosen].astype(np.int64),
+        bags=np.full(len(chosen), bag, dtype=np.int64),
+    )

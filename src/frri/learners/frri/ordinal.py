@@ -1,4 +1,4 @@
-"""FRRI for ordered classes: rules "at least this class" and "at most this class"."""
+"""FRRI for ordinal classification: rules "at least this class" and "at most this class"."""
 
 import warnings
 from time import perf_counter
@@ -7,89 +7,84 @@ from typing import Any, Self
 import numpy as np
 
 from frri._util import Ints
-from frri.cover import DEFAULT_EFFORT
+from frri.cover import DEFAULT_EFFORT, CoverMatrix
 from frri.learners.base_ordinal import OrderedRuleClassifier
-from frri.learners.boxes import box_rule
+from frri.learners.boxes import box_rule, scaled_values
 from frri.learners.frri.attribute_order import attribute_orders
-from frri.learners.frri.base import FRRILearner, first_rows
-from frri.learners.frri.unions import UnionCandidates, union_candidates
+from frri.learners.frri.pipeline import Candidates, FRRILearner, join_rows, union_candidates
 from frri.learners.training import TrainingTable
 from frri.learners.validation import directions, monotone_claim
-from frri.rules import RuleSet
 from frri.table.checks import check_resolution
 
 
 class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
-    """Fuzzy-rough rule induction for ordered classes: "at least good", "at most fair".
+    """Fuzzy-rough rule induction for ordinal classification: "at least good", "at most fair".
 
-    For every class k but the lowest, the objects of at least this class (an upward union) are one
-    class and all others the other (a downward union), as in dominance-based rough sets. In each of
-    these questions FRRI does what it does between two classes: every object becomes a rule, its
-    confidence is the distance to the nearest object of the other side, sides of its box are opened as
-    long as none of these gets in, and the fewest rules are chosen that suffice, with a proof. Rules from
-    upward unions say "at least k", others "at most" the class below it.
+    For every class k but the lowest, the samples of at least this class (an upward union) are one class
+    and all others the other (a downward union), as in dominance-based rough sets. For each of these
+    decisions every sample becomes a rule as in `FRRIClassifier`: its confidence is the distance to the
+    nearest sample of the other side, sides of its box are dropped as long as none of these gets in, and
+    the fewest rules are selected that suffice, with a proof. Rules from upward unions predict "at least
+    k", others "at most" the class below it.
 
-    A new object is at least of class k if a rule "at least k" or more covers it better than any rule
-    "at most" less does; where none covers it the nearest ones decide. Answers count the classes that are
-    reached in this way: they are medians, and an error by one class is smaller than one by two.
+    A new sample is at least of class k if a rule "at least k" or more covers it better than any rule "at
+    most" less does; where none covers it the nearest ones decide. The prediction counts the classes that
+    are reached in this way: it is a median, and an error by one class is smaller than one by two.
 
-    Attributes may be declared `monotone`. Rules "at least" then use only lower bounds of an attribute
-    with which answers must not fall (a gain), rules "at most" only upper bounds, and the other way round
-    for a cost; distances are taken in that direction alone, so that an object never has an enemy just
-    for being better. As such an attribute grows, rules "at least" can then only count more and rules "at
-    most" only less, and so no answer falls: there can be no exception. Objects that contradict what is
-    declared (they are no worse than one of a higher class) are covered by fewer rules or by none, and
-    you are told.
+    Features may be declared `monotone`. Rules "at least" then use only lower bounds of a feature with
+    which predictions must not fall (a gain), rules "at most" only upper bounds, and the other way round
+    for a cost; distances are taken in that direction alone. As such a feature grows, rules "at least" can
+    only cover more and rules "at most" only less, and so no prediction falls: there can be no exception.
+    Samples that contradict the declaration (they are no worse than one of a higher class) are covered by
+    fewer rules or by none, with a warning.
 
     Parameters
     ----------
     class_order : sequence of labels, optional
-        The classes from the lowest to the highest. By default the order of a column of ordered
-        categories (pandas, polars), or of numbers; texts are taken in the order of the alphabet, with
-        a warning.
+        Classes from the lowest to the highest. By default the order of a column of ordered categories
+        (pandas, polars), or of numbers; strings are sorted alphabetically, with a warning.
     monotone : mapping of str to {1, -1}, optional
-        Attributes with which answers must not fall (1) or not rise (-1).
+        Features with which predictions must not fall (1) or not rise (-1).
     attribute_order : {"given", "random"} or array-like of int, default="given"
-        In which order sides are opened, what comes first most: as the columns stand, at random, or a
-        permutation, of shape (n_attributes,) for all objects or (n_objects, n_attributes) for each.
+        Order in which features are dropped from a rule, the first one first: order of the columns, at
+        random, or a permutation, of shape (n_features,) for all samples or (n_samples, n_features).
     missing : {"typical", "similar", "error"}, default="typical"
-        Whether missing values count as typical ones, are similar to everything, or are refused, in
-        training and in prediction.
+        Treatment of missing values in training and prediction: imputed, similar to everything, or
+        refused.
     min_support : float, default=0.02
-        The share of its union that a rule must cover; equal objects count once. Ordered classes nearly
-        always overlap, and rules for a few objects remember more than they tell. With 0, all objects
-        that can be are covered, on their side of every class.
+        Fraction of its union that a rule must cover; equal samples count once. Ordered classes nearly
+        always overlap, and rules for a few samples overfit. With 0, all samples that can be are covered,
+        on their side of every class.
     min_new_coverage : float, default=0.0
-        The share of its union that a rule must newly cover to be worth having: far fewer rules, found
-        by a slower search.
+        Fraction of its union that a rule must newly cover: far fewer rules, found by a slower search.
     max_rules : int, optional
-        The most rules: those are kept that cover most; each union keeps one at least.
+        Maximum number of rules: those that cover most; each union keeps one at least.
     max_conditions : int, optional
-        The most conditions of a rule.
+        Maximum number of conditions of a rule.
     effort : int, default=DEFAULT_EFFORT
-        How much work the exact selection may take, as in `FRRIClassifier`.
+        Limit of work of the exact selection, as in `FRRIClassifier`.
     time_limit : float, optional
-        A limit in seconds for the whole of `fit`, on top.
+        Limit in seconds for `fit`.
     random_state : int, RandomState or None, default=None
-        Decides the order with ``attribute_order="random"``; otherwise without influence.
+        Random seed of ``attribute_order="random"``.
     n_jobs : int, optional
-        Threads for large tables and for prediction; all cores by default.
+        Number of threads for large tables and for prediction; all cores by default.
     verbose : int, default=0
-        Whether each step of learning is told on standard error, with the seconds it takes.
+        If above 0, each step is printed on standard error, with its seconds.
 
     Attributes
     ----------
     classes_ : ndarray
-        The class labels, the lowest first.
+        Class labels, the lowest first.
     ruleset_ : RuleSet
-        The chosen rules with the semantics "at-least-class": "at least" the highest class first, then
-        "at most" the lowest.
+        Selected rules with the semantics "at-least-class": "at least" the highest class first, then "at
+        most" the lowest.
     selected_ : ndarray of int
-        The objects whose rules were chosen, in the order of the rules.
+        Samples whose rules were selected, in the order of the rules.
     uncovered_ : ndarray of int
-        Objects that on a side of some class no chosen rule covers.
+        Samples that no selected rule covers on their side of some class.
     selection_ : Bunch
-        The certificate, as in `FRRIClassifier`; `monotone` says what is proved about the answers.
+        Certificate, as in `FRRIClassifier`; `monotone` states what is proved about the predictions.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if the table had column names.
@@ -120,7 +115,6 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     _shares_of = "union"
 
     selected_: Ints
-    uncovered_: Ints
 
     def __init__(
         self,
@@ -158,12 +152,12 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_objects, n_attributes)
-        y : array-like of shape (n_objects,)
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
             Class labels of any type; the name of a series becomes the name of the target.
-        sample_weight : array-like of shape (n_objects,), optional
-            How much each object counts in what is known about rules, which are the same with any weights
-            above 0; an object of weight 0 is not there.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights in the statistics of rules. The rules are the same with any weights above 0; a
+            sample of weight 0 is left out.
 
         Returns
         -------
@@ -177,67 +171,47 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         self._warn_about_results(table)
         return self
 
-    def _learn(self, table: TrainingTable, start: float | None = None) -> None:
-        start = perf_counter() if start is None else start
-        declared = directions(self.monotone, table.attributes)
+    def _candidates(self, table: TrainingTable) -> Candidates:
         order = attribute_orders(self.attribute_order, table.values.shape, self.random_state)
-        with self._step("candidate rules"):
-            found = union_candidates(table, order, declared, self.n_jobs)
-        left, limits = self._time_left(perf_counter() - start), self._limits()
-        lengths = found.lengths
-        covers = limits.allowed(found.covers, lengths, found.sizes[found.unions])
-        with self._step("the fewest of them"):
-            cover = limits.select(
-                covers,
-                lengths,
-                found.unions,
-                found.sizes,
-                effort=self.effort,
-                time_limit=left,
-            )
-        chosen = cover.selected
-        covered = covers.take(chosen).union()
-        self.uncovered_ = np.flatnonzero(~covered[found.positions].all(axis=0))
-        self.selection_ = self._certified(
-            cover,
-            lengths,
-            len(table.classes),
-            monotone=monotone_claim(declared, table.attributes),
-            seconds={"candidates": found.seconds, "selection": cover.seconds},
-        )
-        self._hopeless = np.flatnonzero(~found.covers.union()[found.positions].all(axis=0))
-        # The strongest statements first: at least the highest class, at most the lowest.
-        strength = np.where(found.rising, -found.bounds, found.bounds)[chosen]
-        size = covers.sizes()[chosen]
-        chosen = chosen[np.lexsort((chosen, -size, strength, ~found.rising[chosen]))]
-        self.selected_ = found.anchors[chosen]
-        self.ruleset_ = self._package(table, found, chosen)
+        declared = directions(self.monotone, table.attributes)
+        return union_candidates(table, *scaled_values(table), order, declared, self.n_jobs)
 
-    def _package(self, table: TrainingTable, found: UnionCandidates, chosen: Ints) -> RuleSet:
-        """The chosen rules in the table's names and units, with what they cover."""
+    def _package(
+        self, table: TrainingTable, found: Candidates, selected: Ints, covers: CoverMatrix
+    ) -> None:
+        about: dict[str, Any] = {}
+        declared = directions(self.monotone, table.attributes)
+        self.selection_.monotone = monotone_claim(declared, table.attributes)
+        if self.selection_.monotone:
+            about["monotone"] = self.selection_.monotone
+        # Strongest statements first: at least the highest class, at most the lowest.
+        rising = found.groups[selected] % 2 == 1
+        bounds = found.groups[selected] // 2 + rising
+        strength = np.where(rising, -bounds, bounds)
+        order = np.lexsort((selected, -covers.sizes(), strength, ~rising))
+        self.selected_ = found.anchors[selected[order]]
         rules = (
             box_rule(
                 table,
                 found.anchors[r],
                 found.types[r],
                 found.confidence[r],
-                table.labels[found.bounds[r]],
-                relation="at least" if found.rising[r] else "at most",
+                table.labels[bound],
+                relation="at least" if at_least else "at most",
             )
-            for r in chosen
+            for r, bound, at_least in zip(
+                selected[order], bounds[order], rising[order], strict=True
+            )
         )
-        known: dict[str, Any] = {"selection": self._certificate()}
-        if self.selection_.monotone:
-            known["monotone"] = self.selection_.monotone
         ruleset = self._made(
             table,
             rules,
             semantics="at-least-class",
             fallback="nearest",
-            about=self._about(table) | known,
-            **self._meaning(),
+            about=self._about(table) | {"selection": self._certificate()} | about,
+            **self._reading(),
         )
-        return self._with_statistics(ruleset, table)
+        self.ruleset_ = self._with_statistics(ruleset, table)
 
     def _name(self) -> str:
         return "FRRI"
@@ -249,13 +223,13 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
                 UserWarning,
                 stacklevel=3,
             )
-        if len(self._hopeless):
+        if len(self._uncoverable):
             worse = " or better" if self.selection_.monotone else ""
             warnings.warn(
-                f"{len(self._hopeless)} of {len(table.values)} objects contradict others: one of a "
+                f"{len(self._uncoverable)} of {len(table.values)} objects contradict others: one of a "
                 f"lower class has the same or nearly the same{worse} values, or one of a higher class "
                 f"the same{' or worse' if worse else ''}, so that no rule tells them apart: rows "
-                f"{first_rows(self._hopeless)}.",
+                f"{join_rows(self._uncoverable)}.",
                 UserWarning,
                 stacklevel=3,
             )

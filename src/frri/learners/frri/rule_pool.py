@@ -1,9 +1,9 @@
-"""Rules of several bags in one pool: how far they may reach, whom they cover, what they say of unseen objects."""
+"""Rules from several bags in one pool: distances to samples, coverage, out-of-bag votes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, Self
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -11,42 +11,52 @@ from frri._util import map_threads
 from frri.cover import CoverMatrix
 from frri.cover.matrix import packed
 from frri.induction import TOLERANCE, ConditionType
-from frri.learners.boxes import lengths_of
+from frri.learners.boxes import scaled_values
+from frri.learners.frri.pipeline import Candidates
+from frri.rules.rule import label_array
+from frri.table import to_matrix
+from frri.table.checks import check_complete
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from frri._util import Flags, Floats, Ints, Positions, Types
+    from frri.learners.training import TrainingTable
 
-# Pairs of rule and object that are looked at together, and objects at most: a column of them stays in the cache.
-MOST_PAIRS, MOST_OBJECTS = 1 << 22, 8192
+# Pairs of rule and sample that are computed together, and samples at most: a column of them stays in
+# the cache.
+MOST_PAIRS, MOST_SAMPLES = 1 << 22, 8192
 
 
-class Objects(NamedTuple):
-    """Scaled objects: values, classes, and which attributes are equal or not (None where none is)."""
+class Samples(NamedTuple):
+    """Scaled samples: values, classes, and nominal features (None without any)."""
 
     values: Floats
     classes: Positions
     rigid: Flags | None
 
+    def take(self, start: int, end: int) -> Samples:
+        """Return the samples from `start` to `end`."""
+        return Samples(self.values[start:end], self.classes[start:end], self.rigid)
+
 
 @dataclass(frozen=True, eq=False)
 class RulePool:
-    """Boxes around objects, from any number of bags.
+    """Boxes around samples, from any number of bags.
 
     Parameters
     ----------
-    points : ndarray of shape (n_rules, n_attributes)
-        The scaled values of the object of each rule.
-    types : ndarray of int8, shape (n_rules, n_attributes)
+    points : ndarray of shape (n_rules, n_features)
+        Scaled values of the sample of each rule.
+    types : ndarray of int8, shape (n_rules, n_features)
         Codes of `ConditionType`.
     radii : ndarray of shape (n_rules,)
-        How far each box reaches: the confidence of its rule.
+        Confidence of each rule: half the width of its box.
     classes : ndarray of int, shape (n_rules,)
     sources, bags : ndarray of int, shape (n_rules,)
-        The row of the object, and the bag, that each rule comes from.
+        Row of the sample, and the bag, that each rule comes from.
     """
 
     points: Floats
@@ -59,44 +69,33 @@ class RulePool:
     def __len__(self) -> int:
         return len(self.radii)
 
-    @property
-    def lengths(self) -> Ints:
-        """How many conditions each rule has."""
-        return lengths_of(self.types)
-
     @classmethod
-    def joined(cls, pools: Sequence[Self]) -> Self:
-        """The rules of several pools, one after another."""
-        names = ("points", "types", "radii", "classes", "sources", "bags")
+    def concatenate(cls, pools: Sequence[Self]) -> Self:
+        """Return the rules of several pools, one after another."""
+        names = [field.name for field in fields(cls)]
         return cls(*(np.concatenate([getattr(pool, name) for pool in pools]) for name in names))
 
-    def take(self, rules: NDArray[np.integer]) -> RulePool:
-        """Some of the rules."""
-        return RulePool(
-            self.points[rules],
-            self.types[rules],
-            self.radii[rules],
-            self.classes[rules],
-            self.sources[rules],
-            self.bags[rules],
-        )
+    def take(self, rules: NDArray[np.integer]) -> Self:
+        """Return some of the rules."""
+        return type(self)(*(getattr(self, field.name)[rules] for field in fields(self)))
 
-    def narrowed(self, least: Floats) -> RulePool:
-        """The same rules, none of which reaches beyond its nearest enemy."""
-        return replace(self, radii=np.minimum(self.radii, least))
+    def narrow(self, distances: Floats) -> RulePool:
+        """Return the same rules, with radii that do not exceed some distances."""
+        return replace(self, radii=np.minimum(self.radii, distances))
 
-    def distances(self, objects: Objects) -> Floats:
-        """Rules x objects: by how much the worst condition fails; what is missing fails none.
+    def distances(self, samples: Samples) -> Floats:
+        """Return rules x samples: by how much the worst condition fails; missing values fail none.
 
         Examples
         --------
         >>> one = np.zeros(1, dtype=np.int64)
-        >>> pool = RulePool(np.array([[0.5, 0.5]]), np.array([[1, 3]], np.int8), np.ones(1), one, one, one)
-        >>> pool.distances(Objects(np.array([[0.2, 0.75], [1.0, np.nan]]), one, None))
+        >>> types = np.array([[1, 3]], np.int8)
+        >>> pool = RulePool(np.array([[0.5, 0.5]]), types, np.ones(1), one, one, one)
+        >>> pool.distances(Samples(np.array([[0.2, 0.75], [1.0, np.nan]]), one, None))
         array([[0.25, 0.5 ]])
         """
-        columns = np.ascontiguousarray(objects.values.T)
-        rigid = [] if objects.rigid is None else objects.rigid.tolist()
+        columns = np.ascontiguousarray(samples.values.T)
+        rigid = [] if samples.rigid is None else samples.rigid.tolist()
         found = np.zeros((len(self), columns.shape[1]))
         for row, point, types in zip(found, self.points.tolist(), self.types, strict=True):
             for a in np.flatnonzero(types).tolist():
@@ -110,24 +109,48 @@ class RulePool:
                 np.fmax(row, apart, out=row)
         return found
 
+    def candidates(self, samples: Samples, n_jobs: int | None = None) -> Candidates:
+        """Return the rules with the samples that they cover: those nearer than their radius."""
+        n = len(samples.classes)
+        words = np.zeros((len(self), -(-n // 64)), dtype=np.uint64)
+        limits = (self.radii - TOLERANCE)[:, None]
+
+        def fill(start: int, end: int) -> None:
+            inside = self.distances(samples.take(start, end)) < limits
+            words[:, start // 64 : -(-end // 64)] = packed(inside)
+
+        map_threads(fill, _blocks(len(self), n), n_jobs)
+        return Candidates(
+            self.sources,
+            self.types,
+            self.radii,
+            CoverMatrix.from_words(words, n),
+            np.arange(n)[None],
+            self.classes,
+            np.bincount(samples.classes),
+            {},
+        )
+
 
 class Nearest(NamedTuple):
-    """The nearest enemies of rules: distance and row of the first, distance of the second."""
+    """Nearest samples of another class: distance and row of the first, distance of the second."""
 
     least: Floats
     row: Ints
     second: Floats
 
     def without(self, rows: Ints) -> Floats:
-        """Rules x rows: the distance to the nearest enemy that is not this row."""
+        """Return rules x rows: the distance to the nearest one that is not this row."""
         return np.where(self.row[:, None] == rows, self.second[:, None], self.least[:, None])
 
 
-def nearest_enemies(pool: RulePool, objects: Objects, n_jobs: int | None = None) -> Nearest:
-    """The two nearest enemies of every rule under its own conditions; infinitely far if there is none."""
+def nearest_of_other_classes(
+    pool: RulePool, samples: Samples, n_jobs: int | None = None
+) -> Nearest:
+    """Return the two nearest samples of other classes of every rule, infinitely far without any."""
 
     def two(start: int, end: int) -> Nearest:
-        part = _part(objects, start, end)
+        part = samples.take(start, end)
         distance = pool.distances(part)
         distance[pool.classes[:, None] == part.classes] = np.inf
         rules, row = np.arange(len(pool)), distance.argmin(axis=1)
@@ -137,7 +160,7 @@ def nearest_enemies(pool: RulePool, objects: Objects, n_jobs: int | None = None)
 
     least, second = np.full(len(pool), np.inf), np.full(len(pool), np.inf)
     row = np.full(len(pool), -1, dtype=np.int64)
-    for found in map_threads(two, _blocks(len(pool), len(objects.classes)), n_jobs):
+    for found in map_threads(two, _blocks(len(pool), len(samples.classes)), n_jobs):
         nearer = found.least < least
         second = np.minimum(np.where(nearer, least, found.least), np.minimum(second, found.second))
         row = np.where(nearer, found.row, row)
@@ -145,47 +168,69 @@ def nearest_enemies(pool: RulePool, objects: Objects, n_jobs: int | None = None)
     return Nearest(least, row, second)
 
 
-def covered(pool: RulePool, objects: Objects, n_jobs: int | None = None) -> CoverMatrix:
-    """Which objects each rule covers: those nearer than its radius, less the tolerance."""
-    n = len(objects.classes)
-    words = np.zeros((len(pool), -(-n // 64)), dtype=np.uint64)
-    limits = (pool.radii - TOLERANCE)[:, None]
-
-    def fill(start: int, end: int) -> None:
-        inside = pool.distances(_part(objects, start, end)) < limits
-        words[:, start // 64 : -(-end // 64)] = packed(inside)
-
-    map_threads(fill, _blocks(len(pool), n), n_jobs)
-    return CoverMatrix.from_words(words, n)
-
-
-def unseen_votes(
+def nearest_in_batches(
     pool: RulePool,
-    objects: Objects,
-    unseen: Flags,
-    nearest: Nearest | None,
-    n_classes: int,
+    table: TrainingTable,
+    batches: Iterable[tuple[Any, Any]],
+    missing: str,
     n_jobs: int | None = None,
-) -> tuple[Floats, Floats]:
-    """What rules say of the objects that their bags have not seen.
+) -> tuple[Floats, int]:
+    """Return the distance of every rule to other classes in some batches, and their sample count.
 
     Parameters
     ----------
-    pool, objects
-    unseen : ndarray of bool, shape (n_estimators, n_objects)
+    pool : RulePool
+    table : TrainingTable
+        Origin of the rules: its features, ranges and classes hold for the batches.
+    batches : iterable of (table, labels)
+    missing : {"typical", "similar", "error"}
+    n_jobs : int, optional
+    """
+    least, count = np.full(len(pool), np.inf), 0
+    labels = label_array(table.labels)
+    ordered = np.array([attribute.kind == "ordinal" for attribute in table.attributes])
+    imputed = np.array([attribute.typical_code for attribute in table.attributes])
+    for X, y in batches:
+        matrix = to_matrix(X, table.attributes)
+        if missing == "error":
+            check_complete(matrix, table.attributes)
+        # As rules read values: an unseen ordered category is missing.
+        matrix = np.where(ordered & (matrix < 0.0), np.nan, matrix)
+        if missing == "typical":
+            matrix = np.where(np.isnan(matrix), imputed, matrix)
+        place = np.minimum(np.searchsorted(labels, y), len(labels) - 1)
+        # A class that the table does not have differs from that of every rule.
+        classes = np.where(labels[place] == np.asarray(y), place, -1)
+        values, rigid = scaled_values(replace(table, values=matrix))
+        found = nearest_of_other_classes(pool, Samples(values, classes, rigid), n_jobs)
+        least, count = np.minimum(least, found.least), count + len(classes)
+    return least, count
+
+
+def out_of_bag_votes(
+    pool: RulePool,
+    samples: Samples,
+    unseen: Flags,
+    nearest: Nearest | None,
+    n_jobs: int | None = None,
+) -> tuple[Floats, Floats]:
+    """Return class scores by the rules whose bags do not contain a sample.
+
+    Parameters
+    ----------
+    pool, samples
+    unseen : ndarray of bool, shape (n_bags, n_samples)
     nearest : Nearest, optional
-        With it the best rule of a class counts, narrowed by all objects but the one it is asked about;
-        without, all rules of a class count together, as their bags made them.
-    n_classes : int
+        If given, the best rule of a class counts, narrowed by all samples but the one that it predicts;
+        otherwise the degrees of all rules of a class are added.
     n_jobs : int, optional
 
     Returns
     -------
-    scores, uncut : ndarrays of shape (n_objects, n_classes)
-        What speaks for each class; and radius less distance of its rule for which this is largest, -inf
-        where there is no rule to ask.
+    scores, uncut : ndarrays of shape (n_samples, n_classes)
+        Score of each class; and the largest radius less distance of its rules, -inf without a rule.
     """
-    n = len(objects.classes)
+    n, n_classes = len(samples.classes), int(samples.classes.max()) + 1
     scores, uncut = np.zeros((n, n_classes)), np.full((n, n_classes), -np.inf)
     of_class = [np.flatnonzero(pool.classes == c) for c in range(n_classes)]
 
@@ -193,7 +238,7 @@ def unseen_votes(
         radii = pool.radii[:, None]
         if nearest is not None:
             radii = np.minimum(radii, nearest.without(np.arange(start, end)))
-        counts = radii - pool.distances(_part(objects, start, end))
+        counts = radii - pool.distances(samples.take(start, end))
         counts[~unseen[pool.bags, start:end]] = -np.inf
         for c, own in enumerate(of_class):
             if len(own):
@@ -206,11 +251,7 @@ def unseen_votes(
     return scores, uncut
 
 
-def _part(objects: Objects, start: int, end: int) -> Objects:
-    return Objects(objects.values[start:end], objects.classes[start:end], objects.rigid)
-
-
-def _blocks(n_rules: int, n_objects: int) -> list[tuple[int, int]]:
-    """Ranges of objects that begin at whole words of 64."""
-    size = min(max(MOST_PAIRS // max(n_rules, 1), 64), MOST_OBJECTS) // 64 * 64
-    return [(start, min(start + size, n_objects)) for start in range(0, n_objects, size)]
+def _blocks(n_rules: int, n_samples: int) -> list[tuple[int, int]]:
+    """Return ranges of samples that begin at whole words of 64."""
+    size = min(max(MOST_PAIRS // max(n_rules, 1), 64), MOST_SAMPLES) // 64 * 64
+    return [(start, min(start + size, n_samples)) for start in range(0, n_samples, size)]
