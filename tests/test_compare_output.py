@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from browser_pages import violations
-from frri.compare.figures import Painter, _cliques, pareto_front
+from frri.compare.figures import Painter, pareto_front
 from frri.compare.page import Table, make_report, overview, page_html, write_report
 from frri.compare.results import Results
 from synthetic_results import results_of
@@ -117,9 +117,9 @@ def test_a_learner_has_its_colour_whoever_it_is_compared_with():
         Painter({name: name for name in names}, "")
         for names in (["tree", "own"], ["frri", "ripper", "tree", "other", "own"])
     )
-    assert few._colour("tree") == many._colour("tree")
+    assert few._color("tree") == many._color("tree")
     assert few._marker("tree") == many._marker("tree")
-    looks = {(many._colour(name), many._marker(name)) for name in many.labels}
+    looks = {(many._color(name), many._marker(name)) for name in many.labels}
     assert len(looks) == len(many.labels)
 
 
@@ -163,13 +163,6 @@ def test_failures_are_on_the_page_and_do_not_spoil_the_rest():
     assert "Failures" in page_html(make_report(nothing))
     unknown = pytest.approx(np.nan, nan_ok=True)
     assert overview(nothing).rows == [["FRRI", unknown, unknown]]
-
-
-def test_cliques_join_neighbours_without_a_significant_difference():
-    p = np.array([[1, 0.5, 0.01], [0.5, 1, 0.2], [0.01, 0.2, 1]])
-    assert _cliques(np.array([1.0, 2, 3]), p) == [(1, 2), (2, 3)]
-    assert _cliques(np.array([1.0, 2, 3]), np.ones((3, 3))) == [(1, 3)]
-    assert _cliques(np.array([1.0, 2, 3]), np.eye(3)) == []
 
 
 def test_the_front_of_equal_points():

@@ -381,7 +381,7 @@ def test_warnings_of_threads_are_kept_apart():
     found = Parallel(n_jobs=2, backend="threading")(map(delayed(work), ["first", "second"]))
     assert [[str(w) for w in said] for said in found] == [["first"], ["second", "inner"]]
     assert warnings.showwarning is shown
-    assert not EVALUATE_MODULE._said
+    assert not EVALUATE_MODULE._captured
 
 
 def test_a_learner_that_processes_cannot_have_is_a_failure(tmp_path):

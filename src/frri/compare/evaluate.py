@@ -1,10 +1,9 @@
-"""One cell of the experiment: a learner is fitted on all folds of a data set but one, and judged on it.
+"""One cell of a comparison: an estimator fitted on all folds but one, and tested on that one.
 
-Everything in the result depends on data, learner, folds and seed only, except what stands under
-``"cost"``: seconds, and the peak of memory while fitting. That peak is the growth of the process's
-resident memory to its highest point during `fit`, as Linux counts it (`VmHWM`, reset before, after free
-memory has been given back). It includes what a fit loads, such as compiled kernels at first use.
-Elsewhere it is not measured.
+The result depends on data, estimator, folds and seed only, except for its ``"cost"``: seconds, and
+the peak of memory while fitting. The peak is the growth of the resident memory of the process to
+its maximum during `fit`, as Linux counts it (`VmHWM`, reset before). It includes what a fit loads,
+such as compiled kernels at first use. On other systems it is not measured.
 """
 
 import ctypes
@@ -29,14 +28,14 @@ from frri.learners import registry
 from frri.rules.measures import recall_counts
 
 FULL = -1
-"""Instead of the number of a fold: fitted on all objects, judged by its size only."""
+"""In place of a fold: fitted on all samples, described by its size only."""
 
 Cell = dict[str, Any]
 
 
 @dataclass(frozen=True, order=True)
 class Task:
-    """Which cell: the names of data set and learner, and the fold that is tested."""
+    """A cell to be evaluated: the names of dataset and learner, and the fold that is tested."""
 
     dataset: str
     learner: str
@@ -44,11 +43,11 @@ class Task:
 
     @classmethod
     def of(cls, cell: Cell) -> "Task":
-        """The task that a cell is the result of."""
+        """Return the task of a cell."""
         return cls(cell["dataset"], cell["learner"], cell["fold"])
 
     def cell(self, **content: Any) -> Cell:
-        """What came of it.
+        """Return the cell of a task.
 
         Examples
         --------
@@ -66,13 +65,13 @@ def evaluate(
     metrics: Iterable[Metric],
     seed: int,
 ) -> Cell:
-    """Fit and judge one learner on one fold.
+    """Fit and test one estimator on one fold.
 
     Parameters
     ----------
     data : Dataset
     folds : array of int
-        The fold in which each object is tested.
+        Fold in which each sample is tested.
     estimator : scikit-learn classifier
         Cloned, with every `random_state` set to the seed.
     task : Task
@@ -82,8 +81,7 @@ def evaluate(
     Returns
     -------
     dict
-        Plain JSON values. If the learner raises an exception, it stands under ``"failure"`` and there
-        is nothing else to tell.
+        Plain JSON values. If the estimator raises an exception, ``"failure"`` is the only result.
 
     Examples
     --------
@@ -98,13 +96,67 @@ def evaluate(
     """
     cell = task.cell()
     test = np.arange(0) if task.fold == FULL else np.flatnonzero(folds == task.fold)
-    training = np.setdiff1d(np.arange(len(data.y)), test)
     with capture_warnings() as caught, RecordFailure(cell):
-        cell |= _fit_and_measure(data, training, test, seeded(estimator, seed), metrics)
+        cell |= _fit_and_measure(data, test, seeded(estimator, seed), metrics)
     notes = {one_line(warning) for warning in caught}
     if notes:
         cell["notes"] = sorted(notes)[:3]
     return cell
+
+
+def _fit_and_measure(
+    data: Dataset, test: Positions, model: BaseEstimator, metrics: Iterable[Metric]
+) -> Cell:
+    training = np.setdiff1d(np.arange(len(data.y)), test)
+    X, y = data.X.iloc[training], data.y[training]
+    before = _reset_peak_memory()
+    start = perf_counter()
+    model.fit(X, y)
+    cost = {"fit_seconds": perf_counter() - start, "peak_memory_mb": None}
+    if before is not None:
+        cost["peak_memory_mb"] = round(max(_memory("VmHWM") - before, 0.0), 1)
+    truth = data.y[test]
+    predicted, probabilities = truth, None
+    if len(test):
+        new = data.X.iloc[test]
+        start = perf_counter()
+        predicted = np.asarray(model.predict(new)).astype(np.str_)
+        cost["predict_seconds"] = perf_counter() - start
+        if hasattr(model, "predict_proba"):
+            probabilities = np.asarray(model.predict_proba(new))
+    size = size_of(model)
+    outcome = Outcome(model, truth, predicted, probabilities, size)
+    values = {m.name: m.function(outcome) for m in metrics if m.of_model or len(test)}
+    cell: Cell = {"scores": {name: None if v is None else float(v) for name, v in values.items()}}
+    if len(test):
+        cell["recalls"] = {c: list(n) for c, n in recall_counts(truth, predicted).items()}
+    if size is not None:
+        cell["lengths"] = np.bincount(size.conditions).tolist()
+    if hasattr(model, "ruleset_"):
+        # Checksums of the marks are enough to compare the rules of two folds.
+        marks = (repr(mark).encode() for mark in marks_of(model.ruleset_, data.X))
+        cell["marks"] = sorted(map(crc32, marks))
+    selection = getattr(model, "selection_", None)
+    if selection is not None:
+        cell["selection"] = {k: selection[k] for k in ("status", "lower_bound") if k in selection}
+    cell["cost"] = cost
+    return cell
+
+
+def _reset_peak_memory() -> float | None:
+    """Give free memory back, reset the peak, and return the memory in use; None if unknown."""
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+        return _memory("VmRSS")
+    except (OSError, ValueError, AttributeError, TypeError):
+        return None
+
+
+def _memory(key: str) -> float:
+    text = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    line = next(line for line in text.splitlines() if line.startswith(key + ":"))
+    return int(line.split()[1]) / 1024
 
 
 class RecordFailure:
@@ -137,7 +189,7 @@ class RecordFailure:
 
 
 def one_line(error: BaseException | str) -> str:
-    r"""An exception or warning in one line of moderate length.
+    r"""Return an exception or warning in one line of moderate length.
 
     Examples
     --------
@@ -150,122 +202,52 @@ def one_line(error: BaseException | str) -> str:
     return text if len(text) <= 300 else text[:297] + "..."
 
 
-def _fit_and_measure(
-    data: Dataset,
-    training: Positions,
-    test: Positions,
-    model: BaseEstimator,
-    metrics: Iterable[Metric],
-) -> Cell:
-    X, y = data.X.iloc[training], data.y[training]
-    peak = _PeakMemory()
-    start = perf_counter()
-    model.fit(X, y)
-    cost = {"fit_seconds": perf_counter() - start, "peak_memory_mb": peak.growth()}
-    truth = data.y[test]
-    predicted, probabilities = truth, None
-    if len(test):
-        new = data.X.iloc[test]
-        start = perf_counter()
-        predicted = np.asarray(model.predict(new)).astype(np.str_)
-        cost["predict_seconds"] = perf_counter() - start
-        if hasattr(model, "predict_proba"):
-            probabilities = np.asarray(model.predict_proba(new))
-    size = size_of(model)
-    outcome = Outcome(model, truth, predicted, probabilities, size)
-    cell: Cell = {
-        "scores": {m.name: _number(m.function(outcome)) for m in metrics if m.of_model or len(test)}
-    }
-    if len(test):
-        cell["recalls"] = {c: list(n) for c, n in recall_counts(truth, predicted).items()}
-    if size is not None:
-        cell["lengths"] = np.bincount(size.conditions).tolist()
-    if hasattr(model, "ruleset_"):
-        # Numbers for the marks, which are all that is needed to compare the rules of two folds.
-        marks = (repr(mark).encode() for mark in marks_of(model.ruleset_, data.X))
-        cell["marks"] = sorted(map(crc32, marks))
-    selection = getattr(model, "selection_", None)
-    if selection is not None:
-        cell["selection"] = {k: selection[k] for k in ("status", "lower_bound") if k in selection}
-    cell["cost"] = cost
-    return cell
-
-
-def _number(value: float | None) -> float | None:
-    """Whatever kind of number a metric returns, as one that JSON knows."""
-    return None if value is None else float(value)
-
-
-class _PeakMemory:
-    """The growth of this process's memory to its highest point, in megabytes."""
-
-    def __init__(self) -> None:
-        self._before: float | None = None
-        try:
-            ctypes.CDLL(None).malloc_trim(0)
-            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-            self._before = self._status("VmRSS")
-        except (OSError, ValueError, AttributeError, TypeError):
-            return
-
-    def growth(self) -> float | None:
-        if self._before is None:
-            return None
-        return round(max(self._status("VmHWM") - self._before, 0.0), 1)
-
-    @staticmethod
-    def _status(key: str) -> float:
-        text = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-        line = next(line for line in text.splitlines() if line.startswith(key + ":"))
-        return int(line.split()[1]) / 1024
-
-
 _lock = threading.Lock()
-_said: dict[int, list[Warning]] = {}
+_captured: dict[int, list[Warning]] = {}
 _filters = ExitStack()
 
 
 @contextmanager
 def capture_warnings() -> Iterator[list[Warning]]:
-    """The warnings of this thread, unshown; where no other thread is noting, those of all threads.
+    """Capture the warnings of one fit, safely under threads.
 
-    `warnings.catch_warnings` is not for threads: who leaves it first ends it for all, and who leaves it
-    last undoes it for ever. So the first to come enters it here, and the last to go leaves it. A learner
-    that uses it itself, in threads, may still hide a warning of another.
+    `warnings.catch_warnings` is global: the thread that leaves it first ends it for all others. So
+    the first thread enters it here, and the last one leaves it. A warning of another thread goes to
+    the only fit that is captured, if there is one.
 
     Examples
     --------
-    >>> with capture_warnings() as said:
+    >>> with capture_warnings() as caught:
     ...     warnings.warn("too few objects")
-    >>> said
+    >>> caught
     [UserWarning('too few objects')]
     """
     me = threading.get_ident()
     with _lock:
-        if not _said:
+        if not _captured:
             _filters.enter_context(warnings.catch_warnings())
-            warnings.showwarning = _note
+            warnings.showwarning = _store_warning
         warnings.simplefilter("always")
-        outer = _said.get(me)
-        said = _said[me] = []
+        outer = _captured.get(me)
+        caught = _captured[me] = []
     try:
-        yield said
+        yield caught
     finally:
         with _lock:
             if outer is None:
-                del _said[me]
+                del _captured[me]
             else:
-                _said[me] = outer
-            if not _said:
+                _captured[me] = outer
+            if not _captured:
                 _filters.close()
 
 
-def _note(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    said = _said.get(threading.get_ident())
-    if said is None and len(_said) == 1:
-        (said,) = _said.values()
-    if said is not None:
-        said.append(message if isinstance(message, Warning) else category(message))
+def _store_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    caught = _captured.get(threading.get_ident())
+    if caught is None and len(_captured) == 1:
+        (caught,) = _captured.values()
+    if caught is not None:
+        caught.append(message if isinstance(message, Warning) else category(message))
 
 
 LEARNERS = tuple(registry.LEARNERS)
@@ -275,20 +257,18 @@ _added: dict[str, BaseEstimator] = {}
 
 
 def learner(name: str) -> BaseEstimator:
-    """A new estimator by its name.
+    """Return a new estimator by its name.
 
     Parameters
     ----------
     name : str
-        One of `LEARNERS`, a name given to `add_learner`, or the full name of a classifier class that
-        needs no arguments, such as ``"sklearn.naive_bayes.GaussianNB"``.
+        One of `LEARNERS`, a name given to `add_learner`, or the full name of a classifier class
+        that needs no arguments, such as ``"sklearn.naive_bayes.GaussianNB"``.
 
     Examples
     --------
     >>> learner("tree")
     DecisionTreeClassifier()
-    >>> learner("sklearn.naive_bayes.GaussianNB")
-    GaussianNB()
     >>> learner("riper")
     Traceback (most recent call last):
         ...
@@ -325,7 +305,7 @@ def add_learner(name: str, estimator: BaseEstimator) -> None:
 
 
 def label(name: str) -> str:
-    """The name of a learner in tables and figures.
+    """Return the name of a learner in tables and figures.
 
     Examples
     --------
@@ -337,7 +317,7 @@ def label(name: str) -> str:
 
 
 def obstacle(data: Dataset, name: str, estimator: BaseEstimator) -> str | None:
-    """Why a learner of the registry cannot be run on a table; None if it can, or if it may try.
+    """Return why a learner of the registry cannot be run on a table; None if it can, or may try.
 
     Examples
     --------
@@ -347,9 +327,6 @@ def obstacle(data: Dataset, name: str, estimator: BaseEstimator) -> str | None:
     >>> patients = dataset((X, ["low", "high", "low"]), name="patients")
     >>> obstacle(patients, "tree", learner("tree"))
     "not run: decision tree takes numbers only, and 'sex' holds others"
-    >>> ages = dataset((X[["age"]], ["low", "high", "low"]), name="ages")
-    >>> obstacle(ages, "knn", learner("knn"))
-    "not run: 5-nearest neighbours takes no missing values, and 'age' has some"
     >>> obstacle(patients, "frri", learner("frri"))
     """
     known = registry.LEARNERS.get(name)
@@ -365,28 +342,19 @@ def obstacle(data: Dataset, name: str, estimator: BaseEstimator) -> str | None:
 
 
 def _listing(columns: list[str], one: str, several: str) -> str:
-    if len(columns) == 1:
-        return f"{columns[0]!r} {one}"
-    shown = ", ".join(map(repr, columns[:3]))
-    return f"{shown}{f' and {len(columns) - 3} more' if len(columns) > 3 else ''} {several}"
+    more = f" and {len(columns) - 3} more" if len(columns) > 3 else ""
+    return f"{', '.join(map(repr, columns[:3]))}{more} {one if len(columns) == 1 else several}"
 
 
 def seeded(estimator: BaseEstimator, seed: int) -> BaseEstimator:
-    """A clone in which every `random_state`, also of nested estimators, is the seed.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> seeded(DecisionTreeClassifier(), 7)
-    DecisionTreeClassifier(random_state=7)
-    """
+    """Return a clone in which every `random_state`, also of nested estimators, is the seed."""
     fresh = clone(estimator)
     random = [p for p in fresh.get_params() if p.rpartition("__")[2] == "random_state"]
     return fresh.set_params(**dict.fromkeys(random, seed)) if random else fresh
 
 
 def definition(estimator: BaseEstimator) -> str:
-    """What a learner is, in one line that changes with any of its settings.
+    """Return an estimator with all its settings in one line.
 
     Examples
     --------

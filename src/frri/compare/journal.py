@@ -1,9 +1,9 @@
 """The results file: one JSON object per line, only ever appended to.
 
-The first line has the settings and versions of the run, the others define the datasets and learners or
-hold one cell each. A line is complete on disk, with a checksum, before the next is written. If the
-process dies within a line, the incomplete line is ignored, and cut off when the run continues. A file
-of other settings, or with a line that does not match its checksum, is never changed.
+The first line has the settings and versions of the run, the others define the datasets and learners
+or hold one cell each. A line is complete on disk, with a checksum, before the next is written. If
+the process dies within a line, the incomplete line is ignored, and cut off when the run continues.
+A file of other settings, or with a line that does not match its checksum, is never changed.
 """
 
 import json

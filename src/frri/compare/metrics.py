@@ -1,4 +1,4 @@
-"""What is measured: a metric is a function of the outcome of one fold."""
+"""Metrics: functions of the outcome of one fold."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,18 +16,18 @@ from frri.rules.measures import accuracy, balanced_accuracy
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A fitted model and what it said about the objects of a fold.
+    """A fitted model and its predictions for the samples of a fold.
 
     Attributes
     ----------
     model : scikit-learn classifier
         Fitted on the other folds.
     truth, predicted : array of str
-        The classes of the fold's objects, and what the model took them for.
-    probabilities : array of shape (n_objects, n_classes), optional
-        Where the model gives them; in the order of `model.classes_`.
+        True and predicted classes of the samples of the fold.
+    probabilities : array of shape (n_samples, n_classes), optional
+        In the order of `model.classes_`, if the model has them.
     size : Size, optional
-        Where the model consists of rules.
+        If the model consists of rules.
     """
 
     model: Any
@@ -47,16 +47,16 @@ class Metric:
     Attributes
     ----------
     name : str
-        Its name in results files.
+        Name in results files.
     label : str
-        Its name in tables and figures.
+        Name in tables and figures.
     function : callable
         From an `Outcome` to a number, or None where it does not apply.
     higher_is_better : bool
     digits : int
         Decimals shown.
     of_model : bool
-        Whether it looks at the model only, so that it needs no test objects.
+        Whether it depends on the model only and needs no test samples.
     """
 
     name: str
@@ -80,7 +80,7 @@ def _macro_f1(outcome: Outcome) -> float:
 
 
 def _auroc(outcome: Outcome) -> float | None:
-    """Area under the ROC curve, each class of the fold against the rest, averaged."""
+    """Return the mean area under the ROC curve of each class of the fold against the rest."""
     if outcome.probabilities is None:
         return None
     known = [str(c) for c in outcome.model.classes_]
@@ -89,7 +89,7 @@ def _auroc(outcome: Outcome) -> float | None:
         own = outcome.truth == c
         if own.all():
             return None
-        # A class that training did not show is never expected.
+        # A class that is not in the training data is never expected.
         chances = outcome.probabilities[:, known.index(c)] if c in known else np.zeros(len(own))
         areas.append(roc_auc_score(own, chances))
     return float(np.mean(areas))
@@ -99,11 +99,11 @@ def _rules(outcome: Outcome) -> float | None:
     return None if outcome.size is None else float(outcome.size.rules)
 
 
-def _length(unit: str) -> Function:
+def _length_metric(unit: str, words: str) -> Metric:
     def length(outcome: Outcome) -> float | None:
         return None if outcome.size is None else outcome.size.mean(unit)
 
-    return length
+    return Metric(unit, f"{words} per rule", length, False, 2, True)
 
 
 _KNOWN = {
@@ -114,21 +114,9 @@ _KNOWN = {
         Metric("macro_f1", "macro F1", _macro_f1),
         Metric("auroc", "AUROC", _auroc),
         Metric("rules", "rules", _rules, higher_is_better=False, digits=1, of_model=True),
-        *(
-            Metric(
-                unit,
-                f"{words} per rule",
-                _length(unit),
-                higher_is_better=False,
-                digits=2,
-                of_model=True,
-            )
-            for unit, words in (
-                ("conditions", "conditions"),
-                ("attributes", "attributes"),
-                ("bounds", "one-sided bounds"),
-            )
-        ),
+        _length_metric("conditions", "conditions"),
+        _length_metric("attributes", "attributes"),
+        _length_metric("bounds", "one-sided bounds"),
     )
 }
 
@@ -139,7 +127,7 @@ _added: dict[str, Metric] = {}
 
 
 def metric(name: str) -> Metric:
-    """A metric by its name.
+    """Return a metric by its name.
 
     Examples
     --------
@@ -157,7 +145,7 @@ def metric(name: str) -> Metric:
 def add_metric(
     name: str, function: Function, *, higher_is_better: bool = True, digits: int = 3
 ) -> None:
-    """Make a metric available by name; from then on every run measures it.
+    """Make a metric available by name; every later run measures it.
 
     Parameters
     ----------
@@ -178,7 +166,7 @@ def add_metric(
 
 
 def all_metrics(names: Iterable[str] | None = None) -> tuple[Metric, ...]:
-    """The named metrics; by default all there are, with those that were added."""
+    """Return the named metrics; by default all, with those that were added."""
     return tuple(metric(name) for name in (names or {**_KNOWN, **_added}))
 
 
@@ -204,20 +192,20 @@ class Size:
 
     @property
     def rules(self) -> int:
-        """How many rules there are, with a default rule."""
+        """Number of rules, with a default rule."""
         return len(self.conditions)
 
     def mean(self, unit: str) -> float | None:
-        """Mean length of the rules that have conditions; None if there are none."""
+        """Return the mean length of the rules that have conditions; None if there are none."""
         lengths = [n for n in getattr(self, unit) if n]
         return float(np.mean(lengths)) if lengths else None
 
 
 def size_of(model: Any) -> Size | None:
-    """The size of a fitted model; None if it does not consist of rules.
+    """Return the size of a fitted model; None if it does not consist of rules.
 
-    A decision tree has a rule per leaf, a forest the rules of all its trees; the last step of a
-    pipeline counts for the whole.
+    A decision tree has a rule per leaf, a forest the rules of all its trees, and a pipeline those
+    of its last step.
 
     Examples
     --------
@@ -254,7 +242,7 @@ def _bounds(condition: Any) -> int:
 
 
 def _leaves(tree: Any) -> list[tuple[int, int, int]]:
-    """Depth, distinct attributes and depth again of every leaf."""
+    """Return depth, number of features and depth again of every leaf."""
     found = []
     stack: list[tuple[int, Sequence[int]]] = [(0, ())]
     while stack:

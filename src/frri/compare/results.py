@@ -1,4 +1,4 @@
-"""What a run found: from cells to one number per data set and learner."""
+"""Results of a run: from cells to one number per dataset and learner."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,19 +19,19 @@ COSTS = ("fit_seconds", "predict_seconds", "peak_memory_mb")
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The cells of a grid and ways to summarise them.
+    """The cells of a grid and summaries of them.
 
     Attributes
     ----------
     data : mapping
-        The data sets by name.
+        Datasets by name.
     learners : sequence of str
     cells : sequence of dict
-        In the order data set, learner, fold, whatever the order in which they were finished.
+        In the order dataset, learner, fold.
     settings, versions : mapping
-        What they were made with.
+        Settings and versions of the run.
     not_run : mapping
-        Pairs of data set and learner that do not go together, and why.
+        Pairs of dataset and learner that do not fit together, with the reason.
     """
 
     data: Mapping[str, Dataset]
@@ -42,10 +42,10 @@ class Results:
     not_run: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def means(self, name: str) -> "pd.DataFrame":
-        """Data sets x learners: the mean of a metric or cost over the folds; the median of memory.
+        """Return datasets x learners: the mean of a metric or cost over the folds.
 
-        Where a fold has failed there is nan. Folds to which the metric does not apply (such as the
-        length of rules, if there is only a default) do not count.
+        Of memory it is the median. Where a fold has failed there is nan. Folds to which the metric
+        does not apply (such as the length of rules, if there is only a default) are left out.
 
         Examples
         --------
@@ -62,14 +62,14 @@ class Results:
         return self._table(lambda cells: _middle([_value(cell, name) for cell in cells], middle))
 
     def full(self, name: str) -> "pd.DataFrame":
-        """Data sets x learners: a metric of the model that was fitted on all objects."""
+        """Return datasets x learners: a metric of the model that was fitted on all samples."""
         return self._table(lambda cells: _middle([_value(cell, name) for cell in cells]), full=True)
 
     def pooled_balanced_accuracy(self) -> "pd.DataFrame":
-        """Data sets x learners: recalls of the pooled predictions of all folds, averaged over classes.
+        """Return datasets x learners: the mean recall of the pooled predictions of all folds.
 
-        With small classes this is another number than the mean over the folds, in which a class does
-        not count where it is absent.
+        With small classes it differs from the mean over the folds, which leaves a class out where
+        it is absent.
         """
 
         def pooled(cells: Sequence[Cell]) -> float:
@@ -82,9 +82,9 @@ class Results:
         return self._table(pooled)
 
     def stability(self) -> "pd.DataFrame":
-        """Data sets x learners: how alike the conditions of the folds' rules are, from 0 to 1.
+        """Return datasets x learners: the similarity of the conditions of the folds, from 0 to 1.
 
-        Two folds have most rows in common, so this is more than resamples would have: see
+        Two folds share most samples, so it is higher than that of resamples: see
         `frri.compare.stability`.
         """
 
@@ -95,7 +95,10 @@ class Results:
         return self._table(alike)
 
     def length_with_default(self) -> "pd.DataFrame":
-        """Data sets x learners: conditions per rule on all objects, a default rule counted as one."""
+        """Return datasets x learners: conditions per rule of the model of all samples.
+
+        A default rule counts as one condition.
+        """
 
         def length(cells: Sequence[Cell]) -> float:
             counts = np.array(cells[0].get("lengths", []))
@@ -105,7 +108,7 @@ class Results:
         return self._table(length, full=True)
 
     def lengths(self, learner: str) -> Ints:
-        """How many rules of each length, from 0, a learner made in all folds together."""
+        """Return the numbers of rules of each length, from 0, of a learner in all folds."""
         own = [c for c in self.cells if c["learner"] == learner and c["fold"] != FULL]
         counts = [cell["lengths"] for cell in own if "lengths" in cell]
         total = np.zeros(max(map(len, counts), default=0), np.int64)
@@ -116,11 +119,11 @@ class Results:
 
     @property
     def failures(self) -> list[Cell]:
-        """The cells that have failed."""
+        """Cells that have failed."""
         return [cell for cell in self.cells if "failure" in cell]
 
     def frame(self) -> "pd.DataFrame":
-        """One row per cell: scores, selection, costs, notes, failure; last what was not run."""
+        """Return one row per cell: scores, selection, costs, notes and failure."""
         rows: list[dict[str, Any]] = []
         for cell in self.cells:
             row = {
@@ -141,7 +144,7 @@ class Results:
         return import_optional("pandas", "A comparison", "bench").DataFrame(rows)
 
     def proved(self, learner: str) -> tuple[int, int]:
-        """In how many of a learner's cells its selection of rules is proved smallest, and of how many."""
+        """Return how many selections of a learner are proven smallest, and the number of all."""
         found = [
             c["selection"].get("status")
             for c in self.cells

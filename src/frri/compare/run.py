@@ -1,4 +1,4 @@
-"""Cross-validation of estimators on datasets: in parallel, stored at once, continued where it stopped."""
+"""Cross-validation of estimators on datasets: parallel, stored at once, continued after a stop."""
 
 import os
 import platform
@@ -69,8 +69,8 @@ def run(
         workers : int, optional
             Number of processes, by default the number of usable cores; 0 is this process, for
             debugging, without a time limit. Within a `joblib.parallel_config` that selects another
-            backend than joblib's own processes (threading, dask, ray), the number of tasks at a time
-            on that backend, by default all that it has. The results do not depend on it.
+            backend than joblib's own processes (threading, dask, ray), the number of tasks at a
+            time on that backend, by default all that it has. The results do not depend on it.
         time_limit : float, optional
             Seconds after which a cell is a failure, 600 by default; 0 is no limit. A backend of
             joblib has none, since a task cannot be ended there, and an estimator that ends its

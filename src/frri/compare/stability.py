@@ -1,8 +1,8 @@
-"""How stable rules are: which of them come back when the rows are drawn anew.
+"""Stability of rules: which of them are found again in resamples of the training data.
 
-Rules of two fits are never equal to the last digit, so bounds are compared by where they lie among the
-values of their column, in tenths of the rows. What a condition says of its attribute becomes *marks*: one
-for each side that is bounded (attribute, side, tenth), one for a set of categories.
+Rules of two fits are never equal to the last digit, so bounds are compared by the decile of their
+column in which they lie. A condition becomes *marks*: one for each bounded side (feature, side,
+decile), one for a set of categories.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Mark(NamedTuple):
-    """What a condition says of one side of an attribute; `place` is a tenth, or the categories."""
+    """One side of a condition; `place` is a decile, or the categories."""
 
     attribute: str
     side: str
@@ -39,18 +39,18 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class Stability:
-    """How alike the rules of resamples are, and which rules come back.
+    """Similarity of the rules of resamples, and how often each rule is found again.
 
     Attributes
     ----------
     ruleset : RuleSet
-        Learned from all rows, or given.
+        Learned from all samples, or given.
     similarity : float
-        Dice's coefficient of the conditions of two resamples, 2 |A and B| / (|A| + |B|), averaged over
-        all pairs; conditions count as equal if their bounds lie in the same tenth of the rows.
+        Dice's coefficient of the conditions of two resamples, 2 |A and B| / (|A| + |B|), averaged
+        over all pairs; conditions are equal if their bounds lie in the same deciles.
     returns : tuple of float
-        For each rule the share of the resamples that have a rule for the same class (or of the same
-        sign) on the same sides of the same attributes, every bound at most a tenth apart.
+        For each rule the fraction of the resamples with a rule for the same class (or of the same
+        sign) on the same sides of the same features, every bound at most one decile apart.
     n_resamples : int
     """
 
@@ -79,18 +79,18 @@ def stability(
     random_state: Any = 0,
     ruleset: RuleSet | None = None,
 ) -> Stability:
-    """Fit a learner on all rows and on rows drawn anew, and compare the rules.
+    """Fit an estimator on all samples and on bootstrap resamples, and compare the rules.
 
     Parameters
     ----------
     estimator : classifier or regressor of this package
-    X : data frame or array of shape (n_rows, n_attributes)
-    y : array-like of shape (n_rows,)
+    X : data frame or array of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
     n_resamples : int
-        How often as many rows as there are are drawn with replacement; at least 2.
+        Number of bootstrap resamples, at least 2; stratified by class.
     random_state : int, RandomState or None
     ruleset : RuleSet, optional
-        The rules that may come back; by default those learned from all rows.
+        Rules to find again; by default those learned from all samples.
 
     Returns
     -------
@@ -112,11 +112,10 @@ def stability(
     random = check_random_state(random_state)
     found: list[list[tuple[Any, frozenset[Mark]]]] = []
     for _ in range(n_resamples):
-        # Classes keep their sizes; numbers are drawn freely.
         strata = None if whole.task == "regression" else y
         drawn = resample(X, y, random_state=random, stratify=strata)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # said of all rows before
+            warnings.simplefilter("ignore")  # shown for all samples before
             model = clone(estimator).fit(*drawn)
         found.append([_meaning(rule, tenths, whole.task) for rule in model.ruleset_])
     conditions = [frozenset().union(*(marks for _, marks in rules)) for rules in found]
@@ -128,7 +127,7 @@ def stability(
 
 
 def similarity(found: Sequence[frozenset[Any]]) -> float:
-    """Dice's coefficient of two sets of marks, averaged over all pairs; nothing differs from nothing.
+    """Return Dice's coefficient of two sets of marks, averaged over all pairs.
 
     Examples
     --------
@@ -139,7 +138,7 @@ def similarity(found: Sequence[frozenset[Any]]) -> float:
 
 
 def marks_of(ruleset: RuleSet, X: Any) -> frozenset[Mark]:
-    """What the conditions of rules say, by tenths of the rows of a table.
+    """Return the marks of the conditions of rules, by the deciles of a table.
 
     Examples
     --------
@@ -159,7 +158,7 @@ def marks_of(ruleset: RuleSet, X: Any) -> frozenset[Mark]:
 
 
 def tenths_of(ruleset: RuleSet, X: Any) -> Tenths:
-    """The nine values (fewer where some are equal) that cut the rows into tenths, for each attribute with an order."""
+    """Return the deciles (fewer where some are equal) of each feature with an order."""
     matrix = to_matrix(X, ruleset.attributes)
     return {
         attribute.name: np.unique(np.nanquantile(column, np.arange(1, 10) / 10))
@@ -169,7 +168,7 @@ def tenths_of(ruleset: RuleSet, X: Any) -> Tenths:
 
 
 def _meaning(rule: Rule, tenths: Tenths, task: str) -> tuple[Any, frozenset[Mark]]:
-    """What a rule is for, and the marks of its conditions."""
+    """Return the class (or sign) of a rule, and the marks of its conditions."""
     purpose: Any = rule.consequent
     if rule.relation != "is":
         purpose = rule.relation, rule.consequent
@@ -188,18 +187,18 @@ def _marks(condition: Any, tenths: Tenths) -> Iterable[Mark]:
     low, high = condition.support_low, condition.support_high
     for side, bound, core in ((">=", low, condition.core_low), ("<=", high, condition.core_high)):
         if not isinf(bound):
-            # A fading side counts as lying where it holds by half.
+            # The place of a slope is its middle.
             place = tenths[name].searchsorted((bound + core) / 2.0) if name in tenths else 0
             yield Mark(name, side, int(place))
 
 
 def _dice(a: frozenset[Mark], b: frozenset[Mark]) -> float:
-    """1 for two empty sets: nothing differs."""
+    """Return 2 |A and B| / (|A| + |B|), 1 for two empty sets."""
     return 2.0 * len(a & b) / (len(a) + len(b)) if a or b else 1.0
 
 
 def _alike(one: tuple[Any, frozenset[Mark]], other: tuple[Any, frozenset[Mark]]) -> bool:
-    """Whether two rules say the same but for a tenth."""
+    """Return whether two rules are equal up to one decile."""
     if one[0] != other[0] or len(one[1]) != len(other[1]):
         return False
     places = {(mark.attribute, mark.side): mark.place for mark in other[1]}

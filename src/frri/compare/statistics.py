@@ -1,7 +1,7 @@
-"""Are the differences between learners more than chance? Tests over data sets, as in the paper.
+"""Significance tests of the differences between learners over datasets, as in the paper.
 
-The paper's procedure: a Friedman test, then Conover's comparison of all pairs with Holm's correction,
-and Wilcoxon's signed ranks for two learners. The tests are those of scipy and scikit-posthocs.
+The procedure is a Friedman test, then Conover's comparison of all pairs with Holm's correction, and
+Wilcoxon's signed ranks for two learners. The tests are those of scipy and scikit-posthocs.
 """
 
 import warnings
@@ -22,21 +22,21 @@ ALPHA = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Learners compared over data sets.
+    """Learners compared over datasets.
 
     Attributes
     ----------
     ranks : pandas.Series
         Average rank of each learner; 1 is best, equal values share their ranks.
     n_datasets : int
-        How many data sets have a value for every learner; only these count.
+        Number of datasets with a value for every learner; the others are left out.
     friedman : tuple of float, optional
-        Statistic and p-value; None with fewer than three learners or two data sets.
+        Statistic and p-value; None with fewer than three learners or two datasets.
     conover : pandas.DataFrame, optional
         Learners x learners: corrected p-values; None where there is no Friedman test.
     pairs : pandas.DataFrame
-        One row per pair of learners: wins, ties, losses of the first, and Wilcoxon's p-values: two-sided,
-        and one-sided for "the first is better" and "the first is worse".
+        One row per pair of learners: wins, ties, losses of the first, and Wilcoxon's p-values:
+        two-sided, and one-sided for "the first is better" and "the first is worse".
     correction : str
     """
 
@@ -56,12 +56,12 @@ class Comparison:
 def compare(
     table: "pd.DataFrame", *, higher_is_better: bool = True, correction: str = "holm"
 ) -> Comparison:
-    """Compare learners over data sets.
+    """Compare learners over datasets.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        Data sets x learners, such as `Results.means`. Data sets with missing values are left out.
+        Datasets x learners, such as `Results.means`. Datasets with missing values are left out.
     higher_is_better : bool, default=True
     correction : str, default="holm"
         For the number of pairs: a method of `statsmodels.stats.multitest.multipletests`.
@@ -95,12 +95,12 @@ def compare(
 
 
 def wilcoxon(differences: Any, alternative: str = "two-sided") -> float:
-    """The p-value of Wilcoxon's signed ranks; 1 if nothing differs.
+    """Return the p-value of Wilcoxon's signed ranks; 1 if nothing differs.
 
     Parameters
     ----------
     differences : array-like of float
-        One per data set; those that are 0 do not count.
+        One per dataset; zeros are left out.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
 
     Examples
@@ -127,7 +127,7 @@ def _conover(table: "pd.DataFrame", correction: str) -> "pd.DataFrame":
     with np.errstate(divide="ignore", invalid="ignore"):
         found = scikit_posthocs.posthoc_conover_friedman(table.to_numpy(), p_adjust=correction)
     names = list(table.columns)
-    # Where every data set gives the same order, the statistic is infinite or undefined at 0 / 0.
+    # Where every dataset gives the same order, the statistic is infinite or undefined at 0 / 0.
     return found.set_axis(names, axis=0).set_axis(names, axis=1).fillna(1.0)
 
 

@@ -1,9 +1,9 @@
 """Run the tasks of a comparison in processes of its own, or on a backend of joblib.
 
-Own processes are the default: a task that takes too long, or that kills its process, is recorded as a
-failure, and the run continues. `joblib.parallel_config` selects threads, a Dask cluster or Ray instead,
-where a task cannot be ended. Grids are pickled by value, so that estimators and metrics may be defined
-anywhere, also in a notebook or in a script without a main guard.
+Own processes are the default: a task that takes too long, or that kills its process, is recorded as
+a failure, and the run continues. `joblib.parallel_config` selects threads, a Dask cluster or Ray
+instead, where a task cannot be ended. Grids are pickled by value, so that estimators and metrics
+may be defined anywhere, also in a notebook or in a script without a main guard.
 """
 
 import os
@@ -86,7 +86,8 @@ def chosen_jobs(workers: int | None) -> int | None:
     Parameters
     ----------
     workers : int, optional
-        By default the number of the surrounding `parallel_config`, or else all that the backend has.
+        By default the number of the surrounding `parallel_config`, or else all that the backend
+        has.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Rules applied to one row by the standard library alone: the heart of an exported Python module.
 
-The arithmetic is that of `frri.rules`, value by value, so the decisions are the same to the last bit.
-This file is copied into every exported module as it stands: it imports nothing from this package and
-keeps to what Python 3.8 understands. `evaluator.js` is its twin in JavaScript.
+The arithmetic is that of `frri.rules`, value by value, so the decisions are the same to the last
+bit. This file is copied into every exported module as it stands: it imports nothing from this
+package and keeps to what Python 3.8 understands. `evaluator.js` is its twin in JavaScript.
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ class Evaluator:
     def explain(self, row: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
         """The prediction, the rule that decided (numbered from 1), its class's score, what fired.
 
-        Where no rule fires the score is 0, and the rule is the one that the fallback went by, if any.
-        Where rules answer together, no single one decides; a number is its own score.
+        Where no rule fires the score is 0, and the rule is the one that the fallback went by, if
+        any. Where rules answer together, no single one decides; a number is its own score.
         """
         values = self.encode(row)
         degrees = self._degrees(values)
@@ -160,9 +160,10 @@ class Evaluator:
     def encode(self, row: Mapping[str, Any] | Sequence[Any]) -> list[float]:
         """The values of a row as numbers: dates in days since 1970, categories by position.
 
-        A row is a mapping from column names, of which those that rules use are read, or a sequence in
-        the order of the attributes. None and NaN are missing; so is a category never seen if they are ordered, otherwise it is -1. What is
-        missing becomes the attribute's typical value where the model wants it, otherwise NaN.
+        A row is a mapping from column names, of which those that rules use are read, or a sequence
+        in the order of the attributes. None and NaN are missing; so is a category never seen if
+        they are ordered, otherwise it is -1. What is missing becomes the attribute's typical value
+        where the model wants it, otherwise NaN.
         """
         if isinstance(row, Mapping):
             names = [attribute["name"] for attribute in self.attributes]
@@ -290,7 +291,8 @@ class Evaluator:
             before = [float(c) for c in range(n + 1)]
         votes = self._fallback_votes(values) or [-math.inf] * len(self._rules)
         near, opposed = self._sides(votes, -math.inf)
-        # About what no rule speaks, the nearest rules do, or the shares of the classes that are left.
+        # About what no rule speaks, the nearest rules do, or the shares of the classes that are
+        # left.
         for t in range(lowest + 1, highest + 1):
             if max(near[t], opposed[t]) > -math.inf:
                 pro[t], contra[t] = max(-opposed[t], 0.0), max(-near[t], 0.0)

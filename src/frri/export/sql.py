@@ -34,11 +34,11 @@ def to_sql(
     one that the fallback went by, if any. Where rules answer together the rule is NULL; a predicted
     number is its own score.
 
-    The table needs the columns that rules use. NULL is missing (NaN too, where a database has it), a
-    category never seen in training is one, and dates may be DATE, TIMESTAMP or ISO texts. A text in a
-    numeric column is read as a number; SQLite and DuckDB take one that is none for missing. Truth values
-    are recognised: where training had yes and no, a BOOLEAN that a database has made of them means the
-    same.
+    The table needs the columns that rules use. NULL is missing (NaN too, where a database has it),
+    a category never seen in training is one, and dates may be DATE, TIMESTAMP or ISO texts. A text
+    in a numeric column is read as a number; SQLite and DuckDB take one that is none for missing.
+    Truth values are recognised: where training had yes and no, a BOOLEAN that a database has made
+    of them means the same.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ def to_sql(
     as_view : str, optional
         Create a view of this name instead of selecting.
     keep : str or sequence of str, optional
-        Columns of the table to show beside the prediction, such as its key; by default the attributes
-        that rules use. A database returns rows in any order: without a key nothing tells whose
-        prediction is whose.
+        Columns of the table to show beside the prediction, such as its key; by default the
+        attributes that rules use. A database returns rows in any order: without a key nothing tells
+        whose prediction is whose.
     names : tuple of str
         The names of the three new columns.
 
@@ -274,7 +274,8 @@ def _check_names(names: list[str]) -> None:
         known[folded] = name
 
 
-# A table, and the expressions of a prediction, the number of a rule, a score and the rows these are for.
+# A table, and the expressions of a prediction, the number of a rule, a score and the rows these are
+# for.
 Answer = tuple[str, str, str, str, str]
 
 

@@ -190,7 +190,8 @@ class DuckDB(Ansi):
     def as_text(self, column: str, texts: Collection[str]) -> str:
         """NaN is missing in columns of floats; truth values are written as in Python.
 
-        What DuckDB takes from a file for a truth value, it casts to the text that stands in the file.
+        What DuckDB takes from a file for a truth value, it casts to the text that stands in the
+        file.
         """
         value = f"CAST({column} AS VARCHAR)"
         kind = f"typeof({column})"

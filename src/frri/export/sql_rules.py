@@ -1,6 +1,7 @@
 """Rules as expressions of SQL: from columns to memberships, to what each rule counts, to scores.
 
-A query is a chain of common table expressions, each a few short columns computed from the one before:
+A query is a chain of common table expressions, each a few short columns computed from the one
+before:
 
 - `x1, x2, ...` the encoded attributes that rules use, `k1, k2, ...` the columns to be shown, `one` 1.0,
 - `m1, m2, ...` memberships, one column for all rules that share a condition,
@@ -27,7 +28,8 @@ from frri.rules.rule import Rule
 from frri.rules.ruleset import RuleSet
 from frri.table import Attribute
 
-# Rules at a time, and factors in an expression: so many stay well below the depth that databases allow.
+# Rules at a time, and factors in an expression: so many stay well below the depth that databases
+# allow.
 PORTION = 400
 
 
@@ -64,8 +66,8 @@ class Query:
 class Folding:
     """All rules' votes of one kind, brought together class by class, or group by group.
 
-    Rules that say numbers are one group; of those that say "at least" or "at most" a class, the groups
-    of the latter come after the former.
+    Rules that say numbers are one group; of those that say "at least" or "at most" a class, the
+    groups of the latter come after the former.
 
     Parameters
     ----------

@@ -150,8 +150,8 @@ def latex_text(text: str) -> str:
     return _LATEX_SPECIAL.sub(lambda found: _COMMANDS[found.group()], one_line(text))
 
 
-# What makes spreadsheets take a text for a formula, unless it is a number. Apostrophes before it are
-# counted in, so that taking one away always gives the text.
+# What makes spreadsheets take a text for a formula, unless it is a number. Apostrophes before it
+# are counted in, so that taking one away always gives the text.
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
 
@@ -159,8 +159,8 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
 def to_csv(ruleset: RuleSet) -> str:
     """A header and a row per rule; numbers in full precision.
 
-    A text that a spreadsheet would take for a formula (it begins with `=`, `+`, `-`, `@`, a tab or a
-    line break) gets an apostrophe in front. Numbers stay as they are.
+    A text that a spreadsheet would take for a formula (it begins with `=`, `+`, `-`, `@`, a tab or
+    a line break) gets an apostrophe in front. Numbers stay as they are.
 
     Examples
     --------
@@ -196,7 +196,8 @@ def csv_lines(rows: Iterable[Iterable[Cell]]) -> str:
     'a,1\nb,\n'
     """
     lines = _Lines()
-    # With this end of lines the csv module puts both of its characters in quotes, wherever they are.
+    # With this end of lines the csv module puts both of its characters in quotes, wherever they
+    # are.
     writer = csv.writer(lines, lineterminator="\r\n")
     writer.writerows([_csv_cell(cell) for cell in row] for row in rows)
     return "".join(lines)
