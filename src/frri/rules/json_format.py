@@ -1,8 +1,8 @@
-"""Rulesets as JSON: versioned, complete, readable, checked on the way in.
+"""The JSON format of rule sets: versioned, complete, readable, and checked when it is read.
 
-The format is published as a JSON Schema, `ruleset.schema.json` beside this file. Reading checks the same
-things by hand, with a sentence about the first that does not fit, and more than a schema can say:
-whatever a file contains, reading it ends soon, in a ruleset or in a ValueError.
+The format is published as a JSON Schema, `ruleset.schema.json` beside this file. Reading checks the
+same constraints, and more than a schema can express, with one sentence about the first that is
+violated: whatever a file contains, reading it ends soon, in a rule set or in a ValueError.
 """
 
 import json
@@ -10,10 +10,11 @@ import os
 import reprlib
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from math import inf, isfinite
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from types import MappingProxyType
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from frri._util import depth_and_size, read_text, write_atomically
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
@@ -37,7 +38,10 @@ LARGEST_LABEL = 2**64
 
 
 def to_dict(ruleset: "RuleSet") -> dict[str, Any]:
-    """The ruleset in plain JSON values; open bounds become null, absent facts are left out."""
+    """Return a rule set as plain JSON values.
+
+    Open bounds become null. What a rule does not have is left out.
+    """
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -55,7 +59,7 @@ def to_dict(ruleset: "RuleSet") -> dict[str, Any]:
 
 
 def from_dict(content: Mapping[str, Any]) -> "RuleSet":
-    """The ruleset that `to_dict` described."""
+    """Return the rule set that `to_dict` wrote; a ValueError names what does not fit."""
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
         raise ValueError('This is not a saved ruleset: it lacks "format": "frri-ruleset".')
     version = content.get("version")
@@ -72,7 +76,7 @@ def from_dict(content: Mapping[str, Any]) -> "RuleSet":
 
 
 def schema(version: int = VERSION) -> dict[str, Any]:
-    """The JSON Schema of a version of the format (draft 2020-12).
+    """Return the JSON Schema of a version of the format (draft 2020-12).
 
     Examples
     --------
@@ -85,20 +89,17 @@ def schema(version: int = VERSION) -> dict[str, Any]:
 
 
 def to_json(ruleset: "RuleSet") -> str:
-    """The JSON text of a ruleset."""
+    """Return a rule set as a JSON string."""
     return json.dumps(to_dict(ruleset), indent=1, ensure_ascii=False, allow_nan=False)
 
 
 def from_json(content: str) -> "RuleSet":
-    """The ruleset of a JSON text."""
+    """Return the rule set of a JSON string."""
     # A ruleset itself is shallower than its description may be.
     depth, size = depth_and_size(content, DEEPEST + 2)
     if depth > DEEPEST + 2 or size > MOST_PARTS:
-        what = (
-            "nested too deeply"
-            if depth > DEEPEST + 2
-            else f"made of more than {MOST_PARTS:,} parts"
-        )
+        too_deep = depth > DEEPEST + 2
+        what = "nested too deeply" if too_deep else f"made of more than {MOST_PARTS:,} parts"
         raise ValueError(f"This is not a saved ruleset: it is {what}.")
     try:
         parsed = json.loads(
@@ -113,7 +114,7 @@ def from_json(content: str) -> "RuleSet":
 
 
 def save(ruleset: "RuleSet", path: str | os.PathLike[str]) -> None:
-    """Write to a neighbouring file first and rename: an earlier file survives any failure."""
+    """Write a rule set to a neighbouring file first and rename it: an earlier file survives failures."""
     write_atomically(path, to_json(ruleset) + "\n")
 
 
@@ -124,7 +125,7 @@ def load(path: str | os.PathLike[str]) -> "RuleSet":
 
 
 def read(file: IO[bytes], name: str) -> "RuleSet":
-    """The ruleset of an open file or stream; complaints begin with its name."""
+    """Read a rule set from an open file or stream; error messages begin with its name."""
     content = read_text(file, name, LARGEST_FILE)
     try:
         return from_json(content)
@@ -132,25 +133,62 @@ def read(file: IO[bytes], name: str) -> "RuleSet":
         raise ValueError(f"{name}: {error}") from None
 
 
+# ---------------------------------------------------------------- writing
+
+
 def _attribute_to_dict(attribute: Attribute) -> dict[str, Any]:
     content: dict[str, Any] = {"name": attribute.name, "kind": attribute.kind}
     if attribute.categories is not None:
         content["categories"] = list(attribute.categories)
     else:
-        content |= {"low": _bound(attribute.low), "high": _bound(attribute.high)}
+        content |= {"low": _finite(attribute.low), "high": _finite(attribute.high)}
     return content if attribute.typical is None else content | {"typical": attribute.typical}
 
 
+def _rule_to_dict(rule: Rule) -> dict[str, Any]:
+    content = {
+        "if": [_condition_to_dict(condition) for condition in rule.conditions],
+        "then": rule.consequent,
+        "weight": rule.weight,
+    }
+    optional = {field.name: field.default for field in fields(rule) if field.name in _RULE}
+    given = {name: getattr(rule, name) for name in optional}
+    return content | {k: _plain(v) for k, v in given.items() if v != optional[k]}
+
+
+def _condition_to_dict(condition: Condition) -> dict[str, Any]:
+    if isinstance(condition, NominalCondition):
+        return {"attribute": condition.attribute, "values": sorted(condition.values)}
+    assert isinstance(condition, NumericCondition)  # noqa: S101 - there are two kinds of conditions
+    bounds = [_finite(bound) for bound in condition.trapezoid]
+    return {"attribute": condition.attribute, "trapezoid": bounds}
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if isfinite(value) else None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, RuleStatistics):
+        return {name: _plain(part) for name, part in asdict(value).items()}
+    return list(value) if isinstance(value, tuple) else value
+
+
+# ---------------------------------------------------------------- reading
+
+
 def _from_version_1(content: Mapping[str, Any]) -> dict[str, Any]:
-    """A ruleset of version 1, which had classes only and the settings side by side, as version 2."""
+    """Convert version 1, which had classes only and the settings side by side, to version 2."""
     settings = ("t_norm", "fallback", "clip", "missing")
-    _check_keys(content, "the ruleset", (*_PARTS, *settings, "combination"), _ABOUT)
+    required = dict.fromkeys((*_PARTS, *settings, "combination"), _keep)
+    _read(content, "the ruleset", required, _ABOUT)
     name = SHORTHANDS.get(_text(content["combination"]))
-    if name is None:
-        known = ", ".join(SHORTHANDS)
-        raise ValueError(
-            f"combination must be one of {known}, got {_shown(content['combination'])}."
-        )
+    for what, allowed in (("combination", SHORTHANDS), ("missing", ("fails", "holds"))):
+        if content[what] not in allowed:
+            raise ValueError(
+                f"{what} must be one of {', '.join(allowed)} in version 1 of the format, "
+                f"got {_shown(content[what])}."
+            )
     for where, key, later in (
         ("an attribute", "attributes", {"typical"}),
         ("a rule", "rules", {"votes", "relation"}),
@@ -161,11 +199,6 @@ def _from_version_1(content: Mapping[str, Any]) -> dict[str, Any]:
                     f"The saved ruleset has {found!r} in {where}, which version 1 of the format "
                     "does not have; give it the version 2."
                 )
-    if content["missing"] not in _MISSING_1:
-        raise ValueError(
-            f"missing must be one of {', '.join(_MISSING_1)} in version 1 of the format, "
-            f"got {_shown(content['missing'])}."
-        )
     kept = {key: content[key] for key in (*_PARTS, *_ABOUT) if key in content}
     chosen = {key: content[key] for key in settings}
     return kept | {"task": "classification", "semantics": {"name": name} | chosen}
@@ -174,252 +207,164 @@ def _from_version_1(content: Mapping[str, Any]) -> dict[str, Any]:
 def _ruleset_from_dict(content: Mapping[str, Any]) -> "RuleSet":
     from frri.rules.ruleset import RuleSet  # noqa: PLC0415 - ruleset imports this module
 
-    _check_keys(content, "the ruleset", (*_PARTS, "task", "semantics"), ("base", "trust", *_ABOUT))
-    semantics = _semantics_from_dict(content["semantics"])
-    if content["task"] != semantics.meaning.task:
+    required = {"semantics": _read_semantics, "task": _keep, **_PARTS}
+    found = _read(content, "the ruleset", required, {"base": _numbers, "trust": _number, **_ABOUT})
+    task, semantics = found.pop("task"), found["semantics"]
+    if task != semantics.meaning.task:
         raise ValueError(
-            f"The saved ruleset has the task {_shown(content['task'])}, but {semantics.name!r} is "
+            f"The saved ruleset has the task {_shown(task)}, but {semantics.name!r} is "
             f"for {semantics.meaning.task}."
         )
-    rules = tuple(_rule_from_dict(rule) for rule in _list(content["rules"]))
-    ruleset = RuleSet(
-        rules=rules,
-        attributes=tuple(_attribute_from_dict(a) for a in _list(content["attributes"])),
-        classes=tuple(_label(label) for label in _list(content["classes"])),
-        target=_text(content["target"]),
-        semantics=semantics,
-        base=_numbers(content.get("base", [])),
-        trust=_number(content.get("trust", 1.0)),
-        class_counts=_numbers(content["class_counts"]),
-        about=About.saved(_object(content.get("about", {}), "a description")),
-    )
+    ruleset = RuleSet(**{key: value for key, value in found.items() if key not in _NOT_KEPT})
     known = [rule.statistics.support for rule in ruleset if rule.statistics is not None]
     if any(len(counts) != len(ruleset.classes) for counts in [content["class_counts"], *known]):
         raise ValueError("The saved ruleset must have one count per class.")
     return ruleset
 
 
-def _semantics_from_dict(content: Any) -> Semantics:
-    content = _object(content, "a semantics")
-    _check_keys(content, "the semantics", ("name", "t_norm", "fallback", "clip", "missing"))
-    return Semantics(
-        name=_text(content["name"]),
-        t_norm=_text(content["t_norm"]),
-        fallback=_text(content["fallback"]),
-        clip=_truth(content["clip"]),
-        missing=_text(content["missing"]),
-    )
+def _read_semantics(content: Any) -> Semantics:
+    names = ("name", "t_norm", "fallback", "missing")
+    required = {"clip": _truth} | dict.fromkeys(names, _text)
+    return Semantics(**_read(content, "the semantics", required))
 
 
-def _attribute_from_dict(content: Any) -> Attribute:
-    content = _object(content, "an attribute")
-    found = ("categories",) if "categories" in content else ("low", "high")
-    _check_keys(content, "an attribute", ("name", "kind", *found), ("typical",))
-    name, kind = _text(content["name"]), _text(content["kind"])
+def _read_attribute(content: Any) -> Attribute:
+    nominal = "categories" in _object(content, "an attribute")
+    required: dict[str, Reader] = {"name": _text, "kind": _text}
+    required |= {"categories": _texts} if nominal else {"low": _bound, "high": _bound}
+    found = _read(content, "an attribute", required, {"typical": _text if nominal else _number})
+    name, kind = _shown(found["name"]), found["kind"]
     if kind not in KINDS:
-        raise ValueError(f"Attribute {_shown(name)} is of unknown kind {_shown(kind)}.")
-    if "categories" in content:
-        categories = tuple(_text(category) for category in _list(content["categories"]))
-        if len(set(categories)) < len(categories):
-            raise ValueError(f"Attribute {_shown(name)} has a category twice.")
-        usual = _text(content["typical"]) if "typical" in content else None
-        return Attribute(name, categories=categories, kind=kind, typical=usual)
-    low, high = _unbound(content["low"], -inf), _unbound(content["high"], inf)
-    if low > high:
-        raise ValueError(f"Attribute {_shown(name)} ranges from {low} down to {high}.")
-    typical = _number(content["typical"]) if "typical" in content else None
-    return Attribute(name, low, high, kind=kind, typical=typical)
+        raise ValueError(f"Attribute {name} is of unknown kind {_shown(kind)}.")
+    if nominal:
+        if len(set(found["categories"])) < len(found["categories"]):
+            raise ValueError(f"Attribute {name} has a category twice.")
+        return Attribute(**found)
+    found["low"] = -inf if found["low"] is None else found["low"]
+    found["high"] = inf if found["high"] is None else found["high"]
+    if found["low"] > found["high"]:
+        raise ValueError(f"Attribute {name} ranges from {found['low']} down to {found['high']}.")
+    return Attribute(**found)
 
 
-def _rule_to_dict(rule: Rule) -> dict[str, Any]:
-    content: dict[str, Any] = {
-        "if": [_condition_to_dict(condition) for condition in rule.conditions],
-        "then": rule.consequent,
-        "weight": rule.weight,
-    }
-    if rule.origin != "learned":
-        content["origin"] = rule.origin
-    if rule.source is not None:
-        content["source"] = rule.source
-    if rule.statistics is not None:
-        content["statistics"] = {
-            "support": list(rule.statistics.support),
-            "precision": rule.statistics.precision,
-            "lift": rule.statistics.lift,
-            "alone": rule.statistics.alone,
-        }
-    if rule.distribution is not None:
-        content["distribution"] = list(rule.distribution)
-    if rule.partial_weights:
-        content["partial_weights"] = list(rule.partial_weights)
-    if rule.votes is not None:
-        content["votes"] = list(rule.votes)
-    if rule.relation != "is":
-        content["relation"] = rule.relation
-    return content
+def _read_rule(content: Any) -> Rule:
+    required = {"if": _conditions, "then": _label, "weight": _number}
+    found = _read(content, "a rule", required, _RULE)
+    return Rule(found.pop("if"), found.pop("then"), **found)
 
 
-def _rule_from_dict(content: Any) -> Rule:
-    content = _object(content, "a rule")
-    _check_keys(content, "a rule", ("if", "then", "weight"), _OF_RULES)
-    conditions = tuple(_condition_from_dict(condition) for condition in _list(content["if"]))
-    known = content.get("statistics")
-    return Rule(
-        conditions=conditions,
-        consequent=_label(content["then"]),
-        weight=_number(content["weight"]),
-        origin=_word(content.get("origin", "learned")),
-        source=_optional(content.get("source"), _count),
-        statistics=None if known is None else _statistics_from_dict(known),
-        distribution=_optional(content.get("distribution"), _numbers),
-        partial_weights=_numbers(content.get("partial_weights", [])),
-        votes=_optional(content.get("votes"), _numbers),
-        relation=_word(content.get("relation", "is")),
-    )
+def _read_statistics(content: Any) -> RuleStatistics:
+    required = {"support": _amounts, "precision": _bound, "lift": _bound, "alone": _amount}
+    return RuleStatistics(**_read(content, "statistics", required))
 
 
-def _statistics_from_dict(content: Any) -> RuleStatistics:
-    content = _object(content, "statistics")
-    _check_keys(content, "statistics", ("support", "precision", "lift", "alone"))
-    return RuleStatistics(
-        support=tuple(_amount(amount) for amount in _list(content["support"])),
-        precision=_optional(content["precision"], _number),
-        lift=_optional(content["lift"], _number),
-        alone=_amount(content["alone"]),
-    )
-
-
-def _condition_to_dict(condition: Condition) -> dict[str, Any]:
-    if isinstance(condition, NominalCondition):
-        return {"attribute": condition.attribute, "values": sorted(condition.values)}
-    assert isinstance(condition, NumericCondition)  # noqa: S101 - there are two kinds of conditions
-    bounds = [_bound(bound) for bound in condition.trapezoid]
-    return {"attribute": condition.attribute, "trapezoid": bounds}
-
-
-def _condition_from_dict(content: Any) -> Condition:
-    content = _object(content, "a condition")
-    found = "values" if "values" in content else "trapezoid"
-    _check_keys(content, "a condition", ("attribute", found))
-    attribute = _text(content["attribute"])
-    if "values" in content:
-        return NominalCondition(attribute, frozenset(_text(v) for v in _list(content["values"])))
-    bounds = _list(content["trapezoid"])
+def _read_condition(content: Any) -> Condition:
+    nominal = "values" in _object(content, "a condition")
+    part = {"values": _texts} if nominal else {"trapezoid": _bounds}
+    found = _read(content, "a condition", {"attribute": _text} | part)
+    if nominal:
+        return NominalCondition(found["attribute"], frozenset(found["values"]))
+    bounds = found["trapezoid"]
     if len(bounds) != 4:
         raise ValueError(
-            f"The condition on {_shown(attribute)} must have four bounds, got {_shown(bounds)}."
+            f"The condition on {_shown(found['attribute'])} must have four bounds, "
+            f"got {_shown(content['trapezoid'])}."
         )
     opened = zip(bounds, (-inf, -inf, inf, inf), strict=True)
-    return NumericCondition(attribute, *(_unbound(bound, open_end) for bound, open_end in opened))
+    return NumericCondition(
+        found["attribute"], *(end if bound is None else bound for bound, end in opened)
+    )
 
 
-# ---------------------------------------------------------------- values, and what may be wrong with them
-
-_Value = TypeVar("_Value")
-_PARTS = ("rules", "attributes", "classes", "class_counts", "target")
-_ABOUT = ("format", "version", "about", "$schema")
-_MISSING_1 = ("fails", "holds")
-_LEARNED = ("origin", "source", "statistics", "distribution", "partial_weights")
-_OF_RULES = (*_LEARNED, "votes", "relation")
+Reader = Callable[[Any], Any]
 
 
-def _check_keys(
-    content: Mapping[str, Any],
+def _read(
+    content: Any,
     where: str,
-    required: tuple[str, ...],
-    optional: tuple[str, ...] = (),
-) -> None:
+    required: Mapping[str, Reader],
+    optional: Mapping[str, Reader] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Return the checked values of an object, which has all of some keys and may have others."""
+    _object(content, where.replace("the ", "a "))
     for key in required:
         if key not in content:
             raise ValueError(f"The saved ruleset lacks {key!r} in {where}.")
+    readers = {**required, **optional}
     for key in content:
-        if key not in required and key not in optional:
+        if key not in readers:
             raise ValueError(
                 f"The saved ruleset has {_shown(key)} in {where}, which is not part of the format."
             )
+    return {key: read(content[key]) for key, read in readers.items() if key in content}
 
 
-def _bound(value: float) -> float | None:
-    return float(value) if isfinite(value) else None
+# ---------------------------------------------------------------- values
 
 
-def _unbound(value: Any, open_end: float) -> float:
-    return open_end if value is None else _number(value)
+def _each(read: Reader) -> Reader:
+    """Return the reader of a list whose items another reader reads."""
+    return lambda values: tuple([read(value) for value in _list(values)])
 
 
-def _optional(value: Any, read: Callable[[Any], _Value]) -> _Value | None:
-    return None if value is None else read(value)
+def _or_none(read: Reader) -> Reader:
+    return lambda value: None if value is None else read(value)
+
+
+def _keep(value: Any) -> Any:
+    return value
 
 
 def _number(value: Any) -> float:
     # Comparisons of integers with floats are exact, so that none is too long for this.
     fits = isinstance(value, int | float) and -LARGEST_NUMBER <= value <= LARGEST_NUMBER
-    if isinstance(value, bool) or not fits:
-        raise _misplaced(value, "a number")
-    return float(value)
-
-
-def _numbers(value: Any) -> tuple[float, ...]:
-    return tuple(_number(item) for item in _list(value))
+    return float(value) if fits and not isinstance(value, bool) else _refuse(value, "a number")
 
 
 def _count(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < LARGEST_COUNT:
-        raise _misplaced(value, "a count")
+        _refuse(value, "a count")
     return value
 
 
 def _amount(value: Any) -> float:
-    """A count, or a sum of weights; whole numbers stay whole."""
-    if isinstance(value, float) and 0.0 <= value <= LARGEST_NUMBER:
-        return value
-    return _count(value)
+    """Return a count or a sum of weights; integers stay integers."""
+    fits = isinstance(value, float) and 0.0 <= value <= LARGEST_NUMBER
+    return value if fits else _count(value)
 
 
 def _truth(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise _misplaced(value, "true or false")
-    return value
+    return value if isinstance(value, bool) else _refuse(value, "true or false")
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or SURROGATE.search(value):
-        raise _misplaced(value, "a text")
+        _refuse(value, "a text")
     return value
 
 
-def _word(value: Any) -> Any:
-    """A text that the ruleset itself compares with those it knows."""
-    return _text(value)
-
-
-def _label(value: Any) -> str | int | float | bool:
+def _label(value: Any) -> Any:
     if isinstance(value, str):
         return _text(value)
-    moderate = isinstance(value, int) and -LARGEST_COUNT <= value < LARGEST_LABEL
-    if not moderate and not (isinstance(value, float) and isfinite(value)):
-        raise _misplaced(value, "a class label")
-    return value  # type: ignore[no-any-return]
+    fits = isinstance(value, int) and -LARGEST_COUNT <= value < LARGEST_LABEL
+    fits = fits or (isinstance(value, float) and isfinite(value))
+    return value if fits else _refuse(value, "a class label")
 
 
 def _list(value: Any) -> list[Any] | tuple[Any, ...]:
-    if not isinstance(value, list | tuple):
-        raise _misplaced(value, "a list")
-    return value
+    return value if isinstance(value, list | tuple) else _refuse(value, "a list")
 
 
 def _object(value: Any, what: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise _misplaced(value, what)
-    return value
+    return value if isinstance(value, Mapping) else _refuse(value, what)
 
 
-def _misplaced(value: Any, wanted: str) -> ValueError:
-    return ValueError(f"The saved ruleset has {_shown(value)} where {wanted} belongs.")
+def _refuse(value: Any, wanted: str) -> NoReturn:
+    raise ValueError(f"The saved ruleset has {_shown(value)} where {wanted} belongs.")
 
 
 def _shown(value: Any) -> str:
-    """A value in a few characters, whatever it is."""
+    """Return a value in a few characters, whatever it is."""
     return reprlib.repr(value)
 
 
@@ -435,3 +380,30 @@ def _integer(digits: str) -> int:
     if len(digits) > MOST_DIGITS:
         raise ValueError(f"The saved ruleset has a number of {len(digits)} digits.")
     return int(digits)
+
+
+_numbers, _texts, _amounts = _each(_number), _each(_text), _each(_amount)
+_bound, _bounds, _conditions = _or_none(_number), _each(_or_none(_number)), _each(_read_condition)
+
+# Readers by key: of a rule, what it need not have; of a rule set, what every version has.
+_RULE: Mapping[str, Reader] = {
+    "origin": _text,
+    "source": _or_none(_count),
+    "statistics": _or_none(_read_statistics),
+    "distribution": _or_none(_numbers),
+    "partial_weights": _numbers,
+    "votes": _or_none(_numbers),
+    "relation": _text,
+}
+_PARTS: Mapping[str, Reader] = {
+    "rules": _each(_read_rule),
+    "attributes": _each(_read_attribute),
+    "classes": _each(_label),
+    "class_counts": _numbers,
+    "target": _text,
+}
+_NOT_KEPT = ("format", "version", "$schema")
+_ABOUT: Mapping[str, Reader] = {
+    "about": lambda content: About.saved(_object(content, "a description")),
+    **dict.fromkeys(_NOT_KEPT, _keep),
+}
