@@ -140,10 +140,10 @@ USE = """
     from joblib import parallel_config
     from frri import FRRIClassifier, RIPPERClassifier, RuleSet
     from frri.learners.ripper import _sorted_columns
-    from frri.rules import _prediction
+    from frri.rules import predict_kernels
 
     _sorted_columns.COMPILED_FROM = _sorted_columns.LOADED_FROM = 0
-    _prediction.COLD = _prediction.WARM = 0
+    predict_kernels.COLD = predict_kernels.WARM = 0
     rng = np.random.default_rng(0)
     X = rng.random((300, 4))
     y = (X[:, 0] + X[:, 1] > 1).astype(int)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._util import Flags, Floats, Ints, Positions, check_n_jobs, map_threads
-from frri.rules import _prediction as bulk
+from frri.rules import predict_kernels as bulk
 from frri.rules.matching import Matcher
 from frri.rules.ordered import at_least_class, cumulative_logits
 from frri.rules.probabilities import shrink_to_priors

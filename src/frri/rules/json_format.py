@@ -207,7 +207,7 @@ def _from_version_1(content: Mapping[str, Any]) -> dict[str, Any]:
 def _ruleset_from_dict(content: Mapping[str, Any]) -> "RuleSet":
     from frri.rules.ruleset import RuleSet  # noqa: PLC0415 - ruleset imports this module
 
-    required = {"semantics": _read_semantics, "task": _keep, **_PARTS}
+    required = {**_PARTS, "task": _keep, "semantics": _read_semantics}
     found = _read(content, "the ruleset", required, {"base": _numbers, "trust": _number, **_ABOUT})
     task, semantics = found.pop("task"), found["semantics"]
     if task != semantics.meaning.task:

@@ -104,6 +104,8 @@ class Matcher:
         sizes = np.array([len(table) for table in tables], dtype=np.int64)
         self.code_0 = np.full(len(conditions), -1, dtype=np.int64)
         self.code_0[self.nominal_at] = np.cumsum(sizes) - sizes + 1
+        self.n_codes = np.zeros(len(conditions), dtype=np.int64)
+        self.n_codes[self.nominal_at] = sizes - 1
 
     def blocks(self, n_objects: int) -> Iterator[slice]:
         """Slices of objects, small enough that their memberships stay in the cache."""

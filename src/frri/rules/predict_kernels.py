@@ -1,0 +1,355 @@
+"""Compiled prediction for large tables: the best rule by the minimum t-norm, else the nearest rule.
+
+The results are those of `frri.rules.inference`, bit for bit. Samples are taken in blocks that stay in
+the cache, feature by feature, rule by rule. Values are quantized to one byte, their *bin*, which keeps
+their order: a value whose bin is outside the bins of a support is outside the support. Degrees are
+computed for the few samples of a block that may be inside all supports of a rule. Samples that no rule
+covers get the class of the nearest rule.
+"""
+
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frri import _compile
+from frri._compile import compiled, inner_kernel, kernel, numba_installed
+from frri._util import Floats, Positions, map_threads, n_threads
+from frri.rules.matching import Matcher
+from frri.rules.semantics import Semantics, Support
+
+# Samples x conditions from which compiled kernels pay: first in a process, and once they are loaded.
+COLD = 50_000_000
+WARM = 500_000
+# Samples whose degrees are computed together, and those that are turned into columns together.
+BLOCK = 4096
+TILE = 64
+
+# Bins: numbers lie from 0 to LAST, codes before that of a category never seen.
+LAST = 254
+NEVER_SEEN = 254
+MISSING = 255
+# How samples are scored; variables, because a literal argument would compile a kernel once more.
+BY_DEGREE, BY_NEARNESS = np.int64(0), np.int64(1)
+
+SUPPORTED = Support(
+    "Compiled prediction",
+    "plain numpy does it",
+    names=frozenset({"best-rule"}),
+    t_norms=frozenset({"minimum"}),
+    fallbacks=frozenset({"nearest"}),
+)
+
+
+class RuleTable(NamedTuple):
+    """The rules in arrays: their classes, and what `Matcher` holds under the same names."""
+
+    classes: Any
+    support_low: Any
+    core_low: Any
+    core_high: Any
+    support_high: Any
+    slope_low: Any
+    slope_high: Any
+    columns: Any
+    indptr: Any
+    weights: Any
+    allowed: Any
+    code_0: Any
+    n_codes: Any
+    outside: Any
+    always: Any
+    missing_holds: Any
+    lows: Any
+    highs: Any
+
+
+class Grid(NamedTuple):
+    """How the values of each feature become bins, and the bins of the support of each condition."""
+
+    origin: Any
+    fineness: Any
+    nominal: Any
+    low: Any
+    high: Any
+
+
+class Buffers(NamedTuple):
+    """Memory for one block of samples."""
+
+    block: Any  # features x samples
+    incomplete: Any  # features: whether a value is missing
+    bins: Any  # features x samples
+    fits: Any  # samples: whether they may be inside a rule
+    left: Any  # those that may
+    inside: Any  # their values
+    degree: Any  # their degrees
+    best: Any  # samples x classes
+    covered: Any  # samples: whether a rule covers them
+
+
+class Results(NamedTuple):
+    """The class of each sample, and samples x classes scores; no rows if none are asked for."""
+
+    decided: Positions
+    scores: Floats
+
+
+def pays(semantics: Semantics, matcher: Matcher, matrix: Floats) -> bool:
+    """Return whether the kernels can predict for finite values, and are worth it."""
+    work = len(matrix) * len(matcher.columns)
+    if work < WARM or not matrix.shape[1] or not numba_installed():
+        return False
+    if not (matcher.weights > 0.0).all() or not SUPPORTED.accepts(semantics):
+        return False
+    here = sys.modules[__name__]
+    return _compile.pays(here, work, compiled_from=COLD, loaded_from=COLD, used_from=WARM)
+
+
+def decide(
+    matcher: Matcher,
+    matrix: Floats,
+    rule_classes: Positions,
+    n_classes: int,
+    *,
+    with_scores: bool,
+    n_jobs: int | None = None,
+) -> Results:
+    """Return the position of each sample's class, and scores if they are asked for."""
+    kernels = compiled(sys.modules[__name__])
+    values = np.ascontiguousarray(matrix)
+    n_samples = len(values)
+    rules = RuleTable(rule_classes, *(getattr(matcher, name) for name in RuleTable._fields[1:]))
+    results = Results(
+        np.empty(n_samples, dtype=np.intp), np.empty((n_samples if with_scores else 0, n_classes))
+    )
+
+    def work(start: int, end: int) -> None:
+        kernels.decide_rows(values, start, end, rules, results)
+
+    step = max(BLOCK, -(-n_samples // (4 * n_threads(n_jobs))))
+    parts = [(start, min(start + step, n_samples)) for start in range(0, n_samples, step)]
+    work(0, 0)  # compiles what is not yet compiled in this thread, where Ctrl-C ends it
+    map_threads(work, parts, n_jobs)
+    return results
+
+
+@kernel
+def decide_rows(values, start, stop, rules, results):
+    """Decide about the samples from start to stop; fill in scores only if there is room for them."""
+    n_columns, n_classes = values.shape[1], results.scores.shape[1]
+    grid = make_grid(n_columns, rules)
+    # Places after the last sample are looked at too: they hold a code that exists.
+    buffers = Buffers(
+        np.zeros((n_columns, BLOCK)),
+        np.empty(n_columns, dtype=np.bool_),
+        np.zeros((n_columns, BLOCK), dtype=np.uint8),
+        np.zeros(BLOCK, dtype=np.bool_),
+        np.empty(BLOCK + 1, dtype=np.int64),
+        np.empty(BLOCK),
+        np.empty(BLOCK),
+        np.empty((BLOCK, n_classes)),
+        np.empty(BLOCK, dtype=np.bool_),
+    )
+    rows = np.empty(BLOCK + 1, dtype=np.int64)
+    for first in range(start, stop, BLOCK):
+        size, n_silent = min(BLOCK, stop - first), 0
+        for i in range(size):
+            rows[i] = first + i
+        score_rows(values, rows[:size], rules, grid, buffers, BY_DEGREE, results)
+        for i in range(size):
+            rows[n_silent] = first + i
+            n_silent += not buffers.covered[i]
+        score_rows(values, rows[:n_silent], rules, grid, buffers, BY_NEARNESS, results)
+
+
+# ---------------------------------------------------------------- bins
+
+
+@inner_kernel
+def bin_number(x, origin, fineness):
+    """Return the bin of a number; never out of order."""
+    place = (x - origin) * fineness
+    place = place if place < LAST else float(LAST)
+    place = place if place > 0.0 else 0.0
+    return np.uint8(np.int32(place)) if x == x else np.uint8(MISSING)  # noqa: PLR0124
+
+
+@inner_kernel
+def bin_category(code):
+    """Return the bin of a category: its code, wrapped around where there are very many."""
+    if np.isnan(code):
+        return np.uint8(MISSING)
+    return np.uint8(int(code) % NEVER_SEEN) if code >= 0.0 else np.uint8(NEVER_SEEN)
+
+
+@inner_kernel
+def make_grid(n_columns, rules):
+    """Return bins over the bounds of the conditions on each feature."""
+    origin, highest = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
+    for k in range(len(rules.columns)):
+        j = rules.columns[k]
+        for bound in (rules.support_low[k], rules.support_high[k]):
+            if np.isfinite(bound):
+                origin[j], highest[j] = min(origin[j], bound), max(highest[j], bound)
+    fineness = np.zeros(n_columns)
+    for j in range(n_columns):
+        width = highest[j] - origin[j]
+        if width > 0.0 and np.isfinite((LAST - 1.0) / width):
+            fineness[j] = (LAST - 1.0) / width
+        if not np.isfinite(origin[j]):
+            origin[j] = 0.0
+    nominal = np.zeros(n_columns, dtype=np.bool_)
+    low = np.zeros(len(rules.columns), dtype=np.uint8)
+    high = np.full(len(rules.columns), LAST, dtype=np.uint8)
+    for k in range(len(rules.columns)):
+        j = rules.columns[k]
+        if rules.always[k]:
+            high[k] = MISSING
+        elif rules.code_0[k] >= 0:
+            nominal[j] = True
+            low[k], high[k] = NEVER_SEEN, 0
+            for code in range(rules.n_codes[k]):
+                if rules.allowed[rules.code_0[k] + code]:
+                    found = bin_category(float(code))
+                    low[k], high[k] = min(low[k], found), max(high[k], found)
+            high[k] = max(low[k], high[k])
+        else:
+            if rules.support_low[k] > -np.inf:
+                low[k] = bin_number(rules.support_low[k], origin[j], fineness[j])
+            if rules.support_high[k] < np.inf:
+                high[k] = bin_number(rules.support_high[k], origin[j], fineness[j])
+    return Grid(origin, fineness, nominal, low, high)
+
+
+# ---------------------------------------------------------------- degrees
+
+
+@inner_kernel
+def score_rows(values, rows, rules, grid, buffers, mode, results):
+    """Decide about some samples by the best degree, or by the nearest of all rules."""
+    size, best, left, degree = len(rows), buffers.best, buffers.left, buffers.degree
+    load(values, rows, rules, buffers)
+    if mode == BY_DEGREE:
+        quantize_block(size, grid, buffers)
+    for i in range(size):
+        left[i] = i
+    n_left = size
+    best[:size] = 0.0 if mode == BY_DEGREE else -np.inf
+    for r in range(len(rules.weights)):
+        if mode == BY_DEGREE:
+            n_left = find_inside(size, r, rules, grid, buffers)
+        compute_degrees(r, n_left, rules, buffers)
+        c, weight = rules.classes[r], rules.weights[r]
+        for s in range(n_left):
+            best[left[s], c] = max(best[left[s], c], weight * degree[s])
+    for i in range(size):
+        c = 0
+        for other in range(1, best.shape[1]):
+            c = other if best[i, other] > best[i, c] else c
+        results.decided[rows[i]] = c
+        buffers.covered[i] = best[i, c] > 0.0
+    if mode == BY_DEGREE and len(results.scores):
+        for i in range(size):
+            for c in range(best.shape[1]):
+                results.scores[rows[i], c] = best[i, c]
+
+
+@inner_kernel
+def load(values, rows, rules, buffers):
+    """Bring some samples into a block, feature by feature, clipped to the training range."""
+    block, incomplete = buffers.block, buffers.incomplete
+    incomplete[:] = False
+    for first in range(0, len(rows), TILE):
+        for j in range(values.shape[1]):
+            low, high, missing = rules.lows[j], rules.highs[j], False
+            for i in range(first, min(first + TILE, len(rows))):
+                x = values[rows[i], j]
+                x = low if x < low else x
+                block[j, i] = high if x > high else x
+                missing |= np.isnan(x)
+            incomplete[j] |= missing
+
+
+@inner_kernel
+def quantize_block(size, grid, buffers):
+    """Fill in the bins of a block."""
+    for j in range(len(buffers.block)):
+        column, bins = buffers.block[j], buffers.bins[j]
+        origin, fineness = grid.origin[j], grid.fineness[j]
+        if grid.nominal[j]:
+            for i in range(size):
+                bins[i] = bin_category(column[i])
+        else:
+            for i in range(size):
+                bins[i] = bin_number(column[i], origin, fineness)
+
+
+@inner_kernel
+def find_inside(size, r, rules, grid, buffers):
+    """Find the samples of a block that may be inside the support of rule r; return their number."""
+    begin, end = rules.indptr[r], rules.indptr[r + 1]
+    left, inside = buffers.left, buffers.fits
+    for k in range(begin, end):
+        bins, low, high = buffers.bins[rules.columns[k]], grid.low[k], grid.high[k]
+        also = np.uint8(MISSING) if rules.missing_holds else high
+        if k == begin:
+            for i in range(size):
+                inside[i] = (low <= bins[i]) & (bins[i] <= high) | (bins[i] == also)
+        else:
+            for i in range(size):
+                inside[i] &= (low <= bins[i]) & (bins[i] <= high) | (bins[i] == also)
+    inside[size:] = False
+    n_left = 0
+    eights = inside.view(np.uint64)
+    for e in range(-(-size // 8)):
+        if eights[e]:
+            for i in range(8 * e, 8 * e + 8):
+                left[n_left] = i
+                n_left += inside[i]
+    return n_left
+
+
+@inner_kernel
+def compute_degrees(r, n_left, rules, buffers):
+    """Compute the uncut degrees of rule r for the samples of a block that are left."""
+    left, inside, degree = buffers.left, buffers.inside, buffers.degree
+    degree[:n_left] = 1.0
+    for k in range(rules.indptr[r], rules.indptr[r + 1]):
+        j, outside = rules.columns[k], rules.outside[k]
+        column = buffers.block[j]
+        for s in range(n_left):
+            inside[s] = column[left[s]]
+        if rules.code_0[k] >= 0:
+            for s in range(n_left):
+                if not allows(inside[s], k, rules):
+                    degree[s] = min(degree[s], outside)
+            continue
+        if rules.support_low[k] > -np.inf:
+            support, core = -rules.support_low[k], -rules.core_low[k]
+            lower(degree, inside, n_left, support, core, rules.slope_low[k], -1.0)
+        if rules.support_high[k] < np.inf:
+            support, core = rules.support_high[k], rules.core_high[k]
+            lower(degree, inside, n_left, support, core, rules.slope_high[k], 1.0)
+        if buffers.incomplete[j] and not rules.missing_holds and not rules.always[k]:
+            for s in range(n_left):
+                if np.isnan(inside[s]):
+                    degree[s] = min(degree[s], outside)
+
+
+@inner_kernel
+def lower(degree, inside, n_left, support, core, slope, sign):
+    """Lower degrees to what one side of a condition allows; the left side is the right one mirrored."""
+    for s in range(n_left):
+        x = sign * inside[s]
+        value = (support - x) / slope
+        value = value if x > core else 1.0
+        degree[s] = np.minimum(degree[s], value)
+
+
+@inner_kernel
+def allows(x, k, rules):
+    """Return whether nominal condition k holds for a code."""
+    if np.isnan(x):
+        return rules.missing_holds
+    return rules.allowed[rules.code_0[k] + int(x)]
