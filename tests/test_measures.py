@@ -24,7 +24,7 @@ from frri.cli import main
 from frri.report.facts import facts
 from frri.rules import compare, measures
 from frri.rules.contributions import permutation_importance
-from frri.rules.drift import drift, fewer
+from frri.rules.drift import drift, fisher_less
 from frri.rules.measures import (
     accuracy,
     balanced_accuracy,
@@ -59,7 +59,7 @@ def test_fisher_agrees_with_scipy():
     for a, n, b, m in GENERATOR.integers(0, 40, (50, 4)):
         n, m = n + a, m + b  # noqa: PLW2901
         expected = fisher_exact([[a, n - a], [b, m - b]], alternative="less").pvalue
-        assert fewer(int(a), int(n), int(b), int(m)) == pytest.approx(expected, rel=1e-6)
+        assert fisher_less(int(a), int(n), int(b), int(m)) == pytest.approx(expected, rel=1e-6)
 
 
 def test_quality_on_training_and_on_new_data_agree_on_the_same_table():

@@ -1,12 +1,10 @@
-"""What rules do on new data, against what they did in training."""
+"""Drift: rules on new data against their statistics from training."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, inf, lgamma
 from typing import Any
-
-import numpy as np
 
 from frri.rules.rule import RuleStatistics, as_labels
 from frri.rules.rule_statistics import quality
@@ -21,12 +19,12 @@ class RuleDrift:
     ----------
     rule : int
     coverage, new_coverage : float
-        Share of the rows covered.
+        Fraction of the samples covered.
     precision, new_precision : float or None
     fires_less, errs_more : bool
-        Whether it covers a smaller share, or is right less often where it does, than chance explains.
+        Whether its coverage, or its precision, is lower than chance explains.
     p_fires_less, p_errs_more : float
-        One-sided probabilities of Fisher's exact test.
+        One-sided p-values of Fisher's exact test.
     """
 
     rule: int
@@ -41,18 +39,18 @@ class RuleDrift:
 
 
 def drift(ruleset: RuleSet, X: Any, y: Any = None, *, level: float = 0.05) -> tuple[RuleDrift, ...]:
-    """Each rule on new data against its statistics from training.
+    """Compare each rule on new data with its statistics from training.
 
     A flag is raised where Fisher's exact test (one-sided) gives less than `level` divided by the number
-    of tests made (Bonferroni): over all rules, a false alarm is raised with probability `level` at most.
+    of tests (Bonferroni): the probability of any false alarm is at most `level`.
 
     Parameters
     ----------
     ruleset : RuleSet
-        Its rules must carry statistics (learners write them; `RuleSet.with_statistics` does too).
+        Its rules must carry statistics, which estimators and `RuleSet.with_statistics` compute.
     X : table
     y : labels, optional
-        Without them only the firing is compared.
+        Without them only the coverage is compared.
     level : float
 
     Examples
@@ -67,50 +65,39 @@ def drift(ruleset: RuleSet, X: Any, y: Any = None, *, level: float = 0.05) -> tu
     total = round(sum(ruleset.class_counts))
     if y is None:
         covers = ruleset.covers(X)
-        n_new, covered = len(covers), covers.sum(axis=0)
-        correct = np.zeros(len(ruleset), dtype=np.int64)
+        n_new, counts = len(covers), [(n, 0) for n in covers.sum(axis=0).tolist()]
     else:
-        after = quality(ruleset, X, y)
-        n_new, covered = len(y), np.array([rule.covered for rule in after], dtype=np.int64)
-        correct = np.array([rule.correct for rule in after], dtype=np.int64)
+        n_new = len(y)
+        counts = [(int(rule.covered), int(rule.correct)) for rule in quality(ruleset, X, y)]
     limit = level / max(1, len(ruleset) * (1 if y is None else 2))
     result = []
-    for old, n, hits in zip(before, covered.tolist(), correct.tolist(), strict=True):
-        # Training may have been weighted; the test counts objects.
+    for old, (n, hits) in zip(before, counts, strict=True):
+        # Training may have been weighted; the test counts samples.
         before_n, before_hits = round(old.covered), round(old.correct)
-        p_fires = fewer(n, n_new, before_n, total)
-        p_errs = fewer(hits, n, before_hits, before_n) if y is not None else 1.0
+        p_fires = fisher_less(n, n_new, before_n, total)
+        p_errs = fisher_less(hits, n, before_hits, before_n) if y is not None else 1.0
         precision = hits / n if n and y is not None else None
-        result.append(
-            RuleDrift(
-                old.rule,
-                old.coverage,
-                n / n_new if n_new else 0.0,
-                old.precision,
-                precision,
-                p_fires < limit,
-                p_errs < limit,
-                p_fires,
-                p_errs,
-            )
-        )
+        coverage = n / n_new if n_new else 0.0
+        flags = p_fires < limit, p_errs < limit
+        known = old.rule, old.coverage, coverage, old.precision, precision
+        result.append(RuleDrift(*known, *flags, p_fires, p_errs))
     return tuple(result)
 
 
 def is_training_table(
     ruleset: RuleSet, X: Any, y: Any, found: Sequence[RuleStatistics] | None = None
 ) -> bool:
-    """Whether a labelled table is, by all that rules remember, the one that they were learned from.
+    """Return whether a labelled table appears to be the one that rules were learned from.
 
-    Then each class has as many rows, and each rule covers as many rows of each class. Two different
-    tables rarely agree in all of that. False where the rules carry no statistics.
+    It is if each class has as many samples, and each rule covers as many samples of each class. Two
+    different tables rarely agree in all of that. False where the rules carry no statistics.
 
     Parameters
     ----------
     ruleset : RuleSet
     X, y : table and labels
     found : sequence of RuleStatistics, optional
-        What the rules cover in this table, where that is known already.
+        Statistics of the rules in this table, where they are known already.
 
     Examples
     --------
@@ -131,22 +118,21 @@ def is_training_table(
     return [one.support for one in found] == known
 
 
-def fewer(hits: int, trials: int, other_hits: int, other_trials: int) -> float:
-    """Fisher's exact test: the probability of so few hits, given both samples together.
+def fisher_less(hits: int, trials: int, other_hits: int, other_trials: int) -> float:
+    """Return the p-value of Fisher's exact test that a hit is less likely than in another sample.
 
     Examples
     --------
-    >>> round(fewer(1, 10, 9, 10), 6)
+    >>> round(fisher_less(1, 10, 9, 10), 6)
     0.000547
     """
     total_hits, total = hits + other_hits, trials + other_trials
     misses = total - total_hits
-    first = max(0, trials - misses)
     whole = _log_choose(total, trials)
-    terms = [
+    terms = (
         _log_choose(total_hits, k) + _log_choose(misses, trials - k) - whole
-        for k in range(first, hits + 1)
-    ]
+        for k in range(max(0, trials - misses), hits + 1)
+    )
     return min(1.0, sum(exp(term) for term in terms))
 
 

@@ -1,7 +1,7 @@
-"""How well rules decide, each of them and all together, in a labelled table.
+"""Measures of predictions in a labelled table: classification, ordinal classification, regression.
 
-Everybody who shows such a figure takes it from here: learners, command line, page and comparison. What a
-rule covers is counted in `frri.rules.rule_statistics`.
+Estimators, command line, report and comparison take every measure from here. Statistics of single rules
+are in `frri.rules.rule_statistics`.
 """
 
 import warnings
@@ -14,16 +14,34 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util import Flags, Floats, Positions
+from frri._util import Floats, Positions
 from frri.rules.rule import as_labels
 from frri.table.targets import check_quantities
 
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet
 
+# Bootstrap samples of an interval, and their random seed.
+N_BOOTSTRAP, SEED = 400, 0
+
+
+def score(ruleset: "RuleSet", X: Any, y: Any, weights: Any = None) -> float:
+    """Return the accuracy on a labelled table, in regression R²: see `RuleSet.score`."""
+    answers, truth = ruleset.predict(X), as_labels(y)
+    if truth.shape != answers.shape:
+        raise ValueError(
+            f"Expected {len(answers)} labels, one per row, got the shape {truth.shape}."
+        )
+    if ruleset.task == "regression":
+        return measure_regression(check_quantities(truth, ruleset.target), answers, weights).r2
+    return float(np.average(truth == answers, weights=weights))
+
+
+# ---------------------------------------------------------------- classification
+
 
 def accuracy(truth: NDArray[Any], decided: NDArray[Any]) -> float:
-    """Share of the rows that are decided as they are.
+    """Return the fraction of samples that are classified correctly.
 
     Examples
     --------
@@ -33,26 +51,10 @@ def accuracy(truth: NDArray[Any], decided: NDArray[Any]) -> float:
     return float((truth == decided).mean())
 
 
-def score(ruleset: "RuleSet", X: Any, y: Any, weights: Any = None) -> float:
-    """Accuracy on a labelled table, or R squared where numbers are predicted: see `RuleSet.score`."""
-    answers, truth = ruleset.predict(X), as_labels(y)
-    if truth.shape != answers.shape:
-        raise ValueError(
-            f"Expected {len(answers)} labels, one per row, got the shape {truth.shape}."
-        )
-    if ruleset.task != "regression":
-        return float(np.average(truth == answers, weights=weights))
-    numbers = check_quantities(truth, ruleset.target)
-    wrong = np.average((numbers - answers) ** 2, weights=weights)
-    spread = np.average((numbers - np.average(numbers, weights=weights)) ** 2, weights=weights)
-    # As in scikit-learn: numbers that are all the same are predicted exactly, or not at all.
-    return float(1.0 - wrong / spread) if spread > 0.0 else float(not wrong > 0.0)
-
-
 def balanced_accuracy(
     truth: NDArray[Any], decided: NDArray[Any], weights: Floats | None = None
 ) -> float:
-    """Mean recall of the classes that occur; rows may weigh more or less.
+    """Return the mean recall of the classes that occur; samples may have weights.
 
     Examples
     --------
@@ -66,7 +68,7 @@ def balanced_accuracy(
 def recall_counts(
     truth: NDArray[Any], decided: NDArray[Any], weights: Floats | None = None
 ) -> dict[Any, tuple[float, float]]:
-    """For every class that occurs: how many of its rows were recognised, and how many there are.
+    """Count, for every class that occurs, its correctly classified samples and all its samples.
 
     Examples
     --------
@@ -82,12 +84,7 @@ def recall_counts(
 
 
 def confusion(classes: Positions, decided: Positions) -> list[list[int]]:
-    """How often each class was taken for each: [true, decided, rows] where that is not 0.
-
-    Parameters
-    ----------
-    classes, decided : ndarray of int
-        Positions of the true and of the decided classes.
+    """Return the confusion matrix as [true, predicted, samples] where that is not 0.
 
     Examples
     --------
@@ -99,105 +96,22 @@ def confusion(classes: Positions, decided: Positions) -> list[list[int]]:
     return cells
 
 
-def wilson(hits: float, trials: float, confidence: float = 0.95) -> tuple[float, float]:
-    """Wilson's confidence interval for a share; 0 to 1 without trials.
+def majority(classes: Positions, weights: Floats | None = None) -> tuple[int, float]:
+    """Return the majority class, by samples or by their weights, and the accuracy of that baseline.
 
     Examples
     --------
-    >>> low, high = wilson(9, 10)
-    >>> round(low, 3), round(high, 3)
-    (0.596, 0.982)
+    >>> majority(np.array([1, 0, 1, 1]))
+    (1, 0.75)
+    >>> majority(np.array([1, 0, 1, 1]), np.array([1.0, 9.0, 1.0, 1.0]))
+    (0, 0.75)
     """
-    if trials <= 0:
-        return 0.0, 1.0
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
-    share = hits / trials
-    centre = share + z * z / (2 * trials)
-    spread = z * sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    scale = 1 + z * z / trials
-    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
-
-
-@dataclass(frozen=True)
-class ClassQuality:
-    """One class on one table; None where there is nothing to divide by.
-
-    Parameters
-    ----------
-    rows, decided : int
-        Rows of the class, and rows that are taken for it.
-    precision : float or None
-        Share of the rows taken for it that are of it.
-    recall : float or None
-        Share of its rows that are taken for it.
-    f1 : float or None
-        Harmonic mean of the two.
-    auc : float or None
-        How often a row of it gets a higher probability of it than another row does; a tie counts half.
-    """
-
-    rows: int
-    decided: int
-    precision: float | None
-    recall: float | None
-    f1: float | None
-    auc: float | None
-
-
-def measure_classes(
-    classes: Positions, decided: Positions, probabilities: Floats
-) -> tuple[ClassQuality, ...]:
-    """Precision, recall, F1 and AUC of every class.
-
-    Parameters
-    ----------
-    classes, decided : ndarray of int
-        Positions of the true and of the decided classes.
-    probabilities : ndarray of shape (n_rows, n_classes)
-
-    Examples
-    --------
-    >>> shares = np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]])
-    >>> measure_classes(np.array([0, 0, 1]), np.array([0, 1, 1]), shares)[1]
-    ClassQuality(rows=1, decided=2, precision=0.5, recall=1.0, f1=0.666..., auc=1.0)
-    """
-    found = []
-    for c, shares in enumerate(probabilities.T):
-        own = classes == c
-        rows, taken = int(own.sum()), int((decided == c).sum())
-        hits = int((own & (decided == c)).sum())
-        found.append(
-            ClassQuality(
-                rows,
-                taken,
-                _ratio(hits, taken),
-                _ratio(hits, rows),
-                _ratio(2 * hits, rows + taken),
-                area_under_curve(own, shares),
-            )
-        )
-    return tuple(found)
-
-
-def area_under_curve(own: Flags, scores: Floats) -> float | None:
-    """Share of the pairs, one row of the class and one of another, in which the first scores higher.
-
-    Examples
-    --------
-    >>> area_under_curve(np.array([True, False, False]), np.array([0.5, 0.5, 0.1]))
-    0.75
-    """
-    n_own = int(own.sum())
-    n_others = len(own) - n_own
-    if not n_own or not n_others:
-        return None
-    _, place, sizes = np.unique(scores, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(sizes) - (sizes - 1) / 2)[place]
-    return float((ranks[own].sum() - n_own * (n_own + 1) / 2) / (n_own * n_others))
+    counts = np.bincount(classes, weights)
+    return int(counts.argmax()), float(counts.max() / counts.sum())
 
 
 def brier_score(classes: Positions, probabilities: Floats) -> float:
-    """Mean squared distance between the probabilities and what happened: 0 is perfect.
+    """Return the mean squared error of probabilities: 0 is perfect.
 
     Squares are added over the classes; of two classes, whose squares are equal, one is counted.
 
@@ -212,45 +126,74 @@ def brier_score(classes: Positions, probabilities: Floats) -> float:
     return float(squares.mean()) / (2 if probabilities.shape[1] == 2 else 1)
 
 
-def majority(classes: Positions, weights: Floats | None = None) -> tuple[int, float]:
-    """The commonest class, by numbers of rows or by what they weigh, and the accuracy of answering it.
+@dataclass(frozen=True)
+class ClassQuality:
+    """One class on one table; None where there is nothing to divide by.
+
+    Parameters
+    ----------
+    rows, decided : int
+        Samples of the class, and samples predicted as it.
+    precision, recall, f1 : float or None
+    auc : float or None
+        Area under the ROC curve of its probability, against all other classes.
+    """
+
+    rows: int
+    decided: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    auc: float | None
+
+
+def measure_classes(
+    classes: Positions, decided: Positions, probabilities: Floats
+) -> tuple[ClassQuality, ...]:
+    """Measure precision, recall, F1 and AUC of every class.
+
+    Parameters
+    ----------
+    classes, decided : ndarray of int
+        Positions of the true and of the predicted classes.
+    probabilities : ndarray of shape (n_samples, n_classes)
 
     Examples
     --------
-    >>> majority(np.array([1, 0, 1, 1]))
-    (1, 0.75)
-    >>> majority(np.array([1, 0, 1, 1]), np.array([1.0, 9.0, 1.0, 1.0]))
-    (0, 0.75)
+    >>> shares = np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]])
+    >>> measure_classes(np.array([0, 0, 1]), np.array([0, 1, 1]), shares)[1]
+    ClassQuality(rows=1, decided=2, precision=0.5, recall=1.0, f1=0.666..., auc=1.0)
     """
-    counts = np.bincount(classes, weights)
-    return int(counts.argmax()), float(counts.max() / counts.sum())
+    from sklearn.metrics import roc_auc_score  # noqa: PLC0415 - prediction needs numpy alone
+
+    found = []
+    for c, shares in enumerate(probabilities.T):
+        own, taken = classes == c, decided == c
+        rows, predicted, hits = int(own.sum()), int(taken.sum()), int((own & taken).sum())
+        ratios = (hits, predicted), (hits, rows), (2 * hits, rows + predicted)
+        precision, recall, f1 = (a / b if b else None for a, b in ratios)
+        auc = float(roc_auc_score(own, shares)) if 0 < rows < len(own) else None
+        found.append(ClassQuality(rows, predicted, precision, recall, f1, auc))
+    return tuple(found)
 
 
-def _ratio(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
-
-
-# How often rows are drawn again for an interval, and where from.
-DRAWS, SEED = 400, 0
+# ---------------------------------------------------------------- ordinal classification
 
 
 @dataclass(frozen=True)
 class OrdinalQuality:
-    """Answers for ordered classes, beside always giving the median.
+    """Predictions of ordered classes beside a baseline, the median class.
 
     Attributes
     ----------
-    mae : float
-        By how many classes answers are off, in the mean.
-    mae_interval : tuple of float
-        Where that lies for other rows of the kind, at 95% (bootstrap).
+    mae, mae_interval : float, (low, high)
+        Mean absolute error in classes, and its bootstrap interval of 95 %.
     median : int
-        The position of the median class.
+        Position of the median class.
     median_mae : float
-        By how many classes it is off.
-    kappa : float
-        Agreement beyond chance, squared distances weighted: 1 is perfect, 0 is no better than chance.
-    kappa_interval : tuple of float
+        Mean absolute error of the median class.
+    kappa, kappa_interval : float, (low, high)
+        Cohen's kappa with quadratic weights: 1 is perfect, 0 is chance.
 
     Examples
     --------
@@ -270,40 +213,35 @@ class OrdinalQuality:
 def measure_ordinal(
     classes: Positions, decided: Positions, n_classes: int, weights: Any = None
 ) -> OrdinalQuality:
-    """How far answers are off.
-
-    Parameters
-    ----------
-    classes, decided : ndarray of int, shape (n_rows,)
-        Positions of the true and of the decided classes, the lowest first.
-    n_classes : int
-    weights : ndarray of float, shape (n_rows,), optional
-    """
+    """Measure predictions of ordered classes, given by positions, lowest first."""
     shares = np.ones(len(classes)) if weights is None else np.asarray(weights, dtype=np.float64)
     generator = np.random.default_rng(SEED)
-    rows = generator.integers(len(classes), size=(DRAWS, len(classes)))
+    rows = generator.integers(len(classes), size=(N_BOOTSTRAP, len(classes)))
     drawn = [(classes[own], decided[own], shares[own]) for own in rows]
     passed = np.cumsum(np.bincount(classes, shares, n_classes))
     median = int((passed >= passed[-1] / 2.0).argmax())
+
+    def error(true: Positions, answers: Positions, counted: Floats) -> float:
+        return float(np.average(np.abs(true - answers), weights=counted))
+
+    def middle(values: list[float]) -> tuple[float, float]:
+        low, high = np.quantile(values, (0.025, 0.975))
+        return float(low), float(high)
+
     return OrdinalQuality(
-        mae=error_in_classes(classes, decided, shares),
-        mae_interval=_middle([error_in_classes(*one) for one in drawn]),
+        mae=error(classes, decided, shares),
+        mae_interval=middle([error(*one) for one in drawn]),
         median=median,
-        median_mae=error_in_classes(classes, np.full_like(classes, median), shares),
+        median_mae=error(classes, np.full_like(classes, median), shares),
         kappa=quadratic_kappa(classes, decided, n_classes, shares),
-        kappa_interval=_middle([quadratic_kappa(a, b, n_classes, w) for a, b, w in drawn]),
+        kappa_interval=middle([quadratic_kappa(a, b, n_classes, w) for a, b, w in drawn]),
     )
-
-
-def error_in_classes(classes: Positions, decided: Positions, weights: Floats) -> float:
-    """By how many classes answers are off, in the mean."""
-    return float(np.average(np.abs(classes - decided), weights=weights))
 
 
 def quadratic_kappa(
     classes: Positions, decided: Positions, n_classes: int, weights: Floats | None = None
 ) -> float:
-    """Cohen's kappa with squared distances as weights; 0 where all are, and are said to be, the same.
+    """Return Cohen's kappa with quadratic weights; 0 where there is only one class.
 
     Examples
     --------
@@ -311,37 +249,34 @@ def quadratic_kappa(
     1.0
     """
     true = np.bincount(classes, weights, n_classes).astype(np.float64)
-    told = np.bincount(decided, weights, n_classes).astype(np.float64)
+    predicted = np.bincount(decided, weights, n_classes).astype(np.float64)
     squares = (np.arange(n_classes)[:, None] - np.arange(n_classes)) ** 2.0
-    by_chance = float(true @ squares @ told) / float(true.sum())
+    by_chance = float(true @ squares @ predicted) / float(true.sum())
     off = (classes - decided) ** 2.0
     found = float(off.sum() if weights is None else weights @ off)
     return 1.0 - found / by_chance if by_chance > 0.0 else 0.0
 
 
-def _middle(values: list[float]) -> tuple[float, float]:
-    low, high = np.quantile(values, (0.025, 0.975))
-    return float(low), float(high)
+# ---------------------------------------------------------------- regression
 
 
 @dataclass(frozen=True)
 class RegressionQuality:
-    """Predicted numbers on one table.
+    """Predicted numbers on one table, beside a baseline, the mean.
 
     Parameters
     ----------
     rows : int
     mean : float
-        Of the true numbers: what the errors are compared with.
+        Mean of the true numbers.
     r2, r2_interval : float, (low, high)
-        Share of the squared error of always answering that mean which is gone, and where that share lies
-        on other rows of the kind; at most 1, below 0 where the mean is better.
+        Coefficient of determination, with its confidence interval.
     rmse, rmse_interval : float, (low, high)
         Root of the mean squared error.
     mae, mae_interval : float, (low, high)
-        Mean absolute error: by how much a prediction is off on average.
+        Mean absolute error.
     mean_rmse, mean_mae : float
-        The same of always answering the mean.
+        Both errors of the mean.
     """
 
     rows: int
@@ -359,15 +294,10 @@ class RegressionQuality:
 def measure_regression(
     truth: Floats, answers: Floats, weights: Floats | None = None, *, confidence: float = 0.95
 ) -> RegressionQuality:
-    """R squared, root mean squared error and mean absolute error, with intervals.
+    """Measure R², root mean squared error and mean absolute error, with confidence intervals.
 
-    Parameters
-    ----------
-    truth, answers : ndarray of shape (n_rows,)
-    weights : ndarray of shape (n_rows,), optional
-        How much every row counts.
-    confidence : float
-        Of the intervals.
+    Intervals are those of large samples: the standard error of a measure is that of the mean of what
+    each sample contributes to it (the delta method).
 
     Examples
     --------
@@ -385,26 +315,46 @@ def measure_regression(
     r2 = 1.0 - error / spread if spread > 0.0 else float(not error > 0.0)
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
 
-    def interval(figure: float, parts: Floats, highest: float) -> tuple[float, float]:
-        """Around a figure that changes with each row as much as its part says."""
+    def interval(value: float, parts: Floats, low: float, high: float) -> tuple[float, float]:
+        """Return the interval around a measure that changes with each sample by its part."""
         reach = z * sqrt(float(shares**2 @ (parts - shares @ parts) ** 2))
-        return figure - reach, min(figure + reach, highest)
+        return max(value - reach, low), min(value + reach, high)
 
     against = wrong**2 - (1.0 - r2) * (truth - mean) ** 2
-    low, high = interval(rmse, wrong**2 / (2 * rmse) if rmse else wrong, np.inf)
-    lowest, highest = interval(mae, np.abs(wrong), np.inf)
     return RegressionQuality(
         rows=len(truth),
         mean=mean,
         r2=r2,
-        r2_interval=interval(r2, against / spread, 1.0) if spread > 0.0 else (r2, r2),
+        r2_interval=interval(r2, against / spread, -np.inf, 1.0) if spread > 0.0 else (r2, r2),
         rmse=rmse,
-        rmse_interval=(max(low, 0.0), high),
+        rmse_interval=interval(rmse, wrong**2 / (2 * rmse) if rmse else wrong, 0.0, np.inf),
         mae=mae,
-        mae_interval=(max(lowest, 0.0), highest),
+        mae_interval=interval(mae, np.abs(wrong), 0.0, np.inf),
         mean_rmse=sqrt(spread),
         mean_mae=float(shares @ np.abs(truth - mean)),
     )
+
+
+# ---------------------------------------------------------------- proportions
+
+
+def wilson(hits: float, trials: float, confidence: float = 0.95) -> tuple[float, float]:
+    """Return Wilson's confidence interval for a proportion; 0 to 1 without trials.
+
+    Examples
+    --------
+    >>> low, high = wilson(9, 10)
+    >>> round(low, 3), round(high, 3)
+    (0.596, 0.982)
+    """
+    if trials <= 0:
+        return 0.0, 1.0
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    share = hits / trials
+    centre = share + z * z / (2 * trials)
+    spread = z * sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    scale = 1 + z * z / trials
+    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
 
 
 _MOVED = {

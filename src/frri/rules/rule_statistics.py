@@ -1,4 +1,4 @@
-"""What each rule covers in a labelled table: support, precision, lift, and what no other rule covers."""
+"""Statistics of single rules in a labelled table: support, precision, lift, overlap, coverage."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -18,33 +18,45 @@ if TYPE_CHECKING:
 
     from frri.rules.ruleset import RuleSet
 
+# Sizes of rule sets at which the accuracy is measured, at most, and samples that are enough for it.
+CURVE_POINTS = 25
+MOST_ROWS = 1_000
+
 
 def rule_statistics(
     ruleset: "RuleSet", matrix: Floats, labels: Any, weights: Any = None
 ) -> tuple[RuleStatistics, ...]:
-    """Support, precision, lift and what each rule alone covers, for encoded (and clipped) values."""
+    """Compute the statistics of all rules for encoded (and clipped) values."""
     classes = class_positions(ruleset, labels, len(matrix))
     weights = None if weights is None else np.asarray(weights, dtype=np.float64)
-    support, alone = _count(ruleset, matrix, classes, weights)
-    sizes = np.bincount(classes, weights, len(ruleset.classes))
+    matcher, n_classes = ruleset.arrays.matcher, len(ruleset.classes)
+    kind = np.int64 if weights is None else np.float64
+    support, alone = np.zeros((len(ruleset), n_classes), kind), np.zeros(len(ruleset), kind)
+    for block in matcher.blocks(len(matrix)):
+        covers = matcher.covers(matrix[block])
+        counted = covers if weights is None else covers * weights[block, None]
+        for c in range(n_classes):
+            support[:, c] += counted[classes[block] == c].sum(axis=0)
+        alone += counted[covers.sum(axis=1) == 1].sum(axis=0)
+    sizes = np.bincount(classes, weights, n_classes)
     return statistics_from_counts(ruleset.arrays.holds_for, support, alone, sizes)
 
 
 def statistics_from_counts(
     own: Positions | Flags, support: NDArray[Any], alone: NDArray[Any], class_sizes: NDArray[Any]
 ) -> tuple[RuleStatistics, ...]:
-    """The statistics of rules whose covered objects are counted already.
+    """Compute the statistics of rules from numbers of covered samples, or their weights.
 
     Parameters
     ----------
     own : array of int, shape (n_rules,), or of bool, shape (n_rules, n_classes)
-        The class of each rule, or those of which it says the truth.
+        The class of each rule, or those of which its consequent is true.
     support : array of shape (n_rules, n_classes)
-        Objects of each class under each rule, or what they weigh.
+        Covered samples of each class.
     alone : array of shape (n_rules,)
-        Those under this rule and no other.
+        Samples that no other rule covers.
     class_sizes : array of shape (n_classes,)
-        Those of each class in the whole table.
+        Samples of each class in the whole table.
     """
     holds = own if own.ndim == 2 else own[:, None] == np.arange(len(class_sizes))
     shares = holds @ class_sizes / (class_sizes.sum() or 1)
@@ -52,17 +64,12 @@ def statistics_from_counts(
     with np.errstate(invalid="ignore", divide="ignore"):
         precision = np.where(holds, support, 0).sum(axis=1) / covered
         lift = precision / shares
+    columns = (array.tolist() for array in (support, covered, precision, shares, lift, alone))
     return tuple(
         RuleStatistics(
-            tuple(counts),
-            part if whole else None,
-            above if whole and share else None,
-            single,
+            tuple(counts), part if whole else None, above if whole and share else None, single
         )
-        for counts, whole, part, share, above, single in zip(
-            *(array.tolist() for array in (support, covered, precision, shares, lift, alone)),
-            strict=True,
-        )
+        for counts, whole, part, share, above, single in zip(*columns, strict=True)
     )
 
 
@@ -73,18 +80,16 @@ def statistics_from_covers(
     n_classes: int,
     weights: Floats | None = None,
 ) -> tuple[RuleStatistics, ...]:
-    """The statistics of rules of which it is known which objects they cover.
+    """Compute the statistics of rules from the samples that each covers.
 
     Parameters
     ----------
     own : sequence of int
         The class of each rule.
-    covers : sequence of array of bool, shape (n_objects,)
-        For each rule, which objects it covers.
-    classes : array of int, shape (n_objects,)
+    covers : sequence of array of bool, shape (n_samples,)
+    classes : array of int, shape (n_samples,)
     n_classes : int
-    weights : array of float, shape (n_objects,), optional
-        What the objects weigh, where they are not just counted.
+    weights : array of float, shape (n_samples,), optional
 
     Examples
     --------
@@ -92,10 +97,7 @@ def statistics_from_covers(
     >>> statistics_from_covers([0, 1], covers, np.array([0, 1, 1]), 2)[1]
     RuleStatistics(support=(0, 2), precision=1.0, lift=1.5, alone=1)
     """
-    together = np.zeros(len(classes), dtype=np.int64)
-    for covered in covers:
-        together += covered
-    once = together == 1
+    once = np.sum(covers, axis=0, dtype=np.int64) == 1
     counts = np.ones(len(classes), dtype=np.int64) if weights is None else weights
     support = np.zeros((len(covers), n_classes), dtype=counts.dtype)
     alone = np.zeros(len(covers), dtype=counts.dtype)
@@ -107,25 +109,8 @@ def statistics_from_covers(
     return statistics_from_counts(np.array(own, dtype=np.intp), support, alone, sizes)
 
 
-def _count(
-    ruleset: "RuleSet", matrix: Floats, classes: Positions, weights: Floats | None
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Objects of each class under each rule, and those under no other rule; or what they weigh."""
-    matcher = ruleset.arrays.matcher
-    kind = np.int64 if weights is None else np.float64
-    support = np.zeros((len(ruleset), len(ruleset.classes)), dtype=kind)
-    alone = np.zeros(len(ruleset), dtype=kind)
-    for block in matcher.blocks(len(matrix)):
-        covers = matcher.covers(matrix[block])
-        counted = covers if weights is None else covers * weights[block, None]
-        for c in range(len(ruleset.classes)):
-            support[:, c] += counted[classes[block] == c].sum(axis=0)
-        alone += counted[covers.sum(axis=1) == 1].sum(axis=0)
-    return support, alone
-
-
 def class_positions(ruleset: "RuleSet", labels: Any, n_rows: int) -> Positions:
-    """Labels as positions in the ruleset's classes.
+    """Return labels as positions in the classes of a rule set.
 
     Examples
     --------
@@ -144,30 +129,140 @@ def class_positions(ruleset: "RuleSet", labels: Any, n_rows: int) -> Positions:
         raise ValueError(f"Label {error.args[0]!r} is none of the classes {known}.") from None
 
 
-# Sizes of rulesets at which the accuracy is measured, at most.
-CURVE_POINTS = 25
-# Rows that are enough to measure it.
-MOST_ROWS = 1_000
+@dataclass(frozen=True)
+class RuleQuality:
+    """One rule on one table.
+
+    Parameters
+    ----------
+    rule : int
+        Its position in the rule set.
+    covered, correct, alone : float
+        Samples it covers, those of its own class among them, and those that no other rule covers.
+    coverage : float
+        Fraction of all samples that it covers.
+    precision, low, high : float or None
+        Fraction of the covered samples that are of its class, with Wilson's confidence interval.
+    lift : float or None
+        Precision divided by the proportion of the class in the table.
+    """
+
+    rule: int
+    covered: float
+    correct: float
+    alone: float
+    coverage: float
+    precision: float | None
+    low: float | None
+    high: float | None
+    lift: float | None
+
+
+def quality(
+    ruleset: "RuleSet", X: Any = None, y: Any = None, *, confidence: float = 0.95
+) -> tuple[RuleQuality, ...]:
+    """Measure coverage, precision with a confidence interval, and lift of every rule.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    X, y : table and labels, optional
+        By default the statistics from training that the rules carry are used.
+    confidence : float
+        Level of the intervals.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule, RuleSet
+    >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a"),), (0, 1))
+    >>> first = quality(rules, [[1], [2], [3], [2]], [0, 0, 1, 1])[0]
+    >>> first.covered, round(first.low, 2), round(first.high, 2)
+    (3, 0.21, 0.94)
+    """
+    known = [rule.statistics for rule in ruleset] if X is None else ruleset.statistics(X, y)
+    total = sum(ruleset.class_counts) if X is None else float(len(y))
+    result = []
+    for r, (holds, found) in enumerate(zip(ruleset.arrays.holds_for, known, strict=True)):
+        if found is None:
+            raise ValueError(
+                f"Rule {r} has no statistics from training; give a table and its labels."
+            )
+        correct, covered = sum(compress(found.support, holds)), found.covered
+        low, high = wilson(correct, covered, confidence) if covered else (None, None)
+        share = covered / total if total else 0.0
+        result.append(
+            RuleQuality(
+                r, covered, correct, found.alone, share, found.precision, low, high, found.lift
+            )
+        )
+    return tuple(result)
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Two rules, the samples that both cover, and their Jaccard index."""
+
+    first: int
+    second: int
+    both: int
+    jaccard: float
+    agree: bool
+
+
+def overlap(ruleset: "RuleSet", X: Any) -> tuple[Overlap, ...]:
+    """Return all pairs of rules that cover a sample in common, the most similar first.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule, RuleSet
+    >>> rules = [Rule((NumericCondition.below("a", b),), 0) for b in (3, 4)]
+    >>> overlap(RuleSet(tuple(rules), (Attribute("a"),), (0, 1)), [[1], [2], [3]])
+    (Overlap(first=0, second=1, both=2, jaccard=0.666..., agree=True),)
+    """
+    covers = ruleset.covers(X).astype(np.float64)
+    both = (covers.T @ covers).round().astype(np.int64)
+    said = [(rule.consequent, rule.relation) for rule in ruleset]
+    pairs = []
+    for i, j in np.argwhere(np.triu(both, 1)).tolist():
+        shared = int(both[i, j])
+        jaccard = float(shared / (both[i, i] + both[j, j] - shared))
+        pairs.append(Overlap(i, j, shared, jaccard, said[i] == said[j]))
+    return tuple(sorted(pairs, key=lambda pair: -pair.jaccard))
+
+
+def coverage(covers: Flags) -> float:
+    """Return the fraction of samples that any rule covers, from a matrix of samples x rules.
+
+    Examples
+    --------
+    >>> coverage(np.array([[True, False], [False, False]]))
+    0.5
+    """
+    return float(covers.any(axis=1).mean())
 
 
 def measure_by_size(
     ruleset: "RuleSet", matrix: Floats, truth: NDArray[Any], covers: Flags
 ) -> list[dict[str, float]]:
-    """Accuracy, or mean absolute error, and coverage with the first 0, 1, 2, ... rules, at `CURVE_POINTS` sizes or fewer.
+    """Measure accuracy, or mean absolute error, and coverage of smaller rule sets.
 
-    A decision list is cut at its end (a rule without conditions at the very end stays); of other
-    rules the one that covers most rows not covered yet comes next.
+    A decision list is cut at its end; a rule without conditions at the very end stays. Of other rule
+    sets, the rule that covers most samples not covered yet is added next.
 
     Parameters
     ----------
     ruleset : RuleSet
     matrix : ndarray of float64
-        Encoded values. Of more than `MOST_ROWS` rows the first are counted; they must be in no particular
-        order.
+        Encoded values. The first `MOST_ROWS` samples are used, so they must be in no order.
     truth : ndarray
-        Positions of the classes, or the numbers that are to be predicted.
+        Positions of the classes, or the target in regression.
     covers : ndarray of bool
-        Rows x rules.
+        Samples x rules.
+
+    Returns
+    -------
+    list of dict
+        At most `CURVE_POINTS` sizes, from 0 to all rules.
 
     Examples
     --------
@@ -175,8 +270,8 @@ def measure_by_size(
     >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a"),), (0, 1),
     ...                 fallback="priors", class_counts=(1, 2))
     >>> rows = np.array([[1.0], [4.0]])
-    >>> measure_by_size(rules, rows, np.array([0, 1]), rules.covers(rows))
-    [{'n_rules': 0, 'accuracy': 0.5, 'coverage': 0.0}, {'n_rules': 1, 'accuracy': 1.0, 'coverage': 0.5}]
+    >>> measure_by_size(rules, rows, np.array([0, 1]), rules.covers(rows))[1]
+    {'n_rules': 1, 'accuracy': 1.0, 'coverage': 0.5}
     """
     rows, truth = EncodedTable(matrix[:MOST_ROWS], ruleset.attributes), truth[:MOST_ROWS]
     order, always = order_by_coverage(ruleset, covers)
@@ -194,7 +289,7 @@ def measure_by_size(
 
 
 def order_by_coverage(ruleset: "RuleSet", covers: Flags) -> tuple[Sequence[int], Sequence[int]]:
-    """Rules in the order in which they are added, and those that are always there."""
+    """Return the rules in the order in which they are added, and those that are always there."""
     n_rules = len(ruleset)
     if ruleset.combination == "first":
         last = n_rules > 0 and not ruleset[n_rules - 1].conditions
@@ -210,136 +305,7 @@ def order_by_coverage(ruleset: "RuleSet", covers: Flags) -> tuple[Sequence[int],
     return [*order, *left], ()
 
 
-def coverage(covers: Flags) -> float:
-    """Share of the rows that any rule covers, by a matrix of rows x rules.
-
-    Examples
-    --------
-    >>> coverage(np.array([[True, False], [False, False]]))
-    0.5
-    """
-    return float(covers.any(axis=1).mean())
-
-
-@dataclass(frozen=True)
-class RuleQuality:
-    """One rule on one table.
-
-    Parameters
-    ----------
-    rule : int
-        Its position in the ruleset.
-    covered, correct, alone : float
-        Rows it covers, those of its own class among them, and those that no other rule covers.
-    coverage : float
-        Share of all rows that it covers.
-    precision, low, high : float or None
-        Share of the covered rows that are of its class, with its confidence interval (Wilson).
-    lift : float or None
-        Precision divided by the share of the class in the table.
-    """
-
-    rule: int
-    covered: float
-    correct: float
-    alone: float
-    coverage: float
-    precision: float | None
-    low: float | None
-    high: float | None
-    lift: float | None
-
-
-def quality(
-    ruleset: "RuleSet", X: Any = None, y: Any = None, *, confidence: float = 0.95
-) -> tuple[RuleQuality, ...]:
-    """Coverage, precision with a confidence interval and lift of every rule.
-
-    Parameters
-    ----------
-    ruleset : RuleSet
-    X, y : table and labels, optional
-        By default the statistics from training that the rules carry are used.
-    confidence : float
-        Of the intervals.
-
-    Examples
-    --------
-    >>> from frri import Attribute, NumericCondition, Rule, RuleSet
-    >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a"),), (0, 1))
-    >>> first = quality(rules, [[1], [2], [3], [2]], [0, 0, 1, 1])[0]
-    >>> first.covered, round(first.low, 2), round(first.high, 2)
-    (3, 0.21, 0.94)
-    """
-    if X is None:
-        known = [rule.statistics for rule in ruleset]
-        total = sum(ruleset.class_counts)
-    else:
-        known = list(ruleset.statistics(X, y))
-        total = float(len(y))
-    result = []
-    for r, (holds, found) in enumerate(zip(ruleset.arrays.holds_for, known, strict=True)):
-        if found is None:
-            raise ValueError(
-                f"Rule {r} has no statistics from training; give a table and its labels."
-            )
-        correct = sum(compress(found.support, holds))
-        low, high = wilson(correct, found.covered, confidence)
-        result.append(
-            RuleQuality(
-                rule=r,
-                covered=found.covered,
-                correct=correct,
-                alone=found.alone,
-                coverage=found.covered / total if total else 0.0,
-                precision=found.precision,
-                low=low if found.covered else None,
-                high=high if found.covered else None,
-                lift=found.lift,
-            )
-        )
-    return tuple(result)
-
-
-@dataclass(frozen=True)
-class Overlap:
-    """Two rules and the rows that both cover; `jaccard` is their share of the rows that either does."""
-
-    first: int
-    second: int
-    both: int
-    jaccard: float
-    agree: bool
-
-
-def overlap(ruleset: "RuleSet", X: Any) -> tuple[Overlap, ...]:
-    """All pairs of rules that cover a row in common, the most similar first.
-
-    Examples
-    --------
-    >>> from frri import Attribute, NumericCondition, Rule, RuleSet
-    >>> rules = [Rule((NumericCondition.below("a", b),), 0) for b in (3, 4)]
-    >>> overlap(RuleSet(tuple(rules), (Attribute("a"),), (0, 1)), [[1], [2], [3]])
-    (Overlap(first=0, second=1, both=2, jaccard=0.666..., agree=True),)
-    """
-    covers = ruleset.covers(X).astype(np.float64)
-    both = (covers.T @ covers).round().astype(np.int64)
-    own = np.diag(both)
-    pairs = [
-        Overlap(
-            int(i),
-            int(j),
-            int(both[i, j]),
-            float(both[i, j] / (own[i] + own[j] - both[i, j])),
-            (ruleset[i].consequent, ruleset[i].relation)
-            == (ruleset[j].consequent, ruleset[j].relation),
-        )
-        for i, j in zip(*np.nonzero(np.triu(both, 1)), strict=True)
-    ]
-    return tuple(sorted(pairs, key=lambda pair: -pair.jaccard))
-
-
 def to_frame(rows: tuple[Any, ...]) -> "pd.DataFrame":
-    """Any of these results as a table, a row for each (needs pandas)."""
+    """Return any of these results as a data frame, a row for each (needs pandas)."""
     pd = import_optional("pandas", "A table of statistics", "tables")
     return pd.DataFrame([asdict(row) for row in rows])
