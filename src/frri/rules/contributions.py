@@ -1,4 +1,4 @@
-"""Which rule carries an answer that rules make together: the one with the largest part in it."""
+"""Contributions of rules to predictions, and the importance of features."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,40 +14,40 @@ from frri.table import EncodedTable, to_matrix
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet
 
-# Objects x rules that are looked at together.
+# Samples x rules that are computed together.
 BLOCK = 1 << 20
 
 
 def find_largest_contributor(ruleset: "RuleSet", matrix: Floats) -> Positions | None:
-    """The position of the rule that carries the answer about each object; -1 where none does.
+    """Return the position of the rule that contributes most to each prediction; -1 where none does.
 
-    A rule carries an answer if no other has a larger part in it, of equal ones the first. The part of a
-    vote is what it adds to the lead of the class decided for over the next one, and must be positive.
-    The part of a number that is added to a base is its size, up or down; in a mean it is its share. Of
-    rules that say "at least" and "at most" a class those have a part that keep the answer from being lower
-    or from being higher: what they count.
+    Of equal contributions, the first. The contribution of a vote is what it adds to the lead of the
+    predicted class over the next one, and must be positive. That of a number which is added to a base
+    is its absolute value, and in a weighted mean it is its weight. Of rules that say "at least" and
+    "at most" a class, those contribute that keep the prediction from being lower or higher.
 
     Parameters
     ----------
     ruleset : RuleSet
-    matrix : ndarray of float64, shape (n_objects, n_attributes)
-        Encoded objects.
+    matrix : ndarray of float64, shape (n_samples, n_features)
+        Encoded samples.
 
     Returns
     -------
-    ndarray of int, shape (n_objects,), or None
+    ndarray of int, shape (n_samples,), or None
         None where a single rule decides (see `Decision.deciding`).
 
     Examples
     --------
     >>> from frri import Attribute, NumericCondition, Rule, RuleSet
     >>> low, high = NumericCondition.below("a", 5), NumericCondition("a", 3, 3)
-    >>> rules = RuleSet((Rule((low,), "no", 2.0), Rule((high,), "yes", 3.0)), (Attribute("a", 0, 9),),
-    ...                 ("no", "yes"), semantics="softmax-votes", base=(0.0, -4.0))
+    >>> rules = (Rule((low,), "no", 2.0), Rule((high,), "yes", 3.0))
+    >>> rules = RuleSet(rules, (Attribute("a", 0, 9),), ("no", "yes"),
+    ...                 semantics="softmax-votes", base=(0.0, -4.0))
     >>> find_largest_contributor(rules, np.array([[1.0], [4.0], [8.0]]))
     array([ 0,  0, -1])
     """
-    if ruleset.semantics.name not in _PARTS:
+    if ruleset.semantics.meaning.decides is not None:
         return None
     found = np.full(len(matrix), -1, dtype=np.intp)
     if not len(ruleset):
@@ -55,58 +55,45 @@ def find_largest_contributor(ruleset: "RuleSet", matrix: Floats) -> Positions | 
     step = max(BLOCK // len(ruleset), 1)
     for start in range(0, len(matrix), step):
         block = EncodedTable(matrix[start : start + step], ruleset.attributes)
-        parts = _PARTS[ruleset.semantics.name](ruleset.decide(block))
+        parts = _contributions(ruleset.decide(block))
         found[start : start + step] = np.where((parts > 0.0).any(axis=1), parts.argmax(axis=1), -1)
     return found
 
 
-def _counted(decision: Decision) -> Floats:
-    """Objects x rules: weight times degree."""
-    return np.asarray(decision.degrees * decision.ruleset.arrays.weights)
-
-
-def _to_the_lead(decision: Decision) -> Floats:
-    says, own = decision.ruleset.arrays.says, decision.index
-    lead = says[:, own].T
-    if says.shape[1] > 1:
+def _contributions(decision: Decision) -> Floats:
+    """Return samples x rules: how much each rule contributes to the prediction."""
+    ruleset = decision.ruleset
+    meaning, arrays = ruleset.semantics.meaning, ruleset.arrays
+    weighted = np.asarray(decision.degrees * arrays.weights)
+    if meaning.combination == "mean":
+        return weighted
+    if meaning.says == "number":
+        return np.abs(weighted * arrays.says[:, 0])
+    own = decision.index
+    if meaning.says == "bound":
+        own = own[:, None]
+        # Nothing keeps the prediction from being below the lowest class or above the highest.
+        up = arrays.rising & (arrays.classes >= own) & (own > 0)
+        down = ~arrays.rising & (arrays.classes <= own) & (own < len(ruleset.classes) - 1)
+        return np.where(up | down, weighted, 0.0)
+    lead = arrays.says[:, own].T
+    if arrays.says.shape[1] > 1:
         others = decision.scores.copy()
         others[np.arange(len(own)), own] = -np.inf
-        lead = lead - says[:, others.argmax(axis=1)].T
-    return np.asarray(_counted(decision) * lead)
-
-
-def _sizes(decision: Decision) -> Floats:
-    return np.abs(_counted(decision) * decision.ruleset.arrays.says[:, 0])
-
-
-def _of_the_bounds(decision: Decision) -> Floats:
-    ruleset, own = decision.ruleset, decision.index[:, None]
-    rising, bound = ruleset.arrays.rising, ruleset.arrays.classes
-    # Below the lowest class and above the highest there is nothing to be kept from.
-    up = rising & (bound >= own) & (own > 0)
-    down = ~rising & (bound <= own) & (own < len(ruleset.classes) - 1)
-    return np.asarray(np.where(up | down, _counted(decision), 0.0))
-
-
-_PARTS = {
-    "at-least-class": _of_the_bounds,
-    "softmax-votes": _to_the_lead,
-    "cumulative-logits": _sizes,
-    "added-contributions": _sizes,
-    "weighted-mean": _counted,
-}
+        lead = lead - arrays.says[:, others.argmax(axis=1)].T
+    return np.asarray(weighted * lead)
 
 
 def compute_mean_fractions(ruleset: "RuleSet", matrix: Floats) -> Floats:
-    """Objects x rules: the share of each rule's number in what is predicted, with sum 1 in each row.
+    """Return samples x rules: the fraction of each rule in a weighted mean, with sum 1 in each row.
 
-    Where no rule fires, all of it is the nearest rule's; where there is none to go by, rows are 0.
+    Where no rule fires, all of it is the nearest rule's; where there is none, rows are 0.
 
     Parameters
     ----------
     ruleset : RuleSet
-        With the semantics "weighted-mean".
-    matrix : ndarray of shape (n_objects, n_attributes)
+        Its semantics is "weighted-mean".
+    matrix : ndarray of shape (n_samples, n_features)
         Encoded by `frri.table.to_matrix`.
 
     Examples
@@ -119,21 +106,21 @@ def compute_mean_fractions(ruleset: "RuleSet", matrix: Floats) -> Floats:
     [[0.5, 0.5], [0.89, 0.11], [0.0, 1.0]]
     """
     matcher = ruleset.arrays.matcher
-    counts = Decision(ruleset, matrix).degrees * matcher.weights
-    total = counts.sum(axis=1)
-    shares = counts / np.where(total > 0.0, total, 1.0)[:, None]
+    weighted = Decision(ruleset, matrix).degrees * matcher.weights
+    total = weighted.sum(axis=1)
+    fractions = weighted / np.where(total > 0.0, total, 1.0)[:, None]
     silent = np.flatnonzero(~(total > 0.0))
     if len(silent) and (matcher.weights > 0.0).any() and ruleset.fallback == "nearest":
         near = matcher.nearness(matcher.clipped(matrix[silent]))
-        shares[silent, near.argmax(axis=1)] = 1.0
-    return np.asarray(shares)
+        fractions[silent, near.argmax(axis=1)] = 1.0
+    return np.asarray(fractions)
 
 
 def feature_importances(ruleset: "RuleSet") -> Floats:
-    """The share of each attribute in what the rules say; without data, and without any chance in it.
+    """Return the importance of each feature in the rules; no data are needed.
 
-    A rule counts for its weight times what it covered in training, or, where it adds a number, for the
-    size of that number. It divides this evenly among the attributes that it uses.
+    A rule has its weight times the samples it covered in training, or, where it adds a number, times
+    the absolute value of that number. It is divided evenly among the features that the rule uses.
 
     Parameters
     ----------
@@ -141,8 +128,8 @@ def feature_importances(ruleset: "RuleSet") -> Floats:
 
     Returns
     -------
-    ndarray of shape (n_attributes,)
-        Sums to 1; all 0 if no rule that counts has a condition.
+    ndarray of shape (n_features,)
+        Sums to 1; all 0 if no rule with a weight has a condition.
 
     Examples
     --------
@@ -167,10 +154,10 @@ def feature_importances(ruleset: "RuleSet") -> Floats:
 
 @dataclass(frozen=True)
 class AttributeImportance:
-    """One attribute: how many rules use it, and how much accuracy (or R squared) goes without it.
+    """Permutation importance of one feature.
 
-    `drop` is the mean loss when the attribute's values are shuffled among the rows, `spread`
-    its standard deviation over the repetitions.
+    `rules` is the number of rules that use it, `drop` the mean loss of accuracy (or R²) when its values
+    are shuffled, and `spread` the standard deviation of the loss.
     """
 
     attribute: str
@@ -182,23 +169,27 @@ class AttributeImportance:
 def permutation_importance(
     ruleset: "RuleSet", X: Any, y: Any, *, repeats: int = 5, seed: int = 0
 ) -> tuple[AttributeImportance, ...]:
-    """The attributes by what the accuracy loses when their values are shuffled, the greatest loss first.
-
-    Where numbers are predicted it is R squared that loses: nothing, if these are all the same.
+    """Return the features by the accuracy, or R², lost when their values are shuffled.
 
     Parameters
     ----------
     ruleset : RuleSet
     X, y : table and labels, or numbers
     repeats : int
-        How often the values of each attribute are shuffled.
+        Number of times that the values of each feature are shuffled.
     seed : int
+
+    Returns
+    -------
+    tuple of AttributeImportance
+        The greatest loss first.
 
     Examples
     --------
     >>> from frri import Attribute, NumericCondition, Rule, RuleSet
-    >>> low, high = NumericCondition.below("a", 3), NumericCondition("a", 3, 3)
-    >>> rules = RuleSet((Rule((low,), 0), Rule((high,), 1)), (Attribute("a"), Attribute("b")), (0, 1))
+    >>> bounds = NumericCondition.below("a", 3), NumericCondition("a", 3, 3)
+    >>> low, high = (Rule((bound,), c) for c, bound in enumerate(bounds))
+    >>> rules = RuleSet((low, high), (Attribute("a"), Attribute("b")), (0, 1))
     >>> found = permutation_importance(rules, [[i, 0] for i in range(6)], [0, 0, 0, 1, 1, 1])
     >>> found[0].attribute, found[0].drop > 0, found[1].drop
     ('a', True, 0.0)
@@ -211,15 +202,16 @@ def permutation_importance(
         raise ValueError("There are no rows whose values could be shuffled.")
     if ruleset.task != "regression" and not set(ruleset.classes).intersection(truth.tolist()):
         raise ValueError(
-            f"None of the labels, such as {truth.tolist()[0]!r}, is one of the model's classes, such as "
-            f"{ruleset.classes[0]!r}."
+            f"None of the labels, such as {truth.tolist()[0]!r}, is one of the model's classes, "
+            f"such as {ruleset.classes[0]!r}."
         )
 
-    def scored(rows: Floats) -> float:
+    def measure(rows: Floats) -> float:
         return score(ruleset, EncodedTable(rows, ruleset.attributes), truth)
 
     generator = np.random.default_rng(seed)
-    whole, result = scored(matrix), []
+    whole, result = measure(matrix), []
+    # R² of a target that is constant has nothing to lose.
     varies = ruleset.task != "regression" or bool((truth != truth[:1]).any())
     for j, attribute in enumerate(ruleset.attributes):
         users = sum(attribute.name in rule.attributes for rule in ruleset)
@@ -227,7 +219,7 @@ def permutation_importance(
         for repeat in range(repeats if users and varies else 0):
             shuffled = matrix.copy()
             shuffled[:, j] = generator.permutation(matrix[:, j])
-            drops[repeat] = whole - scored(shuffled)
+            drops[repeat] = whole - measure(shuffled)
         result.append(
             AttributeImportance(attribute.name, users, float(drops.mean()), float(drops.std()))
         )
