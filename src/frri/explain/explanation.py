@@ -13,7 +13,7 @@ from frri.explain import text
 from frri.explain.counterfactual import smallest_change
 from frri.explain.counterfactual.bounds import NumberGoal, altered
 from frri.explain.counterfactual.rounding import python_value, readable
-from frri.explain.matches import Facts, Rival, RuleMatch, Step
+from frri.explain.matches import Rival, RowMatches, RuleMatch, Step
 from frri.explain.parse_row import one_row, shown_value
 from frri.rules import Label, RuleSet
 
@@ -207,7 +207,7 @@ def explain(
     filled = ruleset.arrays.matcher.filled(matrix)
     for j in np.flatnonzero(np.isnan(matrix[0]) & ~np.isnan(filled[0])):
         shown[j] = f"missing: counted as {ruleset.attributes[j].show(filled[0, j])}"
-    facts = Facts(ruleset, matrix, shown)
+    facts = RowMatches(ruleset, matrix, shown)
     names = [attribute.name for attribute in ruleset.attributes]
     goal, stays = _goal(ruleset, at_least, at_most)
     if unchangeable and not ruleset.classes and stays is None:
@@ -296,7 +296,7 @@ def _change(
             border = python_value(attribute, float(found.row[j]))
             changes.append(AttributeChange(attribute.name, before, after, border))
             then[j] = shown_value(attribute, float(rounded[j]))
-    facts = Facts(ruleset, rounded[None, :], then)
+    facts = RowMatches(ruleset, rounded[None, :], then)
     change = Change(
         decision=facts.answer,
         changes=tuple(changes),
