@@ -11,8 +11,8 @@ import numpy as np
 from frri._util import Floats
 from frri.explain import text
 from frri.explain.counterfactual import smallest_change
-from frri.explain.counterfactual.bounds import NumberGoal, altered
-from frri.explain.counterfactual.rounding import python_value, readable
+from frri.explain.counterfactual.bounds import Goal, NumberGoal, alters
+from frri.explain.counterfactual.rounding import python_value, round_change
 from frri.explain.matches import Rival, RowMatches, RuleMatch, Step
 from frri.explain.parse_row import one_row, shown_value
 from frri.rules import Label, RuleSet
@@ -209,8 +209,8 @@ def explain(
         shown[j] = f"missing: counted as {ruleset.attributes[j].show(filled[0, j])}"
     facts = RowMatches(ruleset, matrix, shown)
     names = [attribute.name for attribute in ruleset.attributes]
-    goal, stays = _goal(ruleset, at_least, at_most)
-    if unchangeable and not ruleset.classes and stays is None:
+    words, goal = _read_goal(ruleset, at_least, at_most)
+    if unchangeable and not ruleset.classes and goal is None:
         raise ValueError(
             f"The rules for {ruleset.target!r} predict numbers, and for these a smallest change needs a goal; "
             "give at_least or at_most, or leave unchangeable out."
@@ -222,11 +222,11 @@ def explain(
                 f"unchangeable names {name!r}, which is not an attribute: {', '.join(names)}."
             )
     movable = [j for j, name in enumerate(names) if name not in fixed]
-    reached = stays is not None and bool(altered(ruleset, matrix, stays)[0])
-    searched = (bool(ruleset.classes) or stays is not None) and not reached
+    reached = goal is not None and bool(alters(ruleset, matrix, goal)[0])
+    searched = (bool(ruleset.classes) or goal is not None) and not reached
     change, unalterable = None, searched and not movable
     if searched and effort > 0 and movable:
-        change, unalterable = _change(ruleset, matrix[0], shown, movable, effort, stays)
+        change, unalterable = _change(ruleset, matrix[0], shown, movable, effort, goal)
     return Explanation(
         target=ruleset.target,
         decision=facts.answer,
@@ -242,13 +242,13 @@ def explain(
         unchangeable=tuple(name for name in names if name in fixed),
         base=facts.base,
         steps=facts.steps(),
-        goal=f"{goal} already" if reached else goal,
+        goal=f"{words} already" if reached else words,
     )
 
 
-def _goal(
+def _read_goal(
     ruleset: RuleSet, at_least: Label | None, at_most: Label | None
-) -> tuple[str, range | NumberGoal | None]:
+) -> tuple[str, Goal | None]:
     """What a change is to bring about, in words, and the positions of the classes to be left by it."""
     goals = {"at least": at_least, "at most": at_most}
     given = {side: label for side, label in goals.items() if label is not None}
@@ -279,13 +279,13 @@ def _change(
     shown: list[str],
     movable: list[int],
     effort: int,
-    stays: range | NumberGoal | None,
+    goal: Goal | None,
 ) -> tuple[Change | None, bool]:
     """The smallest change in the user's units, or whether there is proof of none."""
-    found = smallest_change(ruleset, row, movable, effort, stays)
+    found = smallest_change(ruleset, row, movable, effort, goal)
     if found.row is None:
         return None, found.proved
-    rounded = readable(ruleset, row, found.row, stays)
+    rounded = round_change(ruleset, row, found.row, goal)
     changes = []
     then = list(shown)
     for j, attribute in enumerate(ruleset.attributes):

@@ -1,11 +1,16 @@
-"""What a ruleset can decide anywhere in a box of objects.
+"""Bounds on what a rule set can predict anywhere in a box of samples.
 
-A box gives every attribute an interval. On it a condition's membership lies between its values at the two
-ends and 1 if the core is met; t-norms, weights, maxima and sums keep that order, so the scores of the
-classes have bounds too. Where one class beats the others by its bounds, it decides in the whole box.
+A box gives every feature an interval. In it, the membership degree of a condition lies between its
+values at the two ends, and 1 if the core is met. T-norms, weights, maxima and sums keep that order, so
+the scores of the classes have bounds too. Where one class beats the others by its bounds, it is
+predicted in the whole box.
+
+A sum of contributions lies between the sums of the least and of the greatest ones. A weighted mean is at
+least a number `g` where the sum of weights times (number - g) is at least 0: a sum of the same kind.
+Where no rule may fire, every rule that may be the nearest one is considered.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -17,19 +22,12 @@ from frri.rules.inference import last_resort, scores_of
 from frri.rules.matching import Matcher
 from frri.rules.ordered import at_least_class
 from frri.rules.ruleset import RuleSet
-from frri.rules.semantics import CLASSIFICATION, MEANINGS, ORDINAL, Support
 from frri.table import EncodedTable
 
-SUPPORTED = Support(
-    "The search for the smallest change",
-    "compare decisions by RuleSet.decide instead",
-    CLASSIFICATION | ORDINAL,
-)
-
-# Sums of votes that differ by less than this share of what they add up are too close to call.
+# Sums that differ by less than this fraction of what they add up are too close to call.
 HAIR = 1e-12
 
-# Fallbacks turn values into shares, where differences of a few last digits can vanish.
+# Fallbacks turn values into probabilities, where differences of a few last digits can vanish.
 ROUNDING = 1e-15
 
 
@@ -47,12 +45,32 @@ class NumberGoal(NamedTuple):
 
     @property
     def sign(self) -> float:
-        """1 where more is better, -1 where less is."""
+        """Return 1 where more is better, -1 where less is."""
         return 1.0 if self.at_least else -1.0
 
     def reached(self, numbers: Floats) -> Flags:
-        """Which numbers are on the right side, the border included."""
+        """Return which numbers are on the right side, the border included."""
         return np.asarray(self.sign * numbers >= self.sign * self.number)
+
+
+# What a change is to bring about: a number, or a class other than those at these positions.
+Goal = range | NumberGoal
+
+
+def goal_or_other_class(ruleset: RuleSet, row: Floats, goal: Goal | None) -> Goal:
+    """Return a goal; if there is none, any class other than the one predicted."""
+    if goal is not None:
+        return goal
+    decided = int(ruleset.predict_index(row[None, :])[0])
+    return range(decided, decided + 1)
+
+
+def alters(ruleset: RuleSet, matrix: Floats, goal: Goal) -> Flags:
+    """Return which (encoded) samples reach the goal."""
+    if isinstance(goal, NumberGoal):
+        return goal.reached(ruleset.decide(EncodedTable(matrix, ruleset.attributes)).answers)
+    decided = ruleset.predict_index(matrix)
+    return (decided < goal.start) | (decided >= goal.stop)
 
 
 class Survey(NamedTuple):
@@ -62,45 +80,39 @@ class Survey(NamedTuple):
     at_high: Floats  # and in the upper corner
     lower: Floats  # least uncut value anywhere in the box
     upper: Floats  # and greatest
-    sure: Flags  # boxes: the decision is the same everywhere
+    sure: Flags  # boxes: the goal is reached nowhere
     covered: Flags  # boxes: some rule fires everywhere
 
     def box(self, i: int) -> "Survey":
-        """The survey of one box."""
+        """Return the survey of one box."""
         return Survey._make(part[i : i + 1] for part in self)
 
 
 @dataclass(frozen=True, eq=False)
 class DecisionBounds:
-    """Bounds on the scores of a ruleset, and whether they settle the decision.
+    """Bounds on the predictions of a rule set, and whether they exclude a goal.
 
     Parameters
     ----------
     ruleset : RuleSet
     space : Space
         Coordinates of the boxes.
-    decision : int
-        Position of the class in question.
-    stays : range, optional
-        Of ordered classes, those in question, if they are several: a change must lead to another one.
+    goal : range or NumberGoal
+        Positions of the classes to be left (one class unless they are ordered), or a number.
     """
 
     ruleset: RuleSet
     space: Space
-    decision: int
-    stays: range | None = None
-
-    def __post_init__(self) -> None:
-        SUPPORTED.require(self.ruleset.semantics)
-
-    @property
-    def kept(self) -> range:
-        """The positions of the classes in question."""
-        return range(self.decision, self.decision + 1) if self.stays is None else self.stays
+    goal: Goal
 
     def alters(self, matrix: Floats) -> Flags:
-        """Which (encoded) objects get another class than those in question."""
-        return altered(self.ruleset, matrix, self.kept)
+        """Return which (encoded) samples reach the goal."""
+        return alters(self.ruleset, matrix, self.goal)
+
+    @property
+    def decision(self) -> int:
+        """Return the position of the class to be left."""
+        return self.goal.start if isinstance(self.goal, range) else -1
 
     @property
     def matcher(self) -> Matcher:
@@ -113,30 +125,34 @@ class DecisionBounds:
         return last_resort(self.ruleset) == "nearest" and self.ruleset.semantics.is_max_min
 
     def survey(self, low: Floats, high: Floats) -> Survey:
-        """Look at boxes, given as rows of lower and upper coordinates."""
-        matcher = self.matcher
+        """Survey boxes, given as rows of lower and upper coordinates."""
         at_low, at_high, lower, upper = self._uncut(low, high)
+        sure, silent = self._settle(lower, upper)
+        return Survey(at_low, at_high, lower, upper, sure, ~silent)
+
+    def _settle(self, lower: Floats, upper: Floats) -> tuple[Flags, Flags]:
+        """Return where the goal is out of reach, and where no rule may fire and that matters."""
+        never = np.zeros(len(lower), dtype=bool)
         if self.one_function:
-            sure = self._fallback_sure(lower, upper)
-            return Survey(at_low, at_high, lower, upper, sure, np.ones(len(low), dtype=bool))
-        degree_low = matcher.join(np.maximum(lower, 0.0))
-        degree_high = matcher.join(np.maximum(upper, 0.0))
+            return self._fallback_sure(lower, upper), never
+        join = self.matcher.join
+        degrees = join(np.maximum(lower, 0.0)), join(np.maximum(upper, 0.0))
         meaning = self.ruleset.semantics.meaning
+        if isinstance(self.goal, NumberGoal):
+            return self._number_sure(self.goal, lower, upper, *degrees)
         if meaning.task == "ordinal":
-            sure = self._steps_sure(lower, upper, degree_low, degree_high)
-            return Survey(at_low, at_high, lower, upper, sure, np.ones(len(low), dtype=bool))
+            return self._steps_sure(self.goal, lower, upper, *degrees), never
         if meaning.adds:
-            sure = self._lead_sure(degree_low, degree_high)
-            return Survey(at_low, at_high, lower, upper, sure, np.ones(len(low), dtype=bool))
+            return self._lead_sure(*degrees), never
         if meaning.is_list:
-            sure, silent = self._first_sure(degree_low, degree_high)
+            sure, silent = self._first_sure(*degrees)
         else:
-            least, most = (scores_of(self.ruleset, d) for d in (degree_low, degree_high))
+            least, most = (scores_of(self.ruleset, d) for d in degrees)
             silent = ~(least.max(axis=1, initial=0.0) > 0.0)
             sure = self._beats(least, most, 0.0) | ~(most.max(axis=1, initial=0.0) > 0.0)
         asked = np.flatnonzero(silent & sure)
         sure[asked] = self._fallback_sure(lower[asked], upper[asked])
-        return Survey(at_low, at_high, lower, upper, sure, ~silent)
+        return sure, silent
 
     def active(self, survey: Survey) -> Flags:
         """Boxes x conditions: those that vary, of rules on which the decision can still hang."""
@@ -216,7 +232,7 @@ class DecisionBounds:
         return np.asarray(~possible[:, wrong].any(axis=1)), silent
 
     def _steps_sure(
-        self, lower: Floats, upper: Floats, degree_low: Floats, degree_high: Floats
+        self, goal: range, lower: Floats, upper: Floats, degree_low: Floats, degree_high: Floats
     ) -> Flags:
         """Whether all classes up to the first in question pass, and none after the last, at the worst.
 
@@ -231,8 +247,8 @@ class DecisionBounds:
             low, high = self._nearness(lower), self._nearness(upper)
             return at_least_class(self.ruleset, degrees, np.where(rising == least, low, high))
 
-        passes = (shares(least=True)[:, 1 : self.kept.start + 1] > 0.5).all(axis=1)
-        return np.asarray(passes & (shares(least=False)[:, self.kept.stop :] <= 0.5).all(axis=1))
+        passes = (shares(least=True)[:, 1 : goal.start + 1] > 0.5).all(axis=1)
+        return np.asarray(passes & (shares(least=False)[:, goal.stop :] <= 0.5).all(axis=1))
 
     def _lead_sure(self, degree_low: Floats, degree_high: Floats) -> Flags:
         """Whether the class in question leads every other one, though each rule do its worst."""
@@ -252,6 +268,42 @@ class DecisionBounds:
         own = scores[:, [self.decision]]
         earlier = np.arange(scores.shape[1]) < self.decision
         return np.where(earlier, own > scores, own >= scores)
+
+    def _number_sure(
+        self,
+        goal: NumberGoal,
+        lower: Floats,
+        upper: Floats,
+        degree_low: Floats,
+        degree_high: Floats,
+    ) -> tuple[Flags, Flags]:
+        """Return where a number is out of reach, and where no rule of a mean may fire."""
+        weights, adds = self.matcher.weights, self.ruleset.semantics.meaning.adds
+        numbers = goal.sign * self.ruleset.arrays.says[:, 0]
+        number, base = goal.sign * goal.number, goal.sign * self.ruleset.base[0]
+        amounts = (numbers if adds else numbers - number) * weights
+        start = base - number if adds else 0.0
+        up, down = np.maximum(amounts, 0.0), np.minimum(amounts, 0.0)
+        most = start + degree_high @ up + degree_low @ down
+        sure = most < -HAIR * (abs(base) + abs(number) + np.abs(amounts).sum())
+        if adds:
+            return sure, np.zeros(len(lower), dtype=bool)
+        silent = ~((degree_low * weights).max(axis=1, initial=0.0) > 0.0)
+        # A mean of numbers that all fall short does so too, however little they count.
+        helping = numbers >= number - HAIR * (abs(number) + np.abs(numbers))
+        short = ~((degree_high * weights)[:, helping].max(axis=1, initial=0.0) > 0.0)
+        return (sure | short) & ~(silent & self._fallback_reaches(goal, lower, upper)), silent
+
+    def _fallback_reaches(self, goal: NumberGoal, lower: Floats, upper: Floats) -> Flags:
+        """Whether what is predicted without any rule that fires may reach the goal."""
+        if last_resort(self.ruleset) == "base":
+            return np.full(len(lower), bool(goal.reached(np.array(self.ruleset.base))[0]))
+        least, most = self._nearness(lower), self._nearness(upper)
+        # A hair, for nearness is computed anew where it decides.
+        standing = least.max(axis=1, keepdims=True)
+        possible = most >= standing - HAIR * (1.0 + np.abs(standing))
+        reaches = goal.reached(self.ruleset.arrays.says[:, 0])
+        return np.asarray((possible & reaches).any(axis=1))
 
     def _fallback_sure(self, lower: Floats, upper: Floats) -> Flags:
         """Whether the fallback decides alike everywhere."""
@@ -319,74 +371,3 @@ def _partial(
     values = np.where(subsets > 0, weights, 0.0)
     least = np.where(possible, values, np.inf).min(axis=1)
     return least, np.where(possible, values, -np.inf).max(axis=1)
-
-
-NUMBERS_SUPPORTED = Support(
-    "The search for the smallest change to a number",
-    "compare numbers by RuleSet.predict instead",
-    frozenset(name for name, meaning in MEANINGS.items() if meaning.task == "regression"),
-)
-
-
-@dataclass(frozen=True, eq=False)
-class NumberBounds(DecisionBounds):
-    """Bounds on the number that a ruleset predicts, and whether they keep it from a goal.
-
-    Parameters
-    ----------
-    goal : NumberGoal
-        What is to be reached.
-    """
-
-    goal: NumberGoal = field(kw_only=True)
-
-    def __post_init__(self) -> None:
-        NUMBERS_SUPPORTED.require(self.ruleset.semantics)
-
-    def alters(self, matrix: Floats) -> Flags:
-        """Which (encoded) objects reach the goal."""
-        return altered(self.ruleset, matrix, self.goal)
-
-    def survey(self, low: Floats, high: Floats) -> Survey:
-        """Look at boxes, given as rows of lower and upper coordinates."""
-        matcher, sign = self.matcher, self.goal.sign
-        at_low, at_high, lower, upper = self._uncut(low, high)
-        degree_low = matcher.join(np.maximum(lower, 0.0))
-        degree_high = matcher.join(np.maximum(upper, 0.0))
-        numbers = sign * self.ruleset.arrays.says[:, 0]
-        goal, base = sign * self.goal.number, sign * self.ruleset.base[0]
-        adds = self.ruleset.semantics.meaning.adds
-        amounts = (numbers if adds else numbers - goal) * matcher.weights
-        start = base - goal if adds else 0.0
-        most = (
-            start + degree_high @ np.maximum(amounts, 0.0) + degree_low @ np.minimum(amounts, 0.0)
-        )
-        size = abs(base) + abs(goal) + np.abs(amounts).sum()
-        sure = most < -HAIR * size
-        silent = np.zeros(len(low), dtype=bool)
-        if not adds:
-            silent = ~((degree_low * matcher.weights).max(axis=1, initial=0.0) > 0.0)
-            # A mean of numbers that all fall short does so too, however little they count.
-            helping = numbers >= goal - HAIR * (abs(goal) + np.abs(numbers))
-            short = ~((degree_high * matcher.weights)[:, helping].max(axis=1, initial=0.0) > 0.0)
-            sure = (sure | short) & ~(silent & self._fallback_reaches(lower, upper))
-        return Survey(at_low, at_high, lower, upper, sure, ~silent)
-
-    def _fallback_reaches(self, lower: Floats, upper: Floats) -> Flags:
-        """Whether what is predicted without any rule that fires may reach the goal."""
-        if last_resort(self.ruleset) == "base":
-            return np.full(len(lower), bool(self.goal.reached(np.array(self.ruleset.base))[0]))
-        least, most = self._nearness(lower), self._nearness(upper)
-        # A hair, for nearness is computed anew where it decides.
-        standing = least.max(axis=1, keepdims=True)
-        possible = most >= standing - HAIR * (1.0 + np.abs(standing))
-        reaches = self.goal.reached(self.ruleset.arrays.says[:, 0])
-        return np.asarray((possible & reaches).any(axis=1))
-
-
-def altered(ruleset: RuleSet, matrix: Floats, stays: range | NumberGoal) -> Flags:
-    """Which (encoded) objects get another class than those in question, or reach the goal."""
-    if isinstance(stays, NumberGoal):
-        return stays.reached(ruleset.decide(EncodedTable(matrix, ruleset.attributes)).answers)
-    decided = ruleset.predict_index(matrix)
-    return (decided < stays.start) | (decided >= stays.stop)

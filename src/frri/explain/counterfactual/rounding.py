@@ -6,7 +6,7 @@ from math import floor, isfinite, log10
 import numpy as np
 
 from frri._util import Floats
-from frri.explain.counterfactual.bounds import NumberGoal, altered
+from frri.explain.counterfactual.bounds import Goal, alters, goal_or_other_class
 from frri.rules.ruleset import RuleSet
 from frri.table import Attribute
 
@@ -16,24 +16,22 @@ TIMES = (1.0, 1 / 24, 1 / 1440, 1 / 86_400, 1 / 86_400e6)
 COARSEST = 0.02
 
 
-def readable(
-    ruleset: RuleSet, row: Floats, changed: Floats, stays: range | NumberGoal | None = None
+def round_change(
+    ruleset: RuleSet, row: Floats, changed: Floats, goal: Goal | None = None
 ) -> Floats:
     """Round the changed values of a row away from the old ones, as far as the decision stays altered.
 
-    With `stays`, as far as it is none of these positions of classes, or reaches the goal.
+    With a goal, as far as it is reached.
 
     Examples
     --------
     >>> from frri import NumericCondition, Rule
     >>> below = NumericCondition.below("a", 131.417)
     >>> rules = RuleSet((Rule((below,), 1), Rule((), 0, 0.5)), (Attribute("a", 44, 199),), (0, 1))
-    >>> readable(rules, np.array([170.0]), np.array([131.4169999]))
+    >>> round_change(rules, np.array([170.0]), np.array([131.4169999]))
     array([131.])
     """
-    if stays is None:
-        decision = int(ruleset.predict_index(row[None, :])[0])
-        stays = range(decision, decision + 1)
+    goal = goal_or_other_class(ruleset, row, goal)
     result = changed.copy()
     for j in np.flatnonzero(~((changed == row) | (np.isnan(changed) & np.isnan(row)))):
         attribute = ruleset.attributes[j]
@@ -42,7 +40,7 @@ def readable(
         for value in _rounded(attribute, float(row[j]), float(changed[j])):
             candidate = result.copy()
             candidate[j] = value
-            if altered(ruleset, candidate[None, :], stays)[0]:
+            if alters(ruleset, candidate[None, :], goal)[0]:
                 result = candidate
                 break
     return result

@@ -17,7 +17,7 @@ from math import comb, inf
 import numpy as np
 
 from frri._util import Flags, Floats, Positions
-from frri.explain.counterfactual.bounds import DecisionBounds, NumberBounds, NumberGoal, Survey
+from frri.explain.counterfactual.bounds import DecisionBounds, Goal, Survey, goal_or_other_class
 from frri.explain.counterfactual.cells import beyond, cell_applies, cheapest, make_cell
 from frri.explain.counterfactual.space import Space
 from frri.rules.ruleset import RuleSet
@@ -61,7 +61,7 @@ def smallest_change(
     row: Floats,
     changeable: Collection[int],
     effort: int = 10_000,
-    stays: range | NumberGoal | None = None,
+    goal: Goal | None = None,
 ) -> Found:
     """Search for the smallest change of some attributes that alters the decision.
 
@@ -74,9 +74,9 @@ def smallest_change(
         The attributes that may change.
     effort : int
         How many boxes to look at before giving up on a proof.
-    stays : range or NumberGoal, optional
-        Of ordered classes, the positions of those to be left; by default the one decided for. Of numbers,
-        the goal to be reached.
+    goal : range or NumberGoal, optional
+        Of ordered classes, the positions of those to be left; by default the predicted one. In
+        regression, the number to be reached.
 
     Returns
     -------
@@ -91,7 +91,8 @@ def smallest_change(
     >>> smallest_change(rules, np.array([7.0]), {0})
     Found(row=array([2.]), cost=0.5, bound=0.5, proved=True)
     """
-    return _Search(ruleset, row, changeable, effort, stays).run()
+    goal = goal_or_other_class(ruleset, row, goal)
+    return _Search(ruleset, row, changeable, effort, goal).run()
 
 
 @dataclass(eq=False)
@@ -100,21 +101,15 @@ class _Search:
     row: Floats
     changeable: Collection[int]
     effort: int
-    stays: range | NumberGoal | None = None
+    goal: Goal
     best: float = inf
     point: Floats | None = None
     tiny: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.space = Space(self.ruleset, self.row, self.changeable)
-        self.bounds = self._bounds()
+        self.bounds = DecisionBounds(self.ruleset, self.space, self.goal)
         self.cuts = _cuts(self.ruleset)
-
-    def _bounds(self) -> DecisionBounds:
-        if isinstance(self.stays, NumberGoal):
-            return NumberBounds(self.ruleset, self.space, -1, goal=self.stays)
-        decision = int(self.ruleset.predict_index(self.row[None, :])[0])
-        return DecisionBounds(self.ruleset, self.space, decision, self.stays)
 
     def run(self) -> Found:
         """One attribute, two, three, until a change is found, none is possible or effort is spent."""
