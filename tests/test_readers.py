@@ -20,7 +20,7 @@ from call_counts import calls
 from frri.readers import read_table
 from frri.readers.arff import read_arff
 from frri.readers.delimited import read_delimited
-from frri.readers.infer_types import MISSING
+from frri.readers.infer_types import NA_VALUES, ReadOptions
 from frri.readers.training import split_training
 from frri.table import encode_frame, to_matrix
 from frri.table.checks import check_kinds
@@ -37,7 +37,7 @@ NAN = float("nan")
 
 def read(content, **options):
     data = content.encode() if isinstance(content, str) else content
-    return read_delimited(data, "x.csv", **options)
+    return read_delimited(data, "x.csv", ReadOptions(**options))
 
 
 def columns(frame):
@@ -113,7 +113,7 @@ def test_commas_in_comma_separated_files_are_not_decimal():
     assert columns(read('a,b\n"1,234",x\n"2,5",y\n'))["a"] == ["1,234", "2,5"]
 
 
-@pytest.mark.parametrize("mark", MISSING)
+@pytest.mark.parametrize("mark", NA_VALUES)
 def test_marks_of_missing_values(mark):
     frame = read(f"a,b,c\n1,x,2020-01-01\n{mark} , {mark},{mark}\n2,y,2020-01-02\n")
     assert [str(dtype) for dtype in frame.dtypes] == ["float64", "object", "datetime64[ns]"]
@@ -138,7 +138,9 @@ def test_truth_values_stay_such():
 
 def test_columns_of_texts_keep_their_form():
     known = {"zip": (), "country": ["NA", "DE"], "ok": ["False", "True"], "absent": ["x"]}
-    frame = read("zip,country,ok,n\n01234,NA,true,1\n?,DE,FALSE,NA\n99,?,perhaps,2\n", texts=known)
+    frame = read(
+        "zip,country,ok,n\n01234,NA,true,1\n?,DE,FALSE,NA\n99,?,perhaps,2\n", strings=known
+    )
     assert columns(frame) == {
         "zip": ["01234", None, "99"],
         "country": ["NA", "DE", None],
@@ -214,7 +216,7 @@ def read_any(content, suffix):
     elif suffix == "parquet":
         read_parquet(content, "x.parquet")
     else:
-        files._keel(content, "x.arff", {})
+        files._read_arff(content, "x.arff", ReadOptions())
 
 
 # ------------------------------------------------------------------ what people's tables have
@@ -266,15 +268,15 @@ def test_a_column_of_texts_may_be_mostly_blank(blank, tmp_path):
 def test_the_user_names_marks_of_missing_values(tmp_path):
     text = "a,b,c\n1,x,1.5\n-999,unknown ,-999.0\nunknown,-999,2\n"
     expected = {"a": [1.0, None, None], "b": ["x", None, None], "c": [1.5, None, 2.0]}
-    assert columns(read(text, missing=["-999", "unknown"])) == expected
+    assert columns(read(text, na_values=["-999", "unknown"])) == expected
     table = pa.table({"a": [1, -999], "b": ["x", "unknown"]})
     pq.write_table(table, tmp_path / "x.parquet")
-    found = read_table(tmp_path / "x.parquet", missing=["-999", "unknown"])
+    found = read_table(tmp_path / "x.parquet", na_values=["-999", "unknown"])
     assert columns(found) == {"a": [1.0, None], "b": ["x", None]}
 
 
 def test_known_values_are_no_marks():
-    assert columns(read("a\nNone\nx\n", texts={"a": ["None", "x"]})) == {"a": ["None", "x"]}
+    assert columns(read("a\nNone\nx\n", strings={"a": ["None", "x"]})) == {"a": ["None", "x"]}
 
 
 @pytest.mark.parametrize(
@@ -303,7 +305,7 @@ def test_what_may_mean_something_else_stays_text(values):
 
 
 def test_declared_texts_are_never_dressed_numbers():
-    assert read("a\n45%\n", texts={"a": ["45%"]})["a"].tolist() == ["45%"]
+    assert read("a\n45%\n", strings={"a": ["45%"]})["a"].tolist() == ["45%"]
 
 
 @pytest.mark.parametrize(

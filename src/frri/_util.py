@@ -221,8 +221,8 @@ def read_text(file: IO[bytes], name: str, most: int) -> str:
 def depth_and_size(text: str, deepest: int) -> tuple[int, int]:
     """Return the depth to which lists and objects of JSON are nested, and their number.
 
-    Counting ends soon after something deeper than `deepest`; the result has no meaning if the text is
-    not JSON.
+    Counting ends soon after something deeper than `deepest`; the result has no meaning if the text
+    is not JSON.
 
     Examples
     --------
@@ -416,7 +416,7 @@ def _n_cores() -> int:
 def map_threads(
     work: Callable[[int, int], Any], parts: Sequence[tuple[int, int]], n_jobs: int | None = None
 ) -> list[Any]:
-    """Apply `work` to parts, each from a start to an end, in threads; return results in their order.
+    """Apply `work` to parts, each from a start to an end, in threads; return results in order.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""The command `frri`: rules from tables, and everything that can be done with them.
+"""The command `frri`: learn rules from tables, and apply, explain, measure, export and show them.
 
-Results go to standard output, everything else to standard error. The exit code is 0 when all went well,
-1 when the work failed, 2 when it was asked for something that cannot be done (one sentence says why, and
-nothing is written) and 130 after Ctrl-C. Each command is a module, imported when it is asked for.
+Results go to standard output, everything else to standard error. The exit code is 0 after success,
+1 when the work failed, 2 when the arguments or the input cannot be used (one sentence states why,
+and nothing is written) and 130 after Ctrl-C. Each command is a module, imported when it is called.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""What people see: narration, colours, and sentences about errors."""
+"""Print messages, tables and JSON; turn errors into one sentence."""
 
 import io
 import json
@@ -7,27 +7,25 @@ import sys
 import unicodedata
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 
 def say(text: str) -> None:
-    """A line of narration; standard output is for results.
+    """Print a line to standard error; standard output is for results.
 
     Examples
     --------
     >>> say("150 rows")
     """
-    try:
+    with suppress(OSError):  # standard error is closed
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
-    except OSError:  # nobody listens
-        pass
 
 
 @contextmanager
 def notes() -> Iterator[None]:
-    """Warnings that are meant for users become lines of narration, each once, when all went well.
+    """Print warnings for users as notes, each once, unless an error is raised.
 
     Examples
     --------
@@ -42,7 +40,7 @@ def notes() -> Iterator[None]:
 
 
 def one_line(text: str) -> str:
-    r"""A text without line breaks and other control characters.
+    r"""Replace line breaks and other control characters by spaces.
 
     Examples
     --------
@@ -53,7 +51,7 @@ def one_line(text: str) -> str:
 
 
 def one_line_each(text: str) -> str:
-    r"""A text of lines without other control characters.
+    r"""Replace control characters other than line breaks by spaces.
 
     Examples
     --------
@@ -64,7 +62,7 @@ def one_line_each(text: str) -> str:
 
 
 def json_text(content: Any) -> str:
-    r"""Plain values as a text of JSON that people can read.
+    r"""Return plain values as readable JSON.
 
     Examples
     --------
@@ -74,8 +72,26 @@ def json_text(content: Any) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
+def align_columns(table: list[list[str]]) -> list[str]:
+    """Return the lines of a table: the first column and those without a title flush left.
+
+    Examples
+    --------
+    >>> align_columns([["class", "rows"], ["yes", "7"]])
+    ['class  rows', 'yes       7']
+    """
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if j == 0 or not table[0][j] else cell.rjust(width)
+            for j, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]
+
+
 def sentence(error: BaseException) -> str:
-    """What went wrong, on one line that ends with a full stop.
+    """Return an error on one line that ends with a full stop.
 
     Examples
     --------
@@ -93,7 +109,7 @@ def sentence(error: BaseException) -> str:
 
 
 def bold(text: str) -> str:
-    """Emphasised on a terminal, plain elsewhere and where `NO_COLOR` is set.
+    """Emphasize a text on a terminal, unless `NO_COLOR` is set.
 
     Examples
     --------
@@ -105,7 +121,7 @@ def bold(text: str) -> str:
 
 
 def prepare_stdout() -> None:
-    """Results in files and pipes are UTF-8 everywhere; a terminal shows what it can."""
+    """Write UTF-8 to files and pipes everywhere; a terminal shows what it can."""
     if not isinstance(sys.stdout, io.TextIOWrapper):
         return
     if sys.stdout.isatty():
@@ -115,16 +131,12 @@ def prepare_stdout() -> None:
 
 
 def abandon_stdout(*, only_if_unwritable: bool = False) -> None:
-    """Let nothing more be written there, so that the end of the process does not complain."""
-    try:
-        if only_if_unwritable:
+    """Redirect standard output to nowhere, so that the end of the process raises no error."""
+    if only_if_unwritable:
+        with suppress(OSError):
             sys.stdout.flush()
             return
-    except OSError:
-        pass
-    try:
+    with suppress(OSError, ValueError):  # it is no file
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
-    except (OSError, ValueError):  # it is no file
-        pass

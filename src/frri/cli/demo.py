@@ -1,4 +1,4 @@
-"""Learn rules on data that come with the program (wines from three cultivars), and question them."""
+"""Learn rules from data that come with the program (wines of three cultivars), and explain one."""
 
 import argparse
 import sys
@@ -17,12 +17,12 @@ _CULTIVARS = np.array(["Barolo", "Grignolino", "Barbera"])
 
 
 def configure(parser: Parser) -> None:
-    """It takes no arguments."""
+    """Describe no arguments."""
     del parser
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Rules, their proof, their accuracy and one explanation to standard output."""
+    """Print rules, their proof, their accuracy and one explanation."""
     del arguments
     from sklearn.datasets import load_wine  # noqa: PLC0415 - slow to import
     from sklearn.model_selection import train_test_split  # noqa: PLC0415
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def with_names(ruleset: RuleSet, names: list[str], target: str) -> RuleSet:
-    """The same rules about attributes of other names.
+    """Rename the attributes and the target of rules.
 
     Examples
     --------

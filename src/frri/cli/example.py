@@ -1,7 +1,7 @@
 """Write a table to try things with: 200 patients, whose risk is high or low.
 
-The table is made up (no patient in it has ever lived) and has what real ones have: numbers, categories, dates,
-and rows that are not as one would expect. A file that is there already is left alone.
+The table is artificial (no patient in it has ever lived) and has what real ones have: numbers,
+categories, dates, and unexpected rows. An existing file is left alone.
 """
 
 import argparse
@@ -17,18 +17,18 @@ EXAMPLES = """\
 frri example patients.csv
 frri example patients.csv -o - | head"""
 
-SAMPLES = ("patients.csv",)
+EXAMPLE_TABLES = ("patients.csv",)
 
 
 def configure(parser: Parser) -> None:
     """Describe the arguments."""
-    parser.add_argument("name", help=f"the table: {', '.join(SAMPLES)}")
-    parser.add_argument("-o", "--output", metavar="FILE", help="default: a file of that name, here")
+    parser.add("name", f"the table: {', '.join(EXAMPLE_TABLES)}")
+    parser.add("-o --output FILE", "default: a file of that name, here")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The table to a file or to standard output."""
-    find_name(arguments.name, SAMPLES, "frri", "sample")
+    """Write the table to a file or to standard output."""
+    find_name(arguments.name, EXAMPLE_TABLES, "frri", "example")
     output = arguments.name if arguments.output is None else arguments.output
     check_output(output)
     content = (files("frri.cli") / arguments.name).read_text(encoding="utf-8")

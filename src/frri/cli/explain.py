@@ -1,4 +1,4 @@
-"""Say why a row is decided as it is, and the smallest change that would alter the decision.
+"""Explain the decision about a row, and the smallest change that would alter it.
 
 The row is one of a table (--row, counted from 1) or given as NAME=VALUE; NAME=? is a missing value.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from frri._util import Progress, find_name, join_names
 from frri.cli.console import json_text, one_line, one_line_each, say
 from frri.cli.files import check_inputs, load_model, read_for
-from frri.cli.options import Parser, add_reading_options, reading_options, whole_number
+from frri.cli.options import Parser, add_model, add_reading_options, reading_options, whole_number
 from frri.readers.infer_types import clean_text
 from frri.rules import RuleSet
 from frri.table import Attribute, to_matrix
@@ -30,27 +30,21 @@ frri explain prices.json area=90 garden=small --at-least 300000"""
 
 def configure(parser: Parser) -> None:
     """Describe the arguments."""
-    parser.add_argument("model", help="a saved model, - for standard input")
-    parser.add_argument(
-        "row_or_table", nargs="+", metavar="DATA | NAME=VALUE", help="what to explain"
-    )
-    parser.add_argument("--row", type=whole_number, metavar="N", help="row of the table, from 1")
+    add = parser.add
+    add_model(parser)
+    add("row_or_table", "what to explain", nargs="+", metavar="DATA | NAME=VALUE")
+    add("--row N", "row of the table, from 1", type=whole_number)
     add_reading_options(parser)
-    parser.add_argument(
-        "--fix", action="append", default=[], metavar="COLUMN", help="must not change; repeatable"
-    )
+    add("--fix COLUMN", "must not change; repeatable", action="append", default=[])
     goal = parser.add_mutually_exclusive_group()
     for side in ("at least", "at most"):
-        goal.add_argument(
-            f"--{side.replace(' ', '-')}",
-            metavar="VALUE",
-            help=f"of ordered classes and numbers: what would lead to {side} this one",
-        )
-    parser.add_argument("--json", action="store_true", help="the explanation as JSON")
+        text = f"of ordered classes and numbers: what would lead to {side} this one"
+        add(f"--{side.replace(' ', '-')} VALUE", text, group=goal)
+    add("--json", "the explanation as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The explanation to standard output."""
+    """Print the explanation."""
     given = arguments.row_or_table
     check_inputs(arguments.model, *given)
     ruleset = load_model(arguments.model)
@@ -73,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _goal(ruleset: RuleSet, arguments: argparse.Namespace) -> dict[str, Any]:
-    """What the change is to bring about: a number, or a class as the model knows it."""
+    """Return the goal of the change: a number, or a class of the model."""
     labels = {str(label): label for label in ruleset.classes}
     found: dict[str, Any] = {}
     for side in ("at_least", "at_most"):
@@ -102,13 +96,13 @@ def _row_of_table(ruleset: RuleSet, source: str, arguments: argparse.Namespace) 
     if not 1 <= number <= len(frame):
         raise ValueError(f"{source} has no row {number}; its rows are 1 to {len(frame)}.")
     row = frame.iloc[[number - 1]]
-    # What no rule speaks about may be left out of the table.
+    # Columns that no rule uses may be left out of the table.
     unknown = [a.name for a in ruleset.attributes if a.name not in row.columns]
     return row.assign(**dict.fromkeys(unknown))
 
 
 def _row_of_values(ruleset: RuleSet, given: list[str]) -> dict[str, Any]:
-    """Values by name; attributes that no rule speaks about may be left out."""
+    """Parse values by name; attributes that no rule uses may be left out."""
     attributes = {attribute.name: attribute for attribute in ruleset.attributes}
     row: dict[str, Any] = dict.fromkeys(set(attributes) - set(ruleset.used_attributes))
     seen = set()
@@ -131,25 +125,19 @@ def _row_of_values(ruleset: RuleSet, given: list[str]) -> dict[str, Any]:
 
 
 def _unseen(ruleset: RuleSet, row: Any) -> Iterator[str]:
-    """Categories that training has not had, in columns that rules use."""
+    """Yield a sentence for each category that training did not have, in columns that rules use."""
     codes = to_matrix(row, ruleset.attributes)[0]
     for attribute, code in zip(ruleset.attributes, codes.tolist(), strict=True):
-        if (
-            attribute.categories is None
-            or code >= 0
-            or attribute.name not in ruleset.used_attributes
-        ):
+        used = attribute.name in ruleset.used_attributes
+        if attribute.categories is None or code >= 0 or not used:
             continue
         value = np.ravel(row[attribute.name])[0]
         if not is_missing(value):
-            counted = (
-                "it counts as missing"
-                if attribute.kind == "ordinal"
-                else "no condition on it holds"
-            )
+            ordinal = attribute.kind == "ordinal"
+            effect = "it counts as missing" if ordinal else "no condition on it holds"
             yield (
                 f"{attribute.name} = {value} was never seen in training, which had "
-                f"{join_names(attribute.categories)}: {counted}."
+                f"{join_names(attribute.categories)}: {effect}."
             )
 
 

@@ -1,9 +1,9 @@
 """Write a saved model in another language: the same rules, the same predictions.
 
-SQL is tested in SQLite (3.35 or later) and DuckDB, each in its own dialect. --dialect ansi is standard SQL
-with LEAST, GREATEST and EXTRACT(EPOCH ...): PostgreSQL and its relatives are likely to understand it. The
-query reads the table of --table, of which it needs the columns that rules use. A database returns rows in
-any order: --keep shows a key beside the prediction.
+SQL is tested in SQLite (3.35 or later) and DuckDB, each in its own dialect. --dialect ansi is
+standard SQL with LEAST, GREATEST and EXTRACT(EPOCH ...): PostgreSQL and its relatives are likely to
+understand it. The query reads the table of --table, of which it needs the columns that rules use. A
+database returns rows in any order: --keep shows a key beside the prediction.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import argparse
 from frri._util import find_name
 from frri.cli.console import say
 from frri.cli.files import check_output, load_model, write_output
-from frri.cli.options import Parser, split_names
+from frri.cli.options import Parser, add_model, split_names
 from frri.export import FORMATS, to_sql
 from frri.export.sql_dialects import DIALECTS
 from frri.rules import RuleSet
@@ -25,26 +25,20 @@ frri export model.json --to latex -o rules.tex"""
 
 def configure(parser: Parser) -> None:
     """Describe the arguments."""
-    parser.add_argument("model", help="a saved model, - for standard input")
-    parser.add_argument("--to", required=True, metavar="FORMAT", help=", ".join(FORMATS))
-    parser.add_argument(
-        "--dialect", metavar="NAME", help=f"of SQL: {', '.join(DIALECTS)}; default: sqlite"
-    )
-    parser.add_argument("--table", metavar="NAME", help="of SQL: what to read; default: data")
-    parser.add_argument("--schema", metavar="NAME", help="of SQL: where the table is")
-    parser.add_argument(
-        "--keep",
-        action="extend",
-        type=split_names,
-        metavar="A,B",
-        help="of SQL: columns to show beside the prediction, as a key; default: those that rules use",
-    )
-    parser.add_argument("--view", metavar="NAME", help="of SQL: create a view instead of selecting")
-    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: - (stdout)")
+    add = parser.add
+    add_model(parser)
+    add("--to FORMAT", ", ".join(FORMATS), required=True)
+    add("--dialect NAME", f"of SQL: {', '.join(DIALECTS)}; default: sqlite")
+    add("--table NAME", "of SQL: what to read; default: data")
+    add("--schema NAME", "of SQL: where the table is")
+    keep = "of SQL: columns to show beside the prediction, as a key; default: those that rules use"
+    add("--keep A,B", keep, action="extend", type=split_names)
+    add("--view NAME", "of SQL: create a view instead of selecting")
+    add("-o --output FILE", "default: - (stdout)", default="-")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The text of the export to standard output or a file."""
+    """Write the export to standard output or a file."""
     if arguments.to.lower() == "pmml":
         raise ValueError("PMML was removed; use --to python, javascript or sql.")
     name = find_name(arguments.to, FORMATS, "frri export", "format")

@@ -108,8 +108,8 @@ def check_output(output: str, inputs: Iterable[str] = ()) -> None:
 def write_output(output: str, content: str | Iterable[str]) -> None:
     """Write a text, or the parts of one, to a file or with ``-`` to standard output.
 
-    An earlier file survives any failure. Parts for standard output, devices and pipes are kept until
-    the last one is known.
+    An earlier file survives any failure. Parts for standard output, devices and pipes are kept
+    until the last one is known.
     """
     if output == "-":
         sys.stdout.writelines(_complete(content))
@@ -148,7 +148,7 @@ def _is_special(path: Path) -> bool:
 def read_for(
     ruleset: RuleSet, source: str, target: str | None = None, **options: Any
 ) -> "pd.DataFrame":
-    """Read a table with the columns that rules use; categories stay strings, whatever they look like.
+    """Read a table with the columns that rules use; categories stay strings.
 
     Warnings become notes; the options are those of `read_table`.
     """
@@ -277,7 +277,8 @@ def labels_of(column: "pd.Series[Any]", ruleset: RuleSet) -> NDArray[Any]:
         if code is None:
             shown = ", ".join(texts[:8])
             raise ValueError(
-                f"Column {name!r} holds {str(values[row])!r} in row {row + 1}, which is none of the "
+                f"Column {name!r} holds {str(values[row])!r} in row {row + 1}, which is none of "
+                "the "
                 f"model's classes ({shown}{', ...' if len(texts) > 8 else ''})."
             )
         codes[row] = code

@@ -1,11 +1,11 @@
 """Learn rules from a table and save them as a model.
 
-Kinds of columns are taken from the table and shown: numbers are numeric, ISO dates dates, texts and truth
-values nominal. --nominal, --ordinal and --ignore say otherwise.
-Without --learner the one is taken that is best on rows it was not learned from: compact, additive or frri;
---learner frri is always the paper's. --task regression predicts a number instead of a class, --task ordinal
-classes that have an order: that of numbers, or the one that --order says. Ctrl-C during the search for the
-fewest rules keeps the best found so far. The last lines are the score of such rules on held-out rows, and the
+Types of columns are inferred from the table and shown: numbers are numeric, ISO dates dates, texts
+and truth values nominal. --nominal, --ordinal and --ignore declare otherwise. Without --learner,
+the one that is best on held-out rows is taken: compact, additive or frri; --learner frri is always
+the paper's. --task regression predicts a number instead of a class, --task ordinal classes that
+have an order: that of numbers, or that of --order. Ctrl-C during the search for the fewest rules
+keeps the best found so far. The last lines are the score of such rules on held-out rows, and the
 learner that would be clearly better.
 """
 
@@ -75,99 +75,62 @@ _TOO_LONG = "it would take a while (--cv 5 or --test 0.3 insists)"
 
 def configure(parser: Parser) -> None:
     """Describe the arguments."""
-    add = parser.add_argument
-    add(
-        "data",
-        nargs="+",
-        help="a table (CSV, TSV, Excel, JSON, Parquet, ARFF, KEEL), - for standard input; "
-        "several files with the same columns are one table",
-    )
-    add("--target", required=True, metavar="COLUMN", help="column to predict")
-    add(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="the model, - for standard output; default: only show",
-    )
-    learners = ", ".join(rule_learners("classification"))
-    others = "; ".join(
+    add = parser.add
+    tables = "a table (CSV, TSV, Excel, JSON, Parquet, ARFF, KEEL), - for standard input"
+    add("data", f"{tables}; several files with the same columns are one table", nargs="+")
+    add("--target COLUMN", "column to predict", required=True)
+    add("-o --output FILE", "the model, - for standard output; default: only show")
+    learners = [
         f"with --task {task} {', '.join(rule_learners(task))}"
         for task in TASKS
         if task != "classification"
-    )
-    add(
-        "--learner",
-        metavar="NAME",
-        help=f"{learners}; {others}; default: what suits the table best",
-    )
+    ]
+    names = "; ".join([", ".join(rule_learners("classification")), *learners])
+    add("--learner NAME", f"{names}; default: what suits the table best")
     add_column_options(parser)
     add_reading_options(parser, labelled=True)
+    rows = "learn from N rows, drawn at random by --seed; with --bags, N rows for each bag"
+    add("--sample N", rows, type=at_least(1))
     add(
-        "--sample",
-        type=at_least(1),
-        metavar="N",
-        help="learn from N rows, drawn at random by --seed; with --bags, N rows for each bag",
-    )
-    add(
-        "--bags",
-        type=at_least(1),
-        metavar="B",
-        help=f"rules from B bags of rows drawn at random (--sample, else {ROWS_OF_BAG} each), checked "
+        "--bags B",
+        f"rules from B bags of rows drawn at random (--sample, else {ROWS_OF_BAG} each), checked "
         "against all rows of the files: the learner frri-bags",
+        type=at_least(1),
     )
-    add("--weights", metavar="COLUMN", help="how much every row counts")
-    add(
-        "--set",
-        dest="settings",
-        action="append",
-        default=[],
-        metavar="PARAMETER=VALUE",
-        help="any parameter of the learner",
-    )
-    add(
-        "--max-rules",
-        type=n_rules_or_1se,
-        metavar="N",
-        help="the most rules; 1se: the fewest about as good as the best (compact, additive)",
-    )
-    add("--max-conditions", type=at_least(1), metavar="N", help="the most conditions of a rule")
-    add("--min-support", type=fraction, metavar="SHARE", help="what a rule must cover of its class")
-    add("--seed", type=whole_number, metavar="N", help="for learners that draw lots")
-    add("--effort", type=whole_number, metavar="N", help="work of the search for the fewest rules")
-    add(
-        "--gap",
-        type=fraction,
-        metavar="SHARE",
-        help="of the rules that need not be proved necessary",
-    )
-    add("--time-limit", type=number_from_0, metavar="SECONDS", help="limit of that search")
-    add("--memory-limit", metavar="SIZE", help="what learning may take, such as 2GB")
+    add("--weights COLUMN", "how much every row counts")
+    settings = "any parameter of the learner"
+    add("--set PARAMETER=VALUE", settings, dest="settings", action="append", default=[])
+    most = "the most rules; 1se: the fewest about as good as the best (compact, additive)"
+    add("--max-rules N", most, type=n_rules_or_1se)
+    add("--max-conditions N", "the most conditions of a rule", type=at_least(1))
+    add("--min-support SHARE", "what a rule must cover of its class", type=fraction)
+    add("--seed N", "random seed", type=whole_number)
+    add("--effort N", "work of the search for the fewest rules", type=whole_number)
+    add("--gap SHARE", "of the rules that need not be proved necessary", type=fraction)
+    add("--time-limit SECONDS", "limit of that search", type=number_from_0)
+    add("--memory-limit SIZE", "what learning may take, such as 2GB")
     check = parser.add_mutually_exclusive_group()
-    check.add_argument(
-        "--test",
-        type=test_fraction,
-        metavar="SHARE",
-        help="check on a share of the rows, such as 0.3",
-    )
-    check.add_argument(
-        "--cv",
+    test = "check on a share of the rows, such as 0.3"
+    add("--test SHARE", test, group=check, type=test_fraction)
+    add(
+        "--cv N",
+        f"check by cross-validation with N folds; default: {FOLDS} where that takes seconds, or "
+        "with "
+        f"more than {MANY_SAMPLES:,} rows --test {TEST_SIZE}",
+        group=check,
         type=at_least(2),
-        metavar="N",
-        help=f"check by cross-validation with N folds; default: {FOLDS} where that takes seconds, or "
-        f"with more than {MANY_SAMPLES:,} rows --test {TEST_SIZE}",
     )
-    check.add_argument("--no-check", action="store_true", help="no check on rows not learned from")
+    add("--no-check", "no check on rows not learned from", group=check)
     target = parser.add_mutually_exclusive_group()
-    target.add_argument(
-        "--bins", type=at_least(2), metavar="N", help="make N classes of a target that is a number"
-    )
+    bins = "make N classes of a target that is a number"
+    add("--bins N", bins, group=target, type=at_least(2))
     target.add_argument(
         "--task",
         choices=list(TASKS),
-        help="regression: predict the number that the target is; ordinal: classes that have an order; "
-        "classification: take every number of it for a class, however many there are",
+        help="regression: predict the number that the target is; ordinal: classes that have an "
+        "order; classification: take every number of it for a class, however many there are",
     )
-    add("--order", metavar="LOW<...<HIGH", help="the classes of --task ordinal in their order")
+    add("--order LOW<...<HIGH", "the classes of --task ordinal in their order")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -289,7 +252,7 @@ def find_order(y: Any, given: Sequence[str] | None, target: str) -> list[Any]:
     >>> find_order(pd.Series(["good", "poor"]), None, "rating")
     Traceback (most recent call last):
         ...
-    ValueError: The classes of 'rating' are texts: say their order, such as --order 'good<poor', from the lowest.
+    ValueError: The classes of 'rating' are texts: say their order, such as ...
     """
     labels = sorted(set(y.dropna().tolist()), key=lambda label: (str(type(label)), label))
     order = given or ordered_categories(y)
@@ -297,7 +260,8 @@ def find_order(y: Any, given: Sequence[str] | None, target: str) -> list[Any]:
         if any(isinstance(label, str) for label in labels):
             example = "<".join(map(str, labels))
             raise ValueError(
-                f"The classes of {target!r} are texts: say their order, such as --order {example!r}, "
+                f"The classes of {target!r} are texts: say their order, such as --order "
+                f"{example!r}, "
                 "from the lowest."
             )
         return labels
@@ -359,7 +323,8 @@ def _apply_bags(arguments: argparse.Namespace) -> None:
         return
     if arguments.task != "classification":
         raise ValueError(
-            f"--bags learns classes; leave --task {arguments.task} out, or --bags, and take a --sample."
+            f"--bags learns classes; leave --task {arguments.task} out, or --bags, and take a "
+            "--sample."
         )
     if arguments.learner not in {None, "frri-bags"}:
         raise ValueError(
@@ -368,7 +333,8 @@ def _apply_bags(arguments: argparse.Namespace) -> None:
         )
     if "-" in arguments.data:
         raise ValueError(
-            "--bags reads its files twice, and standard input (-) can be read once; name a file, or "
+            "--bags reads its files twice, and standard input (-) can be read once; name a "
+            "file, or "
             "take a --sample."
         )
     arguments.learner = "frri-bags"

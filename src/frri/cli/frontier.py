@@ -1,10 +1,10 @@
-"""Say how few errors so many rules of a pool must make, from one rule on, and save the best ones.
+"""Find how few errors K rules of a pool must make, for K from 1 on, and save the best rules.
 
-The rules of the pool are learned from the table: frri stands for the rules of all objects, trees for the leaves of
-a hundred trees of depth 3, and any other learner for its rules; those that draw lots are asked ten times. The file
-of a saved model is a pool as well. The best of the chosen rules decides about a row, and where none covers it the
-commonest class does. What is said is about this table; how right the rules are about other rows is for
-frri evaluate.
+The rules of the pool are learned from the table: frri stands for the rules of all rows, trees for
+the leaves of a hundred trees of depth 3, and any other learner for its rules; random ones are
+fitted ten times. The file of a saved model is a pool as well. The best of the chosen rules decides
+about a row, and where none covers it the majority class. The numbers are about this table; frri
+evaluate measures the rules on other rows.
 """
 
 import argparse
@@ -25,6 +25,7 @@ from frri.cli.options import (
     declared_columns,
     number_from_0,
     reading_options,
+    split_names,
     whole_number,
 )
 from frri.cli.rules import numbered_rules
@@ -41,50 +42,30 @@ frri frontier patients.csv --target risk --pool frri --max-rules 8
 frri frontier patients.csv --target risk --pool trees,furia,model.json --rules 4 -o four.json
 frri frontier patients.csv --target risk --json | jq '.points[].certificate'"""
 
-# Seeds of learners that draw lots, and the trees whose leaves are a pool.
+# Seeds of random learners, and the trees whose leaves are a pool.
 SEEDS, TREES, DEPTH = 10, 100, 3
 
 
 def configure(parser: Parser) -> None:
     """Describe the arguments."""
-    add = parser.add_argument
-    add("data", help="a table (CSV, TSV, Excel, JSON, Parquet, ARFF, KEEL), - for standard input")
-    add("--target", required=True, metavar="COLUMN", help="column with the class")
-    add(
-        "--pool",
-        default="ripper,furia",
-        metavar="A,B",
-        help=f"whose rules: {', '.join(RULE_LEARNERS)}, trees, or files of models; default: ripper,furia",
-    )
-    add(
-        "--max-rules",
-        type=at_least(1),
-        default=6,
-        metavar="K",
-        help="sizes from 1 to K; default 6",
-    )
-    add(
-        "--rules",
-        type=at_least(1),
-        metavar="K",
-        help="show, or save, the best K; default for -o: all",
-    )
-    add("-o", "--output", metavar="FILE", help="save these as a model, - for standard output")
-    add("--json", action="store_true", help="the sizes as JSON")
-    add(
-        "--time-limit",
-        type=number_from_0,
-        default=60.0,
-        metavar="SECONDS",
-        help="limit of the proofs, default 60",
-    )
-    add("--seed", type=whole_number, default=0, metavar="N", help="for learners that draw lots")
+    add = parser.add
+    add("data", "a table (CSV, TSV, Excel, JSON, Parquet, ARFF, KEEL), - for standard input")
+    add("--target COLUMN", "column with the class", required=True)
+    names = f"{', '.join(RULE_LEARNERS)}, trees, or files of models"
+    add("--pool A,B", f"whose rules: {names}; default: ripper,furia", default="ripper,furia")
+    add("--max-rules K", "sizes from 1 to K; default 6", type=at_least(1), default=6)
+    add("--rules K", "show, or save, the best K; default for -o: all", type=at_least(1))
+    add("-o --output FILE", "save these as a model, - for standard output")
+    add("--json", "the sizes as JSON")
+    limit = "limit of the proofs, default 60"
+    add("--time-limit SECONDS", limit, type=number_from_0, default=60.0)
+    add("--seed N", "random seed", type=whole_number, default=0)
     add_column_options(parser)
     add_reading_options(parser, labelled=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """A sentence for each number of rules to standard output."""
+    """Print a sentence for each number of rules."""
     names = _pools(arguments)
     with notes(), Progress(f"reading {arguments.data}"):
         X, y, _ = read_training(
@@ -110,8 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _pools(arguments: argparse.Namespace) -> list[str]:
-    """The names of the pools, after all that can be complained about early."""
-    names = [name.strip() for name in arguments.pool.split(",") if name.strip()]
+    """Return the names of the pools, after all checks that need no table."""
+    names = split_names(arguments.pool)
     for name in names:
         if Path(name).suffix != ".json":
             find_name(name, (*RULE_LEARNERS, "trees"), "frri frontier", "pool")
@@ -144,7 +125,7 @@ def _write(found: Frontier, arguments: argparse.Namespace) -> None:
 
 
 def _pool(name: str, X: Any, y: Any, seed: int) -> list[RuleSet]:
-    """The rules that a name stands for."""
+    """Return the rules that a name stands for."""
     if Path(name).suffix == ".json":
         return [load_model(name)]
     if name == "trees":
@@ -159,7 +140,7 @@ def _pool(name: str, X: Any, y: Any, seed: int) -> list[RuleSet]:
 
 
 def _leaves(X: Any, y: Any, seed: int) -> RuleSet:
-    """The leaves of trees, which take numbers only."""
+    """Return the leaves of trees, which take numbers only."""
     from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415 - slow to import
 
     for attribute in encode_frame(X).attributes:

@@ -29,6 +29,24 @@ class Parser(argparse.ArgumentParser):
         # No option begins with a digit, so that -999,unknown is a value like -999.
         self._negative_number_matcher = re.compile(r"-\.?\d")
 
+    def add(self, names: str, text: str, *, group: Any = None, **settings: Any) -> None:
+        """Add an argument, such as ``model``, ``-o --output FILE`` or the flag ``--json``.
+
+        Examples
+        --------
+        >>> parser = Parser("frri rules", "Show rules.", "frri rules model.json")
+        >>> parser.add("-o --output FILE", "file to write")
+        >>> parser.parse_args(["-o", "x.json"]).output
+        'x.json'
+        """
+        *options, last = names.split()
+        if last.startswith("-"):
+            options.append(last)
+            settings.setdefault("action", "store_true")
+        elif options:
+            settings["metavar"] = last
+        (group or self).add_argument(*options or [last], help=text, **settings)
+
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Refuse an option whose value is `--`, which argparse would lose."""
         for text in args or ():
@@ -131,7 +149,7 @@ def n_rules_or_1se(text: str) -> int | str:
     return text if text == "1se" else at_least(1)(text)
 
 
-def split_names(text: str) -> list[str]:
+def split_names(text: str | None) -> list[str]:
     """Split names at commas.
 
     Examples
@@ -139,7 +157,7 @@ def split_names(text: str) -> list[str]:
     >>> split_names("id, age")
     ['id', 'age']
     """
-    return [part.strip() for part in text.split(",") if part.strip()]
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
 # ------------------------------------------------------------------ options of several commands
@@ -147,46 +165,33 @@ def split_names(text: str) -> list[str]:
 
 def add_model(parser: Parser, *, table: bool = False) -> None:
     """Add the saved model, and a table to apply it to."""
-    parser.add_argument("model", help="a saved model, - for standard input")
+    parser.add("model", "a saved model, - for standard input")
     if table:
-        parser.add_argument(
-            "data", help="a table, in any form that frri fit reads; - for standard input"
-        )
+        parser.add("data", "a table, in any form that frri fit reads; - for standard input")
 
 
 def add_column_options(parser: Parser) -> None:
     """Add the options that declare types of columns."""
-    for name, metavar, text in (
-        ("--ignore", "A,B", "leave columns out"),
-        ("--nominal", "A,B", "values without order"),
-        ("--ordinal", "COLUMN=A<B<C", "values from low to high"),
+    for option, text in (
+        ("--ignore A,B", "leave columns out"),
+        ("--nominal A,B", "values without order"),
+        ("--ordinal COLUMN=A<B<C", "values from low to high"),
     ):
-        parser.add_argument(name, action="append", default=[], metavar=metavar, help=text)
+        parser.add(option, text, action="append", default=[])
 
 
 def add_reading_options(parser: Parser, *, labelled: bool = False) -> None:
     """Add the options for missing values and dates, and for rows without a class or number."""
-    parser.add_argument(
-        "--na-values",
-        type=split_names,
-        default=[],
-        metavar="A,B",
-        help="further marks of missing values, as -999,unknown",
-    )
-    parser.add_argument(
-        "--date-format", metavar="FORMAT", help="how dates are written, such as %%m/%%d/%%Y"
-    )
+    marks = "further marks of missing values, as -999,unknown"
+    parser.add("--na-values A,B", marks, type=split_names, default=[])
+    parser.add("--date-format FORMAT", "how dates are written, such as %%m/%%d/%%Y")
     if labelled:
-        parser.add_argument(
-            "--drop-unlabelled",
-            action="store_true",
-            help="leave out rows without a class or number",
-        )
+        parser.add("--drop-unlabelled", "leave out rows without a class or number")
 
 
 def reading_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the values of the reading options, for `read_table`."""
-    return {"missing": arguments.na_values, "date_format": arguments.date_format}
+    return {"na_values": arguments.na_values, "date_format": arguments.date_format}
 
 
 def declared_columns(arguments: argparse.Namespace, weights: str | None = None) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 """Apply a saved model to a table; a row of CSV for every row of it, in the same order.
 
-The table needs the columns that rules use. Of others, --keep shows some beside the prediction, such as a
-key, and --keep-all shows the whole table. A category that the model has never seen fits no condition on
-its column, which is noted; a missing value is treated as the model says. A text that a spreadsheet would
-take for a formula (it begins with =, +, -, @, a tab or a line break, and is no number) has an apostrophe
-in front. Large files of CSV, Parquet and Arrow are read part by part, so that the table may be larger than
-memory; what is written appears when it is complete.
+The table needs the columns that rules use. Of others, --keep shows some beside the prediction, such
+as a key, and --keep-all shows the whole table. A category that the model has never seen fits no
+condition on its column, which is noted; a missing value is treated as the model says. A text that a
+spreadsheet would take for a formula (it begins with =, +, -, @, a tab or a line break, and is no
+number) has an apostrophe in front. Large files of CSV, Parquet and Arrow are read part by part, so
+that the table may be larger than memory; the output appears when it is complete.
 """
 
 import argparse
@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frri._util import Progress, find_name
-from frri.cli.console import notes, one_line, say
+from frri.cli.console import notes
 from frri.cli.files import batches_for, check_inputs, check_output, load_model, write_output
 from frri.cli.options import (
     Parser,
+    add_model,
     add_reading_options,
     number_from_0,
     reading_options,
@@ -49,38 +50,30 @@ cat new.csv | frri predict model.json -"""
 
 def configure(parser: Parser) -> None:
     """Describe the arguments."""
-    parser.add_argument("model", help="a saved model, - for standard input")
-    parser.add_argument(
-        "data", help="a table, in any form that frri fit reads; - for standard input"
-    )
+    add = parser.add
+    add_model(parser, table=True)
     add_reading_options(parser)
-    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: - (stdout)")
-    parser.add_argument(
-        "--keep",
+    add("-o --output FILE", "default: - (stdout)", default="-")
+    add(
+        "--keep A,B",
+        "columns to show beside the prediction, such as a key",
         action="extend",
         type=split_names,
         default=[],
-        metavar="A,B",
-        help="columns to show beside the prediction, such as a key",
     )
-    parser.add_argument("--keep-all", action="store_true", help="show all columns of the table")
-    parser.add_argument("--proba", action="store_true", help="add the share of every class")
-    parser.add_argument(
-        "--interval",
+    add("--keep-all", "show all columns of the table")
+    add("--proba", "add the share of every class")
+    add(
+        "--interval LEVEL",
+        "of numbers: add from where to where they lie, at a level such as 0.9",
         type=number_from_0,
-        metavar="LEVEL",
-        help="of numbers: add from where to where they lie, at a level such as 0.9",
     )
-    parser.add_argument(
-        "--rules",
-        action="store_true",
-        help="add the rule that decided and all that fired, as numbered by frri rules",
-    )
-    parser.add_argument("--json", action="store_true", help="JSON instead of CSV")
+    add("--rules", "add the rule that decided and all that fired, as numbered by frri rules")
+    add("--json", "JSON instead of CSV")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Predictions to standard output or a file."""
+    """Write the predictions to standard output or a file."""
     check_inputs(arguments.model, arguments.data)
     check_output(arguments.output, (arguments.model, arguments.data))
     ruleset = load_model(arguments.model)
@@ -97,24 +90,23 @@ def run(arguments: argparse.Namespace) -> int:
     unseen = UnseenValues(ruleset)
     where = "standard input" if arguments.data == "-" else arguments.data
     with notes(), Progress(f"predicting {where}") as progress:
-        tables = _predicted(arguments, ruleset, where, unseen, progress)
-        write_output(arguments.output, (_json if arguments.json else _csv)(tables))
-    for note in unseen.notes():
-        say(f"note: {one_line(note)}")
+        tables = _predict(arguments, ruleset, where, unseen, progress)
+        write_output(arguments.output, (_to_json if arguments.json else _to_csv)(tables))
+    unseen.say_notes()
     return 0
 
 
 Columns = dict[str, list[Any]]
 
 
-def _predicted(
+def _predict(
     arguments: argparse.Namespace,
     ruleset: RuleSet,
     where: str,
     unseen: UnseenValues,
     progress: Progress,
 ) -> Iterator[Columns]:
-    """What is to be written of each part of the table, by column."""
+    """Yield the columns of the output for each part of the table."""
     reach = None if arguments.interval is None else half_width(ruleset, arguments.interval)
     keep = list(dict.fromkeys(arguments.keep))
     wanted = None if arguments.keep_all else keep
@@ -138,15 +130,16 @@ def _predicted(
             twice = [name for name in shown if name in columns]
             if twice:
                 raise ValueError(
-                    f"{where} has a column {twice[0]!r} of its own; keep others (--keep A,B) or rename it."
+                    f"{where} has a column {twice[0]!r} of its own; keep others (--keep A,B) or "
+                    "rename it."
                 )
-            unseen.look(frame, decision.matrix)
+            unseen.count(frame, decision.matrix)
             yield {name: _cells(frame[name]) for name in shown} | columns
         progress.fraction = batch.done
 
 
 def _pieces(batch: Batch, n_rules: int) -> "Iterator[tuple[int, pd.DataFrame]]":
-    """A part of a table in smaller ones, for which the degrees of so many rules can be had at once."""
+    """Cut a part of a table so that the degrees of so many rules fit into memory."""
     rows = max(MOST_DEGREES // max(n_rules, 1), 1) if n_rules else len(batch.frame)
     for first in range(0, len(batch.frame), rows):
         piece = batch.frame.iloc[first : first + rows].reset_index(drop=True)
@@ -154,7 +147,7 @@ def _pieces(batch: Batch, n_rules: int) -> "Iterator[tuple[int, pd.DataFrame]]":
 
 
 def _cells(column: "pd.Series[Any]") -> list[Any]:
-    """Values as they are written: whole numbers without a point, moments in ISO form."""
+    """Return values as they are written: integers without a point, times in ISO form."""
     absent = column.isna()
     if column.dtype.kind == "M":
         column = column.astype(str)
@@ -183,7 +176,7 @@ def _columns(
     return columns
 
 
-def _csv(tables: Iterable[Columns]) -> Iterator[str]:
+def _to_csv(tables: Iterable[Columns]) -> Iterator[str]:
     for part, columns in enumerate(tables):
         cells = [
             [" ".join(map(str, cell)) if isinstance(cell, list) else cell for cell in column]
@@ -193,8 +186,8 @@ def _csv(tables: Iterable[Columns]) -> Iterator[str]:
         yield csv_lines(rows) if part else csv_text(columns, rows)
 
 
-def _json(tables: Iterable[Columns]) -> Iterator[str]:
-    """One list, as if it had been written at once."""
+def _to_json(tables: Iterable[Columns]) -> Iterator[str]:
+    """Yield the parts of one list."""
     for part, columns in enumerate(tables):
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         text = json.dumps(rows, indent=1, ensure_ascii=False)

@@ -14,7 +14,7 @@ from frri.cli.files import (
     take_labelled,
     write_output,
 )
-from frri.cli.options import Parser, add_reading_options, reading_options, whole_number
+from frri.cli.options import Parser, add_model, add_reading_options, reading_options, whole_number
 from frri.readers import read_table
 from frri.report.facts import MAX_ROWS, SUPPORTED
 from frri.report.page import report_html
@@ -29,13 +29,11 @@ frri report model.json patients.csv --stability 20"""
 def configure(parser: Parser) -> None:
     """Describe the arguments."""
     add_page_arguments(parser)
-    parser.add_argument(
-        "-o", "--output", default="report.html", metavar="FILE", help="default: report.html"
-    )
+    parser.add("-o --output FILE", "default: report.html", default="report.html")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The page to a file or to standard output."""
+    """Write the page to a file or to standard output."""
     check_output(arguments.output, [one for one in (arguments.model, arguments.data) if one])
     write_output(arguments.output, page_of(arguments))
     if arguments.output != "-":
@@ -44,40 +42,30 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def add_page_arguments(parser: Parser) -> None:
-    """What the page is made from: a model, and rows to show it on."""
-    parser.add_argument("model", help="a saved model, - for standard input")
-    parser.add_argument(
+    """Add the model, and the rows to show it on."""
+    add = parser.add
+    add_model(parser)
+    add(
         "data",
-        nargs="?",
-        help="rows to show it on, in any form that frri fit reads, - for standard input; rows that it was "
+        "rows to show it on, in any form that frri fit reads, - for standard input; rows that "
+        "it was "
         "not learned from give an honest accuracy",
+        nargs="?",
     )
-    parser.add_argument(
-        "--target",
-        metavar="COLUMN",
-        help="the classes or numbers of the rows; default: the model's target",
-    )
-    parser.add_argument(
-        "--names", metavar="COLUMN", help="a column of the data that says what the rows are called"
-    )
+    add("--target COLUMN", "the classes or numbers of the rows; default: the model's target")
+    add("--names COLUMN", "a column of the data that says what the rows are called")
     add_reading_options(parser, labelled=True)
-    parser.add_argument(
-        "--max-rows",
+    sample = f"embed a random sample of N rows where there are more; default: {MAX_ROWS}"
+    add("--max-rows N", sample, type=whole_number, default=MAX_ROWS)
+    add(
+        "--stability N",
+        "learn N times from resamples of the rows, and show how often each rule comes back",
         type=whole_number,
-        default=MAX_ROWS,
-        metavar="N",
-        help=f"embed a random sample of N rows where there are more; default: {MAX_ROWS}",
-    )
-    parser.add_argument(
-        "--stability",
-        type=whole_number,
-        metavar="N",
-        help="learn N times from as many of the rows, drawn anew, and tell how often each rule comes back",
     )
 
 
 def page_of(arguments: argparse.Namespace) -> str:
-    """The page that those arguments ask for."""
+    """Return the page that those arguments ask for."""
     check_inputs(arguments.model, arguments.data)
     ruleset = load_model(arguments.model)
     SUPPORTED.require(ruleset.semantics)
@@ -96,7 +84,7 @@ def page_of(arguments: argparse.Namespace) -> str:
 
 
 def _names(table: Any, arguments: argparse.Namespace) -> Any:
-    """What the rows are called, if a column says so."""
+    """Return the names of the rows, if a column has them."""
     if arguments.names is None:
         return None
     if arguments.names not in table.columns:

@@ -1,36 +1,36 @@
-"""What a table holds that rules look at and training has not had, counted over all its parts."""
+"""Count the values of a table that training did not have, in the columns that rules use."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from frri._util import Floats, join_names
+from frri.cli.console import one_line, say
 from frri.rules import RuleSet
 from frri.table import Attribute
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Different categories that are remembered of a column: more are as good as countless.
+# Maximum number of distinct categories of a column that are stored.
 MOST_CATEGORIES = 10_000
 
 
 @dataclass
-class _Column:
+class _Counts:
     """What is known so far about a column."""
 
     known: int = 0
-    held: set[str] = field(default_factory=set)
-    alike: bool = False
-    strange: int = 0
-    # In the order in which they came.
-    different: dict[str, None] = field(default_factory=dict)
+    types: set[str] = field(default_factory=set)
+    any_seen: bool = False
+    unseen: int = 0
+    # Distinct unseen values, in the order of their first occurrence.
+    distinct: dict[str, None] = field(default_factory=dict)
 
 
 class UnseenValues:
-    """Never-seen categories and other types, in the columns that rules use.
+    """Unseen categories and changed types, counted over all parts of a table.
 
     Parameters
     ----------
@@ -38,68 +38,65 @@ class UnseenValues:
     """
 
     def __init__(self, ruleset: RuleSet) -> None:
-        self.ruleset, self.rows = ruleset, 0
-        self.columns = {name: _Column() for name in ruleset.used_attributes}
+        self.rows = 0
+        used = set(ruleset.used_attributes)
+        self._columns = [
+            (j, attribute, _Counts())
+            for j, attribute in enumerate(ruleset.attributes)
+            if attribute.name in used
+        ]
 
-    def look(self, frame: "pd.DataFrame", matrix: Floats) -> None:
-        """Look at a part of the table, and at what its values were taken for."""
+    def count(self, frame: "pd.DataFrame", matrix: Floats) -> None:
+        """Count the values of a part of the table, which is encoded in the matrix."""
         self.rows += len(frame)
-        for attribute, values in zip(self.ruleset.attributes, matrix.T, strict=True):
-            found = self.columns.get(attribute.name)
-            if found is None:
-                continue
+        for j, attribute, counts in self._columns:
             column = frame[attribute.name]
             known = column.dropna().unique()
-            found.known += int(column.count())
+            counts.known += int(column.count())
             if len(known):
-                found.held.add(_held(column, known))
+                counts.types.add(_type_of(column, known))
             if attribute.categories is None:
                 continue
-            found.alike |= bool({str(value) for value in known} & set(attribute.categories))
-            strange = column.notna().to_numpy() & ~(values >= 0)
-            found.strange += int(strange.sum())
-            for value in column[strange].astype(str).unique():
-                if len(found.different) < MOST_CATEGORIES:
-                    found.different[value] = None
+            counts.any_seen |= bool({str(value) for value in known} & set(attribute.categories))
+            unseen = column.notna().to_numpy() & ~(matrix[:, j] >= 0)
+            counts.unseen += int(unseen.sum())
+            for value in column[unseen].astype(str).unique():
+                if len(counts.distinct) < MOST_CATEGORIES:
+                    counts.distinct[value] = None
 
-    def notes(self) -> Iterator[str]:
-        """A sentence for each column that there is something to say about."""
-        for attribute in self.ruleset.attributes:
-            found = self.columns.get(attribute.name)
-            if found is None:
-                continue
+    def say_notes(self) -> None:
+        """Print a sentence for each column with unseen categories or another type."""
+        for _, attribute, counts in self._columns:
+            parts = []
             rows = f"of {self.rows} rows"
-            held, had = _changed(found, attribute)
-            parts = (
-                [f"holds {held} in {found.known} {rows} where training had {had}"] if held else []
-            )
-            if found.strange:
-                count = len(found.different)
-                what = "category" if count == 1 else "categories"
-                least = "at least " if count == MOST_CATEGORIES else ""
-                counted = (
-                    "these count as missing"
-                    if attribute.kind == "ordinal"
-                    else "no condition on it holds there"
-                )
+            held, had = _changed_type(counts, attribute)
+            if held:
+                parts.append(f"holds {held} in {counts.known} {rows} where training had {had}")
+            if counts.unseen:
+                n = len(counts.distinct)
+                what = "category" if n == 1 else "categories"
+                least = "at least " if n == MOST_CATEGORIES else ""
+                effect = "no condition on it holds there"
+                if attribute.kind == "ordinal":
+                    effect = "these count as missing"
                 parts.append(
-                    f"holds {least}{count} {what} never seen in training "
-                    f"({join_names(found.different, 3)}) in {found.strange} {rows}: {counted}"
+                    f"holds {least}{n} {what} never seen in training "
+                    f"({join_names(counts.distinct, 3)}) in {counts.unseen} {rows}: {effect}"
                 )
             if parts:
-                yield f"column {attribute.name!r} {', and '.join(parts)}."
+                say(one_line(f"note: column {attribute.name!r} {', and '.join(parts)}."))
 
 
-def _held(column: "pd.Series[Any]", known: Any) -> str:
-    """What a column holds, if it is no text."""
+def _type_of(column: "pd.Series[Any]", known: Any) -> str:
+    """Return what a column holds, an empty string for strings."""
     if all(isinstance(value, bool | np.bool_) for value in known):
         return "truth values"
     return {"i": "numbers", "u": "numbers", "f": "numbers", "M": "dates"}.get(column.dtype.kind, "")
 
 
-def _changed(found: _Column, attribute: Attribute) -> tuple[str, str]:
-    """What a column holds and had in training, if these are of different types."""
-    held = next(iter(found.held)) if len(found.held) == 1 else ""
+def _changed_type(counts: _Counts, attribute: Attribute) -> tuple[str, str]:
+    """Return what a column holds and had in training, if these are of different types."""
+    held = next(iter(counts.types)) if len(counts.types) == 1 else ""
     if attribute.categories is None:
         return (held, "numbers") if held == "truth values" else ("", "")
-    return ("" if found.alike else held), join_names(attribute.categories)
+    return ("" if counts.any_seen else held), join_names(attribute.categories)

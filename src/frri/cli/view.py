@@ -21,7 +21,7 @@ def configure(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The page to a temporary file, and that to the browser."""
+    """Write the page to a temporary file, and open it in the browser."""
     page = page_of(arguments)
     target = Path(tempfile.mkdtemp(prefix="frri-")) / "report.html"
     write_output(str(target), page)

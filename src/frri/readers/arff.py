@@ -1,7 +1,7 @@
 """ARFF and KEEL files: a header that names and types the attributes, then rows of values.
 
-The two formats differ in what the header may say: KEEL adds ranges, and lists of inputs and outputs;
-ARFF adds texts, dates and comments.
+The two formats differ in what the header may say: KEEL adds ranges, and lists of inputs and
+outputs; ARFF adds texts, dates and comments.
 """
 
 import csv
@@ -31,8 +31,8 @@ class ArffTable:
         Numeric attributes are float columns with nan for missing values, all others hold text with
         None for missing values. Columns and rows are in the order of the file.
     inputs, outputs : tuple of str
-        The condition and the decision attributes. A file that does not say has its last attribute as
-        the only output.
+        The condition and the decision attributes. A file that does not say has its last attribute
+        as the only output.
     dates : tuple of str
         The attributes that are declared as dates.
     """
@@ -135,7 +135,7 @@ def _split(text: str) -> tuple[_Lines, _Lines]:
 
 
 def _attribute(line: str, number: int) -> tuple[str, str]:
-    """The name of an attribute and its kind: numeric, nominal, string or date."""
+    """Return the name of an attribute and its kind: numeric, nominal, string or date."""
     found = _ATTRIBUTE.fullmatch(line)
     if found is None:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Tables in parts, for files larger than memory: CSV by stretches of its text, Parquet and Arrow by rows."""
+"""Read tables in parts, for files larger than memory, and draw random samples of their rows."""
 
 import csv
 import io
@@ -10,47 +10,54 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from frri._util import Flags, Floats, Ints, find_name, import_optional
-from frri.readers.delimited import Layout, decode, find_layout, is_wide, read_delimited
+from frri.readers.delimited import Layout, decode, find_layout, is_utf16, read_delimited
 from frri.readers.files import ARROW, FORMATS, arrow_frame, damaged_file, read_table
-from frri.readers.infer_types import replace_na_values
+from frri.readers.infer_types import ReadOptions, replace_na_values
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
-# So much of a text is read at a time; a file that is not larger is read as a whole.
+# Bytes of a text that are read at a time; a file that is not larger is read as a whole.
 STRETCH = 1 << 23
-# Rows of a typed file that are read at a time: so many values, so many rows at most.
+# Maximum number of values, and of rows, of a typed file that are read at a time.
 MOST_VALUES, MOST_ROWS = 1 << 20, 1 << 16
+# Rows of every class in a sample, if there are that many.
+LEAST = 5
+# A column of more distinct values is not taken for classes.
+MOST_CLASSES = 1_000
 
 
 class Batch(NamedTuple):
-    """A part of a table, the number of rows before it, and the share of the file that is read with it."""
+    """A part of a table, the number of rows before it, and the fraction of the file read."""
 
     frame: "pd.DataFrame"
     start: int
     done: float
 
 
+# Parts of a table and the fraction of the file that is read with each.
+_Parts = Iterator[tuple[Any, float]]
+
+
 def read_batches(
     source: str | PathLike[str],
-    texts: Mapping[str, Collection[str]] | None = None,
+    strings: Mapping[str, Collection[str]] | None = None,
     *,
     columns: Collection[str] | None = None,
     **options: Any,
 ) -> Iterator[Batch]:
-    r"""The same rows as `read_table` gives, part by part where the file allows it.
+    r"""Read the same rows as `read_table`, part by part where the file allows it.
 
-    Those are files of separated values, Parquet and Arrow (Feather), none of them compressed as a whole;
-    of others there is one part. A text is read in stretches: what its columns hold is found out in each
-    of them, and they must agree (see `frri.readers.training.join_tables`).
+    Separated values, Parquet and Arrow (Feather) allow it unless they are compressed as a whole;
+    other files have one part. Types of columns of a text are inferred in each part, and must agree
+    (see `frri.readers.training.join_tables`).
 
     Parameters
     ----------
-    source, texts
+    source, strings
         See `read_table`.
     columns : collection of str, optional
-        Of a typed file only these are read, if it has them all.
+        The columns of a Parquet file that are read, if it has them all.
     **options
         See `read_table`.
 
@@ -64,7 +71,7 @@ def read_batches(
     >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
     ...     _ = file.write("a,b\n1,x\n2,y\n")
     ...     file.flush()
-    ...     [(batch.frame["a"].tolist(), batch.start, batch.done) for batch in read_batches(file.name)]
+    ...     [(frame["a"].tolist(), start, done) for frame, start, done in read_batches(file.name)]
     [([1, 2], 0, 1.0)]
     """
     path = Path(source)
@@ -72,57 +79,50 @@ def read_batches(
     if kind == "parquet" and path.is_file():
         frames = _arrow_batches(path, columns, **options)
     elif kind == "delimited" and path.is_file() and path.stat().st_size > STRETCH:
-        frames = _text_batches(path, texts, **options)
+        frames = _text_batches(path, ReadOptions(strings or {}, **options))
     else:
-        frames = iter([(read_table(source, texts, **options), 1.0)])
+        frames = iter([(read_table(source, strings, **options), 1.0)])
     start, names = 0, None
-    for frame, done in _readable(frames, path):
-        names = names or list(frame.columns)
-        if list(frame.columns) != names:
-            lacking = [name for name in names if name not in frame.columns]
-            more = [name for name in frame.columns if name not in names]
-            what = f"no column {lacking[0]!r}" if lacking else f"a column {(more or ['?'])[0]!r}"
-            raise ValueError(
-                f"{path.name} has {what} from row {start + 1} on, unlike above; "
-                "give all its parts the same columns."
-            )
-        yield Batch(frame, start, done)
-        start += len(frame)
-    if not start:
-        raise ValueError(f"{path.name} has column names but no rows.")
-
-
-def _readable(
-    frames: "Iterator[tuple[pd.DataFrame, float]]", path: Path
-) -> "Iterator[tuple[pd.DataFrame, float]]":
-    """The same, or one sentence about why the file cannot be read on."""
     try:
-        yield from frames
+        for frame, done in frames:
+            names = names or list(frame.columns)
+            if list(frame.columns) != names:
+                lacking = [name for name in names if name not in frame.columns]
+                more = [name for name in frame.columns if name not in names]
+                what = (
+                    f"no column {lacking[0]!r}" if lacking else f"a column {(more or ['?'])[0]!r}"
+                )
+                raise ValueError(
+                    f"{path.name} has {what} from row {start + 1} on, unlike above; "
+                    "give all its parts the same columns."
+                )
+            yield Batch(frame, start, done)
+            start += len(frame)
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror or error}.") from None
+    if not start:
+        raise ValueError(f"{path.name} has column names but no rows.")
 
 
 # ------------------------------------------------------------------ texts
 
 
-def _text_batches(
-    path: Path, texts: Mapping[str, Collection[str]] | None, **options: Any
-) -> "Iterator[tuple[pd.DataFrame, float]]":
-    """A header of its own for every stretch of rows."""
+def _text_batches(path: Path, options: ReadOptions) -> _Parts:
+    """Read stretches of rows, each below the header of the file."""
     size, header, rows, read = path.stat().st_size, b"", 0, 0
     for stretch in _stretches(path):
         read += len(stretch)
         if not stretch.strip():
             continue
         if not header:
-            if is_wide(stretch):  # a line end is not a byte
-                yield read_table(path, texts, **options), 1.0
+            if is_utf16(stretch):  # a line end is not a byte
+                yield read_table(path, **options._asdict()), 1.0
                 return
-            frame = read_delimited(stretch, path.name, texts, **options)
+            frame = read_delimited(stretch, path.name, options)
             header = _header(find_layout(decode(stretch, path.name), path.name))
         else:
             try:
-                frame = read_delimited(header + stretch, path.name, texts, **options)
+                frame = read_delimited(header + stretch, path.name, options)
             except ValueError as error:
                 raise ValueError(
                     f"After row {rows} of {path.name}, lines and rows counted from there: {error}"
@@ -132,12 +132,12 @@ def _text_batches(
 
 
 def _stretches(path: Path) -> Iterator[bytes]:
-    """The bytes of a file, cut where a line ends that is not within quotation marks."""
+    """Yield the bytes of a file, cut at line ends that are not within quotation marks."""
     left = b""
     with path.open("rb") as file:
         while piece := file.read(STRETCH):
             left += piece
-            cut = _cut(left)
+            cut = _last_line_end(left)
             if cut:
                 yield left[:cut]
                 left = left[cut:]
@@ -145,8 +145,8 @@ def _stretches(path: Path) -> Iterator[bytes]:
         yield left
 
 
-def _cut(content: bytes) -> int:
-    """After the last line end that is outside quotation marks; 0 if there is none."""
+def _last_line_end(content: bytes) -> int:
+    """Return the position after the last line end outside quotation marks; 0 if there is none."""
     end = content.rfind(b"\n") + 1
     odd = content.count(b'"', 0, end) % 2
     while end and odd:
@@ -157,7 +157,7 @@ def _cut(content: bytes) -> int:
 
 
 def _header(layout: Layout) -> bytes:
-    """A line that says the separator, and one of the names."""
+    """Return a line that states the separator, and one of the names."""
     line = io.StringIO()
     csv.writer(line, delimiter=layout.separator, lineterminator="\n").writerow(layout.columns)
     return f"sep={layout.separator}\n{line.getvalue()}".encode()
@@ -170,74 +170,72 @@ def _arrow_batches(
     path: Path,
     columns: Collection[str] | None,
     *,
-    missing: Collection[str] = (),
+    na_values: Collection[str] = (),
     **options: Any,
-) -> "Iterator[tuple[pd.DataFrame, float]]":
-    """Rows of a Parquet or Arrow file."""
+) -> _Parts:
+    """Read rows of a Parquet or Arrow file."""
     arrow = import_optional("pyarrow", "Reading Parquet", "tables")
     try:
-        batches = (_arrow if path.suffix.lower() in ARROW else _parquet)(path, columns)
+        batches = _arrow(path) if path.suffix.lower() in ARROW else _parquet(path, columns)
     except (arrow.ArrowException, OSError):  # of an old kind, or none of these at all
-        yield read_table(path, missing=missing, **options), 1.0
+        yield read_table(path, na_values=na_values, **options), 1.0
         return
     try:
         for batch, done in batches:
             if batch.num_rows:
                 frame = arrow_frame(arrow.Table.from_batches([batch]), path.name)
-                yield replace_na_values(frame, missing), done
+                yield replace_na_values(frame, na_values), done
     except (arrow.ArrowException, OSError):
         raise damaged_file(path.name) from None
 
 
-def _parquet(path: Path, columns: Collection[str] | None) -> Iterator[tuple[Any, float]]:
+def _parquet(path: Path, columns: Collection[str] | None) -> _Parts:
     parquet = import_optional("pyarrow.parquet", "Reading Parquet", "tables")
     # A buffer: pages are read one by one instead of a whole group of rows.
     file = parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
-    names = file.schema_arrow.names
-    enough = columns is not None and columns and set(columns) <= set(names)
-    chosen = [name for name in names if name in (columns or ())] if enough else names
+    chosen = names = file.schema_arrow.names
+    if columns and set(columns) <= set(names):
+        chosen = [name for name in names if name in columns]
 
-    def parts() -> Iterator[tuple[Any, float]]:
+    def parts() -> _Parts:
         done = 0
-        for batch in file.iter_batches(_rows(len(chosen)), columns=chosen if enough else None):
+        for batch in file.iter_batches(
+            _n_rows(len(chosen)), columns=None if chosen is names else chosen
+        ):
             done += batch.num_rows
             yield batch, done / file.metadata.num_rows
 
     return parts()
 
 
-def _arrow(path: Path, _: Collection[str] | None) -> Iterator[tuple[Any, float]]:
-    """Batches as the file has them, cut where they are large."""
+def _arrow(path: Path) -> _Parts:
+    """Read batches as the file has them, cut where they are large."""
     arrow = import_optional("pyarrow", "Reading Arrow", "tables")
-    file = import_optional("pyarrow.ipc", "Reading Arrow", "tables").open_file(
-        arrow.OSFile(str(path))
-    )
+    ipc = import_optional("pyarrow.ipc", "Reading Arrow", "tables")
+    file = ipc.open_file(arrow.OSFile(str(path)))
 
-    def parts() -> Iterator[tuple[Any, float]]:
+    def parts() -> _Parts:
         for i in range(file.num_record_batches):
             batch = file.get_batch(i)
-            rows = _rows(batch.num_columns)
+            rows = _n_rows(batch.num_columns)
             for start in range(0, batch.num_rows, rows):
                 yield batch.slice(start, rows), (i + 1) / file.num_record_batches
 
     return parts()
 
 
-def _rows(n_columns: int) -> int:
+def _n_rows(n_columns: int) -> int:
     return max(1, min(MOST_ROWS, MOST_VALUES // max(n_columns, 1)))
 
 
-# Rows of every class that a sample has, if there are so many.
-LEAST = 5
-# A column of more values than these has no classes.
-MOST_CLASSES = 1_000
+# ------------------------------------------------------------------ random samples
 
 
 class Sample:
-    """So many of all rows, each as likely as any other, but some of every class in any case.
+    """A uniform random sample of rows, with some rows of every class in any case.
 
-    Every row draws a lot; the smallest win. Lots depend on the seed and on the number of the row alone, so
-    that a sample is the same whatever parts a table comes in.
+    Every row has a random key; the smallest keys win. Keys depend on the seed and on the number of
+    the row alone, so that a sample is the same whatever parts a table comes in.
 
     Parameters
     ----------
@@ -260,37 +258,38 @@ class Sample:
     def __init__(self, size: int, seed: int, target: str | None = None) -> None:
         self.size, self.target, self.n_rows = size, target, 0
         self._random = np.random.default_rng(seed)
-        self._parts: dict[str, tuple[pd.DataFrame, Floats, Ints]] = {}
+        # Rows that may be in the sample, their keys and classes, by the names of the parts.
+        self._parts: dict[str, tuple[Any, Floats, Ints]] = {}
         self._bound = np.inf
-        # The number of each class, its smallest lots, and the largest of these.
+        # The number of each class, its smallest keys, and the largest of these.
         self._codes: dict[str, int] = {}
         self._least: list[Floats] = []
         self._worst = np.zeros(1)
 
     def offer(self, name: str, frame: "pd.DataFrame") -> None:
-        """Take from a part of the table, under a name for messages, what may be in the sample."""
-        lots = self._random.random(len(frame))
+        """Keep the rows of a part of the table that may be in the sample; messages use its name."""
+        keys = self._random.random(len(frame))
         classes = np.full(len(frame), -1)
         if self.target is not None:
             find_name(self.target, frame.columns, name)
-            classes = self._classes(frame[self.target], lots)
+            classes = self._count_classes(frame[self.target], keys)
         self.n_rows += len(frame)
-        self._keep(name, frame, lots, classes)
-        if sum(len(lots) for _, lots, _ in self._parts.values()) > 2 * self.size + self._n_needed:
-            self._throw_out()
+        self._keep(name, frame, keys, classes)
+        if sum(len(keys) for _, keys, _ in self._parts.values()) > 2 * self.size + self._n_needed:
+            self._shrink()
 
     def frames(self) -> "dict[str, pd.DataFrame]":
-        """The sample, in the order of the rows, by the names of the parts."""
+        """Return the sample in the order of the rows, by the names of the parts."""
         if min(self.n_rows, self._n_needed) > self.size:
             raise ValueError(
                 f"A sample of {self.size} rows is too small for the {len(self._codes)} classes of "
                 f"{self.target!r}; take {self._n_needed} rows or more."
             )
-        self._throw_out()
-        lots = np.concatenate([lots for _, lots, _ in self._parts.values()])
+        self._shrink()
+        keys = np.concatenate([keys for _, keys, _ in self._parts.values()])
         classes = np.concatenate([classes for _, _, classes in self._parts.values()])
-        others = np.sort(lots[~self._needed(lots, classes)])
-        left = self.size - (len(lots) - len(others))
+        others = np.sort(keys[~self._needed(keys, classes)])
+        left = self.size - (len(keys) - len(others))
         bound = others[left] if left < len(others) else np.inf
         found = {}
         for name, (frame, own, of_class) in self._parts.items():
@@ -303,35 +302,34 @@ class Sample:
     def _n_needed(self) -> int:
         return sum(map(len, self._least))
 
-    def _classes(self, column: "pd.Series[Any]", lots: Floats) -> Ints:
-        """The numbers of the classes of rows; their smallest lots are noted."""
+    def _count_classes(self, column: "pd.Series[Any]", keys: Floats) -> Ints:
+        """Return the numbers of the classes of rows, and store the smallest keys of each."""
         labels, codes = np.unique(column.astype(str).to_numpy(dtype=object), return_inverse=True)
         known = [self._codes.setdefault(label, len(self._codes)) for label in labels]
         if len(self._codes) > MOST_CLASSES:
             self.target, self._least, self._worst = None, [], np.zeros(1)
             self._codes = {}
             return np.full(len(column), -1)
-        self._least += [lots[:0]] * (len(self._codes) - len(self._least))
+        self._least += [keys[:0]] * (len(self._codes) - len(self._least))
         for place, code in enumerate(known):
-            own = np.concatenate([self._least[code], lots[codes == place]])
+            own = np.concatenate([self._least[code], keys[codes == place]])
             self._least[code] = np.sort(own)[:LEAST]
         # The last entry is for rows of no class.
         self._worst = np.array([*(least[-1] for least in self._least), -1.0])
         return np.asarray(known, dtype=np.int64)[codes]
 
-    def _needed(self, lots: Floats, classes: Ints) -> Flags:
-        return np.asarray(
-            (classes >= 0) & (lots <= self._worst[np.minimum(classes, len(self._worst) - 1)])
-        )
+    def _needed(self, keys: Floats, classes: Ints) -> Flags:
+        worst = self._worst[np.minimum(classes, len(self._worst) - 1)]
+        return np.asarray((classes >= 0) & (keys <= worst))
 
-    def _keep(self, name: str, frame: "pd.DataFrame", lots: Floats, classes: Ints) -> None:
-        """The smallest lots of all, and of each class."""
-        kept = np.flatnonzero((lots < self._bound) | self._needed(lots, classes))
-        self._parts[name] = (frame.iloc[kept].reset_index(drop=True), lots[kept], classes[kept])
+    def _keep(self, name: str, frame: "pd.DataFrame", keys: Floats, classes: Ints) -> None:
+        """Keep the smallest keys of all, and of each class."""
+        kept = np.flatnonzero((keys < self._bound) | self._needed(keys, classes))
+        self._parts[name] = (frame.iloc[kept].reset_index(drop=True), keys[kept], classes[kept])
 
-    def _throw_out(self) -> None:
-        lots = np.concatenate([lots for _, lots, _ in self._parts.values()])
-        if len(lots) > self.size:
-            self._bound = float(np.partition(lots, self.size)[self.size])
+    def _shrink(self) -> None:
+        keys = np.concatenate([keys for _, keys, _ in self._parts.values()])
+        if len(keys) > self.size:
+            self._bound = float(np.partition(keys, self.size)[self.size])
         for name, part in list(self._parts.items()):
             self._keep(name, *part)

@@ -1,124 +1,112 @@
-"""Separated values: separator, encoding and decimal mark are recognised, kinds are inferred."""
+"""Read separated values: separator, encoding, decimal mark and types of columns are inferred."""
 
 import codecs
 import csv
 import io
 import re
 import warnings
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from frri._util import import_pandas, quote_name
-from frri.readers.infer_types import (
-    MISSING,
-    clean_column,
-    infer_classes,
-    infer_column,
-    map_string_columns,
-)
+from frri.readers.infer_types import DEFAULTS, NA_VALUES, ReadOptions, infer_columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
 SEPARATORS = ",;\t|"
 
-# So many characters tell how a file is laid out.
+# Characters from which the layout of a file is inferred.
 SAMPLE = 10_000
 
-# What programs call the column that numbers or names the rows, where they call it anything.
+# Names of a first column that numbers or names the rows, as programs write them.
 _NO_NAME = {"", "Unnamed: 0"}
 _ROW_NAMES = _NO_NAME | {"rownames", "row.names", "row_names", "rowname"}
 
-# How a spreadsheet may announce its separator on a first line of its own.
-_ANNOUNCED = re.compile(r"\s*sep=(.)\n")
+# The line in which a spreadsheet program may state the separator.
+_STATED = re.compile(r"\s*sep=(.)\n")
 
 _NUMBER = re.compile(r"[-+]?[\d.,]*\d([eE][-+]?\d+)?%?")
-
 _CODE = re.compile(r"0\d+")
-
 _LONG_ROW = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
 
-def read_delimited(
-    content: bytes,
-    name: str,
-    texts: Mapping[str, Collection[str]] | None = None,
-    *,
-    missing: Collection[str] = (),
-    date_format: str | None = None,
-    classes: str | None = None,
-) -> "pd.DataFrame":
-    r"""A table from the bytes of a file of separated values.
-
-    Parameters
-    ----------
-    content : bytes
-    name : str
-        What to call the file in messages.
-    texts : mapping, optional
-        Columns that hold texts even if they look like numbers, and their known values: these are never
-        taken for missing.
-    missing : collection of str
-        Further marks of missing values.
-    date_format, classes : str, optional
-        See `frri.readers.read_table`.
+def read_delimited(content: bytes, name: str, options: ReadOptions = DEFAULTS) -> "pd.DataFrame":
+    r"""Read a table from the bytes of a file of separated values; messages call it by its name.
 
     Examples
     --------
     >>> read_delimited(b"a\tb\n1\tx\n", "example")
        a  b
     0  1  x
-    >>> read_delimited(b"code\n01\nNA\n", "example", texts={"code": ["01"]})
+    >>> read_delimited(b"code\n01\nNA\n", "example", ReadOptions({"code": ["01"]}))
       code
     0   01
     1  NaN
     """
-    known = texts or {}
     layout = find_layout(decode(content, name), name)
-    as_written = known if classes is None else {classes: (), **known}
-    frame = _parsed(layout, name, as_written, [*MISSING, *missing])
+    frame = _parse(layout, name, options)
     if frame.empty:
         raise ValueError(f"{name} has column names but no rows.")
     if frame.iloc[:, -1].isna().any():
         _check_lengths(layout, name)
     _warn_about_codes(frame, layout)
-    frame = _named(frame, layout.columns, name, set(known))
-    commas = layout.separator != ","
-
-    def changed(column: str, values: "pd.Series[Any]") -> "pd.Series[Any]":
-        if column in known:
-            return clean_column(values, known[column], missing)
-        if column == classes:
-            return infer_classes(values, decimal_commas=commas, missing=missing)
-        return infer_column(values, decimal_commas=commas, missing=missing, date_format=date_format)
-
-    return map_string_columns(frame, changed)
+    frame = _set_names(frame, layout.columns, name, set(options.strings))
+    return infer_columns(frame, options, decimal_commas=layout.separator != ",")
 
 
-def _warn_about_codes(frame: "pd.DataFrame", layout: "Layout") -> None:
-    """Postcodes and the like are written with digits and are no quantities; the first rows tell."""
-    rows = [
-        row
-        for row in _first_rows(layout.text, layout.separator)[1:]
-        if len(row) == len(layout.columns)
-    ]
-    for place, dtype in enumerate(frame.dtypes):
-        code = next((row[place] for row in rows if _CODE.fullmatch(row[place])), None)
-        if dtype.kind in "iu" and code is not None:
-            column = layout.columns[place]
-            warnings.warn(
-                f"Column {column!r} holds {code!r}, as codes are written; it is taken as a number "
-                f"(--nominal {quote_name(column)} takes it as a name).",
-                UserWarning,
-                stacklevel=3,
-            )
+def _warn(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=3)
 
 
-@dataclass
-class Layout:
-    """A text of separated values and what its first lines tell."""
+# ------------------------------------------------------------------ encoding
+
+# Control characters other than tabs, line breaks and the old end of file: texts have none.
+_CONTROL = re.compile("[\x00-\x08\x0e-\x19\x1b-\x1f]")
+
+
+def decode(content: bytes, name: str) -> str:
+    r"""Decode UTF-8, UTF-16 with its mark, or else Windows' Western European.
+
+    Lines end with a line feed, whatever they ended with in the file.
+
+    Examples
+    --------
+    >>> decode("größe".encode("cp1252"), "example"), decode("größe".encode("utf-16"), "example")
+    ('größe', 'größe')
+    >>> decode(b"\x00\x01", "example")
+    Traceback (most recent call last):
+        ...
+    ValueError: example is a binary file, not a table in text form.
+    """
+    text: str | None = None
+    try:
+        if is_utf16(content):
+            text = content.decode("utf-16")
+        elif b"\x00" not in content:
+            text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        if not is_utf16(content):
+            # Five of the 256 bytes have no meaning there: they become the replacement character.
+            text = content.decode("cp1252", errors="replace")
+    if text is None or _CONTROL.search(text):
+        raise ValueError(f"{name} is a binary file, not a table in text form.")
+    if not text.strip("\ufeff\x1a \t\v\f\r\n"):
+        raise ValueError(f"{name} is empty.")
+    # One line end: pandas' parser fails where a carriage return is followed by a space.
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def is_utf16(content: bytes) -> bool:
+    """Return whether a file begins with a mark of UTF-16."""
+    return content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+
+
+# ------------------------------------------------------------------ layout
+
+
+class Layout(NamedTuple):
+    """A text of separated values from its header on, its separator and its column names."""
 
     text: str
     separator: str
@@ -126,26 +114,26 @@ class Layout:
 
 
 def find_layout(text: str, name: str) -> Layout:
-    """The column names, by the separator that gives the most of them."""
-    announced = _ANNOUNCED.match(text)
-    if announced:
-        text = text[announced.end() :]
+    """Return the layout by the separator that gives the most column names."""
+    stated = _STATED.match(text)
+    if stated:
+        text = text[stated.end() :]
     text = text.lstrip("\ufeff\n").rstrip("\x1a")
     text = _without_title(_without_comments(text), name)
-    candidates = announced[1] if announced else SEPARATORS
-    rows = {separator: _first_row(text, separator, name) for separator in candidates}
-    separator = max(candidates, key=lambda s: len(rows[s]))
-    if len(rows[separator]) == 1 and _spaced(text):
+    candidates = stated[1] if stated else SEPARATORS
+    headers = {separator: _header(text, separator, name) for separator in candidates}
+    separator = max(candidates, key=lambda s: len(headers[s]))
+    if len(headers[separator]) == 1 and _is_spaced(text):
         separator = " "
-        rows[" "] = _first_row(text.lstrip(" "), " ", name)
-    columns = [column.strip() for column in rows[separator]]
-    if _names_rows(_first_rows(text, separator), len(columns)):
+        headers[" "] = _header(text.lstrip(" "), " ", name)
+    columns = [column.strip() for column in headers[separator]]
+    if _has_row_names(_first_rows(text, separator), len(columns)):
         columns.insert(0, "")
     return Layout(text, separator, _distinct(columns, name))
 
 
 def _without_comments(text: str) -> str:
-    """Without the lines above the header that begin with # and have not as many values as the next."""
+    """Drop lines above the header that begin with # and have not as many values as the next one."""
     while text.startswith("#"):
         comment, _, rest = text.partition("\n")
         following = next((line for line in rest.split("\n") if line and line[0] != "#"), "")
@@ -157,7 +145,7 @@ def _without_comments(text: str) -> str:
 
 
 def _without_title(text: str, name: str) -> str:
-    """Without lines of one value above a table of several columns, with a note."""
+    """Drop lines of one value above a table of several columns, with a note."""
     for separator in SEPARATORS:
         rows = _first_rows(text, separator)
         filled = [sum(map(bool, row)) for row in rows]
@@ -168,23 +156,18 @@ def _without_title(text: str, name: str) -> str:
             continue
         *above, line = text.split("\n", start + 1)[: start + 1]
         title = "\n".join(above)
-        parted = any(above[0].count(s) == line.count(s) > 0 for s in SEPARATORS if s != separator)
-        if (
-            {len(row) for row in below} == {len(header)}
-            and not parted
-            and title.count('"') % 2 == 0
-        ):
-            warnings.warn(
-                f"{name}: the table begins in line {start + 1}; what is written above is left out.",
-                UserWarning,
-                stacklevel=2,
+        split = any(above[0].count(s) == line.count(s) > 0 for s in SEPARATORS if s != separator)
+        equal = {len(row) for row in below} == {len(header)}
+        if equal and not split and title.count('"') % 2 == 0:
+            _warn(
+                f"{name}: the table begins in line {start + 1}; what is written above is left out."
             )
             return text[len(title) + 1 :]
     return text
 
 
 def _first_rows(text: str, separator: str) -> list[list[str]]:
-    """The values of the first lines."""
+    """Return the values of the first lines."""
     lines = text[:SAMPLE].split("\n")
     if len(text) > SAMPLE:
         lines.pop()  # it is cut off
@@ -196,8 +179,8 @@ def _first_rows(text: str, separator: str) -> list[list[str]]:
         return []
 
 
-def _names_rows(rows: list[list[str]], n_columns: int) -> bool:
-    """Whether a header lacks one name, that of the first column, in which R names or counts the rows."""
+def _has_row_names(rows: list[list[str]], n_columns: int) -> bool:
+    """Return whether a header lacks the name of the first column, where R names or counts rows."""
     _, *below = [row for row in rows if row] or [[]]
     if {len(row) for row in below} != {n_columns + 1} or not any(row[-1] for row in below):
         return False
@@ -206,23 +189,22 @@ def _names_rows(rows: list[list[str]], n_columns: int) -> bool:
     return counted or not all(map(_NUMBER.fullmatch, first))
 
 
-def _first_row(text: str, separator: str, name: str) -> list[str]:
-    lines = io.StringIO(text)
+def _header(text: str, separator: str, name: str) -> list[str]:
     try:
-        return next(csv.reader(lines, delimiter=separator, skipinitialspace=True))
+        return next(csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True))
     except (csv.Error, StopIteration):
         raise ValueError(f"{name} does not begin with a line of column names.") from None
 
 
-def _spaced(text: str) -> bool:
-    """Whether the first lines are all parted by spaces into equally many values, two or more."""
+def _is_spaced(text: str) -> bool:
+    """Return whether spaces separate the first lines into equally many values, two or more."""
     rows = [row for row in _first_rows(text, " ")[:20] if row]
     counts = {len(row) for row in rows[1:] or rows}
     return len(counts) == 1 and len(rows[0]) > 1 and len(rows[0]) - counts.pop() in {0, -1}
 
 
 def _distinct(columns: list[str], name: str) -> list[str]:
-    """Column names of which repeated ones have got a number, as pandas does it."""
+    """Append numbers to repeated column names, as pandas does."""
     found: list[str] = []
     for column in columns:
         new, count = column, 0
@@ -230,22 +212,31 @@ def _distinct(columns: list[str], name: str) -> list[str]:
             count += 1
             new = f"{column}.{count}"
         if count:
-            warnings.warn(
-                f"{name} has more than one column {column!r}; a later one is called {new!r}.",
-                UserWarning,
-                stacklevel=2,
-            )
+            _warn(f"{name} has more than one column {column!r}; a later one is called {new!r}.")
         found.append(new)
     return found
 
 
-def _parsed(
-    layout: Layout, name: str, texts: Mapping[str, Collection[str]], marks: list[str]
-) -> "pd.DataFrame":
+# ------------------------------------------------------------------ cells
+
+
+def _parse(layout: Layout, name: str, options: ReadOptions) -> "pd.DataFrame":
+    """Parse the cells; columns are called by their positions."""
     pd = import_pandas()
-    # Positions for names: blank ones are dealt with later.
+    strings = options.strings
+    marks = [*NA_VALUES, *options.na_values]
     places = {column: place for place, column in enumerate(layout.columns)}
-    kept = {place: texts[column] for column, place in places.items() if column in texts}
+    kept = {
+        place: strings.get(column, ())
+        for column, place in places.items()
+        if column in strings or column == options.classes
+    }
+    na_values: Any = marks
+    if any(mark in known for known in kept.values() for mark in marks):
+        na_values = {
+            place: [mark for mark in marks if mark not in kept.get(place, ())]
+            for place in range(len(layout.columns))
+        }
     try:
         frame = pd.read_csv(
             io.StringIO(layout.text),
@@ -254,10 +245,10 @@ def _parsed(
             names=range(len(layout.columns)),
             dtype=dict.fromkeys(kept, str),
             skipinitialspace=True,
-            na_values=_missing(len(layout.columns), kept, marks),
+            na_values=na_values,
             keep_default_na=False,
             low_memory=False,
-            # To the last bit: a database that reads the same file must find the same thresholds in it.
+            # To the last bit: a database that reads the same file must find the same thresholds.
             float_precision="round_trip",
         )
     except (ValueError, OverflowError) as error:  # pandas' own errors are ValueErrors
@@ -269,70 +260,25 @@ def _parsed(
     return frame
 
 
-def _missing(
-    n_columns: int, texts: Mapping[int, Collection[str]], marks: list[str]
-) -> list[str] | dict[int, list[str]]:
-    """The marks of missing values, for each column where one of them is a known value of one."""
-    if not any(mark in known for known in texts.values() for mark in marks):
-        return marks
-    return {
-        place: [mark for mark in marks if mark not in texts.get(place, ())]
-        for place in range(n_columns)
-    }
-
-
-def _reason(complaint: str) -> str:
-    """What the parser says, in the words of people."""
-    long_row = _LONG_ROW.search(complaint)
+def _reason(error: str) -> str:
+    """Return the error of the parser in plain words."""
+    long_row = _LONG_ROW.search(error)
     if long_row:
         wanted, line, found = long_row.groups()
         return f"line {line} has {found} values, the header {wanted} names"
-    if "EOF inside string" in complaint:
+    if "EOF inside string" in error:
         return "a quotation mark is opened and never closed"
-    return complaint.strip().rstrip(".")
-
-
-def _named(
-    frame: "pd.DataFrame", columns: list[str], name: str, wanted: Collection[str]
-) -> "pd.DataFrame":
-    """The columns that have a name, or values; the index that pandas and R write only if it is wanted."""
-    unnamed = [place for place, column in enumerate(columns) if not column]
-    # Separators at the ends of lines make columns with neither name nor values.
-    empty = [place for place in unnamed if frame.iloc[:, place].isna().all()]
-    for place, column in enumerate(columns):
-        if column not in _ROW_NAMES or not (place in empty or _is_index(frame.iloc[:, place])):
-            break
-        if place not in empty and column not in wanted:
-            empty.append(place)
-            called = f"is called {column!r}" if column not in _NO_NAME else "has no name"
-            warnings.warn(
-                f"{name}: the first column {called} and numbers or names the rows; it is left out.",
-                UserWarning,
-                stacklevel=2,
-            )
-    for place in unnamed:
-        if place not in empty:
-            raise ValueError(f"{name}: column {place + 1} has no name; give every column one.")
-    kept = [place for place in range(len(columns)) if place not in empty]
-    if not kept:
-        raise ValueError(f"{name} does not begin with a line of column names.")
-    frame = frame.iloc[:, kept] if empty else frame
-    frame.columns = [columns[place] for place in kept]
-    return frame
-
-
-def _is_index(values: "pd.Series[Any]") -> bool:
-    return bool(values.notna().all()) and (values.dtype.kind == "i" or values.is_unique)
+    return error.strip().rstrip(".")
 
 
 def _check_lengths(layout: Layout, name: str) -> None:
-    """Complain about rows that end early, which the parser fills up with missing values."""
+    """Raise a ValueError for a row that ends early, which the parser fills with missing values."""
+    rows: Iterator[tuple[int, list[str]]]
     if layout.separator == " ":
         rows = ((i, line.split()) for i, line in enumerate(layout.text.splitlines(), start=1))
     else:
-        reader = csv.reader(
-            io.StringIO(layout.text), delimiter=layout.separator, skipinitialspace=True
-        )
+        lines = io.StringIO(layout.text)
+        reader = csv.reader(lines, delimiter=layout.separator, skipinitialspace=True)
         rows = ((reader.line_num, row) for row in reader)
     try:
         next(rows)  # the header, which R makes one name short
@@ -346,48 +292,44 @@ def _check_lengths(layout: Layout, name: str) -> None:
         raise ValueError(f"{name}: {error}.") from None
 
 
-# What texts do not contain: control characters other than tabs, line breaks and the old end of file.
-_CONTROL = re.compile("[\x00-\x08\x0e-\x19\x1b-\x1f]")
+def _warn_about_codes(frame: "pd.DataFrame", layout: Layout) -> None:
+    """Warn of postcodes and the like in the first rows, which are no quantities."""
+    n_columns = len(layout.columns)
+    rows = _first_rows(layout.text, layout.separator)[1:]
+    for place, (column, dtype) in enumerate(zip(layout.columns, frame.dtypes, strict=True)):
+        cells = (row[place] for row in rows if len(row) == n_columns)
+        code = next(filter(_CODE.fullmatch, cells), None)
+        if dtype.kind in "iu" and code is not None:
+            _warn(
+                f"Column {column!r} holds {code!r}, as codes are written; it is taken as a number "
+                f"(--nominal {quote_name(column)} takes it as a name)."
+            )
 
 
-def decode(content: bytes, name: str) -> str:
-    r"""The text of a file in UTF-8, in UTF-16 with its mark, or else in Windows' Western European.
-
-    Lines end with a line feed, whatever they ended with in the file.
-
-    Examples
-    --------
-    >>> decode("größe".encode("cp1252"), "example"), decode("größe".encode("utf-16"), "example")
-    ('größe', 'größe')
-    >>> decode(b"\x00\x01", "example")
-    Traceback (most recent call last):
-        ...
-    ValueError: example is a binary file, not a table in text form.
-    """
-    text = _text(content)
-    if text is None or _CONTROL.search(text):
-        raise ValueError(f"{name} is a binary file, not a table in text form.")
-    if not text.strip("\ufeff\x1a \t\v\f\r\n"):
-        raise ValueError(f"{name} is empty.")
-    # One line end: pandas' parser goes astray where a carriage return is followed by a space.
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
-
-
-def is_wide(content: bytes) -> bool:
-    """Whether a file says that it is in UTF-16, with two bytes or more for each character."""
-    return content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-
-
-def _text(content: bytes) -> str | None:
-    if is_wide(content):
-        try:
-            return content.decode("utf-16")
-        except UnicodeDecodeError:
-            return None
-    if b"\x00" in content:
-        return None
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        # Five of the 256 bytes mean nothing there: they become the replacement character.
-        return content.decode("cp1252", errors="replace")
+def _set_names(
+    frame: "pd.DataFrame", columns: list[str], name: str, wanted: Collection[str]
+) -> "pd.DataFrame":
+    """Name the columns; drop those without name and values, and an index that nobody wants."""
+    unnamed = [place for place, column in enumerate(columns) if not column]
+    # Separators at the ends of lines make columns with neither name nor values.
+    empty = [place for place in unnamed if frame.iloc[:, place].isna().all()]
+    for place, column in enumerate(columns):
+        values = frame.iloc[:, place]
+        index = values.notna().all() and (values.dtype.kind == "i" or values.is_unique)
+        if column not in _ROW_NAMES or not (place in empty or index):
+            break
+        if place not in empty and column not in wanted:
+            empty.append(place)
+            called = f"is called {column!r}" if column not in _NO_NAME else "has no name"
+            _warn(
+                f"{name}: the first column {called} and numbers or names the rows; it is left out."
+            )
+    for place in unnamed:
+        if place not in empty:
+            raise ValueError(f"{name}: column {place + 1} has no name; give every column one.")
+    kept = [place for place in range(len(columns)) if place not in empty]
+    if not kept:
+        raise ValueError(f"{name} does not begin with a line of column names.")
+    frame = frame.iloc[:, kept] if empty else frame
+    frame.columns = [columns[place] for place in kept]
+    return frame

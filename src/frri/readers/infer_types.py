@@ -1,10 +1,11 @@
-"""Columns of texts: missing values, and the dates and decimal commas that stand behind some."""
+"""Infer the types of columns of strings: missing values, dates, numbers and quantities."""
 
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from time import strftime, strptime
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from frri._util import import_pandas, quote_name
 from frri.table.targets import MOST_NUMBERED_CLASSES
@@ -12,8 +13,7 @@ from frri.table.targets import MOST_NUMBERED_CLASSES
 if TYPE_CHECKING:
     import pandas as pd
 
-
-MISSING = [
+NA_VALUES = [
     *("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>"),
     *("NaN", "nan", "NaT", "None", "null", "NULL", "<null>"),
 ]
@@ -22,37 +22,72 @@ _TIME = r"[ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?"
 _ISO_DATE = re.compile(rf"\d{{4}}-\d{{2}}-\d{{2}}({_TIME}(Z|[+-]\d{{2}}:?\d{{2}})?)?")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d*,?\d+([eE][-+]?\d+)?")
 _NUMBER_LIKE = re.compile(r"^\W*([A-Z]{3}\s*)?(\d|inf)", re.IGNORECASE)
-_TRUTH = {"true": "True", "false": "False"}
+_BOOLEANS = {"true": "True", "false": "False"}
 
 
-def map_string_columns(
-    frame: "pd.DataFrame", change: "Callable[[str, pd.Series[Any]], pd.Series[Any]]"
+class ReadOptions(NamedTuple):
+    """How cells of a file are read.
+
+    Attributes
+    ----------
+    strings : mapping
+        Columns that hold strings even if they look like numbers or dates, and their known values,
+        which are never taken for missing.
+    na_values : collection of str
+        Further marks of missing values.
+    date_format : str, optional
+        Format of dates, such as ``%m/%d/%Y``, in columns that it fits.
+    classes : str, optional
+        A column whose different strings stay different: ``1`` and ``01`` are no numbers there.
+    """
+
+    strings: Mapping[str, Collection[str]] = MappingProxyType({})
+    na_values: Collection[str] = ()
+    date_format: str | None = None
+    classes: str | None = None
+
+
+DEFAULTS = ReadOptions()
+
+
+def infer_columns(
+    frame: "pd.DataFrame",
+    options: ReadOptions,
+    *,
+    decimal_commas: bool = False,
+    inferred: Collection[str] | None = None,
 ) -> "pd.DataFrame":
-    """A table whose columns of texts went through a function of name and values.
+    """Infer the types of the columns of strings, by default of all but those declared as strings.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> map_string_columns(pd.DataFrame({"a": [1], "b": ["x "]}), lambda _, values: values.str.strip())
-       a  b
-    0  1  x
+    >>> table = pd.DataFrame({"a": [1], "b": ["x "], "c": ["3"], "d": ["3"]})
+    >>> infer_columns(table, ReadOptions({"d": ()})).dtypes.map(str).tolist()
+    ['int64', 'object', 'int64', 'object']
     """
+
+    def infer(name: str, values: "pd.Series[Any]") -> "pd.Series[Any]":
+        if values.dtype.kind != "O":
+            return values
+        if name in options.strings:
+            return clean_column(values, options.strings[name], options.na_values)
+        if inferred is not None and name not in inferred:
+            return clean_column(values, (), options.na_values)
+        if name == options.classes and all(isinstance(value, str) for value in values.dropna()):
+            return infer_classes(values, options, decimal_commas=decimal_commas)
+        return infer_column(values, options, decimal_commas=decimal_commas)
+
     if all(dtype.kind != "O" for dtype in frame.dtypes):
         return frame
-    pd = import_pandas()
-    # One new table: putting thousands of columns into an old one takes far longer.
-    return pd.DataFrame(
-        {
-            name: change(name, values) if values.dtype.kind == "O" else values
-            for name, values in frame.items()
-        }
-    )
+    # One new table: assigning thousands of columns to an old one takes far longer.
+    return import_pandas().DataFrame({name: infer(name, values) for name, values in frame.items()})
 
 
 def clean_column(
-    column: "pd.Series[Any]", known: Collection[str], missing: Collection[str] = ()
+    column: "pd.Series[Any]", known: Collection[str], na_values: Collection[str] = ()
 ) -> "pd.Series[Any]":
-    """The texts of a column, each through `clean_text`.
+    """Apply `clean_text` to the strings of a column.
 
     Examples
     --------
@@ -61,7 +96,7 @@ def clean_column(
     ['red', None, 'NA']
     """
     changes = {
-        value: clean_text(value, known, missing)
+        value: clean_text(value, known, na_values)
         for value in column.unique()
         if isinstance(value, str)
     }
@@ -70,51 +105,54 @@ def clean_column(
     return column.map(lambda value: changes.get(value, value)).astype(object)
 
 
-def clean_text(text: str, known: Collection[str] = (), missing: Collection[str] = ()) -> str | None:
-    """A text without spaces around it, None for a mark of a missing value; known values stay.
+def clean_text(
+    text: str, known: Collection[str] = (), na_values: Collection[str] = ()
+) -> str | None:
+    """Strip a string, or return None for a mark of a missing value; known values stay.
 
-    Where truth values are known, they are recognised in any spelling.
+    Where booleans are known, they are recognized in any spelling.
 
     Examples
     --------
-    >>> clean_text(" red "), clean_text("NA"), clean_text("NA", ["NA"]), clean_text("true", ["True"])
-    ('red', None, 'NA', 'True')
+    >>> clean_text(" red "), clean_text("NA"), clean_text("NA", ["NA"])
+    ('red', None, 'NA')
+    >>> clean_text("true", ["True"])
+    'True'
     """
-    if text in known:
-        return text
     bare = text.strip()
-    if bare in known:
-        return bare
-    if bare in MISSING or bare in missing:
+    if text in known or bare in known:
+        return text if text in known else bare
+    if bare in NA_VALUES or bare in na_values:
         return None
-    truth = bool(known) and set(known) <= set(_TRUTH.values())
-    return _TRUTH.get(bare.lower(), bare) if truth else bare
+    boolean = bool(known) and set(known) <= set(_BOOLEANS.values())
+    return _BOOLEANS.get(bare.lower(), bare) if boolean else bare
 
 
 def infer_classes(
-    column: "pd.Series[Any]", *, decimal_commas: bool = False, missing: Collection[str] = ()
+    column: "pd.Series[Any]", options: ReadOptions, *, decimal_commas: bool = False
 ) -> "pd.Series[Any]":
-    """A column of classes as `infer_column`, but as texts where numbers would not tell them apart.
+    """Infer the type of a column of classes; strings stay where numbers would merge some of them.
 
-    A few percentages or amounts of money are names of classes too; many are a number to predict.
+    A few percentages or amounts of money are names of classes, too; many are a target of a
+    regression.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> infer_classes(pd.Series(["1", "01"])).tolist(), infer_classes(pd.Series(["1", "2.0"])).tolist()
-    (['1', '01'], [1.0, 2.0])
-    >>> infer_classes(pd.Series(["10%", "20%"])).tolist(), infer_classes(pd.Series(["true"])).tolist()
-    (['10%', '20%'], [True])
+    >>> [infer_classes(pd.Series(y), ReadOptions()).tolist() for y in (["1", "01"], ["1", "2.0"])]
+    [['1', '01'], [1.0, 2.0]]
+    >>> [infer_classes(pd.Series(y), ReadOptions()).tolist() for y in (["10%", "20%"], ["true"])]
+    [['10%', '20%'], [True]]
     """
-    written = clean_column(column, (), missing)
+    written = clean_column(column, (), options.na_values)
     texts = [text for text in written.unique() if isinstance(text, str)]
-    if texts and all(text.lower() in _TRUTH for text in texts):
-        truth = {text: text.lower() == "true" for text in texts}
-        values = written.map(truth)
+    if texts and all(text.lower() in _BOOLEANS for text in texts):
+        values = written.map({text: text.lower() == "true" for text in texts})
         return values if values.isna().any() else values.astype(bool)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        values = infer_column(column, decimal_commas=decimal_commas, missing=missing)
+        numbers_only = options._replace(date_format=None)
+        values = infer_column(column, numbers_only, decimal_commas=decimal_commas)
     if values.dtype.kind in "iuf":
         plain = {re.sub(r"^\+|\.0*$", "", text) for text in texts}
         few = len(texts) <= MOST_NUMBERED_CLASSES
@@ -126,81 +164,75 @@ def infer_classes(
 
 
 def infer_column(
-    column: "pd.Series[Any]",
-    *,
-    decimal_commas: bool = False,
-    missing: Collection[str] = (),
-    date_format: str | None = None,
+    column: "pd.Series[Any]", options: ReadOptions, *, decimal_commas: bool = False
 ) -> "pd.Series[Any]":
-    """A column of ISO dates as dates, one of numbers as numbers, any other as cleaned texts.
+    """Convert a column of dates to dates, one of numbers to numbers; strip any other strings.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> infer_column(pd.Series(["2023-01-31", None])).dtype
+    >>> infer_column(pd.Series(["2023-01-31", None]), ReadOptions()).dtype
     dtype('<M8[ns]')
-    >>> infer_column(pd.Series(["1,5", "2"]), decimal_commas=True).tolist()
+    >>> infer_column(pd.Series(["1,5", "2"]), ReadOptions(), decimal_commas=True).tolist()
     [1.5, 2.0]
     """
-    pd = import_pandas()
-    column = clean_column(column, (), missing)
+    column = clean_column(column, (), options.na_values)
     known = column.dropna()
-    if known.empty:
-        return column.astype(float)
-    if not all(isinstance(value, str) for value in known):
-        return column
-    iso = all(_ISO_DATE.fullmatch(value) for value in known)
-    formats = [] if iso else find_date_formats(known, date_format)
-    if len(formats) > 1:
-        warnings.warn(
-            f"Column {column.name!r} holds dates such as {known.iloc[0]!r}, of which day and month cannot "
-            f"be told apart: they stay texts; type --date-format {' or '.join(map(quote_name, formats))}.",
-            UserWarning,
-            stacklevel=2,
+    if known.empty or not all(isinstance(value, str) for value in known):
+        return column.astype(float) if known.empty else column
+    if all(_ISO_DATE.fullmatch(value) for value in known):
+        return _parse_iso_dates(column)
+    formats = find_date_formats(known, options.date_format)
+    if len(formats) == 1:
+        return import_pandas().to_datetime(column, format=formats[0])
+    if formats:
+        _warn(
+            f"Column {column.name!r} holds dates such as {known.iloc[0]!r}, of which day and month "
+            "cannot be told apart: they stay texts; type --date-format "
+            f"{' or '.join(map(quote_name, formats))}."
         )
-    if iso or len(formats) == 1:
-        return _dates(column, pd) if iso else pd.to_datetime(column, format=formats[0])
     if decimal_commas and all(_DECIMAL_COMMA.fullmatch(value) for value in known):
         column = column.str.replace(",", ".")
     elif not _NUMBER_LIKE.search(known.iloc[0]):
         return column
+    return _to_numbers(column, known, decimal_commas=decimal_commas)
+
+
+def _to_numbers(
+    column: "pd.Series[Any]", known: "pd.Series[Any]", *, decimal_commas: bool
+) -> "pd.Series[Any]":
+    """Convert numbers, percentages and the like; any other strings stay."""
     numbers = parse_numbers(column)
     if numbers.isna().sum() == column.isna().sum():
         return numbers
-    return _dressed(column, known, decimal_commas=decimal_commas)
-
-
-def _dressed(
-    column: "pd.Series[Any]", known: "pd.Series[Any]", *, decimal_commas: bool
-) -> "pd.Series[Any]":
-    """Percentages and the like as numbers, with a note; any other texts as they are."""
     found = parse_quantities(known.unique(), decimal_commas=decimal_commas)
     if found is None:
         return column
     what, values = found
     example = known.iloc[0]
-    warnings.warn(
-        f"Column {column.name!r} holds {what}: {example!r} is read as {values[example]:g}.",
-        UserWarning,
-        stacklevel=2,
-    )
+    _warn(f"Column {column.name!r} holds {what}: {example!r} is read as {values[example]:g}.")
     return column.map(values).astype(float)
 
 
-def replace_na_values(frame: "pd.DataFrame", missing: Collection[str]) -> "pd.DataFrame":
-    """A table without the values, numbers or texts, that are marks of missing ones.
+def _warn(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=3)
+
+
+def replace_na_values(frame: "pd.DataFrame", na_values: Collection[str]) -> "pd.DataFrame":
+    """Replace the numbers and strings that are marks of missing values.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> replace_na_values(pd.DataFrame({"a": [1, -999], "b": ["x", "unknown"]}), ["-999", "unknown"])
+    >>> table = pd.DataFrame({"a": [1, -999], "b": ["x", "unknown"]})
+    >>> replace_na_values(table, ["-999", "unknown"])
          a     b
     0  1.0     x
     1  NaN  None
     """
-    if not missing:
+    if not na_values:
         return frame
-    marks = import_pandas().Series(list(missing), dtype=object)
+    marks = import_pandas().Series(list(na_values), dtype=object)
     numbers = parse_numbers(marks).dropna()
     return frame.assign(
         **{
@@ -213,8 +245,11 @@ def replace_na_values(frame: "pd.DataFrame", missing: Collection[str]) -> "pd.Da
     )
 
 
+# ------------------------------------------------------------------ numbers
+
+
 def parse_numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Texts as numbers, to the last bit; NaN for what is none.
+    """Convert strings to numbers, to the last bit; NaN for other strings.
 
     Examples
     --------
@@ -230,18 +265,8 @@ def parse_numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
     return numbers
 
 
-def _dates(column: "pd.Series[Any]", pd: Any) -> "pd.Series[Any]":
-    """Moments in a time zone become those of Greenwich; days that do not exist stay texts."""
-    zoned = bool(column.dropna().str.contains(r"(?:Z|:\d{2}[+-][\d:]+)$").any())
-    try:
-        moments = pd.to_datetime(column, format="ISO8601", utc=zoned)
-    except ValueError:
-        return column
-    return moments.dt.tz_localize(None) if zoned else moments
-
-
 _UNIT = r"%|[$€£¥₹]|USD|EUR|GBP|CHF|JPY|INR"
-_DRESSED = re.compile(
+_AMOUNT = re.compile(
     rf"(?P<sign>[-+]?)\s*(?P<before>{_UNIT})?\s*(?P<digits>[-+]?[\d.,'\u00a0]*\d)\s*(?P<after>{_UNIT})?"
 )
 _COMMA_THOUSANDS = re.compile(r"[-+]?(\d{1,3}(,\d{3})+|\d*)(\.\d+)?")
@@ -254,14 +279,14 @@ _TIME_OF_DAY = re.compile(
 def parse_quantities(
     texts: Iterable[str], *, decimal_commas: bool = False
 ) -> tuple[str, dict[str, float]] | None:
-    """What texts are that are all percentages, money, numbers with thousands or times of day.
+    """Parse strings that are all percentages, money, numbers with thousands or times of day.
 
     Parameters
     ----------
     texts : iterable of str
-        The different values of a column.
+        Distinct values of a column.
     decimal_commas : bool
-        Whether a comma is rather a decimal mark than one of thousands, where it may be both.
+        Whether a comma that may be both is a decimal mark rather than a mark of thousands.
 
     Returns
     -------
@@ -281,10 +306,10 @@ def parse_quantities(
     >>> parse_quantities(["1,5", "2"])
     """
     values = list(texts)
-    return _times(values) or _amounts(values, decimal_commas=decimal_commas)
+    return _parse_times(values) or _parse_amounts(values, decimal_commas=decimal_commas)
 
 
-def _times(values: list[str]) -> tuple[str, dict[str, float]] | None:
+def _parse_times(values: list[str]) -> tuple[str, dict[str, float]] | None:
     hours = {}
     for value in values:
         found = _TIME_OF_DAY.fullmatch(value)
@@ -297,76 +322,71 @@ def _times(values: list[str]) -> tuple[str, dict[str, float]] | None:
     return "times of day, as hours", hours
 
 
-def _amounts(values: list[str], *, decimal_commas: bool) -> tuple[str, dict[str, float]] | None:
+def _parse_amounts(
+    values: list[str], *, decimal_commas: bool
+) -> tuple[str, dict[str, float]] | None:
     digits, units = {}, set()
     for value in values:
-        found = _DRESSED.fullmatch(value)
+        found = _AMOUNT.fullmatch(value)
         if found is None or (found["before"] and found["after"]):
             return None
         digits[value] = found["sign"] + found["digits"]
         units.add(found["before"] or found["after"] or "")
-    # Money without its sign is still money; a number without a percent sign may be a share.
-    if "%" in units:
-        if len(units) > 1:
-            return None
-        what = "percentages"
-    elif units - {""}:
-        if len(units - {""}) > 1:
-            return None
-        what = "money"
-    else:
-        what = "numbers with marks of thousands"
+    # Money without its sign is still money; a number without a percent sign may be a fraction.
+    if len(units - {""}) > 1 or units == {"%", ""}:
+        return None
+    unit = max(units, default="")
+    what = {"%": "percentages", "": "numbers with marks of thousands"}.get(unit, "money")
     styles = [(_COMMA_THOUSANDS, ",", "."), (_COMMA_DECIMALS, ".'\u00a0", ",")]
     for style, thousands, point in reversed(styles) if decimal_commas else styles:
         if all(style.fullmatch(text) for text in digits.values()):
             drop = str.maketrans(dict.fromkeys(thousands, "") | {point: "."})
             numbers = {value: text.translate(drop) for value, text in digits.items()}
-            if what.startswith("numbers") and all(
-                len(numbers[value]) == len(text) for value, text in digits.items()
-            ):
+            if not unit and all(len(numbers[v]) == len(text) for v, text in digits.items()):
                 return None  # nothing but decimal marks
             return what, {value: float(text) for value, text in numbers.items()}
     return None
 
 
-_FORMATS = ("%d.%m.%Y", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
-_TIMES = ("", " %H:%M", " %H:%M:%S")
+# ------------------------------------------------------------------ dates
+
+_DATES = ("%d.%m.%Y", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
+_DATE_FORMATS = [date + time for date in _DATES for time in ("", " %H:%M", " %H:%M:%S")]
 _DATE_LIKE = re.compile(
     r"(\d{1,2}([./-])\d{1,2}\2\d{4}|\d{4}/\d{1,2}/\d{1,2})( \d{1,2}:\d{2}(:\d{2})?)?"
 )
 
 
 def find_date_formats(texts: "pd.Series[Any]", asked: str | None = None) -> list[str]:
-    """The formats that fit all values: none if they are no dates, several if it cannot be told.
+    """Return the formats that fit all values: several if day and month cannot be told apart.
 
     The one that is asked for comes before all others.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> find_date_formats(pd.Series(["31.12.2024", "1.2.2025"])), find_date_formats(pd.Series(["12/31/2024"]))
-    (['%d.%m.%Y'], ['%m/%d/%Y'])
+    >>> find_date_formats(pd.Series(["31.12.2024", "1.2.2025"]))
+    ['%d.%m.%Y']
     >>> find_date_formats(pd.Series(["03/04/2024"]))
     ['%d/%m/%Y', '%m/%d/%Y']
     >>> find_date_formats(pd.Series(["03/04/2024"]), "%m/%d/%Y")
     ['%m/%d/%Y']
     """
-    pd = import_pandas()
     values = texts.drop_duplicates()
-    if asked and pd.to_datetime(values, format=asked, errors="coerce").notna().all():
+
+    def fits(candidate: str) -> bool:
+        parsed = import_pandas().to_datetime(values, format=candidate, errors="coerce")
+        return bool(parsed.notna().all())
+
+    if asked and fits(asked):
         return [asked]
-    if not len(values) or not all(_DATE_LIKE.fullmatch(value) for value in values):
+    if not all(_DATE_LIKE.fullmatch(value) for value in values):
         return []
-    candidates = [date + time for date in _FORMATS for time in _TIMES]
-    return [
-        candidate
-        for candidate in candidates
-        if pd.to_datetime(values, format=candidate, errors="coerce").notna().all()
-    ]
+    return [candidate for candidate in _DATE_FORMATS if fits(candidate)]
 
 
 def check_date_format(date_format: str) -> None:
-    """Complain about a format that no date can have.
+    """Raise a ValueError for a format that no date can have.
 
     Examples
     --------
@@ -374,7 +394,7 @@ def check_date_format(date_format: str) -> None:
     >>> check_date_format("dd.mm.yyyy")
     Traceback (most recent call last):
         ...
-    ValueError: --date-format is written like %d.%m.%Y, with %d, %m and %Y for day, month and year; got ...
+    ValueError: --date-format is written like %d.%m.%Y, with %d, %m and %Y for day, month and ...
     """
     try:
         parts = set(re.findall(r"%[a-zA-Z]", date_format))
@@ -386,3 +406,13 @@ def check_date_format(date_format: str) -> None:
             "--date-format is written like %d.%m.%Y, with %d, %m and %Y for day, month and year; "
             f"got {date_format!r}."
         )
+
+
+def _parse_iso_dates(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Parse ISO dates; times in a time zone become UTC, days that do not exist stay strings."""
+    zoned = bool(column.dropna().str.contains(r"(?:Z|:\d{2}[+-][\d:]+)$").any())
+    try:
+        moments = import_pandas().to_datetime(column, format="ISO8601", utc=zoned)
+    except ValueError:
+        return column
+    return moments.dt.tz_localize(None) if zoned else moments

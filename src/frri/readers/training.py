@@ -1,10 +1,11 @@
-"""Tables to learn from: classes and weights apart, all other columns of the kinds they are declared."""
+"""Read tables to learn from: features of the declared types, the target and the sample weights."""
 
 import re
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from frri._util import find_name, import_pandas, join_names, quote_name
 from frri.readers.batches import Sample, read_batches
@@ -20,33 +21,70 @@ if TYPE_CHECKING:
 
 _KINDS = {"O": "texts", "M": "dates", "b": "truth values"}
 
-# Rows from which a column that counts on does so on purpose.
+# Rows from which a column that counts up does so on purpose.
 ENOUGH_TO_COUNT = 50
 
 # Names of columns that number things: id, patient_id, PassengerId, row names.
 _NUMBERING = re.compile(r"(?i:^|[ _.])(?i:id|nr|key|index|row ?names?|number)$|[a-z]I[dD]$")
 
 
-def read_training(
-    source: str | PathLike[str] | Sequence[str | PathLike[str]],
-    target: str,
-    *,
-    weights: str | None = None,
-    nominal: Collection[str] = (),
-    ordinal: Mapping[str, Sequence[str]] | None = None,
-    ignore: Collection[str] = (),
-    missing: Collection[str] = (),
-    date_format: str | None = None,
-    drop_unlabelled: bool = False,
-    bins: int | None = None,
-    numbers: bool = False,
-    sample: int | None = None,
-    seed: int = 0,
-) -> "tuple[pd.DataFrame, pd.Series[Any], Any]":
-    r"""Read a table to learn from: see `read_table` for its cells and `split_training` for the rest.
+class TrainingOptions(NamedTuple):
+    """How a table to learn from is read and split.
 
-    Several files with the same columns are one table. Of files that do not fit into memory a `sample` of so
-    many rows can be read, drawn at random by a `seed`: see `frri.readers.batches`.
+    Attributes
+    ----------
+    weights : str, optional
+        Column of the sample weights.
+    nominal, ignore : collection of str
+        Columns whose values have no order, and columns to leave out; each may name several,
+        separated by commas.
+    ordinal : mapping
+        Columns and their values from low to high.
+    drop_unlabelled : bool
+        If True, leave rows without a target out, with a warning, instead of raising an error.
+    bins : int, optional
+        Number of classes of about the same size that are made of a target that is a number.
+    numbers : bool
+        If True, the target is a number to predict, not a class.
+    na_values, date_format
+        See `frri.readers.read_table`.
+    sample : int, optional
+        Number of rows of a random sample, of files that do not fit into memory.
+    seed : int
+        Random seed of that sample.
+    """
+
+    weights: str | None = None
+    nominal: Collection[str] = ()
+    ordinal: Mapping[str, Sequence[str]] = MappingProxyType({})
+    ignore: Collection[str] = ()
+    drop_unlabelled: bool = False
+    bins: int | None = None
+    numbers: bool = False
+    na_values: Collection[str] = ()
+    date_format: str | None = None
+    sample: int | None = None
+    seed: int = 0
+
+
+def read_training(
+    source: str | PathLike[str] | Sequence[str | PathLike[str]], target: str, **options: Any
+) -> "tuple[pd.DataFrame, pd.Series[Any], Any]":
+    r"""Read a table to learn from; several files with the same columns are one table.
+
+    Parameters
+    ----------
+    source : path, "-" or sequence of these
+        See `read_table`.
+    target : str
+        Column to predict.
+    **options
+        See `TrainingOptions`.
+
+    Returns
+    -------
+    X, y, weights
+        See `split_training`.
 
     Examples
     --------
@@ -58,61 +96,61 @@ def read_training(
     >>> X["size"].tolist(), y.tolist()
     (['S', 'L', 'S'], ['yes', 'no', 'yes'])
     """
-    # What is left out is not looked at, and nothing is said about it.
-    as_texts = {*nominal, *ignore} - {target}
-    declared = dict.fromkeys((*as_texts, *_parts(as_texts), *(ordinal or ())), ())
+    how = TrainingOptions(**options)
     sources = [source] if isinstance(source, str | PathLike) else source
-    classes = None if numbers or bins is not None else target
-    options: dict[str, Any] = {"missing": missing, "date_format": date_format, "classes": classes}
-    drawn = None if sample is None else Sample(sample, seed, classes)
-    frames: dict[str, pd.DataFrame] = {}
-    names: list[str] = []
-    for one in sources:
-        name = "standard input" if one == "-" else str(one)
-        if name in names:
-            raise ValueError(f"{name} is given twice; name it once.")
-        names.append(name)
-        if drawn is None:
-            frames[name] = read_table(one, declared, **options)
-            continue
-        for batch in read_batches(one, declared, **options):
-            drawn.offer(
-                f"{name} from row {batch.start + 1} on" if batch.start else name, batch.frame
-            )
-    if drawn is not None:
-        frames = drawn.frames()
-        size = sum(map(len, frames.values()))
-        what = "which are all" if size == drawn.n_rows else f"drawn at random of {drawn.n_rows}"
-        warnings.warn(f"The sample has {size} rows, {what}.", UserWarning, stacklevel=2)
-    frame = join_tables(frames, "" if numbers else target)
-    if date_format is not None and all(dtype.kind != "M" for dtype in frame.dtypes):
+    names = ["standard input" if one == "-" else str(one) for one in sources]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"{twice[0]} is given twice; name it once.")
+    frame = join_tables(_read_all(sources, names, target, how), "" if how.numbers else target)
+    whole = ", ".join(names)
+    if how.date_format is not None and all(dtype.kind != "M" for dtype in frame.dtypes):
         raise ValueError(
-            f"{', '.join(names)} has no column of dates that are written as --date-format {date_format} says."
+            f"{whole} has no column of dates that are written as --date-format {how.date_format} "
+            "says."
         )
-    apart = [target, *([] if weights is None else [weights]), *_resolved(ignore, frame)]
-    return split_training(
-        _not_empty(frame, apart),
-        ", ".join(names),
-        target,
-        weights=weights,
-        nominal=nominal,
-        ordinal=ordinal,
-        ignore=ignore,
-        drop_unlabelled=drop_unlabelled,
-        bins=bins,
-        numbers=numbers,
-    )
+    apart = {target, how.weights, *_split_names(how.ignore, frame)}
+    return split_training(_drop_empty(frame, apart), whole, target, **options)
+
+
+def _read_all(
+    sources: Sequence[str | PathLike[str]], names: list[str], target: str, how: TrainingOptions
+) -> "dict[str, pd.DataFrame]":
+    """Read all files, or a sample of their rows."""
+    # Columns that are left out are read as strings, so that there is no warning about them.
+    as_strings = {*how.nominal, *how.ignore} - {target}
+    parts = [part.strip() for name in as_strings for part in name.split(",")]
+    strings = dict.fromkeys((*as_strings, *parts, *how.ordinal), ())
+    classes = None if how.numbers or how.bins is not None else target
+    options: dict[str, Any] = {
+        "na_values": how.na_values,
+        "date_format": how.date_format,
+        "classes": classes,
+    }
+    if how.sample is None:
+        read = [read_table(one, strings, **options) for one in sources]
+        return dict(zip(names, read, strict=True))
+    sample = Sample(how.sample, how.seed, classes)
+    for name, one in zip(names, sources, strict=True):
+        for batch in read_batches(one, strings, **options):
+            part = f"{name} from row {batch.start + 1} on" if batch.start else name
+            sample.offer(part, batch.frame)
+    frames = sample.frames()
+    size = sum(map(len, frames.values()))
+    what = "which are all" if size == sample.n_rows else f"drawn at random of {sample.n_rows}"
+    _warn(f"The sample has {size} rows, {what}.")
+    return frames
 
 
 def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str = "") -> "pd.DataFrame":
-    """The rows of several tables under each other, if their columns are the same.
+    """Concatenate the rows of several tables, if their columns are the same.
 
-    Classes become texts where they are not of one kind.
+    The column of the classes becomes one of strings where its type differs.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> join_tables({"a.csv": pd.DataFrame({"x": [1]}), "b.csv": pd.DataFrame({"x": [2.5]})})["x"].tolist()
+    >>> join_tables({"a": pd.DataFrame({"x": [1]}), "b": pd.DataFrame({"x": [2.5]})})["x"].tolist()
     [1.0, 2.5]
     >>> join_tables({"a.csv": pd.DataFrame({"x": [1]}), "b.csv": pd.DataFrame({"y": [2]})})
     Traceback (most recent call last):
@@ -140,8 +178,9 @@ def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str = "") -> "pd.
                 continue
             if column != classes:
                 raise ValueError(
-                    f"Column {column!r} holds {kinds[0]} in {first} and {kinds[1]} in {name}; write them in "
-                    f"one way, or declare the column as nominal (--nominal {quote_name(column)})."
+                    f"Column {column!r} holds {kinds[0]} in {first} and {kinds[1]} in {name}; "
+                    "write them in one way, or declare the column as nominal "
+                    f"(--nominal {quote_name(column)})."
                 )
             parts = {
                 one: part.assign(**{column: to_strings(part[column])})
@@ -153,46 +192,25 @@ def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str = "") -> "pd.
 
 
 def split_training(
-    frame: "pd.DataFrame",
-    name: str,
-    target: str,
-    *,
-    weights: str | None = None,
-    nominal: Collection[str] = (),
-    ordinal: Mapping[str, Sequence[str]] | None = None,
-    ignore: Collection[str] = (),
-    drop_unlabelled: bool = False,
-    bins: int | None = None,
-    numbers: bool = False,
+    frame: "pd.DataFrame", name: str, target: str, **options: Any
 ) -> "tuple[pd.DataFrame, pd.Series[Any], Any]":
-    """Part a table into condition attributes, classes and weights, and complain about any of them.
+    """Split a table into features, target and weights, and check all of them.
 
     Parameters
     ----------
     frame : pandas.DataFrame
     name : str
-        What to call the table in messages.
+        Name of the table in messages.
     target : str
-        The column of the classes.
-    weights : str, optional
-        The column that says how much every row counts.
-    nominal, ignore : collections of str
-        Columns whose values have no order, and columns to leave out; each may name several, parted by
-        commas.
-    ordinal : mapping, optional
-        Columns and their values from low to high.
-    drop_unlabelled : bool
-        Leave rows without a class out, and say so in a warning, instead of complaining.
-    bins : int, optional
-        Make so many classes of about the same size of a target that is a number.
-    numbers : bool
-        The target is a number to predict, not a class.
+        Column to predict.
+    **options
+        See `TrainingOptions`.
 
     Returns
     -------
     X : pandas.DataFrame
     y : pandas.Series
-        Whole numbers, truth values or texts; with `numbers` floating-point numbers.
+        Integers, booleans or strings; with `numbers` floats.
     weights : array or None
 
     Examples
@@ -202,124 +220,71 @@ def split_training(
     >>> split_training(frame, "cars", "sold")
     Traceback (most recent call last):
         ...
-    ValueError: The target 'sold' has no value in 1 of 3 rows, the first in row 2; leave them out (--drop-unlabelled).
+    ValueError: The target 'sold' has no value in 1 of 3 rows, the first in row 2; leave ...
     """
-    apart = [column for column in (target, weights) if column is not None]
+    how = TrainingOptions(**options)
+    apart = [column for column in (target, how.weights) if column is not None]
     for column in apart:
         find_name(column, frame.columns, name)
-    nominal, ignore = _resolved(nominal, frame), _resolved(ignore, frame)
-    if drop_unlabelled:
-        frame = _labelled(frame, target)
-    column = frame[target] if bins is None else _binned(frame[target], bins)
-    _check_known(column)
-    y = _numbers(column) if numbers else _classes(column)
-    weighed = None if weights is None else _weights(frame[weights])
-    conditions = frame.drop(columns=apart)
-    X = declare(conditions, name, nominal=nominal, ordinal=ordinal, ignore=ignore)
+    nominal, ignore = _split_names(how.nominal, frame), _split_names(how.ignore, frame)
+    if how.drop_unlabelled:
+        frame = _drop_unlabelled(frame, target)
+    y = _target(frame[target], how)
+    weights = None if how.weights is None else _weights(frame[how.weights])
+    X = declare(
+        frame.drop(columns=apart), name, nominal=nominal, ordinal=how.ordinal, ignore=ignore
+    )
     if X.columns.empty:
         raise ValueError(f"{name} has no column left to learn from.")
-    declared = (*nominal, *(ordinal or ()))
-    X = _without_names(X, declared)
+    declared = (*nominal, *how.ordinal)
+    X = _drop_identifiers(X, declared)
     check_kinds(X, declared=declared)
-    _note_useless(X.drop(columns=list(declared)))
-    return X, y, weighed
+    _warn_about_useless(X.drop(columns=list(declared)))
+    return X, y, weights
 
 
-def _parts(names: Collection[str]) -> list[str]:
-    """Names of which some may be several, parted by commas."""
-    return [part.strip() for name in names for part in name.split(",") if part.strip()]
+def _warn(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=4)
 
 
-def _resolved(names: Collection[str], frame: "pd.DataFrame") -> list[str]:
-    """Columns by their names; a name that is none of them may be several."""
+def _split_names(names: Collection[str], frame: "pd.DataFrame") -> list[str]:
+    """Return names of columns; a name that is none of them may be several, separated by commas."""
     return [
-        part for name in names for part in ([name] if name in frame.columns else _parts([name]))
+        part.strip()
+        for name in names
+        for part in ([name] if name in frame.columns else name.split(","))
+        if part.strip()
     ]
 
 
-def _not_empty(frame: "pd.DataFrame", apart: Collection[str]) -> "pd.DataFrame":
-    """The rows of which anything is known but what stands apart; a note says how many are not."""
-    known = (
-        frame.drop(columns=[name for name in apart if name in frame.columns]).notna().any(axis=1)
-    )
+# ------------------------------------------------------------------ rows and columns
+
+
+def _drop_empty(frame: "pd.DataFrame", apart: Collection[str | None]) -> "pd.DataFrame":
+    """Drop the rows whose features are all missing, with a note."""
+    features = frame.drop(columns=[name for name in apart if name in frame.columns])
+    known = features.notna().any(axis=1)
     if known.all() or not known.any():
         return frame
-    warnings.warn(
+    _warn(
         f"{(~known).sum()} of {len(frame)} rows are empty, the first is row "
-        f"{int(known.to_numpy().argmin()) + 1}; they are left out.",
-        UserWarning,
-        stacklevel=3,
+        f"{int(known.to_numpy().argmin()) + 1}; they are left out."
     )
-    return _as_if_read(frame[known].reset_index(drop=True))
+    return _restore_types(frame[known].reset_index(drop=True), frame.columns)
 
 
-def _without_names(frame: "pd.DataFrame", declared: Collection[str]) -> "pd.DataFrame":
-    """Without texts that name the rows, unless there is nothing else; a note says which."""
-    names = {
-        column: frame[column].nunique()
-        for column in frame.columns
-        if column not in declared
-        and frame[column].dtype == object
-        and looks_like_identifier(frame[column])
-    }
-    if not names:
-        return frame
-    if len(names) == len(frame.columns):
-        column = next(iter(names))
-        raise ValueError(
-            f"Column {column!r} has {names[column]} different texts, as names and numbers of things have, and "
-            f"there is no other column to learn from; insist on it (--nominal {quote_name(column)})."
-        )
-    for column, different in names.items():
-        warnings.warn(
-            f"Column {column!r} has {different} different texts in {len(frame)} rows, as names and numbers of "
-            f"things have; it is left out (--nominal {quote_name(column)} keeps it).",
-            UserWarning,
-            stacklevel=3,
-        )
-    return frame.drop(columns=list(names))
-
-
-def _note_useless(frame: "pd.DataFrame") -> None:
-    """Say which columns tell nothing about other rows, and how to leave them out."""
-    empty = [name for name in frame.columns if frame[name].isna().all()]
-    numbering = [name for name in frame.columns if _numbers_rows(frame[name])]
-    for found, what in ((empty, "no values"), (numbering, "another whole number in every row")):
-        if found:
-            shown = join_names(repr(name) for name in found)
-            one = len(found) == 1
-            warnings.warn(
-                f"Column{'' if one else 's'} {shown} {'has' if one else 'have'} {what}; leave "
-                f"{'it' if one else 'them'} out with --ignore {quote_name(','.join(found))}.",
-                UserWarning,
-                stacklevel=4,
-            )
-
-
-def _numbers_rows(column: "pd.Series[Any]") -> bool:
-    """Whether values are different whole numbers that count on, or are called a number of things."""
-    if column.dtype.kind not in "iu" or len(column) < 10 or not column.is_unique:
-        return False
-    counts_on = len(column) >= ENOUGH_TO_COUNT and bool((column.diff()[1:] == 1).all())
-    return counts_on or _NUMBERING.search(str(column.name)) is not None
-
-
-def _labelled(frame: "pd.DataFrame", target: str) -> "pd.DataFrame":
+def _drop_unlabelled(frame: "pd.DataFrame", target: str) -> "pd.DataFrame":
     known = frame[target].notna()
     if known.all():
         return frame
-    warnings.warn(
-        f"{(~known).sum()} of {len(frame)} rows have no {target!r}; they are left out.",
-        UserWarning,
-        stacklevel=3,
-    )
-    return _as_if_read(frame[known].reset_index(drop=True), [target])
+    _warn(f"{(~known).sum()} of {len(frame)} rows have no {target!r}; they are left out.")
+    return _restore_types(frame[known].reset_index(drop=True), [target])
 
 
-def _as_if_read(frame: "pd.DataFrame", columns: Collection[str] | None = None) -> "pd.DataFrame":
-    """As if rows that are left out had never been: whole numbers beside a gap were read as fractions."""
+def _restore_types(frame: "pd.DataFrame", columns: Collection[str]) -> "pd.DataFrame":
+    """Convert columns as if dropped rows had not been read: integers beside NaN are floats."""
     changed = {}
-    for name in frame.columns if columns is None else columns:
+    for name in columns:
         values = frame[name]
         if values.dtype.kind == "f" and (values == values.round()).all():
             changed[name] = values.astype("int64")
@@ -328,46 +293,86 @@ def _as_if_read(frame: "pd.DataFrame", columns: Collection[str] | None = None) -
     return frame.assign(**changed)
 
 
-def _check_known(column: "pd.Series[Any]") -> None:
+def _drop_identifiers(frame: "pd.DataFrame", declared: Collection[str]) -> "pd.DataFrame":
+    """Drop strings that name the rows, with a note, unless there is nothing else."""
+    names = {
+        column: frame[column].nunique()
+        for column in frame.columns
+        if column not in declared
+        and frame[column].dtype == object
+        and looks_like_identifier(frame[column])
+    }
+    for column, different in names.items():
+        option = f"--nominal {quote_name(column)}"
+        if len(names) == len(frame.columns):
+            raise ValueError(
+                f"Column {column!r} has {different} different texts, as names and numbers of "
+                "things "
+                f"have, and there is no other column to learn from; insist on it ({option})."
+            )
+        _warn(
+            f"Column {column!r} has {different} different texts in {len(frame)} rows, as names and "
+            f"numbers of things have; it is left out ({option} keeps it)."
+        )
+    return frame.drop(columns=list(names))
+
+
+def _warn_about_useless(frame: "pd.DataFrame") -> None:
+    """Warn of columns without any information about other rows."""
+    empty = [name for name in frame.columns if frame[name].isna().all()]
+    numbering = [name for name in frame.columns if _numbers_rows(frame[name])]
+    for found, what in ((empty, "no values"), (numbering, "another whole number in every row")):
+        if found:
+            shown = join_names(repr(name) for name in found)
+            one = len(found) == 1
+            _warn(
+                f"Column{'' if one else 's'} {shown} {'has' if one else 'have'} {what}; leave "
+                f"{'it' if one else 'them'} out with --ignore {quote_name(','.join(found))}."
+            )
+
+
+def _numbers_rows(column: "pd.Series[Any]") -> bool:
+    """Return whether values are distinct integers that count up, or are named like numbers."""
+    if column.dtype.kind not in "iu" or len(column) < 10 or not column.is_unique:
+        return False
+    counts_up = len(column) >= ENOUGH_TO_COUNT and bool((column.diff()[1:] == 1).all())
+    return counts_up or _NUMBERING.search(str(column.name)) is not None
+
+
+# ------------------------------------------------------------------ target and weights
+
+
+def _target(column: "pd.Series[Any]", how: TrainingOptions) -> "pd.Series[Any]":
+    """Return the target as floats, or as integers, booleans or strings, or raise a ValueError."""
+    name = str(column.name)
+    series = import_pandas().Series
+    if how.bins is not None:
+        classes = bin_target(column, how.bins, name)
+        column = series(classes, index=column.index, name=column.name, dtype=object)
     absent = column.isna()
     if absent.any():
-        row = int(absent.to_numpy().argmax())
         raise ValueError(
-            f"The target {column.name!r} has no value in {absent.sum()} of {len(column)} rows, the first in "
-            f"row {row + 1}; leave them out (--drop-unlabelled)."
+            f"The target {name!r} has no value in {absent.sum()} of {len(column)} rows, the "
+            "first in "
+            f"row {int(absent.to_numpy().argmax()) + 1}; leave them out (--drop-unlabelled)."
         )
-
-
-def _numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """The target as numbers."""
-    if kind_of(column) == "date":
-        raise ValueError(
-            f"The target {column.name!r} holds dates; a number is needed, such as days since then."
-        )
-    return type(column)(
-        check_quantities(column.to_numpy(), str(column.name)),
-        index=column.index,
-        name=column.name,
-    )
-
-
-def _classes(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """The target as whole numbers, truth values or texts."""
-    name = column.name
-    if kind_of(column) == "date":
+    dates = kind_of(column) == "date"
+    if how.numbers:
+        if dates:
+            raise ValueError(
+                f"The target {name!r} holds dates; a number is needed, such as days since then."
+            )
+        numbers = check_quantities(column.to_numpy(), name)
+        return series(numbers, index=column.index, name=column.name)
+    if dates:
         raise ValueError(f"The target {name!r} holds dates; a classifier needs classes.")
-    different = column.nunique()
-    if different == len(column) > 2:
+    if column.nunique() == len(column) > 2:
         remedy = "" if column.dtype.kind not in "iuf" else f"; {NUMBER_REMEDY}"
         raise ValueError(
-            f"The target {name!r} has another value in every row; a classifier needs classes{remedy}."
+            f"The target {name!r} has another value in every row; a classifier needs "
+            f"classes{remedy}."
         )
-    return column if column.dtype.kind in "iufb" else to_strings(column).rename(name)
-
-
-def _binned(column: "pd.Series[Any]", bins: int) -> "pd.Series[Any]":
-    classes = bin_target(column, bins, str(column.name))
-    return type(column)(classes, index=column.index, name=column.name, dtype=object)
+    return column if column.dtype.kind in "iufb" else to_strings(column).rename(column.name)
 
 
 def _weights(column: "pd.Series[Any]") -> Any:

@@ -1,4 +1,4 @@
-"""Choose the estimator that does best on held-out samples, with a preference for few readable rules."""
+"""Choose the estimator that does best on held-out samples; prefer few readable rules."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
@@ -12,12 +12,12 @@ from frri.selection.holdout import Holdout, HoldoutResult
 # Candidates for a classification: they are fast and differ most.
 CANDIDATES = ("compact", "additive", "frri")
 
-# Compact FRRI and FRRI compare pairs of samples: maximum of pairs times features. FRRI also searches a
-# minimum-size rule set, up to this number of samples.
+# Compact FRRI and FRRI compare pairs of samples: maximum of pairs times features. FRRI also
+# searches a minimum-size rule set, up to this number of samples.
 MOST_PAIRS, MOST_SAMPLES = 6e7, 2_000
 
-# Candidates with equal weights of samples, tried where no other beats the majority class: those others
-# give weight to rare classes.
+# Candidates with equal weights of samples, tried where no other beats the majority class: those
+# others give weight to rare classes.
 UNWEIGHTED: dict[str, dict[str, Any]] = {"additive": {"class_weight": None}, "ripper": {}}
 
 # An estimator that is evaluated for comparison only, up to this number of samples.
@@ -64,10 +64,10 @@ def choose_estimator(
 ) -> Choice:
     """Choose the estimator that suits a table.
 
-    Candidates of a classification are Compact FRRI, additive rules and FRRI; of other tasks all that
-    are registered. Of about equally good ones, few rules of which one decides are preferred. The
-    candidates depend on the table alone, not on the speed of the machine. Without splits the choice is
-    FRRI, or additive rules for a large table or another task.
+    Candidates of a classification are Compact FRRI, additive rules and FRRI; of other tasks all
+    that are registered. Of about equally good ones, few rules of which one decides are preferred.
+    The candidates depend on the table alone, not on the speed of the machine. Without splits the
+    choice is FRRI, or additive rules for a large table or another task.
 
     Parameters
     ----------
@@ -91,7 +91,8 @@ def choose_estimator(
     >>> choice.estimator
     CompactFRRIClassifier()
     >>> print(choice.reason)
-    Picked compact, ... on rows not learned from: 0.9... with about ... rules (additive 0.9..., frri 0.9...)
+    Picked compact, ... on rows not learned from: 0.9... with about ... rules (additive 0.9..., frri
+    0.9...)
     """
     given = {"random_state": random_state, "class_order": holdout.class_order, **(limits or {})}
 
@@ -179,7 +180,7 @@ def compare_estimators(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from frri import FURIAClassifier, RIPPERClassifier
-    >>> both = {"ripper": RIPPERClassifier(random_state=0), "furia": FURIAClassifier(random_state=0)}
+    >>> both = {"ripper": RIPPERClassifier(random_state=0), "furia": FURIAClassifier()}
     >>> results = compare_estimators(Holdout(*load_iris(return_X_y=True)), both)
     >>> {name: round(result.score, 2) for name, result in results.items()}
     {'ripper': 0.92, 'furia': 0.93}
@@ -212,8 +213,8 @@ def _affordable(holdout: Holdout, names: Iterable[str]) -> list[str]:
 def _pick_readable(results: Mapping[str, HoldoutResult], n_samples: int) -> tuple[str, str]:
     """Return the best classifier and its merit.
 
-    Of about equally accurate ones with at most twice the fewest rules, one in which one rule decides
-    comes first.
+    Of about equally accurate ones with at most twice the fewest rules, one in which one rule
+    decides comes first.
     """
     from frri.learners.frri import too_many_rules  # noqa: PLC0415 - slow to import
 

@@ -1,4 +1,4 @@
-"""Evaluate estimators on held-out samples of a training table, by cross-validation or one test set."""
+"""Evaluate estimators on held-out samples, by cross-validation or with one test set."""
 
 import warnings
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ MARGIN, ERRORS = 0.02, 2.5
 
 
 class Holdout:
-    """A table that is split into samples to learn from and held-out samples, once for all estimators.
+    """A table that is split into training and held-out samples, once for all estimators.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ class Holdout:
     sample_weight : array-like of shape (n_samples,), optional
         Weights of samples, for learning and for the measure. Samples of weight 0 are left out.
     cv : int, optional
-        Number of folds of a cross-validation. By default 5, unless `test_size` is given or the table
-        has more than 5,000 samples, which have one test set of 20 %.
+        Number of folds of a cross-validation. By default 5, unless `test_size` is given or the
+        table has more than 5,000 samples, which have one test set of 20 %.
     test_size : float, optional
         Fraction of the samples in a single test set, instead of a cross-validation.
     random_state : int, default=0
@@ -193,7 +193,8 @@ class Holdout:
             self.splits = [tuple(split)]
         except ValueError:
             self.reason = (
-                f"a test set of {test_size:g} of {len(rows)} rows leaves too few to learn from or to "
+                f"a test set of {test_size:g} of {len(rows)} rows leaves too few to learn from "
+                "or to "
                 "test; use a cross-validation"
             )
 
