@@ -61,13 +61,13 @@ n_estimators = "n_bags_or_n_estimators"
 CLASSIFIERS = {
     "frri": some(frri.FRRIClassifier),
     "compact": some(frri.CompactFRRIClassifier),
-    "ripper": some(frri.RIPPERClassifier),
-    "furia": some(frri.FURIAClassifier),
+    "ripper": some(frri.RIPPERClassifier, random_state=0),
+    "furia": some(frri.FURIAClassifier, random_state=0),
     "modlem": some(frri.MODLEMClassifier),
     "modlem-entropy": some(frri.MODLEMClassifier, criterion="entropy"),
     "additive": some(frri.AdditiveRulesClassifier),
-    "additive-bagging": some(additive_bagging, **{n_estimators: 3}),
-    "frri-bagging": some(frri.FRRIBaggingClassifier, **{n_estimators: 3}),
+    "additive-bagging": some(additive_bagging, random_state=0, **{n_estimators: 3}),
+    "frri-bagging": some(frri.FRRIBaggingClassifier, random_state=0, **{n_estimators: 3}),
     "quickrules": some(frri.QuickRulesClassifier),
 }
 ORDINAL = {

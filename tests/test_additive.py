@@ -26,7 +26,7 @@ from frri.learners.additive import _columns as columns_module
 from frri.learners.additive._columns import AT_LEAST, AT_MOST, ONE_OF, SoftColumns, midpoints
 from frri.learners.additive._growing import Pull, Search
 from frri.learners.additive._induction import Induction
-from frri.learners.additive._losses import SoftmaxLoss, SquaredLoss, Start
+from frri.learners.additive._losses import SoftmaxLoss, SquaredLoss, Start, softmax
 from frri.learners.additive.classifier import AdditiveRulesClassifier
 from frri.learners.additive.regressor import AdditiveRulesRegressor
 from frri.learners.calibration import STRETCHES
@@ -288,7 +288,12 @@ def test_the_ruleset_gives_what_was_fitted():
     stretch = rules[0].weight / model.fitted.weights[0]
     assert np.isclose(stretch, STRETCHES).any()
     np.testing.assert_allclose([r.weight for r in rules], stretch * model.fitted.weights)
-    np.testing.assert_allclose(rules.scores(X), stretch * model.fitted.scores.T, atol=1e-9)
+    scores = rules.scores(X)
+    expected = np.tile(model.fitted.base, (len(X), 1))
+    for spoken, vote in zip(model.rules, model.fitted.weights, strict=True):
+        expected[:, spoken.voice] += vote * spoken.rule.degree
+    np.testing.assert_allclose(scores, stretch * expected, atol=1e-9)
+    np.testing.assert_allclose(model.fitted.scores, softmax(expected.T), atol=1e-9)
     np.testing.assert_allclose(fit.predict_proba(X).sum(axis=1), 1.0)
     assert (fit.predict(X) == fit.predict_proba(X).argmax(axis=1)).all()
     for rule, covered in zip(rules, rules.covers(X).T, strict=True):

@@ -408,6 +408,12 @@ const tNorms = {
 
 // ------------------------------------------------------------------ combining
 
+/** Above one half exactly where the odds are below 0: the sign decides, not the last bit of exp. */
+function logistic(odds) {
+  const share = 1 / (1 + Math.exp(odds));
+  return odds < 0 ? Math.max(share, 0.5 + 2 ** -53) : Math.min(share, 0.5);
+}
+
 /** What each rule counts: its weight times its degree. */
 function countedBy(ready, held) {
   return ready.rules.map((rule, r) => rule.weight * held[r]);
@@ -420,7 +426,7 @@ function scoresOf(ready, values, held) {
   if (ready.name === "cumulative-logits") {
     const total = sum(said(0));
     const odds = ready.base.map((base) => Math.min(-(total + base), 700));
-    return [1, ...odds.map((value) => 1 / (1 + Math.exp(value)))];
+    return [1, ...odds.map(logistic)];
   }
   if (ready.name === "weighted-mean") {
     const total = sum(counted);

@@ -305,8 +305,12 @@ class Evaluator:
     def _logistic(self, counted: list[float]) -> list[float]:
         """One sum for all classes; each but the first has a base of its own."""
         total = _added(0.0, self._said(counted, 0))
-        odds = (min(-(total + base), 700.0) for base in self._base)
-        return [1.0, *(1.0 / (1.0 + math.exp(value)) for value in odds)]
+        odds = [min(-(total + base), 700.0) for base in self._base]
+        shares = [1.0 / (1.0 + math.exp(value)) for value in odds]
+        # Above one half exactly where the sum is above 0: the sign decides, not the last bit of exp.
+        half, more = 0.5, 0.5 + 2.0**-53
+        pairs = zip(odds, shares)  # noqa: B905
+        return [1.0, *(max(s, more) if value < 0.0 else min(s, half) for value, s in pairs)]
 
     def _sides(self, votes: list[float], nothing: float) -> tuple[list[float], list[float]]:
         """The largest vote for "at least" each class, and the largest against it."""

@@ -10,7 +10,7 @@ from frri.export.sql_dialects import DIALECTS, Dialect
 from frri.export.sql_rules import Folding, Query
 from frri.export.text_formats import numbered_lines
 from frri.rules.inference import last_resort
-from frri.rules.ordered import LARGEST_EXPONENT
+from frri.rules.ordered import ABOVE_HALF, LARGEST_EXPONENT
 from frri.rules.rule import Label
 from frri.rules.ruleset import RuleSet
 from frri.rules.semantics import CLASS_RULES, Support
@@ -370,7 +370,14 @@ class Answers:
             self.dialect.least([f"-(a1 + {number(base)})", number(LARGEST_EXPONENT)])
             for base in self.ruleset.base
         ]
-        return self._steps(source, [f"{one} / ({one} + EXP({value}))" for value in odds])
+        shares = []
+        for value in odds:
+            share = f"{one} / ({one} + EXP({value}))"
+            # Above one half exactly where the sum is above 0: the sign decides, not the last bit.
+            above = self.dialect.greatest([share, number(ABOVE_HALF)])
+            below = self.dialect.least([share, number(0.5)])
+            shares.append(f"CASE WHEN {value} < {number(0.0)} THEN {above} ELSE {below} END")
+        return self._steps(source, shares)
 
     def _steps(self, source: str, shares: Sequence[str]) -> list[Answer]:
         """The last class that has, like all before it, a share above one half; the first has all of it."""

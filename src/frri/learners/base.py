@@ -20,6 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from frri import __version__
+from frri._reproducible import snap
 from frri._util import Floats, Positions, Progress, check_n_jobs, join_names
 from frri.learners.calibration import Calibration, calibration_of
 from frri.learners.size_cv import SizePath
@@ -337,10 +338,11 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
             with self._step("trust in the rules"):
                 known = calibration_of(self, table)
         changes: dict[str, Any] = {"trust": known.trust}
-        if known.stretch != 1.0:
-            changes["base"] = tuple(known.stretch * score for score in self.ruleset_.base)
+        if self.ruleset_.semantics.meaning.link == "softmax":
+            changes["base"] = tuple(snap(known.stretch * np.array(self.ruleset_.base)).tolist())
             changes["rules"] = tuple(
-                replace(rule, weight=known.stretch * rule.weight) for rule in self.ruleset_
+                replace(rule, weight=float(snap(known.stretch * rule.weight)))
+                for rule in self.ruleset_
             )
         self.ruleset_ = replace(self.ruleset_, **changes)
         return self

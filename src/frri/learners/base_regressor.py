@@ -7,6 +7,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import RegressorMixin
 
+from frri._reproducible import total
 from frri._util import Flags, Floats
 from frri.learners.base import RuleLearner
 from frri.learners.training import NumberTable, named_labels, weighted_objects, with_weights
@@ -135,6 +136,7 @@ def standardised(numbers: Floats, weights: Floats) -> tuple[float, float, Floats
     if low == high:
         return low, 1.0, np.zeros(len(numbers))
     shares = (numbers - low) / (high - low)
-    mean = float(np.average(shares, weights=weights))
-    spread = float(np.sqrt(np.average((shares - mean) ** 2, weights=weights)))
+    weight = total(weights)
+    mean = float(total(shares * weights) / weight)
+    spread = float(np.sqrt(total((shares - mean) ** 2 * weights) / weight))
     return low + mean * (high - low), spread * (high - low), (shares - mean) / spread

@@ -10,10 +10,12 @@ and keeps them too large where they are not: the answers say as well by how much
 from __future__ import annotations
 
 import warnings
+from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from frri._reproducible import exp, log, total
 from frri.rules.probabilities import shrink_to_priors
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ FEWEST_OBJECTS = 20
 # What may be found, from no trust at all on.
 TRUSTS = (*(np.arange(20) / 20).tolist(), 0.97, 0.98, 0.99, 0.995)
 # By how much votes that are added up may be stretched, first of all not: quarters of a doubling.
-STRETCHES = tuple(2.0 ** (k / 4) for k in sorted(range(-4, 9), key=abs))
+STRETCHES = tuple(sqrt(sqrt(2.0**k)) for k in sorted(range(-4, 9), key=abs))
 # Losses that differ by less are equal: sums are rounded.
 TIE = 1e-9
 
@@ -183,7 +185,7 @@ def least_loss(
 
     def loss(stretched: Floats, trust: float) -> float:
         own = shrink_to_priors(stretched, decided, trust, sizes)[np.arange(len(shares)), classes]
-        return float(-(weights * np.log(own)).sum() - surprise * np.log(1.0 - trust))
+        return float(-total(weights * log(own)) - surprise * log(1.0 - trust))
 
     tie = TIE * float(weights.sum())
     stretch = _first_least(stretches, lambda one: loss(powers(shares, one), TRUSTS[-1]), tie)
@@ -201,7 +203,7 @@ def powers(shares: Floats, stretch: float) -> Floats:
     """
     if stretch == 1.0:
         return shares
-    raised = (shares / shares.max(axis=1, keepdims=True)) ** stretch
+    raised = exp(stretch * log(shares / shares.max(axis=1, keepdims=True)))
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 

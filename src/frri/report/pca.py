@@ -9,6 +9,8 @@ from frri.table import Attribute
 
 # Categories beyond these are rare, and would make the table wide.
 MOST_CATEGORIES = 60
+# Entries of a component whose relative difference is smaller are equal.
+SAME = 1e-6
 
 
 def principal_plane(matrix: Floats, attributes: Sequence[Attribute]) -> Floats | None:
@@ -16,7 +18,8 @@ def principal_plane(matrix: Floats, attributes: Sequence[Attribute]) -> Floats |
 
     Numbers, dates and ordinal categories are fractions of their range, nominal ones are 1 in the
     column of their category and 0 elsewhere; a missing value is the mean. The sign of a component
-    is the one in which its largest entry is positive.
+    is the one in which its largest entry,
+    or the first of several equal ones, is positive.
 
     Parameters
     ----------
@@ -44,7 +47,9 @@ def principal_plane(matrix: Floats, attributes: Sequence[Attribute]) -> Floats |
     if spread[1] <= 1e-9 * max(spread[0], 1e-300):
         return None
     main = directions[:2]
-    largest = np.abs(main).argmax(axis=1)
+    sizes = np.abs(main)
+    # Entries that are equal but for rounding: the first one counts.
+    largest = (sizes >= (1.0 - SAME) * sizes.max(axis=1, keepdims=True)).argmax(axis=1)
     main = main * np.sign(main[np.arange(2), largest])[:, None]
     places = centred @ main.T
     low, high = places.min(axis=0), places.max(axis=0)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Larger exponents of e are near the end of floating point, and make no difference to a share.
 LARGEST_EXPONENT = 700.0
+# The smallest floating-point number above one half.
+ABOVE_HALF = 0.5 + 2.0**-53
 
 
 def at_least_class(ruleset: "RuleSet", degrees: Floats, near: Floats | None = None) -> Floats:
@@ -56,6 +58,9 @@ def at_least_class(ruleset: "RuleSet", degrees: Floats, near: Floats | None = No
 def cumulative_logits(ruleset: "RuleSet", degrees: Floats) -> Floats:
     """The logistic function of each class's base plus the sum of what rules add; 1 for the lowest.
 
+    It is above one half exactly where the sum is above 0. So a decision depends on the sign of the
+    sum, and not on the last bit of an exponential function, which differs between machines.
+
     Parameters
     ----------
     ruleset : RuleSet
@@ -68,7 +73,9 @@ def cumulative_logits(ruleset: "RuleSet", degrees: Floats) -> Floats:
     counted = degrees * ruleset.arrays.weights * ruleset.arrays.says[:, 0]
     sums = np.cumsum(np.column_stack([np.zeros(len(counted)), counted]), axis=1)[:, -1:]
     odds = np.minimum(-(sums + np.array(ruleset.base)), LARGEST_EXPONENT)
-    return np.column_stack([np.ones(len(counted)), 1.0 / (1.0 + np.exp(odds))])
+    shares = 1.0 / (1.0 + np.exp(odds))
+    shares = np.where(odds < 0.0, np.maximum(shares, ABOVE_HALF), np.minimum(shares, 0.5))
+    return np.column_stack([np.ones(len(counted)), shares])
 
 
 def _strongest(ruleset: "RuleSet", votes: Floats, nothing: float) -> tuple[Floats, Floats]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from frri._reproducible import total
 from frri.learners.additive._bin_kernels import SUMS
 from frri.learners.additive._growing import Search, SoftRule
 from frri.learners.additive._losses import BASE_PENALTY, Loss, Start
@@ -54,8 +55,8 @@ class BlockSums(NamedTuple):
         """From the answer to `Block.scan`."""
         n_columns = len(columns.ordered)
         ends = np.cumsum([3, n_columns * columns.n_bins * SUMS])
-        total, bins, nominal = np.split(answer, ends)
-        return cls(columns, total, bins.reshape(n_columns, columns.n_bins, SUMS, 1), nominal)
+        own, bins, nominal = np.split(answer, ends)
+        return cls(columns, own, bins.reshape(n_columns, columns.n_bins, SUMS, 1), nominal)
 
     def scan(self) -> Floats:
         """G, H and M for every threshold and side."""
@@ -191,7 +192,7 @@ class BlockSoftmaxLoss(Loss):
         def evaluated(votes: Floats) -> tuple[float, Floats, Floats]:
             if votes.tobytes() not in known:
                 answer = self.blocks.added("evaluated", model(votes))
-                value = answer[0] + penalties @ (votes * votes) / 2.0
+                value = answer[0] + total(penalties * (votes * votes)) / 2.0
                 first, second = np.split(answer[1:], [len(votes)])
                 curvature = whole(second, penalties)
                 known[votes.tobytes()] = float(value), penalties * votes - first, curvature
@@ -238,14 +239,14 @@ class BlockSquaredLoss(Loss):
         rest = float(squares - centre * first[-1]) / 2.0
 
         def loss(sizes: Floats) -> float:
-            return float(sizes @ (curvature @ sizes) / 2.0 - slope @ sizes) + rest
+            return float(total(sizes * total(curvature * sizes) / 2.0 - slope * sizes)) + rest
 
         def derivatives(sizes: Floats) -> tuple[Floats, Floats]:
-            return curvature @ sizes - slope, curvature
+            return total(curvature * sizes) - slope, curvature
 
         sizes = minimum(sign * start.weights, voice != 0, loss, derivatives)
-        left = 2.0 * rest + float(sizes @ (covariance @ sizes) - 2.0 * (slope @ sizes))
-        weights, base = sign * sizes, np.array([centre - (sign * sizes) @ means])
+        left = 2.0 * rest + float(total(sizes * (total(covariance * sizes) - 2.0 * slope)))
+        weights, base = sign * sizes, np.array([centre - total(sign * sizes * means)])
         spoken = tuple(weights.tolist()), tuple(base.tolist())
         model = Voted((0,) * n_rules, degrees, *spoken)
         return BlockFitted(weights, base, model, loss(sizes), max(left / weight, 0.0))

@@ -21,6 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from frri._compile import compiled, pays
+from frri._reproducible import total
 from frri._util import map_threads
 from frri.learners.additive import _bin_kernels as kernels
 from frri.rules import NominalCondition, NumericCondition
@@ -362,8 +363,8 @@ class _OrderedColumn(NamedTuple):
     def of(cls, x: Floats, weights: Floats, width: float) -> _OrderedColumn:
         low, high = x.min(), x.max()
         scaled = (x - low) / (high - low)
-        mean = np.average(scaled, weights=weights)
-        spread = np.sqrt(np.average((scaled - mean) ** 2, weights=weights))
+        mean = total(scaled * weights) / total(weights)
+        spread = np.sqrt(total((scaled - mean) ** 2 * weights) / total(weights))
         half = float(width * spread * (high - low))
         middle = np.median(x)
         cuts = midpoints(x, weights, MOST_THRESHOLDS)

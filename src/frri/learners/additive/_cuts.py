@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from frri._reproducible import exp, log, total
+
 if TYPE_CHECKING:
     from frri._util import Floats, Positions
 
@@ -16,7 +18,7 @@ BEYOND = 1.0
 # Costs that differ by less are equal, as shares of what all objects weigh.
 TIE = 1e-12
 # Slopes that are tried, times the usual one of a logistic distribution with the residuals' spread.
-SLOPES = 2.0 ** (np.arange(-8, 9) / 4)
+SLOPES = np.sqrt(np.sqrt(np.ldexp(1.0, np.arange(-8, 9))))
 USUAL_SLOPE = np.pi / np.sqrt(3.0)
 # No residuals are smaller than this, in classes.
 LEAST_SPREAD = 0.1
@@ -60,7 +62,7 @@ def fitted_cuts(scores: Floats, classes: Positions, weights: Floats, n: int) -> 
         # What a cut loses that moves past an object of at least this class, or wins past another.
         lost = np.where(classes[order] >= t, weights[order], -weights[order])
         cost = np.concatenate(([0.0], np.cumsum(np.bincount(group, lost, len(low)))))
-        cuts[t - 1] = places[(cost <= cost.min() + TIE * weights.sum()).argmax()]
+        cuts[t - 1] = places[(cost <= cost.min() + TIE * total(weights)).argmax()]
     return np.maximum.accumulate(cuts)
 
 
@@ -77,15 +79,15 @@ def fitted_slope(scores: Floats, classes: Positions, weights: Floats, cuts: Floa
     -------
     float
     """
-    spread = float(np.sqrt(np.average((classes - scores) ** 2, weights=weights)))
+    spread = float(np.sqrt(total((classes - scores) ** 2 * weights) / total(weights)))
     best, found = np.inf, 1.0
     for slope in SLOPES * (USUAL_SLOPE / max(spread, LEAST_SPREAD)):
-        passed = 1.0 / (1.0 + np.exp(np.minimum(slope * (cuts - scores[:, None]), 700.0)))
+        passed = 1.0 / (1.0 + exp(np.minimum(slope * (cuts - scores[:, None]), 700.0)))
         ends = np.ones((len(scores), 1)), np.zeros((len(scores), 1))
         reached = np.concatenate((ends[0], passed, ends[1]), axis=1)
         rows = np.arange(len(scores))
         shares = reached[rows, classes] - reached[rows, classes + 1]
-        loss = -float(weights @ np.log(np.maximum(shares, 1e-300)))
-        if loss < best - SAME * weights.sum():
+        loss = -float(total(weights * log(np.maximum(shares, 1e-300))))
+        if loss < best - SAME * total(weights):
             best, found = loss, float(slope)
     return found

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from frri._reproducible import total
 from frri.learners.additive._columns import ONE_OF, SoftTest
 from frri.rules.matching import COVERS
 
@@ -136,7 +137,7 @@ class Search:
     @cached_property
     def weight(self) -> float:
         """What all objects count for."""
-        return float(self.weights.sum())
+        return float(total(self.weights))
 
     def stacked(self, rules: Sequence[SoftRule]) -> Any:
         """The degrees of rules as the losses want them, rules x objects."""
@@ -146,7 +147,7 @@ class Search:
     def covered(self, rule: SoftRule, voice: int) -> float:
         """What the objects that a rule with this voice is to cover weigh, times their degrees."""
         own = slice(None) if self.classes is None else self.classes == voice
-        return float(self.weights[own] @ rule.degree[own])
+        return float(total(self.weights[own] * rule.degree[own]))
 
     def counted(self, rules: Sequence[SoftRule], votes: Floats, n: int) -> tuple[Floats, Floats]:
         """What the objects of each of n classes that a rule covers weigh; and those of it alone."""
@@ -156,7 +157,7 @@ class Search:
             covers[r] = rule.degree * vote > COVERS
         support = np.array([np.bincount(self.classes, self.weights * c, n) for c in covers])
         alone = covers & (covers.sum(axis=0) == 1)
-        return support.reshape(len(covers), n), alone @ self.weights
+        return support.reshape(len(covers), n), total(alone * self.weights)
 
     def best_rules(self, pulls: Sequence[Aim]) -> list[SoftRule]:
         """For each aim a rule grown from nothing and polished; all of them one step at a time."""
@@ -224,10 +225,11 @@ class Search:
         degree = np.ones(self.columns.n_objects)
         for test in tests:
             degree = degree * self.columns.membership(test)
-        total = float(pull.gradient @ degree)
-        curvature = float(pull.curvature @ (degree * degree))
-        membership = float(self.weights @ degree) if self.centred else 0.0
-        return SoftRule(tuple(tests), degree, self._gain(total, curvature, membership, pull))
+        G, H = total(
+            np.stack((pull.gradient * degree, pull.curvature * (degree * degree)))
+        ).tolist()
+        M = float(total(self.weights * degree)) if self.centred else 0.0
+        return SoftRule(tuple(tests), degree, self._gain(G, H, M, pull))
 
     def _gain(self, G: float, H: float, M: float, pull: Aim) -> float:
         """What a rule of any membership promises."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from frri._reproducible import exp, log, product, total
 from frri.learners.additive._growing import Pull
 from frri.learners.additive._newton import minimum
 
@@ -35,7 +36,7 @@ class Fitted(NamedTuple):
     base : ndarray of float, shape (n_scores,)
         What the scores are without any rule.
     scores : ndarray of float, shape (n_scores, n_objects)
-        Of the training objects; in regression what is left over.
+        Probabilities of the training objects; in regression the residuals.
     value : float
         The loss with the penalty of the weights.
     """
@@ -118,32 +119,45 @@ class SoftmaxLoss(Loss):
         penalties = np.append(
             self.penalty / np.asarray(times, dtype=np.float64), np.full(n_classes, BASE_PENALTY)
         )
-        own = np.equal.outer(np.arange(n_classes), voice).astype(np.float64)
+        probabilities = np.empty((n_classes, len(objects)))
         hits = (self.classes == voice[:, None]).astype(np.float64)
 
+        same = voice == voice[:, None]
+
         def scores(votes: Floats) -> Floats:
-            return (own * votes) @ degrees
+            F = np.zeros((n_classes, len(objects)))
+            for c, vote, degree in zip(voice.tolist(), votes.tolist(), degrees, strict=True):
+                if vote != 0.0:
+                    F[c] += vote * degree
+            return F
 
         def loss(votes: Floats) -> float:
             F = scores(votes)
             top = F.max(axis=0)
-            surprise = np.log(np.exp(F - top).sum(axis=0)) + top - F[self.classes, objects]
-            return float(self.weights @ surprise + penalties @ (votes * votes) / 2.0)
+            powers = exp(F - top)
+            sums = powers.sum(axis=0)
+            probabilities[:] = powers / sums
+            surprise = log(sums) + top - F[self.classes, objects]
+            penalty = total(penalties * (votes * votes))
+            return float(total(self.weights * surprise) + penalty / 2.0)
 
         def derivatives(votes: Floats) -> tuple[Floats, Floats]:
-            P = softmax(scores(votes))[voice]
-            gradient = penalties * votes - ((hits - P) * degrees) @ self.weights
+            """Of the votes whose loss was asked last."""
+            P = probabilities[voice]
+            gradient = penalties * votes - total((hits - P) * degrees * self.weights)
             weighted = degrees * (self.weights * P)
-            curvature = (own.T @ own) * (weighted @ degrees.T) - weighted @ (degrees * P).T
-            return gradient, curvature + np.diag(penalties)
+            both = product(weighted, np.concatenate((degrees, degrees * P)).T)
+            within, between = both[:, : len(voice)], both[:, len(voice) :]
+            return gradient, np.where(same, within, 0.0) - between + np.diag(penalties)
 
         bound = np.repeat((True, False), (len(voices), n_classes))
         votes = minimum(np.concatenate(start), bound, loss, derivatives)
-        return Fitted(votes[: len(voices)], votes[len(voices) :], scores(votes), loss(votes))
+        value = loss(votes)
+        return Fitted(votes[: len(voices)], votes[len(voices) :], probabilities, value)
 
     def pull(self, fitted: Fitted, voice: int) -> Pull:
         """Gradient and curvature by the score of a class."""
-        P = softmax(fitted.scores)[voice]
+        P = fitted.scores[voice]
         return Pull(
             gradient=self.weights * ((self.classes == voice) - P),
             curvature=self.weights * (P * (1.0 - P)),
@@ -170,24 +184,28 @@ class SquaredLoss(Loss):
         self, voices: Sequence[int], degrees: Floats, times: Sequence[int], start: Start
     ) -> Fitted:
         """The contributions that minimise the loss together with the best constant: exact ridge."""
-        voice, share = np.asarray(voices, dtype=np.intp), self.weights / self.weights.sum()
+        voice, share = np.asarray(voices, dtype=np.intp), self.weights / total(self.weights)
         sign = np.where(voice < 0, -1.0, 1.0)
-        turned = (degrees - (degrees @ share)[:, None]) * sign[:, None]
-        target = self.target - self.target @ share
+        means = total(degrees * share)
+        turned = (degrees - means[:, None]) * sign[:, None]
+        mean = total(self.target * share)
+        target = self.target - mean
         penalties = np.diag(self.penalty / np.asarray(times, dtype=np.float64))
-        curvature = (turned * self.weights) @ turned.T + penalties
-        slope = (turned * self.weights) @ target
-        rest = float(self.weights @ (target * target)) / 2.0
+        curvature = product(turned * self.weights, turned.T) + penalties
+        slope = total(turned * self.weights * target)
+        rest = float(total(self.weights * (target * target))) / 2.0
 
         def loss(sizes: Floats) -> float:
-            return float(sizes @ (curvature @ sizes) / 2.0 - slope @ sizes) + rest
+            return float(total(sizes * total(curvature * sizes) / 2.0 - slope * sizes)) + rest
 
         def derivatives(sizes: Floats) -> tuple[Floats, Floats]:
-            return curvature @ sizes - slope, curvature
+            return total(curvature * sizes) - slope, curvature
 
         sizes = minimum(sign * start.weights, voice != 0, loss, derivatives)
-        left = (target - sizes @ turned)[None, :]
-        base = np.array([self.target @ share - (sign * sizes) @ (degrees @ share)])
+        left = target[None, :].copy()
+        for size, degree in zip(sizes.tolist(), turned, strict=True):
+            left -= size * degree
+        base = np.array([mean - total(sign * sizes * means)])
         return Fitted(sign * sizes, base, left, loss(sizes))
 
     def pull(self, fitted: Fitted, voice: int) -> Pull:
@@ -203,7 +221,7 @@ class SquaredLoss(Loss):
     def least_gain(self, fitted: Fitted) -> float:
         """What a rule must promise to be worth adding."""
         left = fitted.scores[0]
-        return self.worth * float(self.weights @ (left * left) / self.weights.sum())
+        return self.worth * float(total(self.weights * (left * left)) / total(self.weights))
 
 
 def softmax(scores: Floats) -> Floats:
@@ -215,5 +233,5 @@ def softmax(scores: Floats) -> Floats:
     array([[0.5, 0.5],
            [0.5, 0.5]])
     """
-    powers = np.exp(scores - scores.max(axis=0))
+    powers = exp(scores - scores.max(axis=0))
     return np.asarray(powers / powers.sum(axis=0))

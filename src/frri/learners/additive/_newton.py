@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from frri._reproducible import solve, total
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -60,14 +62,14 @@ def minimum(
         gradient, curvature = derivatives(weights)
         free = np.flatnonzero((weights > lower) | (gradient < 0.0))
         step = np.zeros_like(weights)
-        step[free] = -np.linalg.solve(curvature[np.ix_(free, free)], gradient[free])
-        if -(step @ gradient) <= TOLERANCE * (1.0 + abs(now)):
+        step[free] = -solve(curvature[np.ix_(free, free)], gradient[free])
+        if -total(step * gradient) <= TOLERANCE * (1.0 + abs(now)):
             # So near the minimum a step squares the error, too small to be seen in the loss.
             return np.asarray(np.maximum(weights + step, lower))
         for _ in range(HALVINGS):
             trial = np.maximum(weights + step, lower)
             then = loss(trial)
-            if then <= now + KEPT * (gradient @ (trial - weights)):
+            if then <= now + KEPT * total(gradient * (trial - weights)):
                 break
             step = step / 2.0
         else:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from frri._compile import compiled, numba_installed
+from frri._reproducible import exp, log, total
 from frri._util import map_threads
 from frri.learners.additive import _block_kernels, _columns
 from frri.learners.additive._columns import ONE_OF
@@ -95,12 +96,12 @@ class Block:
             for codes, count in zip(columns.codes, columns.n_categories.tolist(), strict=True)
             for terms in three
         ]
-        return np.concatenate([[terms.sum() for terms in three], bins.ravel(), *categories])
+        return np.concatenate([[total(terms) for terms in three], bins.ravel(), *categories])
 
     def covered(self, tests: Tests, voice: int) -> Floats:
         """What the objects that a rule with this voice is to cover weigh, times their degrees."""
         rows, degree = self._narrowed(tests)
-        return np.array([(self._own(voice)[rows] * (self.weights[rows] * degree)).sum()])
+        return np.array([total(self._own(voice)[rows] * (self.weights[rows] * degree))])
 
     def _narrowed(self, tests: Tests) -> tuple[Positions, Floats]:
         """The objects that satisfy all tests to some degree, and the degrees."""
@@ -194,15 +195,15 @@ class VotingBlock(Block):
         """The logarithmic loss, its first derivatives with the sign turned, its second derivatives."""
         F = self._scores(model)
         top = F.max(axis=0)
-        powers = np.exp(F - top)
-        total = powers.sum(axis=0)
+        powers = exp(F - top)
+        sums = powers.sum(axis=0)
         objects = np.arange(len(self.classes))
-        surprise = np.log(total) + top - F[self.classes, objects]
-        shares = powers / total
+        surprise = log(sums) + top - F[self.classes, objects]
+        shares = powers / sums
         sizes = self.loss_weights * shares
         errors = -sizes
         errors[self.classes, objects] += self.loss_weights
-        value = (self.loss_weights * surprise).sum()
+        value = total(self.loss_weights * surprise)
         self._answers = model, shares
         return np.concatenate([[value], *self._derivatives(model, errors, sizes, shares)])
 
@@ -212,7 +213,7 @@ class VotingBlock(Block):
         alone = covers & (covers.sum(axis=0) == 1)
         n_classes = len(model.base)
         support = [np.bincount(self.classes, self.weights * c, n_classes) for c in covers]
-        return np.concatenate([*support, [(self.weights * c).sum() for c in alone]])
+        return np.concatenate([*support, [total(self.weights * c) for c in alone]])
 
     def _new_pull(self, model: Voted, voice: int) -> tuple[Floats, Floats]:
         if self._answers is None or self._answers[0] != model:
@@ -245,7 +246,7 @@ class SummingBlock(Block):
         weighted = self.weights * self.target
         one = np.zeros((1, len(self.target)))
         products = self._derivatives(model, weighted[None], self.weights[None], one)
-        return np.concatenate([[(weighted * self.target).sum()], *products])
+        return np.concatenate([[total(weighted * self.target)], *products])
 
     def _new_pull(self, model: Voted, voice: int) -> tuple[Floats, Floats]:
         left = self.target - self._scores(model)[0]
@@ -284,8 +285,8 @@ class Blocks:
 
     def added(self, question: str, *arguments: Any) -> Floats:
         """The sum of what the blocks answer to a question: the name of their method."""
-        total: Floats = sum(self._answers(question, arguments))  # type: ignore[assignment]
-        return total
+        found: Floats = sum(self._answers(question, arguments))  # type: ignore[assignment]
+        return found
 
     def _answers(self, question: str, arguments: tuple[Any, ...]) -> list[Floats]:
         parts = [(k, k + 1) for k in range(len(self.blocks))]

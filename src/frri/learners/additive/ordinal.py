@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from frri._reproducible import snap
 from frri.learners.additive._cuts import fitted_cuts, fitted_slope
 from frri.learners.additive.regressor import AdditiveRulesRegressor
 from frri.learners.base_ordinal import OrderedRuleClassifier
@@ -139,13 +140,15 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
         cuts = fitted_cuts(scores, table.classes, weights, len(table.labels))
         slope = fitted_slope(scores, table.classes, weights, cuts)
         claim = monotone_claim(directions(self.monotone, table.attributes), table.attributes)
-        rules = (replace(rule, consequent=slope * float(rule.consequent)) for rule in summed)
+        rules = (
+            replace(rule, consequent=float(snap(slope * float(rule.consequent)))) for rule in summed
+        )
         return self._made(
             table,
             rules,
             semantics=replace(summed.semantics, name="cumulative-logits"),
             missing=summed.missing,
-            base=tuple((slope * (summed.base[0] - cuts)).tolist()),
+            base=tuple(snap(slope * (summed.base[0] - cuts)).tolist()),
             about=self._about(table) | ({"monotone": claim} if claim else {}),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from frri._reproducible import snap
 from frri.learners.additive._blocked import BlockSearch, BlockSquaredLoss
 from frri.learners.additive._columns import SoftColumns
 from frri.learners.additive._growing import Search
@@ -160,7 +161,7 @@ class AdditiveRulesRegressor(RuleRegressor):
                         ),
                         consequent=float(unit * size),
                     )
-                    for spoken, size in zip(model.rules, model.fitted.weights, strict=True)
+                    for spoken, size in zip(model.rules, snap(model.fitted.weights), strict=True)
                 ),
                 attributes=table.attributes,
                 target=table.target,
@@ -168,7 +169,7 @@ class AdditiveRulesRegressor(RuleRegressor):
                 t_norm="product",
                 clip=True,
                 missing=self._missing_in_rules,
-                base=(float(middle + unit * model.fitted.base[0]),),
+                base=(float(middle + unit * snap(model.fitted.base[0])),),
                 about=self._about(table),
             )
 

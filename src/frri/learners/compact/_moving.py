@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from frri._reproducible import exp, log
 from frri.induction import TOLERANCE
 from frri.learners.compact._winner import NONE
 from frri.rules import Condition, NominalCondition, NumericCondition
@@ -177,21 +178,23 @@ class Boxes:
         """
         if not len(self.classes):
             return
-        starts = self.cores.copy(), np.log(self.widths)
+        starts = self.cores.copy(), log(self.widths)
         places = self.cores, starts[1].copy()
         mean, size = np.zeros((2, *self.cores.shape)), np.zeros((2, *self.cores.shape))
         pairs, laid_out = self._pairs(), self.laid_out(pool.values)
+        fading = [1.0, 1.0]
         for step in range(1, STEPS + 1) if self.cores.size else ():
+            fading = [0.9 * fading[0], 0.99 * fading[1]]
             length = LENGTH * (1.0 - (step - 1) / STEPS)
             for i, pull in enumerate(self._pulls(pool, *laid_out)):
                 slope = pull + (places[i] - starts[i]) / ((i + 1) * SPREAD) ** 2 / pool.count
                 # Adam: a mean of slopes, divided by their usual size.
                 mean[i] += 0.1 * (slope - mean[i])
                 size[i] += 0.01 * (slope * slope - size[i])
-                usual = np.sqrt(size[i] / (1.0 - 0.99**step)) + 1e-4
-                places[i][:] -= (i + 1) * length * (mean[i] / (1.0 - 0.9**step)) / usual
-            np.maximum(places[1], np.log(LEAST_WIDTH), out=places[1])
-            self.widths[:] = np.exp(places[1])
+                usual = np.sqrt(size[i] / (1.0 - fading[1])) + 1e-4
+                places[i][:] -= (i + 1) * length * (mean[i] / (1.0 - fading[0])) / usual
+            np.maximum(places[1], log(LEAST_WIDTH), out=places[1])
+            self.widths[:] = exp(places[1])
             for low, high in pairs:
                 over = -self.cores[low] - self.cores[high]
                 if over > 0.0:  # the lower core has passed the upper one: they meet half-way
@@ -201,7 +204,7 @@ class Boxes:
         small = own < smallest * pool.class_weights[self.classes]
         self.cores[:, small], self.widths[:, small] = (
             starts[0][:, small],
-            np.exp(starts[1])[:, small],
+            exp(starts[1])[:, small],
         )
         self.there &= self.cores < np.where(self.signs > 0.0, 1.0, 0.0)
         self.weigh(pool)
@@ -226,7 +229,7 @@ class Boxes:
             rules[c] = mine[scores[mine].argmax(axis=0)]
             best[c] = scores[rules[c], objects]
         raised = np.where(best > NONE, np.maximum(best, FLOOR), NONE)
-        slopes = np.exp((raised - raised.max(axis=0)) / TEMPERATURE)
+        slopes = exp((raised - raised.max(axis=0)) / TEMPERATURE)
         slopes /= slopes.sum(axis=0)
         slopes[pool.objects, objects] -= 1.0
         # What moves: the worst sides of the best rules.

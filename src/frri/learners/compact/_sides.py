@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from frri._reproducible import log
 from frri.cover.matrix import packed
 from frri.induction import TOLERANCE
 
@@ -140,7 +141,7 @@ def planes(weights: Floats) -> tuple[Words, Floats]:
         return packed(units[:, None] == weights), units
     digits = np.arange(int(weights.max()).bit_length())
     bits = (weights.astype(np.int64) >> digits[:, None]) & 1
-    return packed(bits == 1), np.exp2(digits)
+    return packed(bits == 1), np.ldexp(1.0, digits)
 
 
 def weights_of(sets: Words, own: Words, masks: Words, units: Floats) -> Floats:
@@ -169,5 +170,5 @@ def _gain(now: Floats, before: Floats) -> Floats:
     """FOIL's gain: own weight times what the logarithm of its share gains."""
     own, other = now[..., 0], now[..., 1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        base = np.log(before[:, 0] / (before[:, 0] + before[:, 1]))[:, None]
-        return np.where(own > 0.0, own * (np.log(own / (own + other)) - base), 0.0)
+        base = log(before[:, 0] / (before[:, 0] + before[:, 1]))[:, None]
+        return np.where(own > 0.0, own * (log(own / (own + other)) - base), 0.0)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
+from frri._reproducible import exp
 from frri._util import join_names
 from frri.cover import DEFAULT_EFFORT, minimum_cover
 from frri.induction import induce
@@ -352,7 +353,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         n_distinct = len(np.unique(bags.copy_of[asked]))
         self._oob_calibration = None
         if n_distinct >= FEWEST_OBJECTS:
-            votes[silent] = np.exp(uncut[silent] - uncut[silent].max(axis=1, keepdims=True))
+            votes[silent] = exp(uncut[silent] - uncut[silent].max(axis=1, keepdims=True))
             fractions = votes / votes.sum(axis=1, keepdims=True)
             class_sizes, surprise = np.array(table.class_counts), weights.sum() / n_distinct
             self._oob_calibration = least_loss(

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from frri import induction
+from frri._reproducible import product, snap, solve, total
 from frri._util import Floats, Ints, short_repr
 from frri.cover import DEFAULT_EFFORT, CoverMatrix
 from frri.induction import Graded
@@ -231,7 +232,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         numbers = scaled[self.selected_]
         if self.consequents == "ridge":
             fractions = compute_mean_fractions(package(numbers, 0.0, {}), table.values)
-            numbers = _fit_ridge(fractions, scaled, table.all_weights)
+            numbers = snap(_fit_ridge(fractions, scaled, table.all_weights))
         about = self._about(table) | {"selection": self._certificate()}
         self.ruleset_ = package(middle + unit * numbers, middle, about)
 
@@ -269,4 +270,4 @@ def _fit_ridge(fractions: Floats, target: Floats, weights: Floats) -> Floats:
     """Return the consequents whose weighted means come nearest to the target, shrunk towards 0."""
     heavy = fractions * weights[:, None]
     penalty = PENALTY * np.eye(fractions.shape[1])
-    return np.asarray(np.linalg.solve(heavy.T @ fractions + penalty, heavy.T @ target))
+    return solve(product(heavy.T, fractions) + penalty, total(heavy.T * target))

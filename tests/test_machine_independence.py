@@ -1,0 +1,127 @@
+"""Fits and predictions have the same bits whatever the processor, BLAS, threads, hash seed and compiler.
+
+Child processes fit every estimator on small tables under settings that emulate other machines. Run as a
+program, this file prints a digest of the model file and of the predicted labels of every fit.
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import is_regressor
+
+BASE = {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "FRRI_JOBS": "1"}
+SETTINGS = {
+    "without AVX-512": {"NPY_DISABLE_CPU_FEATURES": "X86_V4"},
+    "without AVX2": {"NPY_DISABLE_CPU_FEATURES": "X86_V3", "OPENBLAS_CORETYPE": "Nehalem"},
+    "BLAS of Haswell": {"OPENBLAS_CORETYPE": "Haswell"},
+    "interpreted": {"NUMBA_DISABLE_JIT": "1"},
+    "compiled for any processor": {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
+    "two threads, another hash seed": {
+        "OPENBLAS_NUM_THREADS": "2",
+        "PYTHONHASHSEED": "7",
+        "FRRI_JOBS": "2",
+    },
+}
+
+
+def tables():
+    """Yield names, tables and classes: few distinct values, classes of equal size, ties among them."""
+    for seed in range(8):
+        random = np.random.default_rng(seed)
+        n_classes = 2 + seed % 3
+        n_rows = 12 * n_classes + 12 * (seed % 2)
+        n_rows -= n_rows % n_classes
+        y = np.arange(n_rows) % n_classes
+        values = random.integers(0, 9, (n_rows, 4)) + y[:, None] * random.integers(0, 4, 4)
+        yield f"balanced {seed}", values / 8.0, y
+    random = np.random.default_rng(20)
+    y = np.repeat([0, 1, 2], 20)
+    yield "no information", random.integers(0, 2, (60, 2)).astype(float), y
+    yield "symmetric", np.column_stack([y == c for c in range(3)]).astype(float), y
+    values = random.integers(0, 1000, (90, 5)) / 7.0
+    values[random.integers(0, 10, values.shape) == 0] = np.nan
+    yield "missing values", values, (np.nan_to_num(values[:, 0]) > 60).astype(int) + (y[0] > 1)
+    values = random.integers(0, 100, (120, 6)) / 3.0
+    yield "two of three", values, (values[:, :3] > 15).sum(axis=1) // 2
+
+
+def estimators(n_jobs):
+    """Yield an estimator of every class, and some with other parameters."""
+    import frri
+
+    names = [name for name in frri.__all__ if name.endswith(("Classifier", "Regressor"))]
+    variants = [("AdditiveRulesClassifier", {"refine": 1, "class_weight": None})]
+    for name, parameters in [(name, {}) for name in names] + variants:
+        estimator = getattr(frri, name)(**parameters)
+        usual = {"n_jobs": n_jobs, "random_state": 1, "n_estimators": 3, "n_bags": 3}
+        known = estimator.get_params()
+        yield estimator.set_params(**{key: usual[key] for key in usual if key in known})
+
+
+def digests(n_jobs):
+    """Return a digest of the model file and one of the predictions for each table and estimator."""
+    found = {}
+    for name, values, y in tables():
+        for number, estimator in enumerate(estimators(n_jobs)):
+            numbers = y + np.nan_to_num(values[:, -1]) * 0.37
+            estimator.fit(values, numbers if is_regressor(estimator) else y)
+            model = estimator.ruleset_.to_dict()
+            del model["about"]["date"]
+            model["about"]["parameters"].pop("n_jobs", None)
+            text = json.dumps(model, sort_keys=True).encode()
+            answers = np.ascontiguousarray(estimator.predict(values)).tobytes()
+            shorts = [hashlib.sha256(content).hexdigest()[:12] for content in (text, answers)]
+            found[f"{name}, {number} {type(estimator).__name__}"] = shorts
+    return found
+
+
+def in_child(**setting):
+    """Return the digests that a child process finds under a setting."""
+    program = [sys.executable, "-W", "ignore", __file__]
+    environment = os.environ | BASE | setting
+    done = subprocess.run(program, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def usual():
+    return in_child()
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_model_files_and_predictions_are_equal(name, usual):
+    setting = dict(SETTINGS[name])
+    if "NPY_DISABLE_CPU_FEATURES" in setting:
+        setting["NPY_DISABLE_CPU_FEATURES"] = features_from(setting["NPY_DISABLE_CPU_FEATURES"])
+    found = in_child(**setting)
+    different = [case for case in usual if found[case] != usual[case]]
+    assert found.keys() == usual.keys()
+    assert not different, f"{len(different)} of {len(usual)} fits differ: {different[:12]}"
+
+
+def features_from(level):
+    """Return the features that numpy can do without on this processor, from a level on.
+
+    The names depend on the version of numpy; it refuses to disable what every processor must have.
+    """
+    from numpy._core._multiarray_umath import (
+        __cpu_dispatch__,
+        __cpu_features__,
+    )
+
+    from_avx512 = [f for f in __cpu_dispatch__ if f == "X86_V4" or f.startswith("AVX512")]
+    older = [f for f in __cpu_dispatch__ if f in {"X86_V3", "AVX2", "FMA3"}]
+    found = from_avx512 if level == "X86_V4" else from_avx512 + older
+    return " ".join(f for f in found if __cpu_features__.get(f))
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    json.dump(digests(int(os.environ["FRRI_JOBS"])), sys.stdout)
