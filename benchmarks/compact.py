@@ -16,8 +16,8 @@ import numpy as np
 from benchmarks.additive import TUNED, changed, folds
 from frri import CompactFRRIClassifier
 from frri.compare.datasets import load
-from frri.learners.compact import _moving, _pool, compact
-from frri.learners.compact._winner import Choice
+from frri.learners.compact import adjust, candidates, classifier
+from frri.learners.compact.select import RuleSelection
 from frri.rules.measures import accuracy, balanced_accuracy
 
 
@@ -27,28 +27,28 @@ def _nothing(_self):
 
 VARIANTS = {
     "default": ({}, ()),
-    "the nearest enemy": ({"noise_neighbours": 1}, ()),
-    "third nearest enemy": ({"noise_neighbours": 3}, ()),
-    "eighth nearest enemy": ({"noise_neighbours": 8}, ()),
-    "radius .25": ({"radius": 0.25}, ()),
-    "radius .6": ({"radius": 0.6}, ()),
-    "radius .75": ({"radius": 0.75}, ()),
-    "share of enemies .1": ({"noise_share": 0.1}, ()),
-    "share of enemies .5": ({"noise_share": 0.5}, ()),
+    "the nearest enemy": ({"kth_neighbor": 1}, ()),
+    "third nearest enemy": ({"kth_neighbor": 3}, ()),
+    "eighth nearest enemy": ({"kth_neighbor": 8}, ()),
+    "radius .25": ({"radius_factor": 0.25}, ()),
+    "radius .6": ({"radius_factor": 0.6}, ()),
+    "radius .75": ({"radius_factor": 0.75}, ()),
+    "share of enemies .1": ({"max_impurity": 0.1}, ()),
+    "share of enemies .5": ({"max_impurity": 0.5}, ()),
     "support .01": ({"min_support": 0.01}, ()),
     "support .06": ({"min_support": 0.06}, ()),
     "3 sides": ({"max_conditions": 3}, ()),
-    "free attributes": ({}, ((compact, "PRICE", 0.0),)),
-    "attributes twice as dear": ({}, ((compact, "PRICE", 0.004),)),
-    "no swaps": ({}, ((Choice, "_swap", _nothing),)),
-    "no trimming": ({}, ((Choice, "_trim", _nothing),)),
-    "sides stay": ({}, ((_moving, "STEPS", 0),)),
-    "sides move half as far": ({}, ((_moving, "SPREAD", 0.075),)),
-    "sides move twice as far": ({}, ((_moving, "SPREAD", 0.3),)),
-    "twice as many steps": ({}, ((_moving, "STEPS", 120),)),
-    "half the temperature": ({}, ((_moving, "TEMPERATURE", 0.2),)),
-    "twice the temperature": ({}, ((_moving, "TEMPERATURE", 0.8),)),
-    "smoother precision": ({}, ((_pool, "PRIOR_OBJECTS", 10.0),)),
+    "free attributes": ({}, ((classifier, "PRICE", 0.0),)),
+    "attributes twice as dear": ({}, ((classifier, "PRICE", 0.004),)),
+    "no swaps": ({}, ((RuleSelection, "_swap", _nothing),)),
+    "no trimming": ({}, ((RuleSelection, "_trim", _nothing),)),
+    "sides stay": ({}, ((adjust, "STEPS", 0),)),
+    "sides move half as far": ({}, ((adjust, "SPREAD", 0.075),)),
+    "sides move twice as far": ({}, ((adjust, "SPREAD", 0.3),)),
+    "twice as many steps": ({}, ((adjust, "STEPS", 120),)),
+    "half the temperature": ({}, ((adjust, "TEMPERATURE", 0.2),)),
+    "twice the temperature": ({}, ((adjust, "TEMPERATURE", 0.8),)),
+    "smoother precision": ({}, ((candidates, "PRIOR_SAMPLES", 10.0),)),
     "no class weights": ({"class_weight": None}, ()),
 }
 
@@ -59,8 +59,8 @@ PATIENCE = 3.0
 
 
 def _most_hits(self, most):
-    """In the place of `Choice.search`: the rules that hit most; every class has one."""
-    found = self.most_hits(len(self.pool), most, PATIENCE)
+    """In the place of `RuleSelection.search`: the rules that hit most; every class has one."""
+    found = self.find_fewest_errors(len(self.pool), most, PATIENCE)
     self.rules = found.selected.tolist()
     proofs.append(found.status == "optimal")
     for rule in self.pool.best_of_each_class():
@@ -71,7 +71,7 @@ def _most_hits(self, most):
 proofs = []
 EXACT = {
     "added and swapped": ({"max_rules": 3}, ()),
-    "most hits": ({"max_rules": 3}, ((Choice, "search", _most_hits),)),
+    "most hits": ({"max_rules": 3}, ((RuleSelection, "search", _most_hits),)),
 }
 
 

@@ -13,10 +13,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_compact
 from frri import CompactFRRIClassifier, RuleSet
-from frri.learners.compact import _sides, compact
-from frri.learners.compact._moving import Boxes
-from frri.learners.compact._pool import Pool
-from frri.learners.compact._winner import Choice, share_wrong
+from frri.learners.compact import classifier, grow
+from frri.learners.compact.adjust import Boxes
+from frri.learners.compact.candidates import CandidatePool
+from frri.learners.compact.select import RuleSelection, error_fraction
 from thorough import often
 
 SIDES = {"at most": 1, "at least": 2, "equal": 3}
@@ -46,18 +46,18 @@ def tables(draw):
 def chosen(table, share, most):
     values, classes, weights, rigid = table
     anchors = np.arange(len(values))
-    reach = 0.5 * _sides.radii(values, classes, rigid, anchors, 2)
-    apart = reach > _sides.TOLERANCE
+    reach = 0.5 * grow.box_radii(values, classes, rigid, anchors, 2)
+    apart = reach > grow.TOLERANCE
     anchors, reach = anchors[apart], reach[apart]
-    with patch.object(_sides, "MOST_PLANES", 24 if share else 2):  # weights as they are, as digits
-        types = _sides.grown(values, classes, weights, rigid, anchors, reach, share, 4)
-    pool = Pool(values, classes, int(classes.max()) + 1, weights, rigid, len(values))
-    pool.add(anchors, reach, types, smallest=0.1)
-    choice = Choice(pool, 0.002)
+    with patch.object(grow, "MAX_PLANES", 24 if share else 2):  # weights as they are, as digits
+        types = grow.grow_boxes(values, classes, weights, rigid, anchors, reach, share, 4)
+    pool = CandidatePool(values, classes, int(classes.max()) + 1, weights, rigid, len(values))
+    pool.add(anchors, reach, types, min_support=0.1)
+    choice = RuleSelection(pool, 0.002)
     choice.search(most)
     found = [(int(pool.anchors[r]), pool.reach[r], tuple(pool.types[r])) for r in choice.rules]
     boxes = Boxes.of(pool, choice.rules)
-    boxes.move(pool, 0.4)
+    boxes.fine_tune(pool, 0.4)
     return reach.tolist(), types.tolist(), found, boxes
 
 
@@ -90,7 +90,7 @@ def test_boxes_and_choice_are_those_of_the_definition(table, share, most):
         assert known.keys() == sides.keys()
         for side, numbers in sides.items():
             assert known[side] == pytest.approx(numbers, abs=1e-9)
-    scores = boxes.scores(*boxes.laid_out(values))[0]
+    scores = boxes.scores(*boxes.signed_values(values))[0]
     naive_scores = [[moved.score(r, v)[0] for v in range(len(rows))] for r in range(len(found))]
     np.testing.assert_allclose(scores, np.reshape(naive_scores, scores.shape), atol=1e-9)
 
@@ -110,7 +110,7 @@ def test_the_ruleset_predicts_by_itself_what_the_choice_was_made_for():
     right = (clf.predict(X) == y).to_numpy()
     sizes = y.map(y.value_counts()).to_numpy()
     balanced = (right / (3 * sizes)).sum()
-    assert balanced <= clf.selection_.worth <= balanced + 0.5
+    assert balanced <= clf.selection_.objective <= balanced + 0.5
 
 
 def test_the_size_is_the_users():
@@ -155,10 +155,10 @@ def test_categories_gaps_and_dates():
     ("parameters", "sentence"),
     [
         ({"max_rules": 0}, 'max_rules must be a whole number from 1 on or "auto" or "1se", got 0.'),
-        ({"radius": 2}, "radius must be a share above 0 up to 1, got 2."),
-        ({"radius": 0}, "radius must be a share above 0 up to 1, got 0."),
+        ({"radius_factor": 2}, "radius_factor must be a share above 0 up to 1, got 2."),
+        ({"radius_factor": 0}, "radius_factor must be a share above 0 up to 1, got 0."),
         ({"min_support": -0.1}, "min_support must be a share from 0 to 1, got -0.1."),
-        ({"noise_neighbours": 1.5}, "noise_neighbours must be a whole number from 1 on, got 1.5."),
+        ({"kth_neighbor": 1.5}, "kth_neighbor must be a whole number from 1 on, got 1.5."),
     ],
 )
 def test_wrong_parameters_get_one_sentence(parameters, sentence):
@@ -177,16 +177,16 @@ def crowd(n=240, seed=0):
 
 def test_of_many_objects_a_selection_judges_and_all_are_counted(monkeypatch):
     X, y = crowd()
-    monkeypatch.setattr(compact, "MOST_JUDGES", 90)
+    monkeypatch.setattr(classifier, "MAX_EVALUATION_SAMPLES", 90)
     classes = np.unique(y, return_inverse=True)[1]
-    judges = compact._judges(classes, 3)
-    assert (np.diff(judges) > 0).all()
-    counts = np.bincount(classes[judges])
+    evaluated = classifier._evaluation_samples(classes, 3)
+    assert (np.diff(evaluated) > 0).all()
+    counts = np.bincount(classes[evaluated])
     assert counts[2] == 5  # all of a small class
     np.testing.assert_allclose(counts[:2] / np.bincount(classes)[:2], 90 / 240, atol=0.02)
     found = CompactFRRIClassifier().fit(X, y).ruleset_
     monkeypatch.undo()
-    alone = CompactFRRIClassifier().fit(X[judges], y[judges]).ruleset_
+    alone = CompactFRRIClassifier().fit(X[evaluated], y[evaluated]).ruleset_
     assert [(r.conditions, r.consequent) for r in found] == [
         (r.conditions, r.consequent) for r in alone
     ]
@@ -206,10 +206,10 @@ def test_of_many_objects_a_selection_judges_and_all_are_counted(monkeypatch):
 
 def test_classes_weigh_in_a_selection_what_they_do_in_the_table(monkeypatch):
     X, y = crowd()
-    monkeypatch.setattr(compact, "MOST_JUDGES", 60)
+    monkeypatch.setattr(classifier, "MAX_EVALUATION_SAMPLES", 60)
     clf = CompactFRRIClassifier(class_weight=None)
     table = clf._training_table(X, y)
-    part = table.take(compact._judges(table.classes, 3))
+    part = table.take(classifier._evaluation_samples(table.classes, 3))
     weights = clf._empty_pool(part, table).weights
     shares = np.bincount(part.classes, weights) / weights.sum()
     np.testing.assert_allclose(shares, np.bincount(table.classes) / len(y), rtol=1e-6)
@@ -218,17 +218,17 @@ def test_classes_weigh_in_a_selection_what_they_do_in_the_table(monkeypatch):
 
 def test_a_choice_can_be_told_how_few_errors_there_must_be():
     X, y = load_iris(return_X_y=True)
-    clf = CompactFRRIClassifier(max_rules=3, certify=60).fit(X, y)
+    clf = CompactFRRIClassifier(max_rules=3, certificate_time_limit=60).fit(X, y)
     known = clf.selection_
-    assert 0.0 < known.fewest_proved == known.fewest_found <= known.wrong
+    assert 0.0 < known.min_error_bound == known.min_error_found <= known.error
     weights = np.full(len(y), 1 / len(y))
-    assert known.wrong == pytest.approx(weights[clf.predict(X) != y].sum())
+    assert known.error == pytest.approx(weights[clf.predict(X) != y].sum())
     assert dict(clf.ruleset_.about["selection"]) == dict(known)
     plain = CompactFRRIClassifier(max_rules=3).fit(X, y)
     assert plain.ruleset_ == clf.ruleset_
-    assert "wrong" not in plain.selection_
-    with pytest.raises(ValueError, match="certify"):
-        CompactFRRIClassifier(certify=-1).fit(X, y)
+    assert "error" not in plain.selection_
+    with pytest.raises(ValueError, match="certificate_time_limit"):
+        CompactFRRIClassifier(certificate_time_limit=-1).fit(X, y)
 
 
 def test_the_fewest_errors_are_those_of_the_definition():
@@ -238,20 +238,20 @@ def test_the_fewest_errors_are_those_of_the_definition():
         values = random.integers(0, 5, (12, 2)) / 4.0
         classes = random.permutation([0, 1] * 6)
         weights, rigid = random.integers(1, 9, 12).astype(float), np.zeros(2, dtype=bool)
-        reach = 0.5 * _sides.radii(values, classes, rigid, np.arange(12), 2)
-        anchors = np.flatnonzero(reach > _sides.TOLERANCE)
+        reach = 0.5 * grow.box_radii(values, classes, rigid, np.arange(12), 2)
+        anchors = np.flatnonzero(reach > grow.TOLERANCE)
         if len(anchors) < 2:
             continue
-        types = _sides.grown(values, classes, weights, rigid, anchors, reach[anchors], 0.3, 4)
-        pool = Pool(values, classes, 2, weights, rigid, 12)
+        types = grow.grow_boxes(values, classes, weights, rigid, anchors, reach[anchors], 0.3, 4)
+        pool = CandidatePool(values, classes, 2, weights, rigid, 12)
         pool.add(anchors, reach[anchors], types)
-        choice = Choice(pool, 0.002)
+        choice = RuleSelection(pool, 0.002)
         count = len(pool)
         rules = [
-            share_wrong(pool, pool.classes[list(some)], pool.scores[list(some)])
+            error_fraction(pool, pool.classes[list(some)], pool.scores[list(some)])
             for size in (1, 2)
             for some in combinations(range(count), size)
         ]
-        found = choice.most_hits(count, 2, 60)
+        found = choice.find_fewest_errors(count, 2, 60)
         assert found.errors == found.bound
         assert found.errors / pool.total == min(rules)

@@ -65,7 +65,7 @@ class Learner:
 
 _FRRI = "frri.learners.frri.classifier.FRRIClassifier"
 _FRRI_BAGS = "frri.learners.frri.bagging.FRRIBaggingClassifier"
-_COMPACT = "frri.learners.compact.compact.CompactFRRIClassifier"
+_COMPACT = "frri.learners.compact.classifier.CompactFRRIClassifier"
 _RIPPER = "frri.learners.ripper.ripper.RIPPERClassifier"
 _FURIA = "frri.learners.ripper.furia.FURIAClassifier"
 _MODLEM = "frri.learners.modlem.modlem.MODLEMClassifier"

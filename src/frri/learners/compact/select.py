@@ -1,12 +1,13 @@
-"""Few rules out of many, chosen by what they are worth when the best rule alone decides.
+"""Selection of a few rules by how well they predict when the best rule alone decides.
 
-Rules are added, swapped, dropped and trimmed one at a time, each time the change that is worth most. What a
-choice is worth: every object counts its weight times (1 for a hit + half its margin, cut to -1 and 1), and
-every attribute used costs a little.
+Rules are added, swapped, removed and shortened one at a time, each time with the largest increase
+of the objective. The objective is the sum over the samples of weight * (1 if correct + half the
+margin, clipped to [-1, 1]), minus a small cost for every feature used.
 
-The score of a rule for an object is its precision times the uncut degree, above 0 inside the box and
-below it outside; an object goes to the class of its best score. What an object is worth is a whole number
-(`STEPS` for a hit, and up to half of that for the margin), and so are weights: sums are exact.
+The score of a rule for a sample is its precision times its unclipped degree, positive inside the
+box and negative outside; a sample gets the class of its best score. The contribution of a sample is
+an integer (`STEPS` if correct, up to half of that for the margin), as are weights, so that sums are
+exact.
 """
 
 from __future__ import annotations
@@ -16,34 +17,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri.learners.compact._sides import BLOCK
+from frri.learners.compact.grow import BLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from frri._util import Floats, Positions
-    from frri.learners.compact._pool import Pool
+    from frri.learners.compact.candidates import CandidatePool
     from frri.pareto.best_subset import WinnerChoice
 
-# How finely what an object is worth is counted.
+# Steps per unit of the objective.
 STEPS = 1 << 20
-# The score of a class without rules.
+# Score of a class without rules.
 NONE = -1e9
 
 
 @dataclass(eq=False)
-class Choice:
-    """Rules chosen from a pool, and what they are worth.
+class RuleSelection:
+    """Rules selected from a pool of candidates.
 
     Parameters
     ----------
-    pool : Pool
-        Trimmed rules are added to it at the end.
+    pool : CandidatePool
+        Candidates; shortened rules are appended to it.
     price : float
-        What an attribute used costs, as a share of all weights.
+        Cost of a feature used by a rule, as a fraction of the sum of weights.
     """
 
-    pool: Pool
+    pool: CandidatePool
     price: float
 
     def __post_init__(self) -> None:
@@ -51,19 +52,19 @@ class Choice:
         self._price = self.price * STEPS * self.pool.total
 
     def search(self, most: int) -> None:
-        """At least one rule of each class, at most so many in all; added, then gone through once."""
+        """Select at least one rule per class and at most `most` rules in total."""
         self.rules = self.pool.best_of_each_class()
         self._add(most)
         self._swap()
         self._trim()
         self._add(most)
 
-    def most_hits(self, n_candidates: int, at_most: int, seconds: float) -> WinnerChoice:
-        """Of the first rules of the pool the best few if only hits counted, and what is proved about it."""
-        from frri.pareto.best_subset import fewest_errors  # noqa: PLC0415 - slow to import, and few ask for it
+    def find_fewest_errors(self, n_candidates: int, at_most: int, seconds: float) -> WinnerChoice:
+        """Return the best selection of the first candidates, with a proven bound."""
+        from frri.pareto.best_subset import fewest_errors  # noqa: PLC0415 - slow to import
 
         pool, scores = self.pool, self.pool.scores[:n_candidates]
-        # Scores in their order, above 0: outside their boxes rules compete by how near they are.
+        # Ranks of scores, above 0: outside their boxes rules compete by distance.
         places = np.unique(scores, return_inverse=True)[1].reshape(scores.shape) + 1.0
         (found,) = fewest_errors(
             places,
@@ -76,23 +77,23 @@ class Choice:
         return found
 
     def _add(self, most: int) -> None:
-        """The rule that is worth most, as long as that is more than nothing."""
+        """Add the rule with the largest objective while it increases."""
         while len(self.rules) < min(most, len(self.pool)):
-            ahead = self._ahead()
+            ahead = self._best_scores()
             now = self._now(ahead)
-            values = self._worths(*ahead)
+            values = self._objectives(*ahead)
             best = int(values.argmax())
             if not values[best] > now:
                 return
             self.rules.append(best)
 
     def _swap(self) -> None:
-        """For each rule the best replacement, or none if nothing is lost without it."""
+        """Replace each rule by the best candidate, or remove it if the objective does not fall."""
         place = 0
         while place < len(self.rules):
             rule = self.rules[place]
-            ahead = self._ahead(without=place)
-            values = self._worths(*ahead)
+            ahead = self._best_scores(without=place)
+            values = self._objectives(*ahead)
             now = values[rule]
             if self._last_of_class(rule):
                 gone = -np.inf
@@ -108,37 +109,39 @@ class Choice:
             place += 1
 
     def _trim(self) -> None:
-        """From each rule the side that harms least, as long as nothing is lost without it."""
+        """Remove sides of each rule, least harmful first, while the objective does not fall."""
         for place in range(len(self.rules)):
             while (shorter := self._shorter(place)) is not None:
                 self.rules[place] = shorter
 
     def _shorter(self, place: int) -> int | None:
-        """The rule with one side less, if that is worth no less; it joins the pool."""
+        """Return the rule without its least useful side, added to the pool, or None."""
         rule = self.rules[place]
         variants = self.pool.variants(rule)
         if not variants:
             return None
-        ahead = self._ahead(without=place)
+        ahead = self._best_scores(without=place)
         first = len(self.pool)
         self.pool.extend(rule, variants)
-        values = self._worths(*ahead, np.array([rule, *range(first, len(self.pool))]))
+        values = self._objectives(*ahead, np.array([rule, *range(first, len(self.pool))]))
         best = int(values[1:].argmax())
         kept = values[1 + best] >= values[0]
         self.pool.keep_only(first, first + best if kept else None)
         return first if kept else None
 
     def _now(self, ahead: tuple[Floats, Floats]) -> float:
-        """What the choice is worth, in steps."""
-        return float(_worth(ahead[0] - ahead[1], self.pool.weights))
+        """Return the objective in steps, without the cost of features."""
+        return float(_objective(ahead[0] - ahead[1], self.pool.weights))
 
-    def _ahead(self, without: int = -1) -> tuple[Floats, Floats]:
-        """The best score of each object's own class, and of the others."""
+    def _best_scores(self, without: int = -1) -> tuple[Floats, Floats]:
+        """Return the best score of each sample's own class, and of the other classes."""
         rules = [rule for place, rule in enumerate(self.rules) if place != without]
-        return _ahead(self.pool, self.pool.classes[rules], (self.pool.scores[r] for r in rules))
+        return _best_scores(
+            self.pool, self.pool.classes[rules], (self.pool.scores[r] for r in rules)
+        )
 
-    def _worths(self, own: Floats, other: Floats, rules: Positions | None = None) -> Floats:
-        """What the choice would be worth with each of the rules, less what its attributes cost."""
+    def _objectives(self, own: Floats, other: Floats, rules: Positions | None = None) -> Floats:
+        """Return the objective with each candidate added, minus the cost of its features."""
         pool = self.pool
         scores, classes = pool.scores, pool.classes
         used = pool.used
@@ -147,7 +150,8 @@ class Choice:
         found = np.empty(len(scores))
         step = max(1, BLOCK // max(1, scores.shape[1]))
         for c in np.unique(classes):
-            # A rule raises the own scores of the objects of its class, and the others' of the others.
+            # A rule raises the own scores of samples of its class, and the other scores of the
+            # rest.
             mine = pool.objects == c
             raised, rest = np.where(mine, own, other), np.where(mine, other, own)
             ahead = np.where(mine, STEPS / 2, -STEPS / 2)
@@ -157,7 +161,7 @@ class Choice:
                 np.maximum(margins, raised, out=margins)
                 margins -= rest
                 margins *= ahead
-                found[places] = _worth_of_steps(margins, pool.weights)
+                found[places] = _objective_of_steps(margins, pool.weights)
         return found - self._price * used
 
     def _last_of_class(self, rule: int) -> bool:
@@ -165,14 +169,14 @@ class Choice:
         return bool((classes[self.rules] == classes[rule]).sum() == 1)
 
 
-def share_worth(pool: Pool, classes: Positions, scores: Floats) -> float:
-    """What rules of these scores are worth, as a share of the weights, without what attributes cost."""
-    own, other = _ahead(pool, classes, scores)
-    return float(_worth(own - other, pool.weights)) / (STEPS * pool.total)
+def objective_fraction(pool: CandidatePool, classes: Positions, scores: Floats) -> float:
+    """Return the objective of rules as a fraction of the sum of weights, without feature costs."""
+    own, other = _best_scores(pool, classes, scores)
+    return float(_objective(own - other, pool.weights)) / (STEPS * pool.total)
 
 
-def share_wrong(pool: Pool, classes: Positions, scores: Floats) -> float:
-    """The share of objects, by weight, that rules decide wrongly; of equal scores the first class."""
+def error_fraction(pool: CandidatePool, classes: Positions, scores: Floats) -> float:
+    """Return the weighted error of rules; of equal scores the first class wins."""
     best = np.full((pool.n_classes, len(pool.objects)), NONE)
     for own, row in zip(classes, scores, strict=True):
         np.maximum(best[own], row, out=best[own])
@@ -180,20 +184,22 @@ def share_wrong(pool: Pool, classes: Positions, scores: Floats) -> float:
     return float(pool.weights[missed].sum() / pool.total)
 
 
-def _worth(margins: Floats, weights: Floats) -> Any:
-    """What objects are worth together whose own class is ahead by so much."""
-    return _worth_of_steps(margins * (STEPS / 2), weights)
+def _objective(margins: Floats, weights: Floats) -> Any:
+    """Return the objective of margins, in steps."""
+    return _objective_of_steps(margins * (STEPS / 2), weights)
 
 
-def _worth_of_steps(margins: Floats, weights: Floats) -> Any:
-    """The same of margins in steps, which are used up."""
+def _objective_of_steps(margins: Floats, weights: Floats) -> Any:
+    """Return the objective of margins given in half steps; overwrites them."""
     hits = (margins > 0.0) @ weights
     np.clip(margins, -STEPS / 2, STEPS / 2, out=margins)
     np.rint(margins, out=margins)
     return STEPS * hits + margins @ weights
 
 
-def _ahead(pool: Pool, classes: Positions, scores: Iterable[Floats]) -> tuple[Floats, Floats]:
+def _best_scores(
+    pool: CandidatePool, classes: Positions, scores: Iterable[Floats]
+) -> tuple[Floats, Floats]:
     own = np.full(len(pool.objects), NONE)
     other = np.full(len(pool.objects), NONE)
     for one, row in zip(classes, scores, strict=True):

@@ -1,11 +1,11 @@
-"""Boxes around objects: how far they reach, and the sides that keep enemies out.
+"""Growth of boxes around samples: radii, and the sides that exclude samples of other classes.
 
-Values are scaled to [0, 1]; columns of categories hold codes and are *rigid*: equal or not. Weights are
-whole numbers kept as floats, small enough that their sums are exact in any order. A missing value (NaN)
-differs from nothing where distances are measured, and satisfies no side.
+Values are scaled to [0, 1]; columns of categories contain codes and are *rigid*: equal or not.
+Weights are integers stored as floats, small enough that their sums are exact in any order. A
+missing value (NaN) has distance 0 to every value, and satisfies no side.
 
-Objects on a side are the bits of a set. A few sets have a number each so that an object weighs the sum of the
-numbers of its sets: counted bits times these numbers are what the objects on a side weigh.
+Sets of samples are bit sets. `weight_planes` splits the weights into a few bit sets with a number
+each, so that the weight of a set is a sum of bit counts times these numbers.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
     from frri._util import Flags, Floats, Positions, Types, Words
 
-# Anchors x objects that are looked at together: few enough to stay in the cache.
+# Anchors x samples per block: few enough to stay in the cache.
 BLOCK = 1 << 16
-# More different weights than this are taken digit by digit.
-MOST_PLANES = 24
+# More distinct weights than this are split into binary digits.
+MAX_PLANES = 24
 
 
-def radii(
+def box_radii(
     values: Floats,
     classes: Positions,
     rigid: Flags,
@@ -37,18 +37,19 @@ def radii(
     k: int,
     counts: Floats | None = None,
 ) -> Floats:
-    """The distance from each anchor to its k-th nearest enemy, or the farthest if there are fewer.
+    """Return the distance from each anchor to its k-th nearest sample of another class.
 
-    With `counts`, the smallest distance within which enemies count at least k. 1 without any enemy.
+    If there are fewer than k, to the farthest; 1 if there is none. With `counts` (sample weights),
+    the smallest distance within which samples of other classes have a total weight of at least k.
 
     Examples
     --------
     >>> values, classes = np.array([[0.0], [0.25], [1.0]]), np.array([0, 1, 1])
-    >>> radii(values, classes, np.array([False]), np.arange(3), 2)
+    >>> box_radii(values, classes, np.array([False]), np.arange(3), 2)
     array([1.  , 0.25, 1.  ])
     """
     found = np.ones(len(anchors))
-    for places, enemies, distance in _enemies(values, classes, rigid, anchors):
+    for places, enemies, distance in _other_class_distances(values, classes, rigid, anchors):
         if counts is None:
             last = min(k, len(enemies)) - 1
             distance.partition(last, axis=1)
@@ -62,10 +63,10 @@ def radii(
     return found
 
 
-def _enemies(
+def _other_class_distances(
     values: Floats, classes: Positions, rigid: Flags, anchors: Positions
 ) -> Iterator[tuple[Positions, Positions, Floats]]:
-    """Positions of some anchors of one class, its enemies, and the distances, for all that have any."""
+    """Yield anchors of one class, the samples of other classes, and the distances between them."""
     for c in np.unique(classes[anchors]):
         own, enemies = np.flatnonzero(classes[anchors] == c), np.flatnonzero(classes != c)
         columns = np.ascontiguousarray(values[enemies].T)
@@ -78,21 +79,21 @@ def _enemies(
                 np.abs(apart, out=apart)
                 if rigid[a]:
                     apart[apart > 0.0] = 1.0
-                np.fmax(distance, apart, out=distance)  # a gap differs from nothing
+                np.fmax(distance, apart, out=distance)  # a missing value has distance 0
             yield places, enemies, distance
 
 
-def grown(
+def grow_boxes(
     values: Floats,
     classes: Positions,
     weights: Floats,
     rigid: Flags,
     anchors: Positions,
     reach: Floats,
-    share: float,
-    most: int,
+    max_impurity: float,
+    max_sides: int,
 ) -> Types:
-    """The sides of boxes: that of best gain is added until few enemies are inside.
+    """Return the sides of boxes, added by FOIL gain until a box is pure enough.
 
     Returns
     -------
@@ -102,7 +103,10 @@ def grown(
     n, m = values.shape
     types = np.zeros((len(anchors), m), dtype=np.int8)
     columns = np.ascontiguousarray(values.T)
-    own_sets, parts = packed(classes == np.arange(classes.max() + 1)[:, None]), planes(weights)
+    own_sets, parts = (
+        packed(classes == np.arange(classes.max() + 1)[:, None]),
+        weight_planes(weights),
+    )
     step = max(1, BLOCK // max(1, n))
     for start in range(0, len(anchors), step):
         some, limits = anchors[start : start + step], reach[start : start + step, None] - TOLERANCE
@@ -113,16 +117,16 @@ def grown(
             sides[:, 2 * a] = packed(apart == 0.0 if rigid[a] else apart < limits)
             sides[:, 2 * a + 1] = packed(apart > -limits)
         objects = np.repeat(packed(np.ones((1, n), dtype=np.bool_)), len(some), axis=0)
-        inside = weights_of(objects[:, None], own, *parts)[:, 0]
+        inside = sum_weights(objects[:, None], own, *parts)[:, 0]
         unused = np.ones((len(some), 2 * m), dtype=np.bool_)
         unused[:, 1::2] = ~rigid
         left = np.arange(len(some))
-        for _ in range(most):
-            left = left[inside[left, 1] > share * inside[left, 0]]
+        for _ in range(max_sides):
+            left = left[inside[left, 1] > max_impurity * inside[left, 0]]
             if not len(left):
                 break
             cut = sides[left] & objects[left, None]
-            now = weights_of(cut, own[left], *parts)
+            now = sum_weights(cut, own[left], *parts)
             gain = np.where(unused[left], _gain(now, inside[left]), 0.0)
             best, rows = gain.argmax(axis=1), np.arange(len(left))
             better = gain[rows, best] > 0.0
@@ -134,25 +138,25 @@ def grown(
     return types
 
 
-def planes(weights: Floats) -> tuple[Words, Floats]:
-    """Words of objects and a number each: an object weighs the sum of the numbers of its sets."""
+def weight_planes(weights: Floats) -> tuple[Words, Floats]:
+    """Return bit sets of samples and a number each, whose sums are the weights of the samples."""
     units = np.unique(weights)
-    if len(units) <= MOST_PLANES:
+    if len(units) <= MAX_PLANES:
         return packed(units[:, None] == weights), units
     digits = np.arange(int(weights.max()).bit_length())
     bits = (weights.astype(np.int64) >> digits[:, None]) & 1
     return packed(bits == 1), np.ldexp(1.0, digits)
 
 
-def weights_of(sets: Words, own: Words, masks: Words, units: Floats) -> Floats:
-    """What sets of objects weigh: those of the anchor's class, and the others.
+def sum_weights(sets: Words, own: Words, masks: Words, units: Floats) -> Floats:
+    """Return the weight of sets of samples: of the anchor's class, and of other classes.
 
     Parameters
     ----------
     sets : ndarray of shape (n_anchors, n_sets, n_words)
     own : ndarray of shape (n_anchors, 1, n_words)
     masks, units : ndarray
-        As of `planes`.
+        Result of `weight_planes`.
 
     Returns
     -------
@@ -167,7 +171,7 @@ def weights_of(sets: Words, own: Words, masks: Words, units: Floats) -> Floats:
 
 
 def _gain(now: Floats, before: Floats) -> Floats:
-    """FOIL's gain: own weight times what the logarithm of its share gains."""
+    """Return the FOIL gain: own weight times the increase of the logarithm of the precision."""
     own, other = now[..., 0], now[..., 1]
     with np.errstate(divide="ignore", invalid="ignore"):
         base = log(before[:, 0] / (before[:, 0] + before[:, 1]))[:, None]

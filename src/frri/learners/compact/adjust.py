@@ -1,13 +1,15 @@
-"""Chosen boxes after a last adjustment: every side has a core and a width of its own.
+"""Fine-tuning of the bounds of selected boxes: every side gets its own core and width.
 
-A choice can only take boxes as they are: all sides of one fade over the same distance, from values of one
-object. Here sides move downhill by the mean log loss of the training objects, in which the best scores of
-the classes become shares by a softmax, held back by a pull to where they were, the less the more objects
-there are. Scores are those of prediction: the best rule of a class, and of a rule its worst side, so each
-object moves one side of the best rule of each class. Then the rules weigh as much as they are precise.
+All sides of a candidate box have the same width and start at the values of one sample. Here the
+sides move by gradient descent (Adam) on the mean log loss of the training samples plus a Gaussian
+prior around their start. Class probabilities are the softmax of the best score of each class.
+Scores are those of prediction: the best rule of a class, and the worst side of a rule, so each
+sample moves one side of the best rule of each class. Afterwards the weight of each rule is its
+precision.
 
-What objects pull is counted in whole steps and weighted by whole numbers: sums are exact, so neither the
-order of the rows nor repeated ones in the place of weights change a rule.
+Gradients of single samples are rounded to integer steps and weighted by integers. Their sums are
+exact, so that neither the order of the samples nor repeated samples instead of weights change a
+rule.
 """
 
 from __future__ import annotations
@@ -19,38 +21,37 @@ import numpy as np
 
 from frri._reproducible import exp, log
 from frri.induction import TOLERANCE
-from frri.learners.compact._winner import NONE
+from frri.learners.compact.select import NONE
 from frri.rules import Condition, NominalCondition, NumericCondition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from frri._util import Flags, Floats, Ints, Positions
-    from frri.learners.compact._pool import Pool
+    from frri.learners.compact.candidates import CandidatePool
     from frri.table import Attribute
 
-# By how much a score must lead to be e times as likely.
+# Temperature of the softmax.
 TEMPERATURE = 0.4
-# How far sides are expected to move, in a table of one object; and how many steps there are, the first one
-# this long. Logarithms of widths move twice as far.
+# Standard deviation of the prior of a core (twice that for the logarithm of a width), number of
+# steps and length of the first step.
 SPREAD = 0.15
 STEPS = 60
 LENGTH = 0.01
-# A side fades over at least this part of the range.
+# Minimum width of a side, as a fraction of the range.
 LEAST_WIDTH = 0.03
-# Scores below this pull no more.
+# Scores below this have no gradient.
 FLOOR = -1.0
-# How finely pulls are counted: weights of 2^30 in all times 1 / (TEMPERATURE LEAST_WIDTH) stay exact.
-PULL_STEPS = 1 << 14
+# Steps per unit of a gradient: sums with weights of 2^30 in total stay exact.
+GRADIENT_STEPS = 1 << 14
 
 
 @dataclass
 class Boxes:
-    """Rules whose sides have cores and widths of their own.
+    """Rules in which every side has its own core and width.
 
-    Sides are kept by place: each rule has as many as the longest one, those that it lacks being closed
-    (`there` is False). Values and cores are mirrored where a side is "at least", so that every side is
-    "at most".
+    Each rule has as many slots for sides as the longest rule; `there` is False for unused slots.
+    Values and cores of "at least" sides are negated, so that every side is an "at most" side.
 
     Attributes
     ----------
@@ -58,9 +59,9 @@ class Boxes:
     weights : array of shape (n_rules,)
     there : array of bool, shape (n_places, n_rules)
     attributes, signs, cores, widths : arrays of shape (n_places, n_rules)
-        The column of each side, 1 or -1, where it begins to fade, and over which distance.
+        Column of each side, its sign (1 or -1), the end of its core, and the width of its slope.
     rigid : list of (int, int, float)
-        Rules, columns and codes of conditions on categories, which do not move.
+        Rules, columns and codes of conditions on categories, which are not fine-tuned.
     """
 
     classes: Positions
@@ -73,8 +74,8 @@ class Boxes:
     rigid: list[tuple[int, int, float]]
 
     @classmethod
-    def of(cls, pool: Pool, rules: list[int]) -> Boxes:
-        """Rules of a pool as they are, or fading a little further where that is hardly at all."""
+    def of(cls, pool: CandidatePool, rules: list[int]) -> Boxes:
+        """Return rules of a pool as boxes, with at least the minimum width."""
         sides: list[list[tuple[int, float]]] = []
         rigid = []
         for place, rule in enumerate(rules):
@@ -107,14 +108,14 @@ class Boxes:
 
     @property
     def n_conditions(self) -> int:
-        """How many attributes the rules use, rule by rule."""
+        """Number of features used, summed over the rules."""
         rules = np.nonzero(self.there)[1]
         return len(
             set(zip(rules.tolist(), self.attributes[self.there].tolist(), strict=True))
         ) + len(self.rigid)
 
     def conditions(self, rule: int, attributes: Sequence[Attribute]) -> tuple[Condition, ...]:
-        """The conditions of a rule, in the units of the table."""
+        """Return the conditions of a rule in the units of the table."""
         found: dict[int, Condition] = {}
         for r, a, code in self.rigid:
             if r == rule:
@@ -134,8 +135,8 @@ class Boxes:
             found[a] = NumericCondition(attributes[a].name, *trapezoid)
         return tuple(found[a] for a in sorted(found))
 
-    def laid_out(self, values: Floats) -> tuple[list[Floats], Flags]:
-        """What each side of each rule looks at, place by place; and which objects no rule can be near."""
+    def signed_values(self, values: Floats) -> tuple[list[Floats], Flags]:
+        """Return the signed values for each slot, and which samples a rule cannot match."""
         lost = np.zeros((len(self.classes), len(values)), dtype=np.bool_)
         for r, a, code in self.rigid:
             lost[r] |= values[:, a] != code
@@ -150,45 +151,45 @@ class Boxes:
         return seen, lost
 
     def scores(self, seen: list[Floats], lost: Flags) -> tuple[Floats, Ints]:
-        """The score of each rule for every object, and the place of its worst side; -1 if none could move."""
+        """Return the score of each rule for every sample, and its worst slot (-1: none)."""
         uncut, worst = np.ones(lost.shape), np.full(lost.shape, -1)
         for k, looked_at in enumerate(seen):
             degree = 1.0 - (looked_at - self.cores[k][:, None]) / self.widths[k][:, None]
             np.copyto(worst, k, where=degree < uncut)
             np.minimum(uncut, degree, out=uncut)
         found = self.weights[:, None] * uncut
-        if lost.any():  # as far as can be, as in prediction
+        if lost.any():  # the lowest degree, as in prediction
             outside = np.minimum(self.weights - 1.0, 0.0)[:, None]
             worst[lost & (outside < found)] = -1
             found = np.where(lost, np.minimum(found, outside), found)
         return found, worst
 
-    def inside(self, values: Floats) -> Flags:
-        """Which objects each rule covers: every side fails by less than its width."""
-        seen, lost = self.laid_out(values)
+    def covers(self, values: Floats) -> Flags:
+        """Return which samples each rule covers: every side fails by less than its width."""
+        seen, lost = self.signed_values(values)
         covered = ~lost
         for k, looked_at in enumerate(seen):
             covered &= looked_at - self.cores[k][:, None] < self.widths[k][:, None] - TOLERANCE
         return covered
 
-    def move(self, pool: Pool, smallest: float) -> None:
-        """Downhill, as the module's documentation says; sides that say nothing any more are dropped.
+    def fine_tune(self, pool: CandidatePool, min_support: float) -> None:
+        """Fine-tune the bounds, and drop sides that exclude no value of the training range.
 
-        A rule that would then cover less than the smallest share of its class stays as it was.
+        A rule that would cover less than the minimum fraction of its class keeps its bounds.
         """
         if not len(self.classes):
             return
         starts = self.cores.copy(), log(self.widths)
         places = self.cores, starts[1].copy()
         mean, size = np.zeros((2, *self.cores.shape)), np.zeros((2, *self.cores.shape))
-        pairs, laid_out = self._pairs(), self.laid_out(pool.values)
+        pairs, signed_values = self._opposite_sides(), self.signed_values(pool.values)
         fading = [1.0, 1.0]
         for step in range(1, STEPS + 1) if self.cores.size else ():
             fading = [0.9 * fading[0], 0.99 * fading[1]]
             length = LENGTH * (1.0 - (step - 1) / STEPS)
-            for i, pull in enumerate(self._pulls(pool, *laid_out)):
+            for i, pull in enumerate(self._gradients(pool, *signed_values)):
                 slope = pull + (places[i] - starts[i]) / ((i + 1) * SPREAD) ** 2 / pool.count
-                # Adam: a mean of slopes, divided by their usual size.
+                # Adam: the running mean of gradients over the root of their running mean square.
                 mean[i] += 0.1 * (slope - mean[i])
                 size[i] += 0.01 * (slope * slope - size[i])
                 usual = np.sqrt(size[i] / (1.0 - fading[1])) + 1e-4
@@ -197,29 +198,32 @@ class Boxes:
             self.widths[:] = exp(places[1])
             for low, high in pairs:
                 over = -self.cores[low] - self.cores[high]
-                if over > 0.0:  # the lower core has passed the upper one: they meet half-way
+                if over > 0.0:  # the cores have crossed: they meet half-way
                     self.cores[high] += over / 2.0
                     self.cores[low] = -self.cores[high]
-        own, _ = self._weighed(pool, self.inside(pool.values))
-        small = own < smallest * pool.class_weights[self.classes]
+        own, _ = self._covered_weight(pool)
+        small = own < min_support * pool.class_weights[self.classes]
         self.cores[:, small], self.widths[:, small] = (
             starts[0][:, small],
             exp(starts[1])[:, small],
         )
         self.there &= self.cores < np.where(self.signs > 0.0, 1.0, 0.0)
-        self.weigh(pool)
+        self.set_weights(pool)
 
-    def weigh(self, objects: Pool) -> None:
-        """Let every rule weigh as much as it is precise among some objects."""
-        self.weights = objects.precision_of(*self._weighed(objects, self.inside(objects.values)))
+    def set_weights(self, pool: CandidatePool) -> None:
+        """Set the weight of every rule to its precision on the samples of a pool."""
+        self.weights = pool.precision_of(*self._covered_weight(pool))
 
-    def _weighed(self, objects: Pool, covered: Flags) -> tuple[Floats, Floats]:
-        """What the covered objects of the rules' own classes weigh, and the others."""
-        mine = self.classes[:, None] == objects.objects
-        return (covered & mine) @ objects.weights, (covered & ~mine) @ objects.weights
+    def _covered_weight(self, pool: CandidatePool) -> tuple[Floats, Floats]:
+        """Return the weight of covered samples of each rule's own class, and of other classes."""
+        covered = self.covers(pool.values)
+        mine = self.classes[:, None] == pool.objects
+        return (covered & mine) @ pool.weights, (covered & ~mine) @ pool.weights
 
-    def _pulls(self, pool: Pool, seen: list[Floats], lost: Flags) -> tuple[Floats, Floats]:
-        """Slopes of the loss by cores and by logarithms of widths."""
+    def _gradients(
+        self, pool: CandidatePool, seen: list[Floats], lost: Flags
+    ) -> tuple[Floats, Floats]:
+        """Return the gradients of the loss by cores and by logarithms of widths."""
         scores, worst = self.scores(seen, lost)
         objects = np.arange(scores.shape[1])
         best = np.full((pool.n_classes, len(objects)), NONE)
@@ -232,7 +236,7 @@ class Boxes:
         slopes = exp((raised - raised.max(axis=0)) / TEMPERATURE)
         slopes /= slopes.sum(axis=0)
         slopes[pool.objects, objects] -= 1.0
-        # What moves: the worst sides of the best rules.
+        # Only the worst sides of the best rules move.
         worst = worst[rules, objects]
         moves = pool.weights * ((best >= FLOOR) & (worst >= 0))
         sides = np.maximum(worst, 0) * len(self.classes) + rules
@@ -240,13 +244,13 @@ class Boxes:
         slopes *= weights / TEMPERATURE
         found = []
         for part in (slopes / self.widths.ravel()[sides], slopes * (1.0 - best / weights)):
-            steps = np.rint(part * PULL_STEPS) * moves
+            steps = np.rint(part * GRADIENT_STEPS) * moves
             total = np.bincount(sides.ravel(), steps.ravel(), self.cores.size)
-            found.append(total.reshape(self.cores.shape) / (PULL_STEPS * pool.total))
+            found.append(total.reshape(self.cores.shape) / (GRADIENT_STEPS * pool.total))
         return found[0], found[1]
 
-    def _pairs(self) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-        """Places of the lower and the upper side of the same attribute."""
+    def _opposite_sides(self) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+        """Return the slots of the lower and the upper side of the same feature."""
         found = []
         for k, r in zip(*np.nonzero(self.there), strict=True):
             if self.signs[k, r] < 0.0 and k:
@@ -257,7 +261,7 @@ class Boxes:
 
 
 def _in_units(value: float, attribute: Attribute) -> float:
-    """A scaled value in the units of the table, order kept; not beyond the largest number."""
+    """Return a scaled value in the units of the table, within the range of finite numbers."""
     largest = float(np.finfo(np.float64).max)
     half = attribute.low / 2.0 + value * (attribute.high / 2.0 - attribute.low / 2.0)
     return 2.0 * min(max(half, -largest / 2.0), largest / 2.0)
