@@ -13,18 +13,18 @@ from time import process_time
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-from frri import BaggedRulesClassifier
+from frri import AdditiveRulesBaggingClassifier
 from frri.compare.datasets import NAMES, load
 from frri.compare.run import assign_folds
 from frri.rules.measures import accuracy, balanced_accuracy
 
 FOLDS = 5
 LEARNERS = {
-    "bagged": lambda: BaggedRulesClassifier(random_state=0, n_jobs=1),
-    "bagged, balanced": lambda: BaggedRulesClassifier(
+    "bagged": lambda: AdditiveRulesBaggingClassifier(random_state=0, n_jobs=1),
+    "bagged, balanced": lambda: AdditiveRulesBaggingClassifier(
         class_weight="balanced", random_state=0, n_jobs=1
     ),
-    "bagged, no class weights": lambda: BaggedRulesClassifier(
+    "bagged, no class weights": lambda: AdditiveRulesBaggingClassifier(
         class_weight=None, random_state=0, n_jobs=1
     ),
     "forest": lambda: RandomForestClassifier(random_state=0, n_jobs=1),

@@ -22,8 +22,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 from frri import (
+    AdditiveRulesBaggingClassifier,
     AdditiveRulesClassifier,
-    BaggedRulesClassifier,
     CompactFRRIClassifier,
     FRRIClassifier,
     FURIAClassifier,
@@ -66,7 +66,7 @@ LEARNERS = {
     },
     ("tuned tree", "2K + 6"): lambda k: TunedTree(2 * k + 6),
     ("forest", "100 trees"): lambda _: RandomForestClassifier(random_state=0, n_jobs=1),
-    ("bagged", "20 bags"): lambda _: BaggedRulesClassifier(random_state=0, n_jobs=1),
+    ("bagged", "20 bags"): lambda _: AdditiveRulesBaggingClassifier(random_state=0, n_jobs=1),
 }
 HEADER = f"{'':<40}{'balanced':>9}{'plain':>8}{'rules':>9}{'conditions':>12}{'seconds':>9}"
 FIELDS = ("learner", "size", "set", "balanced", "plain", "rules", "conditions", "seconds")

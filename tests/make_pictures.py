@@ -42,7 +42,9 @@ def models():
     learner = CompactFRRIClassifier().fit(pima.X[::2], labels[::2])
     yield "pima", learner, pima.X[1::2], labels[1::2]
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-    additive = AdditiveRulesRegressor(calibration=0.25).fit(X[::2], y[::2].rename("progression"))
+    additive = AdditiveRulesRegressor(calibration_fraction=0.25).fit(
+        X[::2], y[::2].rename("progression")
+    )
     yield "numbers", additive, X[1::2], y[1::2]
     grades = pd.qcut(y, 4, labels=["mild", "moderate", "serious", "severe"]).rename("grade")
     ordered = FRRIOrdinalClassifier().fit(X[::2], grades[::2])

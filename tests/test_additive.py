@@ -373,7 +373,7 @@ def test_refining_lowers_the_loss():
 def test_monotone_models_are_monotone_everywhere():
     X, y = noisy()
     free = AdditiveRulesClassifier(max_rules=14).fit(X, y)
-    fit = AdditiveRulesClassifier(monotone={"noise": 1, "rate": -1}, max_rules=14).fit(X, y)
+    fit = AdditiveRulesClassifier(monotonic_cst={"noise": 1, "rate": -1}, max_rules=14).fit(X, y)
     rng = np.random.default_rng(2)
     rows = pd.DataFrame(rng.uniform(-5, 5, (500, 4)), columns=X.columns)
     for name, direction in (("noise", 1), ("rate", -1)):
@@ -408,7 +408,7 @@ def test_categories_and_gaps():
     assert frozenset({"red", "blue"}) in sets
     assert RuleSet.from_json(fit.ruleset_.to_json()) == fit.ruleset_
     with pytest.raises(ValueError, match="have no order"):
-        AdditiveRulesClassifier(monotone={"colour": 1}).fit(frame, y)
+        AdditiveRulesClassifier(monotonic_cst={"colour": 1}).fit(frame, y)
 
 
 def test_polars_and_pandas_give_the_same_rules():
@@ -464,9 +464,9 @@ def test_degenerate_tables():
         ({"class_weight": "even"}, "class_weight must be"),
         ({"class_weight": {"perhaps": 1.0}}, "names the class 'perhaps', which 'class' does not"),
         ({"class_weight": {"yes": 0.0}}, "class_weight of 'yes' is 0"),
-        ({"monotone": {"agee": 1}}, "has no column 'agee'; did you mean 'age'"),
-        ({"monotone": {"age": 2}}, "monotone of 'age' must be"),
-        ({"monotone": ["age"]}, "monotone must map"),
+        ({"monotonic_cst": {"agee": 1}}, "has no column 'agee'; did you mean 'age'"),
+        ({"monotonic_cst": {"age": 2}}, "monotonic_cst of 'age' must be"),
+        ({"monotonic_cst": ["age"]}, "monotonic_cst must map"),
     ],
 )
 def test_bad_parameters(parameters, message):
@@ -476,8 +476,8 @@ def test_bad_parameters(parameters, message):
 
 def test_monotone_needs_two_classes():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="'class' has 3 classes; leave monotone out"):
-        AdditiveRulesClassifier(monotone={"x0": 1}).fit(X, y)
+    with pytest.raises(ValueError, match="'class' has 3 classes; leave monotonic_cst out"):
+        AdditiveRulesClassifier(monotonic_cst={"x0": 1}).fit(X, y)
 
 
 def test_in_the_company_of_scikit_learn():
@@ -531,7 +531,7 @@ def test_weights_are_repetitions_for_numbers_too():
 
 def test_monotone_numbers():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
-    fit = AdditiveRulesRegressor(monotone={"bmi": 1, "s3": -1, "age": 1}).fit(X, y)
+    fit = AdditiveRulesRegressor(monotonic_cst={"bmi": 1, "s3": -1, "age": 1}).fit(X, y)
     assert fit.score(X, y) > 0.4
     for name, direction in (("bmi", 1), ("s3", -1), ("age", 1)):
         change = fit.predict(X.assign(**{name: X[name] + 0.02})) - fit.predict(X)

@@ -152,7 +152,12 @@ def mixed():
 def test_large_tables_have_the_rules_of_small_ones(mixed, missing):
     """Gaps, categories, weights and monotone attributes: the same rules however they are computed."""
     frame, score, weights = mixed
-    options = {"max_rules": 5, "missing": missing, "monotone": {"dose": 1}, "min_support": 0.05}
+    options = {
+        "max_rules": 5,
+        "missing": missing,
+        "monotonic_cst": {"dose": 1},
+        "min_support": 0.05,
+    }
     for learner, y in (
         (AdditiveRulesClassifier(**options), score > 0),
         (AdditiveRulesRegressor(**options), score),

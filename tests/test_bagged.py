@@ -5,11 +5,11 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from frri import AdditiveRulesClassifier, BaggedRulesClassifier, RuleSet
+from frri import AdditiveRulesBaggingClassifier, AdditiveRulesClassifier, RuleSet
 from frri.learners.calibration import STRETCHES
 
 
-@parametrize_with_checks([BaggedRulesClassifier(n_bags=3, max_rules=4)])
+@parametrize_with_checks([AdditiveRulesBaggingClassifier(n_estimators=3, max_rules=4)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -24,12 +24,12 @@ def bagged(wine):
     """A model and its bags, each as it was drawn."""
     bags = []
 
-    class Watched(BaggedRulesClassifier):
+    class Watched(AdditiveRulesBaggingClassifier):
         def _bag(self, *given):
             bags.append(super()._bag(*given))
             return bags[-1]
 
-    return Watched(n_bags=6, random_state=0, n_jobs=1).fit(*wine), bags
+    return Watched(n_estimators=6, random_state=0, n_jobs=1).fit(*wine), bags
 
 
 def stretch_of(model, bags):
@@ -88,7 +88,9 @@ def test_one_bag_of_everything_is_an_additive_model(wine, monkeypatch):
             return np.arange(m)
 
     monkeypatch.setattr(np.random, "default_rng", lambda _: Everything())
-    model = BaggedRulesClassifier(n_bags=1, max_attributes=1.0, class_weight="balanced")
+    model = AdditiveRulesBaggingClassifier(
+        n_estimators=1, max_features=1.0, class_weight="balanced"
+    )
     model.fit(*wine)
     single = AdditiveRulesClassifier().fit(*wine)
     assert [r.conditions for r in model.ruleset_] == [r.conditions for r in single.ruleset_]
@@ -100,17 +102,18 @@ def test_one_bag_of_everything_is_an_additive_model(wine, monkeypatch):
 
 def test_threads_change_nothing(wine):
     one, two = (
-        BaggedRulesClassifier(n_bags=4, random_state=3, n_jobs=n).fit(*wine) for n in (1, 2)
+        AdditiveRulesBaggingClassifier(n_estimators=4, random_state=3, n_jobs=n).fit(*wine)
+        for n in (1, 2)
     )
     assert one.ruleset_ == two.ruleset_
-    other = BaggedRulesClassifier(n_bags=4, random_state=4).fit(*wine)
+    other = AdditiveRulesBaggingClassifier(n_estimators=4, random_state=4).fit(*wine)
     assert one.ruleset_ != other.ruleset_
 
 
 def test_a_class_of_one_object_is_in_every_bag():
     X, y = load_iris(return_X_y=True)
     X, y = X[:101], y[:101]
-    model = BaggedRulesClassifier(n_bags=8, random_state=0).fit(X, y)
+    model = AdditiveRulesBaggingClassifier(n_estimators=8, random_state=0).fit(X, y)
     assert model.predict_proba(X).shape == (101, 3)
     assert np.isnan(model.oob_decision_function_[100]).all()
 
@@ -122,7 +125,9 @@ def test_gaps_and_categories_and_a_file(tmp_path):
     y = np.where((X["kind"] == "a") | (X["x"] > 1), "yes", "no")
     X.loc[::7, "x"], X.loc[::9, "kind"] = np.nan, None
     for missing in ("fails", "typical"):
-        model = BaggedRulesClassifier(n_bags=5, random_state=0, missing=missing).fit(X, y)
+        model = AdditiveRulesBaggingClassifier(n_estimators=5, random_state=0, missing=missing).fit(
+            X, y
+        )
         model.ruleset_.save(tmp_path / "rules.json")
         loaded = RuleSet.load(tmp_path / "rules.json")
         assert loaded.missing == missing
@@ -133,8 +138,8 @@ def test_gaps_and_categories_and_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_bags": 0}, "n_bags must be a whole number from 1 on, got 0"),
-        ({"max_attributes": 0.0}, "max_attributes must be a share above 0 up to 1"),
+        ({"n_estimators": 0}, "n_estimators must be a whole number from 1 on, got 0"),
+        ({"max_features": 0.0}, "max_features must be a share above 0 up to 1"),
         ({"class_weight": "even"}, "class_weight must be"),
         ({"class_weight": 3}, "class_weight must be"),
         ({"missing": "similar"}, "missing must be"),
@@ -142,9 +147,9 @@ def test_gaps_and_categories_and_a_file(tmp_path):
 )
 def test_parameters_that_make_no_sense(parameters, message):
     with pytest.raises(ValueError, match=message):
-        BaggedRulesClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
+        AdditiveRulesBaggingClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
 
 
 def test_weights_are_refused():
     with pytest.raises(TypeError, match="drawn at random"):
-        BaggedRulesClassifier().fit([[0.0], [1.0]], [0, 1], sample_weight=[1, 2])
+        AdditiveRulesBaggingClassifier().fit([[0.0], [1.0]], [0, 1], sample_weight=[1, 2])

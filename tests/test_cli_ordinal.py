@@ -28,7 +28,7 @@ def folder(tmp_path_factory):
     for learner in ("frri", "additive"):
         fit = ["fit", str(folder / "flats.csv"), "--target", "rating", "--task", "ordinal"]
         fit += ["--order", "poor<fair<good", "--learner", learner, "--no-check"]
-        fit += ["--set", "monotone={'rooms': 1}", "-o", str(folder / f"{learner}.json")]
+        fit += ["--set", "monotonic_cst={'rooms': 1}", "-o", str(folder / f"{learner}.json")]
         assert main(fit) == 0
     return folder
 

@@ -214,8 +214,8 @@ def test_an_unproved_selection_is_said(diabetes):
         ({"times_covered": 0}, "times_covered must be a whole number from 1 on"),
         ({"consequents": "mean"}, "consequents must be one of ridge, own"),
         ({"times_covered": 2, "max_rules": 3}, "contradict each other"),
-        ({"calibration": 1.5}, "calibration must be a share from 0 to 1"),
-        ({"calibration": 0.99}, "leaves no rows to learn from"),
+        ({"calibration_fraction": 1.5}, "calibration_fraction must be a share from 0 to 1"),
+        ({"calibration_fraction": 0.99}, "leaves no rows to learn from"),
     ],
 )
 def test_nonsense_is_one_sentence(parameters, message):
@@ -228,7 +228,10 @@ def test_nonsense_is_one_sentence(parameters, message):
 
 @pytest.mark.parametrize(
     "learner",
-    [FRRIRegressor(calibration=0.3), AdditiveRulesRegressor(max_rules=2, calibration=0.3)],
+    [
+        FRRIRegressor(calibration_fraction=0.3),
+        AdditiveRulesRegressor(max_rules=2, calibration_fraction=0.3),
+    ],
 )
 def test_intervals_hold_their_level(learner):
     """On average over training tables: 0.9 of new rows, a little more because ranks are rounded up."""
@@ -246,7 +249,7 @@ def test_intervals_hold_their_level(learner):
 
 def test_intervals_are_kept_in_the_file_and_lost_by_edits(diabetes):
     X, y = diabetes
-    reg = AdditiveRulesRegressor(max_rules=3, calibration=0.2).fit(X, y)
+    reg = AdditiveRulesRegressor(max_rules=3, calibration_fraction=0.2).fit(X, y)
     again = RuleSet.from_json(reg.ruleset_.to_json())
     np.testing.assert_array_equal(again.predict_interval(X), reg.predict_interval(X))
     assert again.about["rows"] == 120

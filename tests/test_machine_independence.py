@@ -59,7 +59,7 @@ def estimators(n_jobs):
     variants = [("AdditiveRulesClassifier", {"refine": 1, "class_weight": None})]
     for name, parameters in [(name, {}) for name in names] + variants:
         estimator = getattr(frri, name)(**parameters)
-        usual = {"n_jobs": n_jobs, "random_state": 1, "n_estimators": 3, "n_bags": 3}
+        usual = {"n_jobs": n_jobs, "random_state": 1, "n_estimators": 3}
         known = estimator.get_params()
         yield estimator.set_params(**{key: usual[key] for key in usual if key in known})
 

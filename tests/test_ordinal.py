@@ -81,7 +81,7 @@ def test_frri_is_its_definition(case, with_gaps, with_categories):
         frame["x0"] = [chr(ord("a") + int(code)) for code in table[:, 0]]
     missing = "similar" if with_gaps else "typical"
     monotone = declared(directions)
-    learner = FRRIOrdinalClassifier(monotone=monotone, min_support=0, missing=missing)
+    learner = FRRIOrdinalClassifier(monotonic_cst=monotone, min_support=0, missing=missing)
     found = quiet(learner, frame, pd.Series(y))
     values = naive.scale(table, nominal=nominal)
     order = range(X.shape[1])
@@ -128,7 +128,9 @@ def test_objects_that_tell_apart_nothing_are_told():
     assert found.uncovered_.tolist() == [0, 1]
     # No worse than one of a higher class, and so of no use against it.
     with pytest.warns(UserWarning, match="same or nearly the same or better values.*: rows 3, 4"):
-        FRRIOrdinalClassifier(monotone={"x0": 1}).fit([[1.0], [2.0], [3.0], [4.0]], [0, 1, 2, 1])
+        FRRIOrdinalClassifier(monotonic_cst={"x0": 1}).fit(
+            [[1.0], [2.0], [3.0], [4.0]], [0, 1, 2, 1]
+        )
     with pytest.warns(UserWarning, match="All objects have the class 7: no rule is needed"):
         assert FRRIOrdinalClassifier().fit(X, [7, 7, 7, 7]).predict([[0]]).tolist() == [7]
 
@@ -173,7 +175,7 @@ def test_cuts_are_least_wrong(data):
 @given(case=tables(), seed=st.integers(0, 2**16))
 def test_no_answer_turns_against_a_monotone_attribute(learner, case, seed):
     X, y, directions = case
-    found = quiet(learner.set_params(monotone=declared(directions)), X, y)
+    found = quiet(learner.set_params(monotonic_cst=declared(directions)), X, y)
     random = np.random.default_rng(seed)
     low, high = X.min(axis=0), X.max(axis=0)
     worse = low + (high - low) * random.choice([-0.5, 0.0, 0.3, 0.5, 1.0, 1.5], (60, X.shape[1]))
@@ -184,15 +186,15 @@ def test_no_answer_turns_against_a_monotone_attribute(learner, case, seed):
     ]
     assert (scores[0] <= scores[1]).all()
     assert (found.predict(worse) <= found.predict(better)).all()
-    learner.set_params(monotone=None)
+    learner.set_params(monotonic_cst=None)
 
 
 def test_what_is_proved_is_said_until_rules_are_edited():
     X, y = load_iris(return_X_y=True, as_frame=True)
     name = "petal width (cm)"
     for learner in LEARNERS:
-        rules = quiet(learner.set_params(monotone={name: 1}), X, y).ruleset_
-        learner.set_params(monotone=None)
+        rules = quiet(learner.set_params(monotonic_cst={name: 1}), X, y).ruleset_
+        learner.set_params(monotonic_cst=None)
         assert (
             rules.about["monotone"]
             == f"Proved: no answer falls as {name} rises, all else being equal."
@@ -201,10 +203,10 @@ def test_what_is_proved_is_said_until_rules_are_edited():
         assert "monotone" not in rules.without_rule(0).about
         assert "monotone" not in quiet(learner, X, y).ruleset_.about
         with pytest.raises(
-            ValueError, match=r"monotone of 'petal width.*must be [+]1 or -1, got 2"
+            ValueError, match=r"monotonic_cst of 'petal width.*must be [+]1 or -1, got 2"
         ):
-            learner.set_params(monotone={name: 2}).fit(X, y)
-        learner.set_params(monotone=None)
+            learner.set_params(monotonic_cst={name: 2}).fit(X, y)
+        learner.set_params(monotonic_cst=None)
 
 
 # ---------------------------------------------------------------- classes

@@ -40,7 +40,7 @@ PHONE = {"width": 390, "height": 844}
 
 @pytest.fixture(
     scope="module",
-    params=[AdditiveRulesRegressor(calibration=0.25), FRRIRegressor(tau=2.0)],
+    params=[AdditiveRulesRegressor(calibration_fraction=0.25), FRRIRegressor(tau=2.0)],
     ids=["added", "mean"],
 )
 def shown_model(request, pages):

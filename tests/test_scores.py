@@ -35,7 +35,7 @@ every = pytest.mark.parametrize("name", RULE_LEARNERS)
 
 def fitted(name, X, y, **parameters):
     seeded = {"random_state": 0} if name in {"ripper", "furia", "bagged", "frri-bags"} else {}
-    seeded |= {"n_bags": 3} if name == "bagged" else {}
+    seeded |= {"n_estimators": 3} if name == "bagged" else {}
     seeded |= {"n_estimators": 3} if name == "frri-bags" else {}
     with warnings.catch_warnings(action="ignore"):
         return LEARNERS[name].make(**seeded, **parameters).fit(X, y)

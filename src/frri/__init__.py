@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from frri.cover import Cover, CoverMatrix, minimum_cover
     from frri.explain import Explanation
     from frri.induction import ConditionType
-    from frri.learners.additive.bagged import BaggedRulesClassifier
+    from frri.learners.additive.bagged import AdditiveRulesBaggingClassifier
     from frri.learners.additive.classifier import AdditiveRulesClassifier
     from frri.learners.additive.ordinal import AdditiveRulesOrdinalClassifier
     from frri.learners.additive.regressor import AdditiveRulesRegressor
@@ -46,7 +46,7 @@ _HOMES = {
     "AdditiveRulesOrdinalClassifier": "learners.additive",
     "AdditiveRulesRegressor": "learners.additive",
     "Attribute": "table",
-    "BaggedRulesClassifier": "learners.additive",
+    "AdditiveRulesBaggingClassifier": "learners.additive",
     "CompactFRRIClassifier": "learners.compact",
     "Condition": "rules",
     "ConditionType": "induction",
@@ -75,11 +75,11 @@ _HOMES = {
 }
 
 __all__ = [
+    "AdditiveRulesBaggingClassifier",
     "AdditiveRulesClassifier",
     "AdditiveRulesOrdinalClassifier",
     "AdditiveRulesRegressor",
     "Attribute",
-    "BaggedRulesClassifier",
     "CompactFRRIClassifier",
     "Condition",
     "ConditionType",

@@ -26,7 +26,7 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
     """Base of the learners of numbers."""
 
     # The share of the rows that errors are measured on: a parameter of all of them.
-    calibration: float = 0.0
+    calibration_fraction: float = 0.0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn rules from a table and its numbers.
@@ -61,7 +61,7 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         return np.asarray(self.ruleset_.predict(table, n_jobs=self.n_jobs))
 
     def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
-        """From where to where the number of each row lies; it needs a `calibration` above 0.
+        """From where to where the number of each row lies; it needs a `calibration_fraction` above 0.
 
         By split conformal prediction: of new rows like those of the training table, at least the share
         `level` has its number within its interval, on average over such tables.
@@ -84,8 +84,8 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
 
     def _fit_numbers(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Learn from all rows, or from those that errors are not measured on."""
-        check_share("calibration", self.calibration)
-        if self.calibration <= 0.0:
+        check_share("calibration_fraction", self.calibration_fraction)
+        if self.calibration_fraction <= 0.0:
             self._learn_numbers(self._checked_table(X, y, sample_weight))
             return self
         # What is wrong is said about the whole table, and what is known of it is the target alone.
@@ -93,10 +93,10 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         if sample_weight is not None:
             X = weighted_objects(X, None, sample_weight)[0]
         n = len(whole.numbers)
-        held = round(self.calibration * n)
+        held = round(self.calibration_fraction * n)
         if not 0 < held < n:
             raise ValueError(
-                f"calibration={self.calibration:g} leaves no rows to learn from, or none to measure errors "
+                f"calibration_fraction={self.calibration_fraction:g} leaves no rows to learn from, or none to measure errors "
                 f"on, of n_samples = {n}; use another share or more rows."
             )
         asked = np.random.default_rng(SEED).permutation(n) < held

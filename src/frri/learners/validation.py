@@ -111,10 +111,10 @@ def check_part(name: str, value: Any, other: str = "") -> None:
 
     Examples
     --------
-    >>> check_part("max_attributes", 0.0)
+    >>> check_part("max_features", 0.0)
     Traceback (most recent call last):
         ...
-    ValueError: max_attributes must be a share above 0 up to 1, got 0.0.
+    ValueError: max_features must be a share above 0 up to 1, got 0.0.
     """
     if not _is_number(value) or not 0 < value <= 1:
         raise ValueError(f"{name} must be a share above 0 up to 1{other}, got {short_repr(value)}.")
@@ -152,12 +152,12 @@ def random_seeds(random_state: Any, count: int) -> list[int]:
     return seeds
 
 
-def directions(monotone: Any, attributes: Sequence[Attribute]) -> NDArray[np.int8]:
+def directions(monotonic_cst: Any, attributes: Sequence[Attribute]) -> NDArray[np.int8]:
     """For each attribute 1 if answers must not fall with it, -1 if they must not rise, otherwise 0.
 
     Parameters
     ----------
-    monotone : mapping of str to {1, -1} or None
+    monotonic_cst : mapping of str to {1, -1} or None
         What is declared.
     attributes : sequence of Attribute
 
@@ -168,22 +168,24 @@ def directions(monotone: Any, attributes: Sequence[Attribute]) -> NDArray[np.int
     array([1, 0], dtype=int8)
     """
     found = np.zeros(len(attributes), dtype=np.int8)
-    if monotone is None:
+    if monotonic_cst is None:
         return found
-    if not isinstance(monotone, Mapping):
+    if not isinstance(monotonic_cst, Mapping):
         raise ValueError(  # noqa: TRY004 - scikit-learn's convention for parameters
-            f"monotone must map attributes to +1 or -1, such as {{'age': 1}}, got {short_repr(monotone)}."
+            f"monotonic_cst must map attributes to +1 or -1, such as {{'age': 1}}, got {short_repr(monotonic_cst)}."
         )
     names = [attribute.name for attribute in attributes]
-    for name, direction in monotone.items():
+    for name, direction in monotonic_cst.items():
         place = names.index(find_name(str(name), names, "The table"))
         if attributes[place].kind == "nominal":
             raise ValueError(
-                f"monotone names {name!r}, whose categories have no order; "
+                f"monotonic_cst names {name!r}, whose categories have no order; "
                 "make it an ordered column or leave it out."
             )
         if isinstance(direction, bool | np.bool_) or direction not in (1, -1):
-            raise ValueError(f"monotone of {name!r} must be +1 or -1, got {short_repr(direction)}.")
+            raise ValueError(
+                f"monotonic_cst of {name!r} must be +1 or -1, got {short_repr(direction)}."
+            )
         found[place] = direction
     return found
 

@@ -64,8 +64,8 @@ def half_width(ruleset: "RuleSet", level: float) -> float:
     kept = ruleset.about.get("intervals")
     if kept is None:
         raise ValueError(
-            f"The rules for {ruleset.target!r} know no intervals: learn them with calibration=0.2, which "
-            "holds a fifth of the rows back to measure errors on (frri fit --learner NAME --set calibration=0.2)."
+            f"The rules for {ruleset.target!r} know no intervals: learn them with calibration_fraction=0.2, which "
+            "holds a fifth of the rows back to measure errors on (frri fit --learner NAME --set calibration_fraction=0.2)."
         )
     known = _pairs(kept)
     if level not in LEVELS:

@@ -208,7 +208,7 @@ class RuleSet:
     def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
         """Rows x 2: from where to where the number of each row lies, at a level that new rows hold.
 
-        For rules that were learned with `calibration`: see `frri.rules.conformal`.
+        For rules that were learned with `calibration_fraction`: see `frri.rules.conformal`.
         """
         reach = half_width(self, level)
         answers = self.predict(X)

@@ -1,13 +1,13 @@
 """Additive rules: soft boxes that vote for classes or add up to numbers, added one at a time."""
 
-from frri.learners.additive.bagged import BaggedRulesClassifier
+from frri.learners.additive.bagged import AdditiveRulesBaggingClassifier
 from frri.learners.additive.classifier import AdditiveRulesClassifier
 from frri.learners.additive.ordinal import AdditiveRulesOrdinalClassifier
 from frri.learners.additive.regressor import AdditiveRulesRegressor
 
 __all__ = [
+    "AdditiveRulesBaggingClassifier",
     "AdditiveRulesClassifier",
     "AdditiveRulesOrdinalClassifier",
     "AdditiveRulesRegressor",
-    "BaggedRulesClassifier",
 ]

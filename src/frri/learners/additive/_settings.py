@@ -35,7 +35,7 @@ def check_size(max_rules: Any, max_conditions: Any, words: Sequence[str]) -> Non
     check_count("max_conditions", max_conditions, 1, MOST)
 
 
-def upward_sides(monotone: Any, attributes: Sequence[Attribute]) -> Flags | None:
+def upward_sides(monotonic_cst: Any, attributes: Sequence[Attribute]) -> Flags | None:
     """Attributes x sides: what a rule that pulls upwards may use; None without any restriction.
 
     Examples
@@ -45,7 +45,7 @@ def upward_sides(monotone: Any, attributes: Sequence[Attribute]) -> Flags | None
     array([[False,  True],
            [ True,  True]])
     """
-    declared = directions(monotone, attributes)
+    declared = directions(monotonic_cst, attributes)
     if not declared.any():
         return None
     allowed = np.ones((len(attributes), 2), dtype=np.bool_)

@@ -43,7 +43,7 @@ class _Bag(NamedTuple):
     unseen: Flags
 
 
-class BaggedRulesClassifier(RuleClassifier):
+class AdditiveRulesBaggingClassifier(RuleClassifier):
     """Bagged additive rules: many small additive models, added up to one.
 
     Every bag draws as many objects as there are, with replacement, and some of the attributes, and
@@ -54,9 +54,9 @@ class BaggedRulesClassifier(RuleClassifier):
 
     Parameters
     ----------
-    n_bags : int, default=20
+    n_estimators : int, default=20
         How many models are added up.
-    max_attributes : float, default=0.7
+    max_features : float, default=0.7
         The share of the attributes that each bag may use.
     max_rules : int or "auto", default="auto"
         The most rules of each bag, as in `AdditiveRulesClassifier`.
@@ -97,7 +97,7 @@ class BaggedRulesClassifier(RuleClassifier):
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> bagged = BaggedRulesClassifier(n_bags=5, random_state=0).fit(X, y)
+    >>> bagged = AdditiveRulesBaggingClassifier(n_estimators=5, random_state=0).fit(X, y)
     >>> bagged.oob_score_ > 0.9, bagged.predict(X[:2])
     (True, array([0, 0]))
     """
@@ -108,8 +108,8 @@ class BaggedRulesClassifier(RuleClassifier):
     def __init__(
         self,
         *,
-        n_bags: int = 20,
-        max_attributes: float = 0.7,
+        n_estimators: int = 20,
+        max_features: float = 0.7,
         max_rules: int | Literal["auto"] = "auto",
         max_conditions: int = 4,
         class_weight: Literal["sqrt", "balanced"] | Mapping[Any, float] | None = "sqrt",
@@ -118,8 +118,8 @@ class BaggedRulesClassifier(RuleClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_bags = n_bags
-        self.max_attributes = max_attributes
+        self.n_estimators = n_estimators
+        self.max_features = max_features
         self.max_rules = max_rules
         self.max_conditions = max_conditions
         self.class_weight = class_weight
@@ -157,7 +157,7 @@ class BaggedRulesClassifier(RuleClassifier):
             class_weight=self._class_weight(table),
             n_jobs=1,
         )
-        seeds = random_seeds(self.random_state, self.n_bags)
+        seeds = random_seeds(self.random_state, self.n_estimators)
         with self._step(f"{len(seeds)} bags"):
             bags = map_threads(
                 lambda seed, _: self._bag(table, model, seed),
@@ -180,7 +180,7 @@ class BaggedRulesClassifier(RuleClassifier):
         # No class may be without an object: its first one is drawn then.
         lacking = np.bincount(table.classes, drawn, len(table.labels)) == 0
         drawn[np.unique(table.classes, return_index=True)[1][lacking]] = 1
-        used = random.permutation(m)[: max(1, round(self.max_attributes * m))]
+        used = random.permutation(m)[: max(1, round(self.max_features * m))]
         seen = np.flatnonzero(drawn)
         # An attribute left out is one without values.
         values = np.full((len(seen), m), np.nan)
@@ -223,9 +223,9 @@ class BaggedRulesClassifier(RuleClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_count("n_bags", self.n_bags, 1)
+        check_count("n_estimators", self.n_estimators, 1)
         check_size(self.max_rules, self.max_conditions, ["auto"])
-        check_part("max_attributes", self.max_attributes)
+        check_part("max_features", self.max_features)
         random_numbers(self.random_state)
         given = self.class_weight
         if isinstance(given, str):

@@ -77,7 +77,7 @@ class AdditiveRulesClassifier(RuleClassifier):
         How much the objects of a class count: all classes the same, every object the same, or as
         the mapping of classes says (1 for a class that it lacks). The loss goes by it; typical values,
         thresholds and statistics go by sample weights alone, so {c: 3} is not a sample weight of 3.
-    monotone : mapping of str to {1, -1}, optional
+    monotonic_cst : mapping of str to {1, -1}, optional
         Attributes with which the probability of the second class (in the order of `classes_`) must
         not fall (1) or not rise (-1). Rules for that class then use only "at least", rules for the
         other only "at most" (or the other way round), so that no object can be an exception.
@@ -130,7 +130,7 @@ class AdditiveRulesClassifier(RuleClassifier):
         max_conditions: int = 4,
         min_support: float = 0.0,
         class_weight: Literal["balanced"] | Mapping[Any, float] | None = "balanced",
-        monotone: Mapping[str, int] | None = None,
+        monotonic_cst: Mapping[str, int] | None = None,
         refine: int = 0,
         missing: str = "typical",
         n_jobs: int | None = None,
@@ -140,7 +140,7 @@ class AdditiveRulesClassifier(RuleClassifier):
         self.max_conditions = max_conditions
         self.min_support = min_support
         self.class_weight = class_weight
-        self.monotone = monotone
+        self.monotonic_cst = monotonic_cst
         self.refine = refine
         self.missing = missing
         self.n_jobs = n_jobs
@@ -216,13 +216,13 @@ class AdditiveRulesClassifier(RuleClassifier):
 
     def _allowed(self, table: TrainingTable) -> tuple[Flags, ...] | None:
         """For each class the sides of attributes that its rules may use."""
-        upward = upward_sides(self.monotone, table.attributes)
+        upward = upward_sides(self.monotonic_cst, table.attributes)
         if upward is None:
             return None
         if len(table.labels) > 2:
             raise ValueError(
-                f"monotone says how one class gets more likely, but {table.target!r} has "
-                f"{len(table.labels)} classes; leave monotone out or predict two classes."
+                f"monotonic_cst says how one class gets more likely, but {table.target!r} has "
+                f"{len(table.labels)} classes; leave monotonic_cst out or predict two classes."
             )
         return upward[:, ::-1], upward
 

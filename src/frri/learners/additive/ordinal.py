@@ -38,7 +38,7 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
         The classes from the lowest to the highest. By default the order of a column of ordered
         categories (pandas, polars), or of numbers; texts are taken in the order of the alphabet, with
         a warning.
-    monotone : mapping of str to {1, -1}, optional
+    monotonic_cst : mapping of str to {1, -1}, optional
         Attributes with which answers must not fall (1) or not rise (-1). Rules that add then use only
         "at least" of the attribute, rules that subtract only "at most" (or the other way round), so
         that no object can be an exception.
@@ -92,7 +92,7 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
         self,
         *,
         class_order: Any = None,
-        monotone: Mapping[str, int] | None = None,
+        monotonic_cst: Mapping[str, int] | None = None,
         max_rules: int | Literal["auto", "1se"] = "auto",
         max_conditions: int = 4,
         min_support: float = 0.0,
@@ -102,7 +102,7 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
         verbose: int = 0,
     ) -> None:
         self.class_order = class_order
-        self.monotone = monotone
+        self.monotonic_cst = monotonic_cst
         self.max_rules = max_rules
         self.max_conditions = max_conditions
         self.min_support = min_support
@@ -139,7 +139,7 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
         scores = summed.predict(table.encoded, n_jobs=self.n_jobs)
         cuts = fitted_cuts(scores, table.classes, weights, len(table.labels))
         slope = fitted_slope(scores, table.classes, weights, cuts)
-        claim = monotone_claim(directions(self.monotone, table.attributes), table.attributes)
+        claim = monotone_claim(directions(self.monotonic_cst, table.attributes), table.attributes)
         rules = (
             replace(rule, consequent=float(snap(slope * float(rule.consequent)))) for rule in summed
         )

@@ -61,13 +61,13 @@ class AdditiveRulesRegressor(RuleRegressor):
         The most conditions of a rule.
     min_support : float, default=0.0
         The share of all objects that a rule must cover, degrees added up, to be added.
-    monotone : mapping of str to {1, -1}, optional
+    monotonic_cst : mapping of str to {1, -1}, optional
         Attributes with which predictions must not fall (1) or not rise (-1). Rules that add then use
         only "at least" of the attribute, rules that subtract only "at most" (or the other way round),
         so that no object can be an exception.
     refine : int, default=0
         How often the rules are gone through again, each kept, dropped or replaced.
-    calibration : float, default=0.0
+    calibration_fraction : float, default=0.0
         The share of the rows, drawn once and for all, that no rules are learned from: errors there make
         `predict_interval` hold its level.
     missing : {"typical", "fails", "error"}, default="typical"
@@ -111,9 +111,9 @@ class AdditiveRulesRegressor(RuleRegressor):
         max_rules: int | Literal["auto", "1se"] = "auto",
         max_conditions: int = 4,
         min_support: float = 0.0,
-        monotone: Mapping[str, int] | None = None,
+        monotonic_cst: Mapping[str, int] | None = None,
         refine: int = 0,
-        calibration: float = 0.0,
+        calibration_fraction: float = 0.0,
         missing: str = "typical",
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -121,9 +121,9 @@ class AdditiveRulesRegressor(RuleRegressor):
         self.max_rules = max_rules
         self.max_conditions = max_conditions
         self.min_support = min_support
-        self.monotone = monotone
+        self.monotonic_cst = monotonic_cst
         self.refine = refine
-        self.calibration = calibration
+        self.calibration_fraction = calibration_fraction
         self.missing = missing
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -181,7 +181,7 @@ class AdditiveRulesRegressor(RuleRegressor):
         blocks: Blocks | None,
         max_rules: int,
     ) -> Induction:
-        upward, weights = upward_sides(self.monotone, table.attributes), objects["weights"]
+        upward, weights = upward_sides(self.monotonic_cst, table.attributes), objects["weights"]
         shared: dict[str, Any] = {
             "penalty": PENALTY,
             "voices": (0,) if upward is None else (1, -1),

@@ -31,7 +31,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     most" less does; where none covers it the nearest ones decide. The prediction counts the classes that
     are reached in this way: it is a median, and an error by one class is smaller than one by two.
 
-    Features may be declared `monotone`. Rules "at least" then use only lower bounds of a feature with
+    Features may be declared monotonic by `monotonic_cst`. Rules "at least" then use only lower bounds of a feature with
     which predictions must not fall (a gain), rules "at most" only upper bounds, and the other way round
     for a cost; distances are taken in that direction alone. As such a feature grows, rules "at least" can
     only cover more and rules "at most" only less, and so no prediction falls: there can be no exception.
@@ -43,7 +43,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     class_order : sequence of labels, optional
         Classes from the lowest to the highest. By default the order of a column of ordered categories
         (pandas, polars), or of numbers; strings are sorted alphabetically, with a warning.
-    monotone : mapping of str to {1, -1}, optional
+    monotonic_cst : mapping of str to {1, -1}, optional
         Features with which predictions must not fall (1) or not rise (-1).
     attribute_order : {"given", "random"} or array-like of int, default="given"
         Order in which features are dropped from a rule, the first one first: order of the columns, at
@@ -99,7 +99,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     >>> flats = pd.DataFrame({"rooms": [1, 2, 2, 3, 4, 5], "noise": [60, 55, 70, 50, 65, 40]})
     >>> rated = ["poor", "fair", "poor", "good", "fair", "good"]
     >>> frri = FRRIOrdinalClassifier(
-    ...     class_order=["poor", "fair", "good"], monotone={"rooms": 1, "noise": -1}
+    ...     class_order=["poor", "fair", "good"], monotonic_cst={"rooms": 1, "noise": -1}
     ... ).fit(flats, rated)
     >>> print(frri.ruleset_)
     IF rooms >= 3 (fades, ends at 2) AND noise <= 50 (fades, ends at 57.5) THEN class at least good ...
@@ -120,7 +120,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         self,
         *,
         class_order: Any = None,
-        monotone: Any = None,
+        monotonic_cst: Any = None,
         attribute_order: Any = "given",
         missing: str = "typical",
         min_support: float = 0.02,
@@ -134,7 +134,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         verbose: int = 0,
     ) -> None:
         self.class_order = class_order
-        self.monotone = monotone
+        self.monotonic_cst = monotonic_cst
         self.attribute_order = attribute_order
         self.missing = missing
         self.min_support = min_support
@@ -173,14 +173,14 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
 
     def _candidates(self, table: TrainingTable) -> Candidates:
         order = attribute_orders(self.attribute_order, table.values.shape, self.random_state)
-        declared = directions(self.monotone, table.attributes)
+        declared = directions(self.monotonic_cst, table.attributes)
         return union_candidates(table, *scaled_values(table), order, declared, self.n_jobs)
 
     def _package(
         self, table: TrainingTable, found: Candidates, selected: Ints, covers: CoverMatrix
     ) -> None:
         about: dict[str, Any] = {}
-        declared = directions(self.monotone, table.attributes)
+        declared = directions(self.monotonic_cst, table.attributes)
         self.selection_.monotone = monotone_claim(declared, table.attributes)
         if self.selection_.monotone:
             about["monotone"] = self.selection_.monotone

@@ -69,7 +69,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         Maximum number of conditions of a rule.
     min_support : float, default=0.0
         Fraction of all samples that a rule must cover.
-    calibration : float, default=0.0
+    calibration_fraction : float, default=0.0
         Fraction of the rows, chosen at random with a fixed seed, that no rules are learned from: errors
         there make `predict_interval` hold its level.
     effort : int, default=DEFAULT_EFFORT
@@ -111,7 +111,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> reg = FRRIRegressor(calibration=0.25).fit(X[["bmi", "bp", "s5"]], y)
+    >>> reg = FRRIRegressor(calibration_fraction=0.25).fit(X[["bmi", "bp", "s5"]], y)
     >>> reg.selection_.status, len(reg.ruleset_) < 20
     ('optimal', True)
     >>> reg.score(X[["bmi", "bp", "s5"]], y) > 0.3
@@ -136,7 +136,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         max_rules: int | None = None,
         max_conditions: int | None = None,
         min_support: float = 0.0,
-        calibration: float = 0.0,
+        calibration_fraction: float = 0.0,
         effort: int = DEFAULT_EFFORT,
         time_limit: float | None = None,
         random_state: Any = None,
@@ -152,7 +152,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         self.max_rules = max_rules
         self.max_conditions = max_conditions
         self.min_support = min_support
-        self.calibration = calibration
+        self.calibration_fraction = calibration_fraction
         self.effort = effort
         self.time_limit = time_limit
         self.random_state = random_state
