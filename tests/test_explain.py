@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet, fuzzy
 from frri.cli import main
-from frri.explain.counterfactual import smallest_change
+from frri.explain.counterfactual import find_counterfactual
 from frri.table import to_matrix
 from thorough import often
 
@@ -154,7 +154,7 @@ def measure(ruleset, row, point):
 def test_no_point_of_a_grid_is_a_smaller_change(ruleset, row, unchangeable):
     encoded = to_matrix(pd.DataFrame([row]), ATTRIBUTES)[0]
     changeable = set(range(4)) - unchangeable
-    found = smallest_change(ruleset, encoded, changeable, 3000)
+    found = find_counterfactual(ruleset, encoded, changeable, 3000)
     expected = brute_force(ruleset, encoded, changeable)
     if found.row is None:
         assert expected is None or not found.proved
@@ -185,8 +185,8 @@ def test_a_reported_change_really_changes_the_decision(ruleset, row, unchangeabl
         assert after == explanation.change.decision != explanation.decision
 
 
-def test_the_smallest_change_crosses_the_border_between_two_slopes():
-    found = smallest_change(DIABETES, np.array([170.0, 50.0]), {0})
+def test_the_find_counterfactual_crosses_the_border_between_two_slopes():
+    found = find_counterfactual(DIABETES, np.array([170.0, 50.0]), {0})
     # 0.9 (191 - x) / 86 = 0.8 (x - 100) / 80
     border = (0.9 * 191 / 86 + 1.0) / (0.9 / 86 + 0.01)
     assert found.row[0] == pytest.approx(border)
@@ -196,7 +196,7 @@ def test_the_smallest_change_crosses_the_border_between_two_slopes():
 def test_a_change_of_two_attributes_is_solved_as_a_linear_program():
     low = NumericCondition("a", -2, 2), NumericCondition("b", 0, 1)
     rules = RuleSet((Rule(low, "x"), Rule((), "y", 0.6)), (A, B), ("y", "x"))
-    found = smallest_change(rules, np.array([-2.0, 0.0]), {0, 1})
+    found = find_counterfactual(rules, np.array([-2.0, 0.0]), {0, 1})
     assert found.proved
     assert found.cost == pytest.approx(1.2, abs=1e-7)
     assert found.row == pytest.approx([0.4, 0.6], abs=1e-6)
@@ -209,7 +209,7 @@ def test_degenerate_borders_are_proved_too():
         Rule((NumericCondition("u", 0, 1), NumericCondition("w", 0.5, 0.5)), "x"),
         Rule((NumericCondition("v", 0, 1),), "y"),
     )
-    found = smallest_change(
+    found = find_counterfactual(
         RuleSet(rules, attributes, ("x", "y")), np.array([0.2, 0.7, 0.0]), {0, 1, 2}
     )
     assert found.proved
@@ -289,7 +289,7 @@ def test_the_facts_of_an_explanation():
     assert "'no' by rule 1 if glucose were 146 instead of 170" in str(explanation)
 
 
-def test_the_rule_behind_the_smallest_change_is_named():
+def test_the_rule_behind_the_find_counterfactual_is_named():
     """It need not be the best rule of its class for the row as it is."""
     rules = RuleSet(
         (
@@ -431,8 +431,8 @@ def test_without_effort_nothing_is_claimed(effort):
     ]
     ruleset = RuleSet(tuple(rules), attributes, (0, 1), combination="sum", t_norm="product")
     row = generator.random(6)
-    found = smallest_change(ruleset, row, range(6), effort)
-    whole = smallest_change(ruleset, row, range(6), 20_000)
+    found = find_counterfactual(ruleset, row, range(6), effort)
+    whole = find_counterfactual(ruleset, row, range(6), 20_000)
     assert not found.proved or found.cost == pytest.approx(whole.cost)
     if found.row is not None:
         assert ruleset.predict_index(found.row[None, :]) != ruleset.predict_index(row[None, :])

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.cli import main
-from frri.explain.counterfactual import smallest_change
-from frri.explain.counterfactual.bounds import NumberGoal
+from frri.explain.counterfactual import Goal, find_counterfactual
 from frri.table import to_matrix
 from thorough import often
 
@@ -111,12 +110,12 @@ def cost(row, point):
 @given(rulesets(), ROWS, st.sampled_from([-2.0, 0.5, 1.0, 1.7, 4.0]), st.booleans())
 def test_no_point_of_a_grid_reaches_the_goal_more_cheaply(ruleset, row, number, at_least):
     encoded = to_matrix(pd.DataFrame([row]), ATTRIBUTES)[0]
-    goal = NumberGoal(number, at_least=at_least)
+    goal = Goal.at_least(number) if at_least else Goal.at_most(number)
     if goal.reached(numbers(ruleset, encoded[None, :]))[0]:
         side = {"at_least": number} if at_least else {"at_most": number}
         assert ruleset.explain(row, **side).goal.endswith("already")
         return
-    found = smallest_change(ruleset, encoded, range(3), 1500, goal)
+    found = find_counterfactual(ruleset, encoded, range(3), 1500, goal)
     expected = brute_force(ruleset, encoded, goal)
     if found.row is None:
         assert expected is None or not found.proved
@@ -161,7 +160,7 @@ def test_where_no_rule_fires_the_nearest_is_told():
     )
 
 
-def test_a_goal_is_reached_by_the_smallest_change_or_proved_out_of_reach():
+def test_a_goal_is_reached_by_the_find_counterfactual_or_proved_out_of_reach():
     change = MEAN.explain(ROW, at_least=60).change
     assert change.proved
     assert [(c.attribute, c.after) for c in change.changes] == [("a", 1.5)]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frri import Attribute, NumericCondition, Rule, RuleSet
-from frri.explain.counterfactual import smallest_change
+from frri.explain.counterfactual import find_counterfactual
 from frri.export.evaluator import Evaluator
 from frri.rules.semantics import MEANINGS, SHORTHANDS, Semantics
 from thorough import often
@@ -190,7 +190,7 @@ def test_no_proof_leans_on_a_rule_without_weight():
     high = NumericCondition("a", core_low=7, support_low=6)
     everywhere = NumericCondition("a", core_low=-9, support_low=-10)
     ruleset = small([Rule((low,), "no"), Rule((high,), "yes"), Rule((everywhere,), "no", 0.0)])
-    found = smallest_change(ruleset, np.array([4.0]), {0})
+    found = find_counterfactual(ruleset, np.array([4.0]), {0})
     assert ruleset.predict([[4.0], [5.5]]).tolist() == ["no", "yes"]
     assert found.row is not None
     assert found.cost == pytest.approx(0.5 / 8)

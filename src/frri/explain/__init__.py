@@ -1,9 +1,10 @@
-"""Why a ruleset decides as it does about one row, and what would change its mind.
+"""Explanations of single predictions: the rules behind one, and a counterfactual explanation.
 
-Everything comes from the ruleset alone: a saved file is enough. The smallest change is searched for by
-`frri.explain.counterfactual`: as few attributes as possible, then the least sum of changes in shares of the training
-ranges (a new category, or a value instead of a missing one, costs 1). Values stay within the training
-range, and every reported change has been tried on the ruleset.
+Everything is computed from the rule set alone: a saved file is enough. The counterfactual
+explanation (`frri.explain.counterfactual`) changes as few features as possible, with the least sum
+of changes in fractions of the training ranges (a new category, or a value instead of a missing
+one, costs 1). Values stay within the training range, and every reported change has been checked
+on the rule set.
 """
 
 from frri.explain.explanation import AttributeChange, Change, Explanation, explain

@@ -1,4 +1,4 @@
-"""What is known about one decision, as plain immutable objects."""
+"""Explanations of one decision, as plain immutable objects."""
 
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
@@ -10,11 +10,10 @@ import numpy as np
 
 from frri._util import Floats
 from frri.explain import text
-from frri.explain.counterfactual import smallest_change
-from frri.explain.counterfactual.bounds import Goal, NumberGoal, alters
-from frri.explain.counterfactual.rounding import python_value, round_change
-from frri.explain.matches import Rival, RowMatches, RuleMatch, Step
-from frri.explain.parse_row import one_row, shown_value
+from frri.explain.counterfactual import Goal, find_counterfactual, round_change
+from frri.explain.counterfactual.search import is_changed
+from frri.explain.matches import Rival, RowDecision, RuleMatch, Step
+from frri.explain.parse_row import decode_value, format_value, parse_row
 from frri.rules import Label, RuleSet
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AttributeChange:
-    """A new value for one attribute; `border` is the least change that does it, before rounding."""
+    """A new value for one feature; `border` is the value of the least change, before rounding."""
 
     attribute: str
     before: float | str | None
@@ -33,24 +32,24 @@ class AttributeChange:
 
 @dataclass(frozen=True)
 class Change:
-    """The smallest change found.
+    """A counterfactual explanation: the smallest change found.
 
     Parameters
     ----------
     decision : label
-        What is predicted after it.
+        Prediction after the change.
     changes : tuple of AttributeChange
     cost : float
-        Sum of the changes (up to the borders) in shares of the training ranges.
+        Sum of the changes (up to the borders) in fractions of the training ranges.
     bound : float
-        No change of equally many attributes costs less.
+        Lower bound on the cost of a change of equally many features.
     proved : bool
-        Whether no smaller change exists: none of fewer attributes, none with a cost lower by more
-        than 1e-9; differences of scores below 1e-9 count as ties.
+        Whether no smaller change exists: none of fewer features, none with a cost lower by more
+        than 1e-9; differences of scores below 1e-9 are ties.
     deciding : RuleMatch or None
-        The rule that decides, or counts most, after it; None where the shares of the classes do.
+        The rule that decides, or contributes most, after it; None where the class frequencies do.
     fallback : str or None
-        What decides after it if no rule fires then; None if rules fire.
+        The fallback that decides after it if no rule fires then; None if rules fire.
     """
 
     decision: Label
@@ -64,42 +63,44 @@ class Change:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why this decision, or this number; made by `explain`, printed as a few sentences.
+    """The reasons for a predicted class or number; made by `explain`, printed as sentences.
 
     Parameters
     ----------
     target : str
     decision : label or number
     classes : tuple of labels
-        None in regression.
+        Empty in regression.
     scores : tuple of float
-        Of each class, all 0 where no rule fires; in regression the number predicted.
+        Score of each class, all 0 where no rule fires; in regression the predicted number.
     shares : tuple of float
         The probabilities of the classes.
     fallback : str or None
-        What decided where no rule fires; None if rules fire.
+        The fallback that decided where no rule fires; None if rules fire.
     deciding : RuleMatch or None
-        The rule that decided, or counted most; None where the shares of the classes decided.
+        The rule that decided, or contributed most; None where the class frequencies decided.
     firing : tuple of RuleMatch
-        The rules that fire, those that count most (for or against) first, of a list in its order.
+        The rules that fire, the largest contributions (for or against) first; those of a list in
+        its order.
     rivals : tuple of Rival
-        The other classes, the highest share first; none where classes are ordered and have `steps`.
+        The other classes, the highest score first; empty where classes are ordered and have
+        `steps`.
     change : Change or None
         The smallest change that alters the decision; None if none was found.
     unalterable : bool
-        Whether it is proved that no change of the changeable attributes alters the decision.
+        Whether it is proved that no change of the changeable features alters the decision.
     unchangeable : tuple of str
-        The attributes that had to stay.
+        The features that had to stay.
     base : float or None
-        Where rules add to a base: what is there before any of them counts. It and the contributions of
-        `firing` add up to the number predicted, or to the lead of the class decided for over the
-        first of `rivals` (over 0 where there is no other class); of ordered classes, to the log odds of
-        "at least the class decided for" (of the second one, where that is the first).
+        Where rules add to a base: the value without any rule. It and the contributions of
+        `firing` add up to the predicted number, or to the lead of the predicted class over the
+        first of `rivals` (over 0 where there is no other class); for ordered classes, to the log
+        odds of "at least the predicted class" (of the second class, where that is the first).
     steps : tuple of Step
-        Of ordered classes, each but the first.
+        Every ordered class but the first.
     goal : str
-        What `change` is to bring about, such as "at least good"; nothing where any other decision will
-        do.
+        The result that `change` has to reach, such as "at least good"; empty if any other
+        decision will do.
     """
 
     target: str
@@ -119,18 +120,18 @@ class Explanation:
     goal: str = ""
 
     def __str__(self) -> str:
-        return text.sentences(self)
+        return text.write_sentences(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return the explanation as plain JSON values."""
         return asdict(self)
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per condition of the rules that fire, decide (also after the change) or rival.
+        """Return a row per condition of the rules that fire, decide (also later) or rival.
 
         It needs pandas.
         """
-        return text.frame(self)
+        return text.make_frame(self)
 
 
 def explain(
@@ -142,20 +143,20 @@ def explain(
     at_most: Label | None = None,
     effort: int = 10_000,
 ) -> Explanation:
-    """Explain the decision of a ruleset about one row, or the number that it predicts.
+    """Explain the prediction of a rule set for one row.
 
     Parameters
     ----------
     ruleset : RuleSet
-    row : mapping, Series, named tuple, table of one row, or sequence in the order of the attributes
+    row : mapping, Series, named tuple, table of one row, or sequence in the order of the features
     unchangeable : str or collection of str
-        The attribute, or those, that the smallest change must leave alone.
+        Names of the features that the smallest change must not affect.
     at_least, at_most : label, optional
-        Where classes are ordered, or numbers predicted: what the smallest change is to bring about, one of
-        the two; by default any other decision, and no change of numbers.
+        Goal of the smallest change, one of the two, for ordered classes and in regression. By
+        default any other class, and no change in regression.
     effort : int
-        How much work the search for the smallest change may do, in boxes of objects looked at; 0
-        leaves it out.
+        Maximum work of the search for the smallest change, in boxes of samples examined; 0 skips
+        the search.
 
     Returns
     -------
@@ -172,25 +173,28 @@ def explain(
     ...     (Attribute("glucose", 44, 199),), ("no", "yes"), target="diabetes",
     ... )
     >>> print(explain(rules, {"glucose": 170}))
-    Predicted diabetes = yes because rule 2 holds to 0.88 and counts 0.70: glucose >= 180 (fades, ends at 100) holds to 0.88 (glucose = 170).
-    For 'no', rule 1 counts 0.22; to count as much as rule 2 does now (0.70): glucose = 170, needed at most 124.1.
+    Predicted diabetes = yes because rule 2 holds to 0.88 and counts 0.70:
+    glucose >= 180 (fades, ends at 100) holds to 0.88 (glucose = 170).
+    For 'no', rule 1 counts 0.22; to count as much as rule 2 does now (0.70):
+    glucose = 170, needed at most 124.1.
     The smallest change that alters the decision: 'no' by rule 1 if glucose were 146 instead of 170.
 
-    At 124.1 rule 1 would count 0.70. At 146 it counts less, but by then rule 2 counts even less than that.
+    At 124.1 rule 1 would count 0.70. At 146 it counts less, but by then rule 2 counts even less.
 
     Where rules add to a base, their contributions are listed from the largest to the smallest:
 
     >>> old = Rule((NumericCondition("age", core_low=60, support_low=60),), -30.0)
     >>> large = Rule((NumericCondition("rooms", 2, 6),), 80.0)
     >>> ages = Attribute("age", 0, 150), Attribute("rooms", 1, 9)
-    >>> prices = RuleSet((old, large), ages, (), "price", semantics="added-contributions", base=(200,))
+    >>> prices = RuleSet(
+    ...     (old, large), ages, (), "price", semantics="added-contributions", base=(200,))
     >>> print(explain(prices, {"age": 75, "rooms": 5}))
     Predicted price = 230:
         +200  base
          +60  rule 2, which holds to 0.75: rooms >= 6 (fades, ends at 2) (rooms = 5)
          -30  rule 1: age >= 60 (age = 75)
 
-    A weighted mean is listed by the shares that rules have in it:
+    A weighted mean is listed by the percentages of the rules:
 
     >>> means = RuleSet((Rule((), 100.0, 0.5), large), ages, (), "price", semantics="weighted-mean")
     >>> print(explain(means, {"age": 75, "rooms": 5}))
@@ -198,22 +202,23 @@ def explain(
         60%  80  rule 2, which holds to 0.75: rooms >= 6 (fades, ends at 2) (rooms = 5)
         40%  100  rule 1: always
 
-    Of numbers, the smallest change is searched that reaches a goal:
+    In regression, the search is for the smallest change that reaches a goal:
 
     >>> print(str(explain(prices, {"age": 75, "rooms": 5}, at_least=240)).splitlines()[-1])
     The smallest change that leads to at least 240: 240 if rooms were 5.5 instead of 5.
     """
-    matrix, shown = one_row(row, ruleset.attributes)
+    matrix, shown = parse_row(row, ruleset.attributes)
     filled = ruleset.arrays.matcher.filled(matrix)
     for j in np.flatnonzero(np.isnan(matrix[0]) & ~np.isnan(filled[0])):
         shown[j] = f"missing: counted as {ruleset.attributes[j].show(filled[0, j])}"
-    facts = RowMatches(ruleset, matrix, shown)
+    decision = RowDecision(ruleset, matrix, shown)
     names = [attribute.name for attribute in ruleset.attributes]
-    words, goal = _read_goal(ruleset, at_least, at_most)
-    if unchangeable and not ruleset.classes and goal is None:
+    goal, goal_text = _parse_goal(ruleset, at_least, at_most)
+    has_goal = bool(ruleset.classes) or goal is not None
+    if unchangeable and not has_goal:
         raise ValueError(
-            f"The rules for {ruleset.target!r} predict numbers, and for these a smallest change needs a goal; "
-            "give at_least or at_most, or leave unchangeable out."
+            f"The rules for {ruleset.target!r} predict numbers, and for these a smallest change "
+            "needs a goal; give at_least or at_most, or leave unchangeable out."
         )
     fixed = {unchangeable} if isinstance(unchangeable, str) else set(unchangeable)
     for name in sorted(fixed):
@@ -221,89 +226,87 @@ def explain(
             raise ValueError(
                 f"unchangeable names {name!r}, which is not an attribute: {', '.join(names)}."
             )
-    movable = [j for j, name in enumerate(names) if name not in fixed]
-    reached = goal is not None and bool(alters(ruleset, matrix, goal)[0])
-    searched = (bool(ruleset.classes) or goal is not None) and not reached
-    change, unalterable = None, searched and not movable
-    if searched and effort > 0 and movable:
-        change, unalterable = _change(ruleset, matrix[0], shown, movable, effort, goal)
+    changeable = [j for j, name in enumerate(names) if name not in fixed]
+    reached = goal is not None and bool(goal.reached_by(ruleset, matrix)[0])
+    change, unalterable = None, has_goal and not reached and not changeable
+    if has_goal and not reached and changeable and effort > 0:
+        change, unalterable = _find_change(ruleset, matrix[0], shown, changeable, effort, goal)
     return Explanation(
         target=ruleset.target,
-        decision=facts.answer,
+        decision=decision.answer,
         classes=ruleset.classes,
-        scores=tuple(facts.scores.tolist()),
-        shares=tuple(facts.shares.tolist()),
-        fallback=facts.fallback if facts.silent else None,
-        deciding=facts.deciding(),
-        firing=facts.firing(),
-        rivals=facts.rivals(),
+        scores=tuple(decision.scores.tolist()),
+        shares=tuple(decision.shares.tolist()),
+        fallback=decision.fallback if decision.silent else None,
+        deciding=decision.deciding(),
+        firing=decision.firing(),
+        rivals=decision.rivals(),
         change=change,
         unalterable=unalterable,
         unchangeable=tuple(name for name in names if name in fixed),
-        base=facts.base,
-        steps=facts.steps(),
-        goal=f"{words} already" if reached else words,
+        base=decision.base,
+        steps=decision.steps(),
+        goal=f"{goal_text} already" if reached else goal_text,
     )
 
 
-def _read_goal(
+def _parse_goal(
     ruleset: RuleSet, at_least: Label | None, at_most: Label | None
-) -> tuple[str, Goal | None]:
-    """What a change is to bring about, in words, and the positions of the classes to be left by it."""
-    goals = {"at least": at_least, "at most": at_most}
-    given = {side: label for side, label in goals.items() if label is not None}
-    if not given:
-        return "", None
-    if len(given) > 1:
+) -> tuple[Goal | None, str]:
+    """Return the goal of a change, and the same as text."""
+    if at_least is not None and at_most is not None:
         raise ValueError("at_least and at_most are two goals; give one of them.")
-    ((side, label),) = given.items()
+    if at_least is None and at_most is None:
+        return None, ""
+    side, make_goal, label = "at least", Goal.at_least, at_least
+    if at_least is None:
+        side, make_goal, label = "at most", Goal.at_most, at_most
+    option = side.replace(" ", "_")
     if ruleset.task == "regression":
         number: Any = label
         if isinstance(number, bool) or not isinstance(number, Real) or not isfinite(number):
-            raise ValueError(f"{side.replace(' ', '_')} must be a number, got {label!r}.")
-        return f"{side} {number:.12g}", NumberGoal(float(number), at_least=side == "at least")
+            raise ValueError(f"{option} must be a number, got {label!r}.")
+        return make_goal(float(number)), f"{side} {number:.12g}"
     if ruleset.task != "ordinal":
         raise ValueError(
             f"The classes of {ruleset.target!r} have no order; leave at_least and at_most out."
         )
     if label not in ruleset.classes:
         known = ", ".join(map(repr, ruleset.classes))
-        raise ValueError(f"{side.replace(' ', '_')} must be one of {known}, got {label!r}.")
-    c = ruleset.classes.index(label)
-    return f"{side} {label}", range(c) if side == "at least" else range(c + 1, len(ruleset.classes))
+        raise ValueError(f"{option} must be one of {known}, got {label!r}.")
+    return make_goal(ruleset.classes.index(label)), f"{side} {label}"
 
 
-def _change(
+def _find_change(
     ruleset: RuleSet,
     row: Floats,
     shown: list[str],
-    movable: list[int],
+    changeable: list[int],
     effort: int,
     goal: Goal | None,
 ) -> tuple[Change | None, bool]:
-    """The smallest change in the user's units, or whether there is proof of none."""
-    found = smallest_change(ruleset, row, movable, effort, goal)
+    """Return the smallest change in the units of the table, and whether none is proved to exist."""
+    found = find_counterfactual(ruleset, row, changeable, effort, goal)
     if found.row is None:
         return None, found.proved
     rounded = round_change(ruleset, row, found.row, goal)
     changes = []
-    then = list(shown)
-    for j, attribute in enumerate(ruleset.attributes):
-        if rounded[j] != row[j] and not (np.isnan(rounded[j]) and np.isnan(row[j])):
-            unseen = attribute.categories is not None and row[j] < 0
-            before = shown[j] if unseen else python_value(attribute, float(row[j]))
-            after = python_value(attribute, float(rounded[j]))
-            border = python_value(attribute, float(found.row[j]))
-            changes.append(AttributeChange(attribute.name, before, after, border))
-            then[j] = shown_value(attribute, float(rounded[j]))
-    facts = RowMatches(ruleset, rounded[None, :], then)
+    shown = list(shown)
+    for j in np.flatnonzero(is_changed(row, rounded)).tolist():
+        attribute = ruleset.attributes[j]
+        unseen = attribute.categories is not None and row[j] < 0
+        before = shown[j] if unseen else decode_value(attribute, float(row[j]))
+        after, border = (decode_value(attribute, float(new[j])) for new in (rounded, found.row))
+        changes.append(AttributeChange(attribute.name, before, after, border))
+        shown[j] = format_value(attribute, float(rounded[j]))
+    decision = RowDecision(ruleset, rounded[None, :], shown)
     change = Change(
-        decision=facts.answer,
+        decision=decision.answer,
         changes=tuple(changes),
         cost=found.cost,
         bound=found.bound,
         proved=found.proved,
-        deciding=facts.deciding(),
-        fallback=facts.fallback if facts.silent else None,
+        deciding=decision.deciding(),
+        fallback=decision.fallback if decision.silent else None,
     )
     return change, False

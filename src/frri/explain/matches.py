@@ -1,5 +1,6 @@
-"""How the rules of a rule set match one row: which fire, what each contributes, what rivals lack."""
+"""The match between one row and the rules of a rule set."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 
@@ -9,13 +10,19 @@ from frri._util import Floats
 from frri.rules import Label, RuleSet
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
 from frri.rules.inference import Decision, last_resort
-from frri.rules.semantics import Support
+from frri.rules.semantics import ADDITIVE, CLASS_RULES, ORDINAL, Support
 from frri.rules.text import condition_text
+
+SUPPORTED = Support(
+    "An explanation",
+    "see by RuleSet.decide or frri predict --rules what fires",
+    ADDITIVE | ORDINAL | CLASS_RULES | {"weighted-mean"},
+)
 
 
 @dataclass(frozen=True)
 class ConditionMatch:
-    """One condition and the row: its text, the row's value, its membership degree."""
+    """One condition as text, the row's value, and the degree to which the condition holds."""
 
     attribute: str
     condition: str
@@ -30,14 +37,17 @@ class RuleMatch:
     Parameters
     ----------
     index : int
-        Its position in the rule set.
+        Position in the rule set.
     consequent : label
-    degree, weight : float
-        Degree to which its conditions hold together, and what a full match counts.
+    degree : float
+        Degree to which all conditions hold together.
+    weight : float
+        Contribution of a full match.
     contribution : float
-        Weight times degree; 1 for the rule of a decision list that decides; in a weighted mean its
-        fraction. Where rules add to a base: what it adds to the number predicted, or to the lead of
-        the predicted class over the next one (see `Explanation.base`).
+        Contribution to the class: weight times degree; in a list, 1 for the rule that decides; in
+        a weighted mean, the rule's fraction of the mean. Where rules add to a base, the addition
+        to the predicted number, or to the lead of the predicted class over the next one (see
+        `Explanation.base`).
     conditions : tuple of ConditionMatch
     """
 
@@ -50,13 +60,13 @@ class RuleMatch:
 
     @property
     def weakest(self) -> ConditionMatch | None:
-        """Return the condition that holds least; None for a rule without conditions."""
+        """The condition with the lowest membership; None for a rule without conditions."""
         return min(self.conditions, key=lambda c: c.membership, default=None)
 
 
 @dataclass(frozen=True)
 class Obstacle:
-    """A condition that holds too little: the row's value, and the value needed (see `Rival.aim`)."""
+    """A condition with too low a membership: the row's value and the one needed (`Rival.aim`)."""
 
     attribute: str
     value: str
@@ -65,7 +75,7 @@ class Obstacle:
 
 @dataclass(frozen=True)
 class Rival:
-    """Another class: its best rule for the row, and what keeps that rule from winning.
+    """Another class: its best rule for the row, and what prevents that rule from winning.
 
     Parameters
     ----------
@@ -74,13 +84,14 @@ class Rival:
     rule : RuleMatch or None
         Its best rule; None if no rule predicts it.
     reason : str
-        Why that rule does not win.
+        State of that rule.
     aim : str
-        What the values of `obstacles` are needed for: to fire, to hold fully, or to count as much as
-        the rule that decided does now. They concern this rule alone. A smaller change may do, because
-        the rule that decided may count less after it, or another rule may take over: see `Change`.
+        Purpose of the values of `obstacles`: to fire, to hold fully, or to count as much as the
+        deciding rule does now. They concern this rule alone. A smaller change may suffice, because
+        the deciding rule may count less after it, or because another rule becomes the best: see
+        `Change`.
     obstacles : tuple of Obstacle
-        Empty where no value of a single feature stands in the way.
+        Empty where no value of a single feature is in the way.
     """
 
     label: Label
@@ -93,15 +104,15 @@ class Rival:
 
 @dataclass(frozen=True)
 class Step:
-    """One of several ordered classes: the probability of at least this class, and why."""
+    """One of several ordered classes: the probability of at least this one, and the reason."""
 
     label: Label
     share: float
     why: str
 
 
-class RowMatches:
-    """All rules of a rule set and one row.
+class RowDecision:
+    """The decision about one row, and the rules behind it.
 
     Parameters
     ----------
@@ -109,201 +120,212 @@ class RowMatches:
     matrix : ndarray of shape (1, n_features)
         The encoded row.
     shown : list of str
-        Its values as they are shown.
+        Its values as text.
     """
 
     def __init__(self, ruleset: RuleSet, matrix: Floats, shown: list[str]) -> None:
         SUPPORTED.require(ruleset.semantics)
         self.ruleset, self.shown = ruleset, shown
-        self.meaning, matcher = ruleset.semantics.meaning, ruleset.arrays.matcher
+        self.meaning = ruleset.semantics.meaning
         decision = Decision(ruleset, matrix)
         self.scores, self.decider = decision.scores[0], int(decision.deciding[0])
-        self.silent, self.fallback = bool(decision.silent[0]), last_resort(ruleset)
+        self.silent = bool(decision.silent[0])
+        self.fallback = last_resort(ruleset)
         self.decided, self.shares = -1, np.empty(0)
         if ruleset.classes:
             self.decided, self.shares = int(decision.index[0]), decision.probabilities[0]
         self.answer = ruleset.classes[self.decided] if ruleset.classes else float(self.scores[0])
-        clipped = matcher.clipped(matrix)
-        self.row = clipped[0]
-        self.memberships = np.maximum(matcher.uncut(clipped)[0], 0.0)
-        self.degrees, self.near = matcher.matching(clipped)[0], matcher.nearness(clipped)[0]
+        matcher = ruleset.arrays.matcher
+        self.row = matcher.clipped(matrix)[0]
+        self.memberships = np.maximum(matcher.uncut(self.row[None, :])[0], 0.0)
+        self.degrees = matcher.matching(self.row[None, :])[0]
         self.weighted = self.degrees * matcher.weights
+        self.near = matcher.nearness(self.row[None, :])[0]
         self.first = int((self.degrees > 0.0).argmax()) if len(self.degrees) else -1
         self.base, self.contributions = self._contributions()
 
-    def _contributions(self) -> tuple[float | None, Floats]:
-        """Return the base if there is one, and what each rule contributes to the prediction."""
-        if self.meaning.is_list:
-            counts = np.arange(len(self.degrees)) == self.first
-            return None, np.where(counts, float(not self.silent), 0.0)
-        if self.meaning.combination == "mean":
-            total = self.weighted.sum()
-            return None, self.weighted / total if total > 0.0 else self.weighted
-        if not self.meaning.adds:
-            return None, self.weighted
-        says, base = self.ruleset.arrays.says, np.array(self.ruleset.base)
-        if self.meaning.task == "ordinal":
-            start = base[max(self.decided, 1) - 1] if len(base) else 0.0
-            return float(start), self.weighted * says[:, 0]
-        own = max(self.decided, 0)
-        lead, start = says[:, own], base[own]
-        if len(base) > 1:
-            second = self._others()[0]
-            lead, start = lead - says[:, second], start - base[second]
-        return float(start), self.weighted * lead
-
-    def _others(self) -> list[int]:
-        """Return the classes that are not predicted, the highest score first."""
-        order = np.argsort(-self.scores, kind="stable").tolist() if self.ruleset.classes else []
-        return [c for c in order if c != self.decided]
-
-    def match(self, r: int) -> RuleMatch:
-        """Return rule `r` in all detail."""
-        rule, start = self.ruleset[r], int(self.ruleset.arrays.matcher.indptr[r])
-        conditions = []
-        for k, condition in enumerate(rule.conditions):
-            j, held = self._column(condition), float(self.memberships[start + k])
-            shown = condition_text(condition, self.ruleset.attributes[j], self.ruleset.clip)
-            conditions.append(ConditionMatch(condition.attribute, shown, self.shown[j], held))
-        counts, degree = float(self.contributions[r]), float(self.degrees[r])
-        return RuleMatch(r, rule.consequent, degree, rule.weight, counts, tuple(conditions))
-
     def firing(self) -> tuple[RuleMatch, ...]:
-        """Return the rules that fire, those of a list in its order, others by their contribution."""
-        if self.meaning.is_list:
-            return tuple(self.match(r) for r in np.flatnonzero(self.degrees > 0.0).tolist())
-        order = np.argsort(-np.abs(self.contributions), kind="stable").tolist()
-        return tuple(self.match(r) for r in order if self.weighted[r] > 0.0)
+        """Return the rules that fire: those of a list in order, others by contribution."""
+        fires, order = self.degrees > 0.0, np.arange(len(self.degrees))
+        if not self.meaning.is_list:
+            fires = self.weighted > 0.0
+            order = np.argsort(-np.abs(self.contributions), kind="stable")
+        return tuple(self._match(r) for r in order.tolist() if fires[r])
 
     def deciding(self) -> RuleMatch | None:
         """Return the rule that decided."""
         decider = self.decider
         if self.silent and self.meaning.combination == "mean" and self.fallback == "nearest":
             decider = int(self.near.argmax())
-        return None if decider < 0 else self.match(decider)
+        return None if decider < 0 else self._match(decider)
 
     def rivals(self) -> tuple[Rival, ...]:
-        """Return the other classes with their best rules; ordered ones have `steps` instead."""
+        """Return the other classes with their best rules; ordered classes have `steps` instead."""
         if self.meaning.task == "ordinal":
             return ()
-        rival = self._outvoted if self.meaning.adds else self._rival
+        describe = self._describe_votes if self.meaning.adds else self._describe_best_rule
+        return tuple(describe(c) for c in self._other_classes())
+
+    def steps(self) -> tuple[Step, ...]:
+        """Return every ordered class but the first, with the probability of at least this one."""
+        if self.meaning.task != "ordinal":
+            return ()
         return tuple(
-            rival(c, self.ruleset.classes[c], float(self.scores[c])) for c in self._others()
+            Step(label, float(self.scores[t]), self._explain_step(t))
+            for t, label in enumerate(self.ruleset.classes)
+            if t > 0
         )
 
-    def _outvoted(self, c: int, label: Label, score: float) -> Rival:
+    def _contributions(self) -> tuple[float | None, Floats]:
+        """Return the base, if there is one, and the contribution of each rule."""
+        if self.meaning.is_list:
+            decides = np.arange(len(self.degrees)) == self.first
+            return None, np.where(decides, float(not self.silent), 0.0)
+        if self.meaning.combination == "mean":
+            total = self.weighted.sum()
+            return None, self.weighted / total if total > 0.0 else self.weighted
+        if not self.meaning.adds:
+            return None, self.weighted
+        says, base = self.ruleset.arrays.says, self.ruleset.base
+        if self.meaning.task == "ordinal":
+            start = base[max(self.decided, 1) - 1] if base else 0.0
+            return float(start), self.weighted * says[:, 0]
+        own = max(self.decided, 0)
+        lead, start = says[:, own], base[own]
+        if len(base) > 1:
+            second = self._other_classes()[0]
+            lead, start = lead - says[:, second], start - base[second]
+        return float(start), self.weighted * lead
+
+    def _other_classes(self) -> list[int]:
+        """Return the classes that were not predicted, the highest score first."""
+        order = np.argsort(-self.scores, kind="stable").tolist() if self.ruleset.classes else []
+        return [c for c in order if c != self.decided]
+
+    def _match(self, r: int) -> RuleMatch:
+        """Describe how the row matches one rule."""
+        rule = self.ruleset[r]
+        conditions = tuple(
+            ConditionMatch(
+                c.attribute,
+                condition_text(c, self.ruleset.attributes[j], self.ruleset.clip),
+                self.shown[j],
+                membership,
+            )
+            for c, j, membership in self._conditions(r)
+        )
+        contribution, degree = float(self.contributions[r]), float(self.degrees[r])
+        return RuleMatch(r, rule.consequent, degree, rule.weight, contribution, conditions)
+
+    def _conditions(self, r: int) -> Iterator[tuple[Condition, int, float]]:
+        """Yield the conditions of a rule with their feature and their membership."""
+        matcher = self.ruleset.arrays.matcher
+        for k, condition in enumerate(self.ruleset[r].conditions, int(matcher.indptr[r])):
+            yield condition, int(matcher.columns[k]), float(self.memberships[k])
+
+    def _describe_votes(self, c: int) -> Rival:
+        """Describe a class that has fewer votes."""
+        label, score = self.ruleset.classes[c], float(self.scores[c])
         votes = self.weighted * self.ruleset.arrays.says[:, c]
         best = int(votes.argmax()) if len(votes) else -1
-        reason = f"votes come to {score:+.2f}"
+        head = f"votes come to {score:+.2f}"
         if best < 0 or votes[best] <= 0.0:
-            return Rival(label, score, None, f"{reason}, and no rule votes for it here")
-        reason += f", most of them by rule {best + 1} ({votes[best]:+.2f})"
-        return Rival(label, score, self.match(best), reason)
+            return Rival(label, score, None, f"{head}, and no rule votes for it here")
+        reason = f"{head}, most of them by rule {best + 1} ({votes[best]:+.2f})"
+        return Rival(label, score, self._match(best), reason)
 
-    def _rival(self, c: int, label: Label, score: float) -> Rival:
+    def _describe_best_rule(self, c: int) -> Rival:
+        """Describe the best rule of a class, and the values that it needs."""
+        label, score = self.ruleset.classes[c], float(self.scores[c])
         own = np.flatnonzero(self.ruleset.arrays.classes == c)
         if not len(own):
             return Rival(label, score, None, "no rule speaks for it")
-        values = (self.weighted if self.weighted[own].max() > 0.0 else self.near)[own]
-        r = int(own[values.argmax()])
-        rule = self.match(r)
-        level, aim, reason = self._level(r)
-        obstacles = () if level is None else self._obstacles(r, level)
-        fires = f"counts {rule.contribution:.2f}" if rule.degree > 0.0 else "does not fire"
-        reason = reason or f"rule {r + 1} {fires}"
+        fires = self.weighted[own].max() > 0.0
+        r = int(own[(self.weighted if fires else self.near)[own].argmax()])
+        rule = self._match(r)
+        level, aim, reason = self._find_level(r)
+        obstacles = tuple(
+            Obstacle(one.attribute, self.shown[j], self._needed_values(one, j, level))
+            for one, j, membership in self._conditions(r)
+            if level is not None and (membership < level or membership <= 0.0)
+        )
+        if not reason:
+            counts = rule.degree > 0.0
+            state = f"counts {rule.contribution:.2f}" if counts else "does not fire"
+            reason = f"rule {r + 1} {state}"
         return Rival(label, score, rule, reason, aim if obstacles else "", obstacles)
 
-    def _level(self, r: int) -> tuple[float | None, str, str]:
-        """Return how far conditions of a rule must hold, what for, or why that would not help."""
-        if self.silent or (self.meaning.is_list and r < self.first):
+    def _find_level(self, r: int) -> tuple[float | None, str, str]:
+        """Return the membership that every condition of a rule needs, its aim, or an objection."""
+        is_list, combination = self.meaning.is_list, self.meaning.combination
+        if self.silent or (is_list and r < self.first):
             return 0.0, "fire", ""
-        if self.meaning.is_list:
-            if r == self.first:
-                return None, "", f"rule {r + 1} decides, and most of its share is of another class"
-            quiet = ", which does not fire" if self.degrees[r] <= 0.0 else ""
-            return None, "", f"rule {self.first + 1} comes before rule {r + 1}{quiet}"
-        if self.meaning.combination == "best":
-            best, weight = float(self.scores[self.decided]), self.ruleset[r].weight
-            if weight < best:
-                own, other = format_distinct(weight, best)
-                return None, "", f"rule {r + 1} counts at most {own}, less than {other}"
-            if self.ruleset.semantics.is_max_min:
-                aim = f"count as much as rule {self.decider + 1} does now ({best:.2f})"
-                return best / weight, aim, ""
+        if is_list and r == self.first:
+            return None, "", f"rule {r + 1} decides, and most of its share is of another class"
+        if is_list:
+            state = ", which does not fire" if self.degrees[r] <= 0.0 else ""
+            return None, "", f"rule {self.first + 1} comes before rule {r + 1}{state}"
+        best, weight = float(self.scores[self.decided]), self.ruleset[r].weight
+        if combination == "best" and weight < best:
+            own, other = format_distinct(weight, best)
+            return None, "", f"rule {r + 1} counts at most {own}, less than {other}"
+        if self.ruleset.semantics.is_max_min:
+            aim = f"count as much as rule {self.decider + 1} does now ({best:.2f})"
+            return best / weight, aim, ""
         return 1.0, "hold fully", ""
 
-    def _obstacles(self, r: int, level: float) -> tuple[Obstacle, ...]:
-        start = int(self.ruleset.arrays.matcher.indptr[r])
-        result = []
-        for k, condition in enumerate(self.ruleset[r].conditions):
-            held = self.memberships[start + k]
-            if held < level or held <= 0.0:
-                j = self._column(condition)
-                needed = self._needed(condition, j, level)
-                result.append(Obstacle(condition.attribute, self.shown[j], needed))
-        return tuple(result)
-
-    def _needed(self, condition: Condition, j: int, level: float) -> str:
-        """Return the values for which a condition holds to a level, seen from the row's value."""
+    def _needed_values(self, condition: Condition, j: int, level: float) -> str:
+        """Describe the values at which a condition holds to a level, seen from the row's value."""
         if isinstance(condition, NominalCondition):
             return " or ".join(sorted(condition.values))
-        assert isinstance(condition, NumericCondition)  # noqa: S101 - there are two kinds of conditions
-        value, show = float(self.row[j]), self.ruleset.attributes[j].show
+        assert isinstance(condition, NumericCondition)  # noqa: S101 - the only other kind
         support_low, core_low, core_high, support_high = condition.trapezoid
+        value, show = float(self.row[j]), self.ruleset.attributes[j].show
         phrases = []
-        for words, core, support, met in (
+        for words, core, support, holds in (
             (("at least", "more than"), core_low, support_low, value >= core_low),
             (("at most", "less than"), core_high, support_high, value <= core_high),
         ):
-            if not met and abs(core) < inf:
+            if not holds and abs(core) < inf:
                 open_end = level <= 0.0 and core != support
                 phrases.append(f"{words[open_end]} {show(support + level * (core - support))}")
         return " and ".join(phrases) or "any value"
 
-    def _column(self, condition: Condition) -> int:
-        names = [attribute.name for attribute in self.ruleset.attributes]
-        return names.index(condition.attribute)
-
-    def steps(self) -> tuple[Step, ...]:
-        """Return, of ordered classes, each but the first."""
-        if self.meaning.task != "ordinal":
-            return ()
-        labels = enumerate(self.ruleset.classes[1:], 1)
-        return tuple(Step(c, float(self.scores[t]), self._reason(t)) for t, c in labels)
-
-    def _reason(self, t: int) -> str:
-        """Return the log odds of "at least class t", or the strongest rules for and against it."""
-        if self.meaning.adds:
+    def _explain_step(self, t: int) -> str:
+        """Explain the probability of at least class t: its log odds, or the strongest rules."""
+        if self.meaning.says != "bound":
             total = float(self.contributions.sum())
             return f"log odds of {self.ruleset.base[t - 1] + total:+.2f}"
-        fires = self._strongest(t, self.weighted, 0.0)
-        if fires:
-            counts = (f"{self._named(r)}, counts {value:.2f})" for r, value in fires)
-            return f"by {' against '.join(counts)}"
-        near = self._strongest(t, self.near, -inf) if self.ruleset.fallback == "nearest" else []
-        if near:
-            away = (f"{self._named(r)}, {max(-value, 0.0):.2f} away)" for r, value in near)
-            return f"about which no rule speaks; the nearest is {', before '.join(away)}"
+        firing = self._strongest_rules(t, self.weighted, 0.0)
+        if firing:
+            return "by " + " against ".join(
+                self._name_rule(r, f"counts {value:.2f}") for r, value in firing
+            )
+        nearest = self._strongest_rules(t, self.near, -inf)
+        if self.ruleset.fallback == "nearest" and nearest:
+            names = ", before ".join(
+                self._name_rule(r, f"{max(-value, 0.0):.2f} away") for r, value in nearest
+            )
+            return f"about which no rule speaks; the nearest is {names}"
         return "about which no rule speaks; the sizes of the classes that are left decide"
 
-    def _strongest(self, t: int, votes: Floats, above: float) -> list[tuple[int, float]]:
-        """Return the first of the strongest rules for "at least class t" and of those against it."""
-        k, rising = self.ruleset.arrays.classes, self.ruleset.arrays.rising
-        sides = (np.flatnonzero(side) for side in (rising & (k >= t), ~rising & (k < t)))
-        best = [int(own[votes[own].argmax()]) for own in sides if len(own)]
-        found = [(r, float(votes[r])) for r in best if votes[r] > above]
-        return sorted(found, key=lambda pair: -pair[1])
+    def _strongest_rules(self, t: int, votes: Floats, above: float) -> list[tuple[int, float]]:
+        """Return the strongest rule for and that against "at least class t", with their votes."""
+        classes, rising = self.ruleset.arrays.classes, self.ruleset.arrays.rising
+        found = []
+        for own in np.flatnonzero(rising & (classes >= t)), np.flatnonzero(~rising & (classes < t)):
+            if len(own) and votes[own].max() > above:
+                best = int(own[votes[own].argmax()])
+                found.append((best, float(votes[best])))
+        return sorted(found, key=lambda one: -one[1])
 
-    def _named(self, r: int) -> str:
+    def _name_rule(self, r: int, amount: str) -> str:
         rule = self.ruleset[r]
-        return f"rule {r + 1} ({rule.relation} {rule.consequent}"
-
-
-SUPPORTED = Support("An explanation", "see by RuleSet.decide or frri predict --rules what fires")
+        return f"rule {r + 1} ({rule.relation} {rule.consequent}, {amount})"
 
 
 def format_distinct(a: float, b: float) -> tuple[str, str]:
-    """Return two different numbers with the decimals needed to see which is larger, at least two.
+    """Format two numbers with at least two decimals, and as many as distinguish them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Explanations for people: sentences and a table."""
+"""Explanations as sentences and as a table."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from frri.explain.explanation import Change, Explanation
-    from frri.explain.matches import Rival, RuleMatch
+    from frri.explain.matches import RuleMatch
 
 FALLBACKS = {
     "nearest": "the nearest rule decides",
@@ -19,29 +19,34 @@ FALLBACKS = {
 }
 
 
-def sentences(explanation: "Explanation") -> str:
-    """The decision and its reason, each other class, and the smallest change; a line each."""
-    head = _decision if explanation.base is None else _waterfall
-    if explanation.base is None and explanation.steps:
-        head = _ordered
-    elif explanation.base is None and not explanation.classes and explanation.firing:
-        head = _mean
-    lines = [head(explanation)]
-    lines += [_rival(rival) for rival in explanation.rivals]
+def write_sentences(explanation: "Explanation") -> str:
+    """Write a line for the decision, for each other class, and for the smallest change."""
+    if explanation.base is not None:
+        lines = [_write_waterfall(explanation, explanation.base)]
+    elif explanation.steps:
+        lines = [_write_steps(explanation)]
+    elif not explanation.classes and explanation.firing:
+        lines = [_write_mean(explanation)]
+    else:
+        lines = [_write_decision(explanation)]
+    for rival in explanation.rivals:
+        needs = "; ".join(f"{_write_value(o)}, needed {o.needed}" for o in rival.obstacles)
+        aim = f"; to {rival.aim}: {needs}" if needs else ""
+        lines.append(f"For {rival.label!r}, {rival.reason}{aim}.")
+    effect = f"leads to {explanation.goal}" if explanation.goal else "alters the decision"
     if explanation.change is not None:
-        lines.append(_change(explanation.change, explanation))
+        lines.append(_write_change(explanation, explanation.change, effect))
     elif explanation.unalterable:
-        stay = ", ".join(explanation.unchangeable)
-        besides = f" besides {stay}" if stay else ""
-        effect = f"leads to {explanation.goal}" if explanation.goal else "alters the decision"
+        fixed = ", ".join(explanation.unchangeable)
+        besides = f" besides {fixed}" if fixed else ""
         lines.append(f"No change of any attribute{besides} within its range {effect}.")
     elif explanation.goal.endswith(" already"):
         lines.append(f"It is {explanation.goal}.")
     return "\n".join(lines)
 
 
-def frame(explanation: "Explanation") -> "pd.DataFrame":
-    """One row per condition of the rules that fire, decide (also after the change) or rival."""
+def make_frame(explanation: "Explanation") -> "pd.DataFrame":
+    """Make a row per condition of the rules that fire, decide (also after the change) or rival."""
     pd = import_optional("pandas", "A table of an explanation", "tables")
     roles: dict[int, tuple[str, RuleMatch]] = {}
     for rival in explanation.rivals:
@@ -51,155 +56,128 @@ def frame(explanation: "Explanation") -> "pd.DataFrame":
         roles[rule.index] = "fires", rule
     if explanation.deciding is not None:
         roles[explanation.deciding.index] = "decides", explanation.deciding
-    order = {"decides": 0, "fires": 1, "best of its class": 2}
-    ranked = sorted(roles.values(), key=lambda pair: (order[pair[0]], -pair[1].contribution))
+    order = ["decides", "fires", "best of its class"]
+    ranked = sorted(roles.values(), key=lambda pair: (order.index(pair[0]), -pair[1].contribution))
     if explanation.change is not None and explanation.change.deciding is not None:
         ranked.append(("decides after the change", explanation.change.deciding))
-    rows = [row for role, rule in ranked for row in _rows(role, rule)]
     columns = ["role", "rule", "class", "degree", "weight", "contribution"]
     columns += ["condition", "value", "membership", "weakest"]
+    rows = []
+    for role, rule in ranked:
+        head = (role, rule.index + 1, rule.consequent, rule.degree, rule.weight, rule.contribution)
+        rows += [
+            (*head, c.condition, c.value, c.membership, c is rule.weakest) for c in rule.conditions
+        ]
+        if not rule.conditions:
+            rows.append((*head, "always", "", 1.0, False))
     return pd.DataFrame(rows, columns=columns)
 
 
-def _rows(role: str, rule: "RuleMatch") -> list[dict[str, Any]]:
-    head = {
-        "role": role,
-        "rule": rule.index + 1,
-        "class": rule.consequent,
-        "degree": rule.degree,
-        "weight": rule.weight,
-        "contribution": rule.contribution,
-    }
-    if not rule.conditions:
-        return [head | {"condition": "always", "value": "", "membership": 1.0, "weakest": False}]
-    return [
-        head
-        | {
-            "condition": c.condition,
-            "value": c.value,
-            "membership": c.membership,
-            "weakest": c is rule.weakest,
-        }
-        for c in rule.conditions
-    ]
-
-
-def _decision(explanation: "Explanation") -> str:
-    said = explanation.decision if explanation.classes else f"{explanation.decision:.6g}"
-    head = f"Predicted {explanation.target} = {said}"
+def _write_decision(explanation: "Explanation") -> str:
+    """Write the prediction, and how far the deciding rule holds or what decides in its place."""
+    answer = explanation.decision if explanation.classes else f"{explanation.decision:.6g}"
+    head = f"Predicted {explanation.target} = {answer}"
     rule = explanation.deciding
     if explanation.fallback is not None:
         head += f" although no rule fires: {FALLBACKS[explanation.fallback]}"
         if rule is None or explanation.fallback in {"priors", "base"}:
             return f"{head}."
         weakest = rule.weakest
-        fails = f" (it lacks {weakest.condition}; {_value(weakest)})" if weakest else ""
+        fails = f" (it lacks {weakest.condition}; {_write_value(weakest)})" if weakest else ""
         return f"{head}, here rule {rule.index + 1}{fails}."
     if rule is None:
         return f"{head}."
     counts = f" and counts {rule.contribution:.2f}" if rule.contribution != rule.degree else ""
     head += f" because rule {rule.index + 1} holds to {rule.degree:.2f}{counts}"
-    also = len([r for r in explanation.firing if r.consequent == rule.consequent]) - 1
-    if also > 0:
-        head += f", with {also} more rule{'s' if also > 1 else ''} for it"
+    more = len([r for r in explanation.firing if r.consequent == rule.consequent]) - 1
+    if more > 0:
+        head += f", with {more} more rule{'s' if more > 1 else ''} for it"
     if rule.weakest is None:
         return f"{head}; it has no conditions."
     if rule.weakest.membership >= 1.0:
-        reasons = ", ".join(_value(c) for c in _distinct(rule))
+        last = {c.attribute: c for c in rule.conditions}
+        reasons = ", ".join(_write_value(c) for c in last.values())
         return f"{head}: all of its conditions hold fully ({reasons})."
     return (
         f"{head}: {rule.weakest.condition} holds to {rule.weakest.membership:.2f}"
-        f" ({_value(rule.weakest)})"
+        f" ({_write_value(rule.weakest)})"
         + (", the weakest of its conditions." if len(rule.conditions) > 1 else ".")
     )
 
 
-def _waterfall(explanation: "Explanation") -> str:
-    """What the base and each rule add to the number, or to the lead over the next class."""
-    assert explanation.base is not None  # noqa: S101 - or there is nothing to add to
-    said, form = explanation.decision, "+.2f"
+def _write_waterfall(explanation: "Explanation", base: float) -> str:
+    """Write the base and the contribution of each rule to the number or the lead of the class."""
+    form = "+.2f"
+    head = f"Predicted {explanation.target} = {explanation.decision}"
     if explanation.steps:
-        told = explanation.steps[max(explanation.classes.index(said) - 1, 0)]
-        head = f"{_ordered(explanation)}\nLog odds of at least {told.label}"
+        position = explanation.classes.index(explanation.decision)
+        step = explanation.steps[max(position - 1, 0)]
+        head = f"{_write_steps(explanation)}\nLog odds of at least {step.label}"
     elif explanation.classes:
-        share = max(explanation.shares)
-        head = f"Predicted {explanation.target} = {said} with probability {share:.2f}"
-        total = explanation.base + sum(rule.contribution for rule in explanation.firing)
+        head += f" with probability {max(explanation.shares):.2f}"
+        total = base + sum(rule.contribution for rule in explanation.firing)
         for second in explanation.rivals[:1]:
             head += f", by {total:.2f} more votes than for {second.label!r}"
     else:
         form = "+.6g"
-        head = f"Predicted {explanation.target} = {said:.6g}"
-    parts = [(explanation.base, "base")]
-    parts += [(rule.contribution, _part(rule)) for rule in explanation.firing]
-    shown = [(f"{amount:{form}}", words) for amount, words in parts]
-    width = max(len(amount) for amount, _ in shown) + 4
-    return "\n".join([f"{head}:", *(f"{amount:>{width}}  {words}" for amount, words in shown)])
+        head = f"Predicted {explanation.target} = {explanation.decision:.6g}"
+    parts = [(f"{base:{form}}", "base")]
+    parts += [(f"{rule.contribution:{form}}", _write_rule(rule)) for rule in explanation.firing]
+    width = max(len(amount) for amount, _ in parts) + 4
+    return "\n".join([f"{head}:", *(f"{amount:>{width}}  {words}" for amount, words in parts)])
 
 
-def _ordered(explanation: "Explanation") -> str:
-    """The step that leads to the class decided for, and the one that would lead beyond it."""
-    c = explanation.classes.index(explanation.decision)
-    around = explanation.steps[max(c - 1, 0) : c + 1]
+def _write_steps(explanation: "Explanation") -> str:
+    """Write the step that leads to the predicted class, and the one that would lead beyond it."""
+    position = explanation.classes.index(explanation.decision)
+    around = explanation.steps[max(position - 1, 0) : position + 1]
     steps = "; ".join(f"at least {s.label} has {s.share:.2f}, {s.why}" for s in around)
     return f"Predicted {explanation.target} = {explanation.decision}: {steps}."
 
 
-def _mean(explanation: "Explanation") -> str:
-    """The share of each rule in a weighted mean, and what it says."""
-    said, rules = f"{explanation.decision:.6g}", len(explanation.firing)
-    what = "as one rule says" if rules == 1 else f"the mean of what {rules} rules say"
-    head = f"Predicted {explanation.target} = {said}, {what}:"
-    shares = [(f"{rule.contribution:.0%}", rule) for rule in explanation.firing]
-    return "\n".join(
-        [head, *(f"{share:>7}  {rule.consequent:.6g}  {_part(rule)}" for share, rule in shares)]
-    )
+def _write_mean(explanation: "Explanation") -> str:
+    """Write the percentage and the number of each rule in a weighted mean."""
+    n_rules = len(explanation.firing)
+    what = "as one rule says" if n_rules == 1 else f"the mean of what {n_rules} rules say"
+    lines = [f"Predicted {explanation.target} = {explanation.decision:.6g}, {what}:"]
+    for rule in explanation.firing:
+        percentage = f"{rule.contribution:.0%}"
+        lines.append(f"{percentage:>7}  {rule.consequent:.6g}  {_write_rule(rule)}")
+    return "\n".join(lines)
 
 
-def _part(rule: "RuleMatch") -> str:
+def _write_rule(rule: "RuleMatch") -> str:
     degree = "" if rule.degree >= 1.0 else f", which holds to {rule.degree:.2f}"
-    conditions = ", ".join(f"{c.condition} ({_value(c)})" for c in rule.conditions) or "always"
-    return f"rule {rule.index + 1}{degree}: {conditions}"
+    conditions = [f"{c.condition} ({_write_value(c)})" for c in rule.conditions]
+    return f"rule {rule.index + 1}{degree}: {', '.join(conditions) or 'always'}"
 
 
-def _distinct(rule: "RuleMatch") -> list[Any]:
-    return list({c.attribute: c for c in rule.conditions}.values())
+def _write_value(match: Any) -> str:
+    """Write the name and value of a condition's feature, or of an obstacle's."""
+    verb = "is" if match.value.startswith("missing: counted as ") else "="
+    return f"{match.attribute} {verb} {match.value}"
 
 
-def _value(matched: Any) -> str:
-    verb = "is" if matched.value.startswith("missing: counted as ") else "="
-    return f"{matched.attribute} {verb} {matched.value}"
-
-
-def _rival(rival: "Rival") -> str:
-    needs = "; ".join(f"{_value(o)}, needed {o.needed}" for o in rival.obstacles)
-    return f"For {rival.label!r}, {rival.reason}" + (
-        f"; to {rival.aim}: {needs}." if needs else "."
-    )
-
-
-def _change(change: "Change", explanation: "Explanation") -> str:
-    goal, said = explanation.goal, repr(change.decision)
-    if not explanation.classes:
-        said = f"{change.decision:.6g}"
+def _write_change(explanation: "Explanation", change: "Change", effect: str) -> str:
+    answer = repr(change.decision) if explanation.classes else f"{change.decision:.6g}"
     parts = " and ".join(
-        f"{c.attribute} were {_text(c.after)} instead of {_short(c.before)}" for c in change.changes
+        f"{c.attribute} were {_write_full(c.after)} instead of {_write_short(c.before)}"
+        for c in change.changes
     )
-    effect = f"leads to {goal}" if goal else "alters the decision"
     head = f"The smallest change that {effect}"
     if not change.proved:
         head = f"A change that {effect} (there may be a smaller one)"
     rule = "" if change.deciding is None else f"rule {change.deciding.index + 1}"
     if change.fallback in {None, "base"}:
         by = f" by {rule}" if rule else ""
-        return f"{head}: {said}{by} if {parts}."
+        return f"{head}: {answer}{by} if {parts}."
     here = f", here {rule}" if rule and change.fallback != "priors" else ""
-    silent = f"no rule fires then and {FALLBACKS[change.fallback]}{here}"
-    return f"{head}: {said} if {parts}; {silent}."
+    fallback = FALLBACKS[change.fallback]
+    return f"{head}: {answer} if {parts}; no rule fires then and {fallback}{here}."
 
 
-def _text(value: float | str | None) -> str:
-    """A value in full: typed in again, it gives the same decision."""
+def _write_full(value: float | str | None) -> str:
+    """Write a value so that entering it again gives the same decision."""
     if value is None:
         return "missing"
     if isinstance(value, float):
@@ -207,5 +185,5 @@ def _text(value: float | str | None) -> str:
     return value
 
 
-def _short(value: float | str | None) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else _text(value)
+def _write_short(value: float | str | None) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else _write_full(value)

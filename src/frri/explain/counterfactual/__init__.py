@@ -1,5 +1,6 @@
-"""The smallest change of a row that alters a ruleset's decision, with a proof."""
+"""Counterfactual explanations: the smallest change that alters a decision, with a proof."""
 
-from frri.explain.counterfactual.search import Found, smallest_change
+from frri.explain.counterfactual.bounds import Goal
+from frri.explain.counterfactual.search import Counterfactual, find_counterfactual, round_change
 
-__all__ = ["Found", "smallest_change"]
+__all__ = ["Counterfactual", "Goal", "find_counterfactual", "round_change"]

@@ -1,76 +1,64 @@
-"""Bounds on what a rule set can predict anywhere in a box of samples.
+"""Bounds on the decisions of a rule set over boxes of samples.
 
-A box gives every feature an interval. In it, the membership degree of a condition lies between its
-values at the two ends, and 1 if the core is met. T-norms, weights, maxima and sums keep that order, so
-the scores of the classes have bounds too. Where one class beats the others by its bounds, it is
-predicted in the whole box.
-
-A sum of contributions lies between the sums of the least and of the greatest ones. A weighted mean is at
-least a number `g` where the sum of weights times (number - g) is at least 0: a sum of the same kind.
-Where no rule may fire, every rule that may be the nearest one is considered.
+A box gives every feature an interval. Within it, the membership of a condition lies between its
+values at the two ends, and reaches 1 if the interval meets the core. T-norms, weights, maxima and
+sums preserve this order, so that scores have bounds too. Where the bounds of one class exceed
+those of the others, that class is predicted in the whole box.
 """
 
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf, nextafter
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from frri._util import Flags, Floats
 from frri.explain.counterfactual.space import Space
-from frri.rules.inference import last_resort, scores_of
+from frri.rules.inference import Decision, last_resort, scores_of
 from frri.rules.matching import Matcher
 from frri.rules.ordered import at_least_class
 from frri.rules.ruleset import RuleSet
-from frri.table import EncodedTable
 
-# Sums that differ by less than this fraction of what they add up are too close to call.
+# Sums of votes are tied if they differ by less than this fraction of what they add up.
 HAIR = 1e-12
 
 # Fallbacks turn values into probabilities, where differences of a few last digits can vanish.
 ROUNDING = 1e-15
 
 
-class NumberGoal(NamedTuple):
-    """A number that is to be reached from below, or from above.
+class Goal(NamedTuple):
+    """Answers that a change must leave: positions of classes, or numbers, both ends included.
 
     Examples
     --------
-    >>> NumberGoal(20.0, at_least=True).reached(np.array([19.0, 20.0, 21.0])).tolist()
+    >>> Goal.at_least(20.0).reached([19.0, 20.0, 21.0]).tolist()
     [False, True, True]
     """
 
-    number: float
-    at_least: bool
+    low: float
+    high: float
 
-    @property
-    def sign(self) -> float:
-        """Return 1 where more is better, -1 where less is."""
-        return 1.0 if self.at_least else -1.0
+    @classmethod
+    def at_least(cls, answer: float) -> "Goal":
+        """Return the goal of an answer that is not lower."""
+        return cls(-inf, nextafter(answer, -inf))
 
-    def reached(self, numbers: Floats) -> Flags:
-        """Return which numbers are on the right side, the border included."""
-        return np.asarray(self.sign * numbers >= self.sign * self.number)
+    @classmethod
+    def at_most(cls, answer: float) -> "Goal":
+        """Return the goal of an answer that is not higher."""
+        return cls(nextafter(answer, inf), inf)
 
+    def reached(self, answers: ArrayLike) -> Flags:
+        """Return which answers reach the goal."""
+        values = np.asarray(answers)
+        return np.asarray((values < self.low) | (values > self.high))
 
-# What a change is to bring about: a number, or a class other than those at these positions.
-Goal = range | NumberGoal
-
-
-def goal_or_other_class(ruleset: RuleSet, row: Floats, goal: Goal | None) -> Goal:
-    """Return a goal; if there is none, any class other than the one predicted."""
-    if goal is not None:
-        return goal
-    decided = int(ruleset.predict_index(row[None, :])[0])
-    return range(decided, decided + 1)
-
-
-def alters(ruleset: RuleSet, matrix: Floats, goal: Goal) -> Flags:
-    """Return which (encoded) samples reach the goal."""
-    if isinstance(goal, NumberGoal):
-        return goal.reached(ruleset.decide(EncodedTable(matrix, ruleset.attributes)).answers)
-    decided = ruleset.predict_index(matrix)
-    return (decided < goal.start) | (decided >= goal.stop)
+    def reached_by(self, ruleset: RuleSet, matrix: Floats) -> Flags:
+        """Return which encoded samples get an answer that reaches the goal."""
+        decision = Decision(ruleset, matrix)
+        return self.reached(decision.index if ruleset.classes else decision.answers)
 
 
 class Survey(NamedTuple):
@@ -80,7 +68,7 @@ class Survey(NamedTuple):
     at_high: Floats  # and in the upper corner
     lower: Floats  # least uncut value anywhere in the box
     upper: Floats  # and greatest
-    sure: Flags  # boxes: the goal is reached nowhere
+    sure: Flags  # boxes: no sample reaches the goal
     covered: Flags  # boxes: some rule fires everywhere
 
     def box(self, i: int) -> "Survey":
@@ -90,111 +78,68 @@ class Survey(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DecisionBounds:
-    """Bounds on the predictions of a rule set, and whether they exclude a goal.
+    """Bounds on the scores of a rule set, and whether they keep the decision from a goal.
 
     Parameters
     ----------
     ruleset : RuleSet
     space : Space
         Coordinates of the boxes.
-    goal : range or NumberGoal
-        Positions of the classes to be left (one class unless they are ordered), or a number.
+    goal : Goal
+        Answers to leave; without an order of the classes, the position of a single class.
     """
 
     ruleset: RuleSet
     space: Space
     goal: Goal
 
-    def alters(self, matrix: Floats) -> Flags:
-        """Return which (encoded) samples reach the goal."""
-        return alters(self.ruleset, matrix, self.goal)
-
     @property
     def decision(self) -> int:
-        """Return the position of the class to be left."""
-        return self.goal.start if isinstance(self.goal, range) else -1
+        """Position of the class to leave, where classes have no order."""
+        return int(self.goal.low)
 
     @property
     def matcher(self) -> Matcher:
         """The conditions as arrays."""
         return self.ruleset.arrays.matcher
 
-    @property
-    def one_function(self) -> bool:
-        """Whether one formula, the best uncut value, decides inside and outside the rules' supports."""
-        return last_resort(self.ruleset) == "nearest" and self.ruleset.semantics.is_max_min
+    def alters(self, points: Floats) -> Flags:
+        """Return which points reach the goal."""
+        return self.goal.reached_by(self.ruleset, self.space.decode(points))
 
     def survey(self, low: Floats, high: Floats) -> Survey:
-        """Survey boxes, given as rows of lower and upper coordinates."""
+        """Bound the decisions in boxes, given as rows of lower and upper coordinates."""
         at_low, at_high, lower, upper = self._uncut(low, high)
-        sure, silent = self._settle(lower, upper)
+        silent = np.zeros(len(low), dtype=bool)
+        if last_resort(self.ruleset) == "nearest" and self.ruleset.semantics.is_max_min:
+            # One formula, the best uncut value, decides inside and outside the supports.
+            sure = self._fallback_sure(lower, upper)
+        else:
+            sure, silent = self._rules_sure(lower, upper)
+            asked = np.flatnonzero(silent & sure)
+            if len(asked):
+                sure[asked] = self._fallback_sure(lower[asked], upper[asked])
         return Survey(at_low, at_high, lower, upper, sure, ~silent)
 
-    def _settle(self, lower: Floats, upper: Floats) -> tuple[Flags, Flags]:
-        """Return where the goal is out of reach, and where no rule may fire and that matters."""
-        never = np.zeros(len(lower), dtype=bool)
-        if self.one_function:
-            return self._fallback_sure(lower, upper), never
-        join = self.matcher.join
-        degrees = join(np.maximum(lower, 0.0)), join(np.maximum(upper, 0.0))
-        meaning = self.ruleset.semantics.meaning
-        if isinstance(self.goal, NumberGoal):
-            return self._number_sure(self.goal, lower, upper, *degrees)
-        if meaning.task == "ordinal":
-            return self._steps_sure(self.goal, lower, upper, *degrees), never
-        if meaning.adds:
-            return self._lead_sure(*degrees), never
-        if meaning.is_list:
-            sure, silent = self._first_sure(*degrees)
-        else:
-            least, most = (scores_of(self.ruleset, d) for d in degrees)
-            silent = ~(least.max(axis=1, initial=0.0) > 0.0)
-            sure = self._beats(least, most, 0.0) | ~(most.max(axis=1, initial=0.0) > 0.0)
-        asked = np.flatnonzero(silent & sure)
-        sure[asked] = self._fallback_sure(lower[asked], upper[asked])
-        return sure, silent
-
     def active(self, survey: Survey) -> Flags:
-        """Boxes x conditions: those that vary, of rules on which the decision can still hang."""
+        """Return boxes x conditions: those that vary, of rules that can still be decisive."""
         return self.relevant(survey)[:, self.matcher.rule_of] & (survey.lower < survey.upper)
 
     def relevant(self, survey: Survey) -> Flags:
-        """Boxes x rules: the rules on which the decision can still hang."""
+        """Return boxes x rules: those that can still be decisive."""
         matcher = self.matcher
-        everything = np.ones((len(survey.sure), matcher.n_rules), dtype=bool)
         if not self.ruleset.semantics.is_max_min:
-            return everything
+            return np.ones((len(survey.sure), matcher.n_rules), dtype=bool)
         least, most = self._nearness(survey.lower), self._nearness(survey.upper)
         own = self.ruleset.arrays.classes == self.decision
-        standing = np.where(own, least, -np.inf).max(axis=1, keepdims=True)
-        rivals = ~own & (most >= standing - ROUNDING)
+        highest = np.where(own, least, -np.inf).max(axis=1, keepdims=True)
+        rivals = ~own & (most >= highest - ROUNDING)
         threat = np.where(rivals, least, np.inf).min(axis=1, keepdims=True)
         known = (rivals | (own & (most >= threat - ROUNDING))) & (matcher.weights > 0.0)
-        return np.where(survey.covered[:, None], known, everything)
-
-    def fallback_values(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-        """Boxes x rules: bounds on what each rule counts where none fires."""
-        matcher, kind = self.matcher, last_resort(self.ruleset)
-        starts = matcher.indptr
-        if kind == "nearest":
-            return self._nearness(lower), self._nearness(upper)
-        part = _stretched if kind == "stretched" else _partial
-        pairs = [
-            part(
-                np.maximum(lower[:, start:end], 0.0),
-                np.maximum(upper[:, start:end], 0.0),
-                self.ruleset.arrays.partial_weights[r],
-                matcher,
-            )
-            for r, (start, end) in enumerate(pairwise(starts))
-        ]
-        return (
-            np.column_stack([least for least, _ in pairs]),
-            np.column_stack([most for _, most in pairs]),
-        )
+        return np.asarray(known | ~survey.covered[:, None])
 
     def _uncut(self, low: Floats, high: Floats) -> tuple[Floats, ...]:
-        """Uncut values in both corners, and their least and greatest values in between."""
+        """Return uncut values in both corners, and the least and greatest values in between."""
         matcher = self.matcher
         low_values = matcher.clipped(self.space.decode(low))
         high_values = matcher.clipped(self.space.decode(high))
@@ -203,9 +148,8 @@ class DecisionBounds:
         columns = matcher.columns
         core = low_values[:, columns] <= matcher.core_high
         core &= high_values[:, columns] >= matcher.core_low
-        for k, _ in matcher.nominal:
+        for k, (values, held) in self.space.held.items():
             core[:, k] = False
-            values, held = self.space.held[k]
             first, last = (end[:, columns[k]].astype(np.intp) for end in (low, high))
             count = held[last + 1] - held[first]
             lower[:, k] = np.where(count == last + 1 - first, values.max(), values.min())
@@ -214,120 +158,170 @@ class DecisionBounds:
         return at_low, at_high, lower, upper
 
     def _nearness(self, uncut: Floats) -> Floats:
-        """Boxes x rules: weight times the worst uncut value; rules without weight are never near."""
+        """Return boxes x rules: weight times the least uncut value; -inf without weight."""
         matcher = self.matcher
         values = np.minimum.reduceat(uncut, matcher.indptr[:-1], axis=1) * matcher.weights
         return np.where(matcher.weights > 0.0, values, -np.inf)
 
+    # ------------------------------------------------------------------ where rules fire
+
+    def _rules_sure(self, lower: Floats, upper: Floats) -> tuple[Flags, Flags]:
+        """Return where rules that fire cannot reach the goal, and where the fallback may decide."""
+        low, high = (self.matcher.join(np.maximum(values, 0.0)) for values in (lower, upper))
+        meaning = self.ruleset.semantics.meaning
+        if meaning.task == "regression":
+            return self._number_sure(low, high)
+        if meaning.is_list:
+            return self._first_sure(low, high)
+        if meaning.task == "ordinal":
+            return self._steps_sure(lower, upper, low, high), np.zeros(len(low), dtype=bool)
+        if meaning.adds:
+            return self._lead_sure(low, high), np.zeros(len(low), dtype=bool)
+        least, most = (scores_of(self.ruleset, degrees) for degrees in (low, high))
+        sure = self._beats(least, most, 0.0) | ~(most.max(axis=1, initial=0.0) > 0.0)
+        return sure, ~(least.max(axis=1, initial=0.0) > 0.0)
+
+    def _number_sure(self, degree_low: Floats, degree_high: Floats) -> tuple[Flags, Flags]:
+        """Return where the highest sum or mean falls short, and where no rule may fire."""
+        weights, adds = self.matcher.weights, self.ruleset.semantics.meaning.adds
+        # Seen from below: the goal is a number to be reached or exceeded.
+        sign = 1.0 if self.goal.low == -inf else -1.0
+        goal = nextafter(self.goal.high if sign > 0.0 else -self.goal.low, inf)
+        numbers, base = sign * self.ruleset.arrays.says[:, 0], sign * self.ruleset.base[0]
+        amounts = (numbers if adds else numbers - goal) * weights
+        most = _add(base - goal if adds else 0.0, amounts, degree_high, degree_low)
+        sure = most < -HAIR * (abs(base) + abs(goal) + np.abs(amounts).sum())
+        if adds:
+            return sure, np.zeros(len(sure), dtype=bool)
+        # A mean of numbers that all fall short does so too, however small their weights are.
+        helping = numbers >= goal - HAIR * (abs(goal) + np.abs(numbers))
+        short = ~((degree_high * weights)[:, helping].max(axis=1, initial=0.0) > 0.0)
+        return sure | short, ~((degree_low * weights).max(axis=1, initial=0.0) > 0.0)
+
     def _first_sure(self, degree_low: Floats, degree_high: Floats) -> tuple[Flags, Flags]:
-        """Whether every rule of the list that can be the first says the same; whether none may fire."""
-        shares = self.ruleset.arrays.says
-        speaks = shares.max(axis=1, initial=0.0) > 0.0
+        """Return where every rule that can be the first predicts the class, and none may fire."""
+        distributions = self.ruleset.arrays.says
+        speaks = distributions.max(axis=1, initial=0.0) > 0.0
         fires = degree_low > 0.0
         before = np.logical_or.accumulate(fires, axis=1)
         before = np.column_stack([np.zeros(len(fires), dtype=bool), before])
         possible = (degree_high > 0.0) & ~before[:, :-1]
-        wrong = speaks & (shares.argmax(axis=1) != self.decision)
+        wrong = speaks & (distributions.argmax(axis=1) != self.decision)
         silent = ~before[:, -1] | possible[:, ~speaks].any(axis=1)
         return np.asarray(~possible[:, wrong].any(axis=1)), silent
 
     def _steps_sure(
-        self, goal: range, lower: Floats, upper: Floats, degree_low: Floats, degree_high: Floats
+        self, lower: Floats, upper: Floats, degree_low: Floats, degree_high: Floats
     ) -> Flags:
-        """Whether all classes up to the first in question pass, and none after the last, at the worst.
+        """Return where all steps up to the first class to leave pass, and none after the last.
 
-        The worst for higher classes is what rules for them count at least and others at most.
+        The worst case for higher classes combines the lowest degrees of the rules for them with
+        the highest degrees of the others.
         """
-        rising, near = self.ruleset.arrays.rising, last_resort(self.ruleset) == "nearest"
+        rising, nearest = self.ruleset.arrays.rising, last_resort(self.ruleset) == "nearest"
 
-        def shares(*, least: bool) -> Floats:
+        def steps(*, least: bool) -> Floats:
             degrees = np.where(rising == least, degree_low, degree_high)
-            if not near:
+            if not nearest:
                 return scores_of(self.ruleset, degrees)
             low, high = self._nearness(lower), self._nearness(upper)
             return at_least_class(self.ruleset, degrees, np.where(rising == least, low, high))
 
-        passes = (shares(least=True)[:, 1 : goal.start + 1] > 0.5).all(axis=1)
-        return np.asarray(passes & (shares(least=False)[:, goal.stop :] <= 0.5).all(axis=1))
+        kept = np.flatnonzero(~self.goal.reached(np.arange(len(self.ruleset.classes))))
+        passes = (steps(least=True)[:, 1 : kept[0] + 1] > 0.5).all(axis=1)
+        return np.asarray(passes & (steps(least=False)[:, kept[-1] + 1 :] <= 0.5).all(axis=1))
 
     def _lead_sure(self, degree_low: Floats, degree_high: Floats) -> Flags:
-        """Whether the class in question leads every other one, though each rule do its worst."""
-        base, says = np.array(self.ruleset.base), self.ruleset.arrays.says
-        lead = (says[:, [self.decision]] - says) * self.matcher.weights[:, None]
-        least = base[self.decision] - base
-        size = 1.0 + np.abs(base).max() + np.abs(says * self.matcher.weights[:, None]).sum()
-        worst = least + degree_low @ np.maximum(lead, 0.0) + degree_high @ np.minimum(lead, 0.0)
-        # A lead on which no rule that varies has a say is the same everywhere, though it be a tie.
+        """Return where the class leads every other one in the worst case of each rule."""
+        base = np.array(self.ruleset.base)
+        votes = self.ruleset.arrays.says * self.matcher.weights[:, None]
+        says, c = self.ruleset.arrays.says, self.decision
+        lead = (says[:, [c]] - says) * self.matcher.weights[:, None]
+        worst = _add(base[c] - base, lead, degree_low, degree_high)
+        size = 1.0 + np.abs(base).max() + np.abs(votes).sum()
+        # A lead on which no varying rule has an effect is the same everywhere, even if it is a tie.
         fixed = ~((degree_low < degree_high) @ (lead != 0.0))
-        kept = self._kept(degree_low)
-        return np.asarray(((worst > HAIR * size) | (fixed & kept)).all(axis=1))
+        scores = scores_of(self.ruleset, degree_low)
+        earlier = np.arange(scores.shape[1]) < c
+        wins = np.where(earlier, scores[:, [c]] > scores, scores[:, [c]] >= scores)
+        return np.asarray(((worst > HAIR * size) | (fixed & wins)).all(axis=1))
 
-    def _kept(self, degrees: Floats) -> Flags:
-        """Boxes x classes: whether the class in question wins against each, or ties before it."""
-        scores = scores_of(self.ruleset, degrees)
-        own = scores[:, [self.decision]]
-        earlier = np.arange(scores.shape[1]) < self.decision
-        return np.where(earlier, own > scores, own >= scores)
-
-    def _number_sure(
-        self,
-        goal: NumberGoal,
-        lower: Floats,
-        upper: Floats,
-        degree_low: Floats,
-        degree_high: Floats,
-    ) -> tuple[Flags, Flags]:
-        """Return where a number is out of reach, and where no rule of a mean may fire."""
-        weights, adds = self.matcher.weights, self.ruleset.semantics.meaning.adds
-        numbers = goal.sign * self.ruleset.arrays.says[:, 0]
-        number, base = goal.sign * goal.number, goal.sign * self.ruleset.base[0]
-        amounts = (numbers if adds else numbers - number) * weights
-        start = base - number if adds else 0.0
-        up, down = np.maximum(amounts, 0.0), np.minimum(amounts, 0.0)
-        most = start + degree_high @ up + degree_low @ down
-        sure = most < -HAIR * (abs(base) + abs(number) + np.abs(amounts).sum())
-        if adds:
-            return sure, np.zeros(len(lower), dtype=bool)
-        silent = ~((degree_low * weights).max(axis=1, initial=0.0) > 0.0)
-        # A mean of numbers that all fall short does so too, however little they count.
-        helping = numbers >= number - HAIR * (abs(number) + np.abs(numbers))
-        short = ~((degree_high * weights)[:, helping].max(axis=1, initial=0.0) > 0.0)
-        return (sure | short) & ~(silent & self._fallback_reaches(goal, lower, upper)), silent
-
-    def _fallback_reaches(self, goal: NumberGoal, lower: Floats, upper: Floats) -> Flags:
-        """Whether what is predicted without any rule that fires may reach the goal."""
-        if last_resort(self.ruleset) == "base":
-            return np.full(len(lower), bool(goal.reached(np.array(self.ruleset.base))[0]))
-        least, most = self._nearness(lower), self._nearness(upper)
-        # A hair, for nearness is computed anew where it decides.
-        standing = least.max(axis=1, keepdims=True)
-        possible = most >= standing - HAIR * (1.0 + np.abs(standing))
-        reaches = goal.reached(self.ruleset.arrays.says[:, 0])
-        return np.asarray((possible & reaches).any(axis=1))
+    # ------------------------------------------------------------------ where no rule fires
 
     def _fallback_sure(self, lower: Floats, upper: Floats) -> Flags:
-        """Whether the fallback decides alike everywhere."""
-        n_classes, kind = len(self.ruleset.classes), last_resort(self.ruleset)
-        usual = int(np.argmax(self.ruleset.class_counts)) == self.decision
-        if kind == "priors":
+        """Return where the fallback cannot reach the goal."""
+        ruleset, kind = self.ruleset, last_resort(self.ruleset)
+        default = int(np.argmax(ruleset.class_counts)) if ruleset.classes else ruleset.base[0]
+        usual = not self.goal.reached(default)
+        if kind in {"priors", "base"}:
             return np.full(len(lower), usual)
+        values = self._fallback_values(kind, lower, upper)
+        if not ruleset.classes:
+            # Allow for rounding: nearness is computed again where it decides.
+            highest = values[0].max(axis=1, keepdims=True)
+            possible = values[1] >= highest - HAIR * (1.0 + np.abs(highest))
+            reaches = self.goal.reached(ruleset.arrays.says[:, 0])
+            return np.asarray(~possible[:, reaches].any(axis=1))
         nothing = -np.inf if kind == "nearest" else 0.0
-        classes = self.ruleset.arrays.classes
+        own = [ruleset.arrays.classes == c for c in range(len(ruleset.classes))]
         least, most = (
-            np.column_stack(
-                [values[:, classes == c].max(axis=1, initial=nothing) for c in range(n_classes)]
-            )
-            for values in self.fallback_values(lower, upper)
+            np.column_stack([part[:, rules].max(axis=1, initial=nothing) for rules in own])
+            for part in values
         )
+        beats = self._beats(least, most, nothing)
         if kind == "nearest":
-            return self._beats(least, most, -np.inf)
-        # Where nothing counts at all, the shares of the classes in training decide.
+            return beats
+        # Where no part of a rule holds, the class frequencies in training decide.
         settled = (least.max(axis=1) > 0.0) | usual
-        counts = most.max(axis=1) > 0.0
-        return np.where(counts, self._beats(least, most, 0.0) & settled, usual)
+        return np.where(most.max(axis=1) > 0.0, beats & settled, usual)
+
+    def _fallback_values(self, kind: str, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+        """Return boxes x rules: bounds on the value of each rule where none fires."""
+        if kind == "nearest":
+            return self._nearness(lower), self._nearness(upper)
+        low, high = np.maximum(lower, 0.0), np.maximum(upper, 0.0)
+        bound = self._bound_stretched if kind == "stretched" else self._bound_partial
+        pairs = [
+            bound(low[:, start:end], high[:, start:end], weights)
+            for (start, end), weights in zip(
+                pairwise(self.matcher.indptr), self.ruleset.arrays.partial_weights, strict=True
+            )
+        ]
+        least, most = zip(*pairs, strict=True)
+        return np.column_stack(least), np.column_stack(most)
+
+    def _bound_stretched(self, low: Floats, high: Floats, weights: Floats) -> tuple[Floats, Floats]:
+        """Bound a rule over all of its beginnings that may be the longest that holds."""
+        n_boxes, length = low.shape
+        least, most = np.full(n_boxes, np.inf), np.zeros(n_boxes)
+        possible = np.ones(n_boxes, dtype=bool)
+        for kept in range(length + 1):
+            longest = possible if kept == length else possible & (low[:, kept] <= 0.0)
+            worst = best = np.zeros(n_boxes)
+            if 0 < kept < len(weights):
+                worst = self.matcher.join_one(low[:, :kept]) * weights[kept]
+                best = self.matcher.join_one(high[:, :kept]) * weights[kept]
+            least = np.where(longest, np.minimum(least, worst), least)
+            most = np.where(longest, np.maximum(most, best), most)
+            if kept < length:
+                possible = possible & (high[:, kept] > 0.0)
+        return least, most
+
+    @staticmethod
+    def _bound_partial(low: Floats, high: Floats, weights: Floats) -> tuple[Floats, Floats]:
+        """Bound a rule over all subsets of its conditions that may be the ones that hold."""
+        if len(weights) < 1 << low.shape[1]:
+            return np.zeros(len(low)), np.zeros(len(low))
+        bits = 1 << np.arange(low.shape[1])
+        sure, may = (low > 0.0) @ bits, (high > 0.0) @ bits
+        subsets = np.arange(1 << low.shape[1])
+        possible = (sure[:, None] & ~subsets == 0) & (subsets & ~may[:, None] == 0)
+        values = np.where(subsets > 0, weights, 0.0)
+        least = np.where(possible, values, np.inf).min(axis=1)
+        return least, np.where(possible, values, -np.inf).max(axis=1)
 
     def _beats(self, least: Floats, most: Floats, nothing: float) -> Flags:
-        """Whether the class in question has the highest score wherever any exceeds `nothing`."""
+        """Return where the class has the highest score, if any score exceeds `nothing`."""
         own = least[:, self.decision, None]
         earlier = np.arange(least.shape[1]) < self.decision
         above = own > most + ROUNDING * (1.0 + np.abs(np.maximum(most, -1e300)))
@@ -336,38 +330,7 @@ class DecisionBounds:
         return np.asarray(beaten.all(axis=1))
 
 
-def _stretched(
-    lower: Floats, upper: Floats, weights: Floats, matcher: Matcher
-) -> tuple[Floats, Floats]:
-    """Bounds over all beginnings of a rule that may be the longest that holds."""
-    n_boxes, length = lower.shape
-    least, most = np.full(n_boxes, np.inf), np.zeros(n_boxes)
-    may_hold = np.logical_and.accumulate(upper > 0.0, axis=1)
-    for kept in range(length + 1):
-        possible = may_hold[:, kept - 1] if kept else np.ones(n_boxes, dtype=bool)
-        if kept < length:
-            possible = possible & (lower[:, kept] <= 0.0)
-        if not 0 < kept < len(weights):
-            low = high = np.zeros(n_boxes)
-        else:
-            low = matcher.join_one(lower[:, :kept]) * weights[kept]
-            high = matcher.join_one(upper[:, :kept]) * weights[kept]
-        least = np.where(possible, np.minimum(least, low), least)
-        most = np.where(possible, np.maximum(most, high), most)
-    return least, most
-
-
-def _partial(
-    lower: Floats, upper: Floats, weights: Floats, matcher: Matcher
-) -> tuple[Floats, Floats]:
-    """Bounds over all subsets of a rule's conditions that may be the ones that hold."""
-    del matcher
-    if len(weights) < 1 << lower.shape[1]:
-        return np.zeros(len(lower)), np.zeros(len(lower))
-    bits = 1 << np.arange(lower.shape[1])
-    sure, may = (lower > 0.0) @ bits, (upper > 0.0) @ bits
-    subsets = np.arange(1 << lower.shape[1])
-    possible = (sure[:, None] & ~subsets == 0) & (subsets & ~may[:, None] == 0)
-    values = np.where(subsets > 0, weights, 0.0)
-    least = np.where(possible, values, np.inf).min(axis=1)
-    return least, np.where(possible, values, -np.inf).max(axis=1)
+def _add(start: Floats | float, amounts: Floats, gaining: Floats, losing: Floats) -> Floats:
+    """Add positive amounts by one set of degrees and negative amounts by the other."""
+    total = start + gaining @ np.maximum(amounts, 0.0) + losing @ np.minimum(amounts, 0.0)
+    return np.asarray(total)

@@ -1,25 +1,34 @@
-"""The cheapest way out inside a cell: a box in which every membership is a straight line.
+"""The cheapest counterfactual inside a cell: a box in which every membership is a straight line.
 
-For the best rule by the minimum, a class other than the decided one wins where one of its rules reaches a
-level `t` that every rule of the decided class fails to exceed, each by one of its conditions. With these
-conditions chosen, that is a linear program in the coordinates and `t`; the choices are branched over.
+For the best rule by the minimum, another class is predicted where one of its rules reaches a
+level `t` that no rule of the decided class exceeds, because one of its conditions fails to. Once
+these conditions are chosen, that is a linear program in the coordinates and `t`; the search
+branches over the choices.
 """
 
 from dataclasses import dataclass
 from math import inf, nextafter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from frri._util import Flags, Floats
 from frri.explain.counterfactual.bounds import DecisionBounds, Survey
-from frri.explain.counterfactual.space import Space
+from frri.explain.counterfactual.space import Box, Space
 
-Box = tuple[Floats, Floats]
-Lines = tuple[Floats, Floats]
+# Differences of scores below this are ties; the tolerance of the solver is a tenth of it.
+TIE = 1e-9
 
-# Differences of scores below this are ties; the solver is ten times as strict.
-HAIR = 1e-9
+
+class Lines(NamedTuple):
+    """A weighted degree as a minimum of lines; slopes of shape (n_lines, n_axes)."""
+
+    slopes: Floats
+    offsets: Floats
+
+    def at(self, point: Floats) -> float:
+        """Return the minimum of the lines at a point."""
+        return float((self.slopes @ point + self.offsets).min())
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +37,14 @@ class Cell:
 
     Parameters
     ----------
-    low, high, prices : ndarray, shape (n_axes,)
-        The box, and the price of a unit along each axis (negative where the row lies above the box).
+    low, high, prices : ndarray of shape (n_axes,)
+        The box, and the cost of a unit along each axis (negative where the row is above the box).
     base : float
-        What the cheapest corner of the box costs.
-    rivals, defenders : list of (slopes, offsets)
-        Per rule the lines whose minimum is its weighted value; slopes of shape (n_lines, n_axes).
+        Cost of the cheapest corner of the box.
+    rivals, defenders : list of Lines
+        The rules of other classes and of the decided class.
     margins : list of float
-        By how much each rival has to win: `HAIR` where a tie is not enough.
+        Differences by which each rival has to win: `TIE` where a tie is not enough.
     """
 
     low: Floats
@@ -47,124 +56,128 @@ class Cell:
     margins: list[float]
 
 
-def cell_applies(bounds: DecisionBounds, box: Box, names: tuple[int, ...], covered: bool) -> bool:
-    """Whether the best rule by the minimum decides in the whole box, along lines of numbers."""
-    low, high = box
+def is_cell(bounds: DecisionBounds, box: Box, covered: bool) -> bool:
+    """Return whether the best rule by the minimum decides in the whole box, along numbers."""
     axes = bounds.space.axes
     return (
         covered
         and bounds.ruleset.semantics.is_max_min
-        and all(axes[j].line == "numbers" or low[j] == high[j] for j in names)
+        and all(axes[j].line == "numbers" or box.low[j] == box.high[j] for j in box.names)
     )
 
 
-def make_cell(
-    bounds: DecisionBounds, box: Box, names: tuple[int, ...], survey: Survey, i: int, active: Flags
-) -> Cell:
-    """The rules that matter in box `i` of a survey as lines; no membership may bend inside it."""
-    columns = list(names)
-    low, high = box[0][columns], box[1][columns]
-    axes = [bounds.space.axes[j] for j in names]
+def make_cell(bounds: DecisionBounds, box: Box, survey: Survey, active: Flags) -> Cell:
+    """Express the decisive rules in a box by lines, from its survey; no membership may bend."""
+    columns = list(box.names)
+    low, high = box.low[columns], box.high[columns]
+    axes = [bounds.space.axes[j] for j in columns]
     signs = [
         0.0 if axis.flat else np.sign(end - axis.start)
         for axis, end in zip(axes, high, strict=True)
     ]
-    nearest = bounds.space.nearest(*box, names)
-    lines: tuple[list[Lines], list[Lines]] = [], []
+    cell = Cell(
+        low,
+        high,
+        np.array([sign * axis.price for sign, axis in zip(signs, axes, strict=True)]),
+        bounds.space.cost(box),
+        rivals=[],
+        defenders=[],
+        margins=[],
+    )
     classes = bounds.ruleset.arrays.classes
-    part, margins = survey.box(i), []
-    for r in np.flatnonzero(bounds.relevant(part)[0]):
-        own = classes[r] == bounds.decision
-        lines[int(own)].append(_lines(bounds, int(r), (low, high), names, part, active))
-        if not own:
-            margins.append(HAIR if classes[r] > bounds.decision else 0.0)
-    prices = np.array([sign * axis.price for sign, axis in zip(signs, axes, strict=True)])
-    return Cell(low, high, prices, float(bounds.space.costs(nearest[None, :])[0]), *lines, margins)
+    for r in np.flatnonzero(bounds.relevant(survey)[0]).tolist():
+        lines = _express_rule(bounds, r, box, survey, active)
+        if classes[r] == bounds.decision:
+            cell.defenders.append(lines)
+        else:
+            cell.rivals.append(lines)
+            cell.margins.append(TIE if classes[r] > bounds.decision else 0.0)
+    return cell
 
 
-def beyond(space: Space, points: list[Floats], prices: Floats, names: tuple[int, ...]) -> Floats:
-    """Points of a border in full coordinates, and some a hair further away from the row."""
+def extend_points(space: Space, points: list[Floats], prices: Floats, box: Box) -> Floats:
+    """Return points of a border in full coordinates, with some slightly farther from the row."""
     whole = np.repeat(space.start[None, :], 4 * len(points), axis=0)
-    for a, j in enumerate(names):
+    for a, j in enumerate(box.names):
         axis = space.axes[j]
-        way = inf if prices[a] > 0.0 else -inf
+        direction = inf if prices[a] > 0.0 else -inf
         step = 1e-11 / axis.price * float(np.sign(prices[a]))
         for p, point in enumerate(points):
-            values = [point[a], nextafter(point[a], way), point[a] + step, point[a] + 10 * step]
+            value = point[a]
+            values = [value, nextafter(value, direction), value + step, value + 10 * step]
             if axis.line != "numbers":
-                values = [point[a]] * 4
+                values = [value] * 4
             whole[4 * p : 4 * p + 4, j] = np.clip(values, axis.low, axis.high)
     return whole
 
 
-def cheapest(cell: Cell, limit: float, most: int) -> tuple[float, list[Floats], int]:
-    """The least cost below `limit` (infinite if none), points near it, and programs solved.
+def solve_cell(cell: Cell, limit: float, max_programs: int) -> tuple[float, list[Floats], int]:
+    """Return the least cost below `limit` (inf if none), points near it, and programs solved.
 
-    After more than `most` programs the cost is a lower bound only, and no point is given.
+    After more than `max_programs` programs the cost is only a lower bound, without any point.
     """
     best, points, solved = inf, list[Floats](), 0
-    for (slopes, offsets), margin in zip(cell.rivals, cell.margins, strict=True):
-        # Nodes: lines below which t must not fall, one for every defender dealt with so far.
+    for rival, margin in zip(cell.rivals, cell.margins, strict=True):
+        # Nodes: one line for every defender treated so far, which `t` must not fall below.
         stack: list[tuple[tuple[int, int], ...]] = [()]
         while stack:
             chosen = stack.pop()
             solved += 1
-            if solved > most:
+            if solved > max_programs:
                 return cell.base, [], solved
-            found = _program(cell, slopes, offsets, chosen, margin)
+            found = _solve_program(cell, rival, chosen, margin)
             if found is None or found[0] >= min(best, limit):
                 continue
-            cost, point, level = found
-            worst, excess = -1, HAIR / 5 - margin
-            for s, (own_slopes, own_offsets) in enumerate(cell.defenders):
-                value = float((own_slopes @ point + own_offsets).min())
+            cost, point = found
+            level = rival.at(point)
+            worst, excess = -1, TIE / 5 - margin
+            for s, defender in enumerate(cell.defenders):
+                value = defender.at(point)
                 if value - level > excess:
                     worst, excess = s, value - level
-            if any(s == worst for s, _ in chosen):  # lost in rounding: no verdict
+            if any(s == worst for s, _ in chosen):  # undecidable by rounding
                 return cell.base, [], solved
             if worst >= 0:
-                stack += [(*chosen, (worst, i)) for i in range(len(cell.defenders[worst][1]))]
+                stack += [(*chosen, (worst, i)) for i in range(len(cell.defenders[worst].offsets))]
                 continue
             best = cost
-            beyond = _program(cell, slopes, offsets, chosen, 2 * HAIR)
+            beyond = _solve_program(cell, rival, chosen, 2 * TIE)
             points = [point] + ([] if beyond is None else [beyond[1]])
     return best, points, solved
 
 
-def _program(
-    cell: Cell, slopes: Floats, offsets: Floats, chosen: tuple[tuple[int, int], ...], margin: float
-) -> tuple[float, Floats, float] | None:
-    """Cost, point and level of the cheapest point where the rival holds and the chosen lines fail."""
+def _solve_program(
+    cell: Cell, rival: Lines, chosen: tuple[tuple[int, int], ...], margin: float
+) -> tuple[float, Floats] | None:
+    """Find cost and place of the cheapest point where the rival holds and chosen lines fail."""
     from scipy.optimize import linprog  # noqa: PLC0415 - only for rows that need it
 
-    n_axes = len(cell.low)
-    # Coordinates from 0 to 1 over the box, then t: well scaled whatever the units.
+    # Coordinates from 0 to 1 over the box, then t: well scaled for all units.
     widths = cell.high - cell.low
-    rows = [np.append(-slope * widths, 1.0) for slope in slopes]
-    sides = [offset + slope @ cell.low for slope, offset in zip(slopes, offsets, strict=True)]
+    rows = [np.append(-slope * widths, 1.0) for slope in rival.slopes]
+    sides = [offset + slope @ cell.low for slope, offset in zip(*rival, strict=True)]
     for s, i in chosen:
-        slope, offset = cell.defenders[s][0][i], cell.defenders[s][1][i]
+        slope, offset = cell.defenders[s].slopes[i], cell.defenders[s].offsets[i]
         rows.append(np.append(slope * widths, -1.0))
         sides.append(-(offset + slope @ cell.low) - margin)
     prices: Any = np.append(cell.prices * widths, 0.0)
-    bounds = [(0.0, 1.0)] * n_axes + [(None, None)]
-    options = {"primal_feasibility_tolerance": HAIR / 10}
-    above, limits = np.array(rows), np.array(sides)
-    result = linprog(prices, A_ub=above, b_ub=limits, bounds=bounds, options=options)
+    result = linprog(
+        prices,
+        A_ub=np.array(rows),
+        b_ub=np.array(sides),
+        bounds=[(0.0, 1.0)] * len(widths) + [(None, None)],
+        options={"primal_feasibility_tolerance": TIE / 10},
+    )
     if result.status != 0:
         return None
     near = np.where(cell.prices < 0.0, cell.high, cell.low)
-    point = cell.low + np.clip(result.x[:n_axes], 0.0, 1.0) * widths
-    cost = cell.base + float(cell.prices @ (point - near))
-    level = float((slopes @ point + offsets).min())
-    return cost, np.clip(point, cell.low, cell.high), level
+    point = cell.low + np.clip(result.x[:-1], 0.0, 1.0) * widths
+    return cell.base + float(cell.prices @ (point - near)), np.clip(point, cell.low, cell.high)
 
 
-def _lines(
-    bounds: DecisionBounds, r: int, box: Box, names: tuple[int, ...], survey: Survey, active: Flags
-) -> Lines:
-    """A rule's weighted value in a cell as the minimum of lines."""
-    matcher, (low, high) = bounds.matcher, box
+def _express_rule(bounds: DecisionBounds, r: int, box: Box, survey: Survey, active: Flags) -> Lines:
+    """Express the weighted degree of a rule in a cell as the minimum of lines."""
+    matcher = bounds.matcher
     weight = matcher.weights[r]
     slopes, offsets = [], []
     constant = inf
@@ -172,12 +185,12 @@ def _lines(
         if not active[k]:
             constant = min(constant, float(survey.lower[0, k]))
             continue
-        a = names.index(int(matcher.columns[k]))
+        j = int(matcher.columns[k])
         at_low, at_high = survey.at_low[0, k], survey.at_high[0, k]
-        slope = (at_high - at_low) / (high[a] - low[a])
-        slopes.append(np.where(np.arange(len(names)) == a, weight * slope, 0.0))
-        offsets.append(weight * (at_low - slope * low[a]))
+        slope = (at_high - at_low) / (box.high[j] - box.low[j])
+        slopes.append(np.where(np.array(box.names) == j, weight * slope, 0.0))
+        offsets.append(weight * (at_low - slope * box.low[j]))
     if constant < inf:
-        slopes.append(np.zeros(len(names)))
+        slopes.append(np.zeros(len(box.names)))
         offsets.append(weight * constant)
-    return np.array(slopes), np.array(offsets)
+    return Lines(np.array(slopes), np.array(offsets))

@@ -1,53 +1,58 @@
-"""The smallest change of a row that alters a ruleset's decision.
+"""The search for a counterfactual explanation: the smallest change that alters a decision.
 
-Smallest means: as few attributes as possible, and among such changes the least sum of distances, each in
-shares of its attribute's training range (a change of category, and a value for a missing one, cost 1).
+The smallest change affects as few features as possible and, among such changes, has the least sum
+of distances, each as a fraction of its feature's training range (a change of category, and a
+value in place of a missing one, cost 1).
 
-Subsets of one attribute, of two, of three are boxes of objects. A box in which the decision cannot change
-(`frri.explain.counterfactual.bounds`) is dropped, any other is cut where a membership bends and then halved, the cheapest
-box first, until its nearest point alters the decision or nothing cheaper is left.
+Subsets of one feature, of two, of three span boxes of samples. A box in which the decision cannot
+change (`frri.explain.counterfactual.bounds`) is dropped. Any other is cut where a membership
+bends and then halved, the cheapest box first, until its nearest point alters the decision or
+nothing cheaper is left.
 """
 
 import heapq
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import combinations, product
-from math import comb, inf
+from itertools import combinations, count, product
+from math import comb, floor, inf, isfinite, log10
 
 import numpy as np
 
-from frri._util import Flags, Floats, Positions
-from frri.explain.counterfactual.bounds import DecisionBounds, Goal, Survey, goal_or_other_class
-from frri.explain.counterfactual.cells import beyond, cell_applies, cheapest, make_cell
-from frri.explain.counterfactual.space import Space
+from frri._util import Flags, Floats
+from frri.explain.counterfactual.bounds import DecisionBounds, Goal, Survey
+from frri.explain.counterfactual.cells import extend_points, is_cell, make_cell, solve_cell
+from frri.explain.counterfactual.space import Box, Space
 from frri.rules.ruleset import RuleSet
+from frri.table import Attribute
 
-# Differences of cost below this share of a training range do not count.
+# Differences of cost below this fraction of a training range are ignored.
 TOLERANCE = 1e-9
-# Boxes looked at together, at most, and numbers that their memberships may take.
+# Maximum number of boxes examined together, and of memberships that they may take.
 BATCH = 32
 ELEMENTS = 1 << 20
-# Linear programs per cell, at most.
+# Maximum number of linear programs per cell.
 PROGRAMS = 60
-
-Box = tuple[Floats, Floats]
+# Units of a rounded date: a day, an hour, a minute, a second, a microsecond.
+TIMES = (1.0, 1 / 24, 1 / 1440, 1 / 86_400, 1 / 86_400e6)
+# Rounding moves a number by at most this fraction of the training range.
+COARSEST = 0.02
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """The outcome of a search.
+class Counterfactual:
+    """The result of a search.
 
     Parameters
     ----------
     row : ndarray or None
         The changed row, encoded; None if no change was found.
     cost : float
-        Sum of the changes in shares of the training ranges.
+        Sum of the changes in fractions of the training ranges.
     bound : float
-        No change of equally many attributes costs less than this.
+        Lower bound on the cost of a change of equally many features.
     proved : bool
-        Whether there is none with fewer attributes and `cost` is the least up to `TOLERANCE`; without
-        a row, whether there is no change at all.
+        Whether no change of fewer features exists and `cost` is the least up to `TOLERANCE`;
+        without a row, whether no change exists at all.
     """
 
     row: Floats | None
@@ -56,240 +61,248 @@ class Found:
     proved: bool
 
 
-def smallest_change(
+def find_counterfactual(
     ruleset: RuleSet,
     row: Floats,
     changeable: Collection[int],
     effort: int = 10_000,
     goal: Goal | None = None,
-) -> Found:
-    """Search for the smallest change of some attributes that alters the decision.
+) -> Counterfactual:
+    """Search for the smallest change of some features that alters the decision.
 
     Parameters
     ----------
     ruleset : RuleSet
-    row : ndarray, shape (n_attributes,)
+    row : ndarray of shape (n_features,)
         Encoded by `frri.table.to_matrix`.
     changeable : collection of int
-        The attributes that may change.
+        Positions of the features that may change.
     effort : int
-        How many boxes to look at before giving up on a proof.
-    goal : range or NumberGoal, optional
-        Of ordered classes, the positions of those to be left; by default the predicted one. In
-        regression, the number to be reached.
+        Maximum number of boxes to examine; beyond it, the search is a heuristic without a proof.
+    goal : Goal, optional
+        Answers to leave; by default the predicted class. Regression needs it.
 
     Returns
     -------
-    Found
+    Counterfactual
 
     Examples
     --------
-    >>> from frri import Attribute, NumericCondition, Rule
+    >>> from frri import NumericCondition, Rule
+    >>> low = NumericCondition("a", core_high=2, support_high=2)
     >>> rules = RuleSet(
-    ...     (Rule((NumericCondition("a", core_high=2, support_high=2),), "low"), Rule((), "any", 0.5)),
-    ...     (Attribute("a", 0, 10),), ("any", "low"))
-    >>> smallest_change(rules, np.array([7.0]), {0})
-    Found(row=array([2.]), cost=0.5, bound=0.5, proved=True)
+    ...     (Rule((low,), "low"), Rule((), "any", 0.5)), (Attribute("a", 0, 10),), ("any", "low"))
+    >>> find_counterfactual(rules, np.array([7.0]), {0})
+    Counterfactual(row=array([2.]), cost=0.5, bound=0.5, proved=True)
     """
-    goal = goal_or_other_class(ruleset, row, goal)
-    return _Search(ruleset, row, changeable, effort, goal).run()
+    bounds = DecisionBounds(
+        ruleset, Space(ruleset, row, changeable), goal or _leave_decision(ruleset, row)
+    )
+    return _BoxSearch(bounds, effort).run()
+
+
+def round_change(
+    ruleset: RuleSet, row: Floats, changed: Floats, goal: Goal | None = None
+) -> Floats:
+    """Round the changed values of a row away from the old ones while the goal stays reached.
+
+    Examples
+    --------
+    >>> from frri import NumericCondition, Rule
+    >>> below = NumericCondition.below("a", 131.417)
+    >>> rules = RuleSet((Rule((below,), 1), Rule((), 0, 0.5)), (Attribute("a", 44, 199),), (0, 1))
+    >>> round_change(rules, np.array([170.0]), np.array([131.4169999]))
+    array([131.])
+    """
+    goal = goal or _leave_decision(ruleset, row)
+    result = changed.copy()
+    for j in np.flatnonzero(is_changed(row, changed)):
+        attribute = ruleset.attributes[j]
+        if attribute.categories is not None:
+            continue
+        for value in _rounded_values(attribute, float(row[j]), float(changed[j])):
+            candidate = result.copy()
+            candidate[j] = value
+            if goal.reached_by(ruleset, candidate[None, :])[0]:
+                result = candidate
+                break
+    return result
+
+
+def is_changed(row: Floats, other: Floats) -> Flags:
+    """Return which values of two rows differ; missing values are equal."""
+    return np.asarray(~((row == other) | (np.isnan(row) & np.isnan(other))))
+
+
+def _leave_decision(ruleset: RuleSet, row: Floats) -> Goal:
+    decision = int(ruleset.predict_index(row[None, :])[0])
+    return Goal(decision, decision)
 
 
 @dataclass(eq=False)
-class _Search:
-    ruleset: RuleSet
-    row: Floats
-    changeable: Collection[int]
+class _BoxSearch:
+    """Branch and bound over boxes; `best` and `point` are the cheapest change so far."""
+
+    bounds: DecisionBounds
     effort: int
-    goal: Goal
     best: float = inf
     point: Floats | None = None
-    tiny: list[float] = field(default_factory=list)
+    unsolved: list[float] = field(default_factory=list)  # costs of boxes too small to cut
 
     def __post_init__(self) -> None:
-        self.space = Space(self.ruleset, self.row, self.changeable)
-        self.bounds = DecisionBounds(self.ruleset, self.space, self.goal)
-        self.cuts = _cuts(self.ruleset)
+        self.space = self.bounds.space
+        self.cuts = _find_bends(self.bounds.ruleset)
 
-    def run(self) -> Found:
-        """One attribute, two, three, until a change is found, none is possible or effort is spent."""
+    def run(self) -> Counterfactual:
+        """Try one feature, two, three, until a change is found, excluded, or effort is spent."""
         names = sorted(self.space.axes)
-        if self._settled(names):
-            return Found(None, inf, inf, proved=True)
+        if self._is_settled(names):
+            return Counterfactual(None, inf, inf, proved=True)
         for size in range(1, len(names) + 1):
             if comb(len(names), size) > self.effort:
                 return self._guess()
-            left = self._level([*combinations(names, size)])
+            bound = self._search_subsets([*combinations(names, size)])
             if self.point is not None:
-                bound = min(left, self.best)
-                values = self.space.decode(self.point[None, :])[0]
-                return Found(values, self.best, bound, bound >= self.best - TOLERANCE)
-            if left < inf:
+                row = self.space.decode(self.point[None, :])[0]
+                bound = min(bound, self.best)
+                return Counterfactual(row, self.best, bound, bound >= self.best - TOLERANCE)
+            if bound < inf:
                 return self._guess()
-        return Found(None, inf, inf, proved=True)
+        return Counterfactual(None, inf, inf, proved=True)
 
-    def _guess(self) -> Found:
-        """Some change, if any comes to mind, without a proof."""
-        point = guess(self.bounds)
+    def _guess(self) -> Counterfactual:
+        """Return the change that a heuristic finds, without a proof."""
+        point = _guess_point(self.bounds)
         if point is None:
-            return Found(None, inf, 0.0, proved=False)
-        values = self.space.decode(point[None, :])[0]
-        return Found(values, float(self.space.costs(point[None, :])[0]), 0.0, proved=False)
+            return Counterfactual(None, inf, 0.0, proved=False)
+        row = self.space.decode(point[None, :])[0]
+        return Counterfactual(row, float(self.space.costs(point[None, :])[0]), 0.0, proved=False)
 
-    def _settled(self, names: list[int]) -> bool:
-        """Whether no change of these attributes alters the decision, at a glance."""
-        # Values that are missing or unknown lie on no axis: they stay or go.
-        apart = [j for j in names if not self._contains_start(j)]
-        if len(apart) > 6:
+    def _is_settled(self, names: list[int]) -> bool:
+        """Return whether one survey shows that no change of the features alters the decision."""
+        # Missing and unknown values lie on no axis: each either stays or changes.
+        absent = [j for j in names if not self.space.axes[j].contains_start]
+        if len(absent) > 6:
             return False
         boxes = []
-        for kept in product((False, True), repeat=len(apart)):
-            fixed = {j for j, keep in zip(apart, kept, strict=True) if keep}
-            boxes.append(self._box([j for j in names if j not in fixed]))
+        for fixed in product((False, True), repeat=len(absent)):
+            kept = {j for j, keep in zip(absent, fixed, strict=True) if keep}
+            boxes.append(self.space.box([j for j in names if j not in kept]))
         return all(survey.sure.all() for _, survey in self._surveys(boxes))
 
-    def _contains_start(self, j: int) -> bool:
-        axis = self.space.axes[j]
-        return axis.low <= axis.start <= axis.high
-
-    def _box(self, names: Collection[int]) -> Box:
-        low, high = self.space.start.copy(), self.space.start.copy()
-        for j in names:
-            low[j], high[j] = self.space.axes[j].low, self.space.axes[j].high
-        return low, high
-
-    def _surveys(self, boxes: list[Box]) -> Iterator[tuple[slice, Survey]]:
-        """Bounds over boxes, a part at a time."""
+    def _surveys(self, boxes: list[Box]) -> Iterator[tuple[list[Box], Survey]]:
+        """Yield boxes in parts with their bounds."""
         step = max(1, ELEMENTS // max(1, len(self.bounds.matcher.columns)))
         for start in range(0, len(boxes), step):
-            part = slice(start, start + step)
-            low = np.array([box[0] for box in boxes[part]])
-            high = np.array([box[1] for box in boxes[part]])
-            self.effort -= len(low)
+            part = boxes[start : start + step]
+            self.effort -= len(part)
+            low, high = np.array([box.low for box in part]), np.array([box.high for box in part])
             yield part, self.bounds.survey(low, high)
 
-    # ------------------------------------------------------------------ one size of change
+    def _search_subsets(self, subsets: list[tuple[int, ...]]) -> float:
+        """Search all changes of exactly these subsets; return a lower bound on the others."""
+        order = count()
+        heap: list[tuple[float, int, Box]] = []
 
-    def _level(self, subsets: list[tuple[int, ...]]) -> float:
-        """Search all changes of exactly these subsets; what remains unexplored costs at least this."""
-        heap: list[tuple[float, int, Box, tuple[int, ...]]] = []
-        count = 0
-        boxes = [self._box(names) for names in subsets]
-        for part, survey in self._surveys(boxes):
-            for names, sure in zip(subsets[part], survey.sure, strict=True):
-                if sure:
-                    continue
-                for sides in product(*(self.space.axes[j].apart() for j in names)):
-                    low, high = self.space.start.copy(), self.space.start.copy()
-                    low[list(names)], high[list(names)] = np.array(sides).T
-                    count += 1
-                    heap.append((self._cost((low, high), names), count, (low, high), names))
-        heapq.heapify(heap)
+        def push(boxes: Iterable[Box]) -> None:
+            for box in boxes:
+                cost = self.space.cost(box)
+                if cost < self.best - TOLERANCE:
+                    heapq.heappush(heap, (cost, next(order), box))
+
+        for boxes, survey in self._surveys([self.space.box(names) for names in subsets]):
+            for box, sure in zip(boxes, survey.sure, strict=True):
+                if not sure:
+                    push(self._remove_start(box.names))
         while heap and heap[0][0] < self.best - TOLERANCE:
             if self.effort <= 0:
                 return heap[0][0]
-            taken: list[tuple[float, int, Box, tuple[int, ...]]] = []
+            taken: list[Box] = []
             while heap and len(taken) < BATCH and heap[0][0] < self.best - TOLERANCE:
-                taken.append(heapq.heappop(heap))
-            for cost, box, names in self._look([(box, names) for _, _, box, names in taken]):
-                count += 1
-                heapq.heappush(heap, (cost, count, box, names))
-        return min(self.tiny, default=inf)
+                taken.append(heapq.heappop(heap)[-1])
+            push(self._branch(taken))
+        return min(self.unsolved, default=inf)
 
-    def _look(
-        self, nodes: list[tuple[Box, tuple[int, ...]]]
-    ) -> list[tuple[float, Box, tuple[int, ...]]]:
-        """Try the nearest points of boxes, drop what is settled, cut the rest."""
-        nearest = np.array([self.space.nearest(*box, names) for box, names in nodes])
-        altered = self._try(nearest)
-        open_nodes = [node for node, solved in zip(nodes, altered, strict=True) if not solved]
-        new = []
-        for part, survey in self._surveys([box for box, _ in open_nodes]):
+    def _remove_start(self, names: tuple[int, ...]) -> Iterator[Box]:
+        """Yield the boxes in which every one of the features differs from the row."""
+        for sides in product(*(self.space.axes[j].sides() for j in names)):
+            low, high = self.space.start.copy(), self.space.start.copy()
+            low[list(names)], high[list(names)] = np.array(sides).T
+            yield Box(low, high, names)
+
+    def _branch(self, boxes: list[Box]) -> list[Box]:
+        """Try the nearest points of boxes, drop the settled ones and cut the others."""
+        altered = self._try(np.array([self.space.nearest(box) for box in boxes]))
+        remaining = [box for box, solved in zip(boxes, altered, strict=True) if not solved]
+        parts: list[Box] = []
+        for some, survey in self._surveys(remaining):
             active = self.bounds.active(survey)
-            for i, (box, names) in enumerate(open_nodes[part]):
+            for i, box in enumerate(some):
                 if not survey.sure[i]:
-                    new += self._cut(box, names, survey, i, active[i])
-        costs = [self._cost(box, names) for box, names in new]
-        return [
-            (cost, box, names)
-            for cost, (box, names) in zip(costs, new, strict=True)
-            if cost < self.best - TOLERANCE
-        ]
-
-    def _cost(self, box: Box, names: tuple[int, ...]) -> float:
-        return float(self.space.costs(self.space.nearest(*box, names)[None, :])[0])
+                    parts += self._cut(box, survey.box(i), active[i])
+        return parts
 
     def _try(self, points: Floats) -> Flags:
-        """Which points alter the decision; the cheapest of them is kept."""
-        altered = self.bounds.alters(self.space.decode(points))
+        """Return which points alter the decision, and keep the cheapest of them."""
+        altered = self.bounds.alters(points)
         costs = np.where(altered, self.space.costs(points), inf)
-        cheapest_one = int(costs.argmin())
-        if costs[cheapest_one] < self.best:
-            self.best, self.point = float(costs[cheapest_one]), points[cheapest_one].copy()
+        cheapest = int(costs.argmin())
+        if costs[cheapest] < self.best:
+            self.best, self.point = float(costs[cheapest]), points[cheapest].copy()
         return altered
 
-    # ------------------------------------------------------------------ one box
-
-    def _cut(
-        self, box: Box, names: tuple[int, ...], survey: Survey, i: int, active: Flags
-    ) -> list[tuple[Box, tuple[int, ...]]]:
-        """Two smaller boxes: at a bend of a membership, in the middle, or none where a cell is solved."""
-        low, high = box
-        columns = self.bounds.matcher.columns
-        chosen: tuple[float, int, float] | None = None
+    def _cut(self, box: Box, survey: Survey, active: Flags) -> list[Box]:
+        """Cut a box at a bend of a membership or in the middle; return nothing if it is solved."""
+        low, high, names = box
+        columns, axes = self.bounds.matcher.columns, self.space.axes
+        widths = {j: (high[j] - low[j]) * axes[j].price for j in names}
+        bends = {}
         for j in names:
             inside = self.cuts[active & (columns == j)].ravel()
             inside = inside[(inside >= low[j]) & (inside < high[j])]
             if len(inside):
-                axis = self.space.axes[j]
-                middle = axis.middle(low[j], high[j])
-                after = float(inside[np.abs(inside - middle).argmin()])
-                width = (high[j] - low[j]) * axis.price
-                if chosen is None or width > chosen[0]:
-                    chosen = width, j, after
-        if chosen is None and len(names) > 1 and self._solved(box, names, survey, i, active):
-            return []
-        if chosen is None:
-            widths = [
-                (high[j] - low[j]) * self.space.axes[j].price * bool(active[columns == j].any())
-                for j in names
-            ]
-            j = names[int(np.argmax(widths))]
-            # A single attribute is followed down to neighbouring numbers.
-            if max(widths) <= (0.0 if len(names) == 1 else TOLERANCE * 1e-3):
-                if max(widths) > 0.0:
-                    self.tiny.append(self._cost(box, names))
+                middle = axes[j].middle(low[j], high[j])
+                bends[j] = float(inside[np.abs(inside - middle).argmin()])
+        if bends:
+            j = max(bends, key=lambda j: widths[j])
+            after = bends[j]
+        else:
+            if len(names) > 1 and self._solve(box, survey, active):
                 return []
-            chosen = max(widths), j, self.space.axes[j].middle(low[j], high[j])
-        _, j, after = chosen
+            widths = {j: width * active[columns == j].any() for j, width in widths.items()}
+            j = max(widths, key=lambda j: widths[j])
+            # A single feature is followed down to neighbouring numbers.
+            if widths[j] <= (0.0 if len(names) == 1 else TOLERANCE * 1e-3):
+                if widths[j] > 0.0:
+                    self.unsolved.append(self.space.cost(box))
+                return []
+            after = axes[j].middle(low[j], high[j])
         halves = []
-        for part_low, part_high in self.space.axes[j].cut(low[j], high[j], after):
-            new_low, new_high = low.copy(), high.copy()
-            new_low[j], new_high[j] = part_low, part_high
-            halves.append(((new_low, new_high), names))
+        for part_low, part_high in axes[j].cut(low[j], high[j], after):
+            half = Box(low.copy(), high.copy(), names)
+            half.low[j], half.high[j] = part_low, part_high
+            halves.append(half)
         return halves
 
-    def _solved(
-        self, box: Box, names: tuple[int, ...], survey: Survey, i: int, active: Flags
-    ) -> bool:
-        """Whether a linear program found the cheapest point of the box, or that there is none."""
-        if not cell_applies(self.bounds, box, names, bool(survey.covered[i])):
+    def _solve(self, box: Box, survey: Survey, active: Flags) -> bool:
+        """Return whether linear programs find the cheapest point of the box, or exclude any."""
+        if not is_cell(self.bounds, box, bool(survey.covered[0])):
             return False
-        cell = make_cell(self.bounds, box, names, survey, i, active)
-        cost, points, programs = cheapest(cell, self.best - TOLERANCE, PROGRAMS)
+        cell = make_cell(self.bounds, box, survey, active)
+        cost, points, programs = solve_cell(cell, self.best - TOLERANCE, PROGRAMS)
         self.effort -= 10 * programs
         if points:
-            self._try(beyond(self.space, points, cell.prices, names))
+            self._try(extend_points(self.space, points, cell.prices, box))
         return cost == inf or self.best <= cost + TOLERANCE
 
 
-def _cuts(ruleset: RuleSet) -> Floats:
-    """Conditions x 6: the last values before a membership bends or jumps; NaN where it does not."""
+def _find_bends(ruleset: RuleSet) -> Floats:
+    """Return conditions x 6: the last values before a membership bends or jumps, or NaN."""
     matcher = ruleset.arrays.matcher
     # A side without slope has one jump: its bound still belongs to the core.
     low_slope = matcher.support_low != matcher.core_low
     high_slope = matcher.support_high != matcher.core_high
-    cuts = np.column_stack(
+    bends = np.column_stack(
         [
             np.where(low_slope, matcher.support_low, np.nan),
             np.nextafter(matcher.core_low, -inf),
@@ -299,43 +312,41 @@ def _cuts(ruleset: RuleSet) -> Floats:
             matcher.highs[matcher.columns],
         ]
     )
-    for k, _ in matcher.nominal:
-        cuts[k] = np.nan
-    return np.where(np.isfinite(cuts), cuts, np.nan)
+    bends[[k for k, _ in matcher.nominal]] = np.nan
+    return np.where(np.isfinite(bends), bends, np.nan)
 
 
-def guess(bounds: DecisionBounds) -> Floats | None:
-    """Satisfy a rule of another class, undo what is not needed, shorten the rest; the best such point."""
-    space, matcher = bounds.space, bounds.matcher
+# ------------------------------------------------------------------ heuristic
+
+
+def _guess_point(bounds: DecisionBounds) -> Floats | None:
+    """Satisfy one rule of another class and shorten that change; return the best of them."""
+    space, ruleset, matcher = bounds.space, bounds.ruleset, bounds.matcher
     best: tuple[int, float] = (len(space.start) + 1, inf)
     found = None
-    for r in _others(bounds):
+    for r in range(len(ruleset)):
+        if ruleset.task == "classification" and ruleset.arrays.classes[r] == bounds.decision:
+            continue
         point = space.start.copy()
         for k in range(matcher.indptr[r], matcher.indptr[r + 1]):
             j = int(matcher.columns[k])
             if j in space.axes:
-                point[j] = _inside(bounds, k, j, float(point[j]))
+                point[j] = _satisfy_condition(bounds, k, j, float(point[j]))
         if _alters(bounds, point):
-            point = _shortened(bounds, _undone(bounds, point))
-            key = _changed(bounds, point), float(space.costs(point[None, :])[0])
+            point = _shorten_point(bounds, point)
+            changed = int(is_changed(space.start, point).sum())
+            key = changed, float(space.costs(point[None, :])[0])
             if key < best:
                 best, found = key, point
     return found
 
 
-def _others(bounds: DecisionBounds) -> Positions:
-    """The rules that may speak for another class: of ordered ones, and for numbers, any."""
-    if bounds.ruleset.task != "classification":
-        return np.arange(len(bounds.ruleset))
-    return np.flatnonzero(bounds.ruleset.arrays.classes != bounds.decision)
-
-
 def _alters(bounds: DecisionBounds, point: Floats) -> bool:
-    return bool(bounds.alters(bounds.space.decode(point[None, :]))[0])
+    return bool(bounds.alters(point[None, :])[0])
 
 
-def _inside(bounds: DecisionBounds, k: int, j: int, value: float) -> float:
-    """The coordinate nearest to a value where a condition fully holds."""
+def _satisfy_condition(bounds: DecisionBounds, k: int, j: int, value: float) -> float:
+    """Return the coordinate nearest to a value where a condition fully holds."""
     space, matcher = bounds.space, bounds.matcher
     if k in space.held:
         return float(space.held[k][0].argmax())
@@ -347,33 +358,48 @@ def _inside(bounds: DecisionBounds, k: int, j: int, value: float) -> float:
     return float(min(max(value, axis.low), axis.high))
 
 
-def _undone(bounds: DecisionBounds, point: Floats) -> Floats:
+def _shorten_point(bounds: DecisionBounds, point: Floats) -> Floats:
+    """Undo every change that is not needed, then halve the distances of the numbers that are."""
+    start = bounds.space.start
     for j in bounds.space.axes:
         back = point.copy()
-        back[j] = bounds.space.start[j]
+        back[j] = start[j]
         if _alters(bounds, back):
             point = back
-    return point
-
-
-def _shortened(bounds: DecisionBounds, point: Floats) -> Floats:
-    """Each number as near to the row's own as the others allow, by halving."""
-    start = bounds.space.start
     for j, axis in bounds.space.axes.items():
         if axis.line != "numbers" or axis.flat or point[j] == start[j]:
             continue
         near, far = float(start[j]), float(point[j])
         for _ in range(40):
-            middle = point.copy()
-            middle[j] = near + (far - near) / 2.0
-            if _alters(bounds, middle):
-                far = float(middle[j])
+            point[j] = near + (far - near) / 2.0
+            if _alters(bounds, point):
+                far = float(point[j])
             else:
-                near = float(middle[j])
-        point = np.where(np.arange(len(point)) == j, far, point)
+                near = float(point[j])
+        point[j] = far
     return point
 
 
-def _changed(bounds: DecisionBounds, point: Floats) -> int:
-    start = bounds.space.start
-    return int((~((point == start) | (np.isnan(point) & np.isnan(start)))).sum())
+# ------------------------------------------------------------------ rounding
+
+
+def _rounded_values(attribute: Attribute, before: float, after: float) -> Iterator[float]:
+    """Yield less and less rounded values beyond `after`, within the range, seen from `before`."""
+    for step in TIMES if attribute.kind == "date" else _decimal_steps(attribute):
+        if step > COARSEST * attribute.width:
+            continue
+        # Beyond the border, or on it if rounding leads there.
+        away = np.ceil if after > before else np.floor
+        for rounding in (np.round,) if np.isnan(before) else (np.round, away):
+            n_steps = rounding(after / step)
+            # Steps of 1/10 by division: 7 / 10, not 7 * 0.1, is 0.7.
+            value = float(n_steps * step if step >= 1 else n_steps / round(1 / step)) + 0.0
+            if attribute.low <= value <= attribute.high and value != before:
+                yield value
+
+
+def _decimal_steps(attribute: Attribute) -> Iterator[float]:
+    if isfinite(attribute.width):
+        start = floor(log10(COARSEST * attribute.width))
+        for exponent in range(start, max(start - 12, -300), -1):
+            yield 10.0**exponent
