@@ -1,4 +1,4 @@
-"""Rulesets for other programs: free functions that take a `RuleSet` and return a text."""
+"""Rule sets for other programs: functions that take a `RuleSet` and return a string."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def to_json(ruleset: RuleSet) -> str:
-    r"""The saved form, as `RuleSet.to_json` gives it.
+    r"""Return the saved form, as `RuleSet.to_json` does.
 
     Examples
     --------

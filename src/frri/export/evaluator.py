@@ -1,8 +1,8 @@
-"""Rules applied to one row by the standard library alone: the heart of an exported Python module.
+"""Rules applied to one row by the standard library alone: part of each exported Python module.
 
-The arithmetic is that of `frri.rules`, value by value, so the decisions are the same to the last
-bit. This file is copied into every exported module as it stands: it imports nothing from this
-package and keeps to what Python 3.8 understands. `evaluator.js` is its twin in JavaScript.
+The order of operations is that of `frri.rules`, so that the decisions are the same to the last bit.
+This file is copied into every exported module: it imports nothing from this package and runs with
+Python 3.8. `evaluator.js` is the same in JavaScript.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _SEMANTICS = (*_CLASS_RULES, "softmax-votes", *_ORDERED, *_NUMBERS)
 
 
 class Evaluator:
-    """What a saved ruleset says about single rows.
+    """Evaluate a saved rule set for single rows.
 
     Parameters
     ----------
     model : dict
-        What `RuleSet.to_dict` returns or a saved ruleset holds. It is trusted: `RuleSet.load` is
-        the place where models are checked.
+        Result of `RuleSet.to_dict` or content of a saved rule set. It is not checked:
+        `RuleSet.load` checks models.
 
     Examples
     --------
@@ -98,14 +98,14 @@ class Evaluator:
         ]
 
     def predict(self, row: Mapping[str, Any] | Sequence[Any]) -> Any:
-        """The label of the class decided for."""
+        """Return the predicted class or number."""
         return self.explain(row)["prediction"]
 
     def explain(self, row: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
-        """The prediction, the rule that decided (numbered from 1), its class's score, what fired.
+        """Return prediction, deciding rule (from 1), score of its class and all fired rules.
 
-        Where no rule fires the score is 0, and the rule is the one that the fallback went by, if
-        any. Where rules answer together, no single one decides; a number is its own score.
+        Where no rule fires the score is 0, and the rule is the one that the fallback uses, if any.
+        Where rules are added up, no single one decides; a predicted number is its own score.
         """
         values = self.encode(row)
         degrees = self._degrees(values)
@@ -126,12 +126,12 @@ class Evaluator:
         }
 
     def scores(self, row: Mapping[str, Any] | Sequence[Any]) -> list[float]:
-        """What the rules say for each class, or the number; of classes all 0 where no rule fires."""
+        """Return the score of each class (all 0 where no rule fires), or the predicted number."""
         values = self.encode(row)
         return self._scores(values, self._degrees(values))
 
     def probabilities(self, row: Mapping[str, Any] | Sequence[Any]) -> list[float]:
-        """The shares that rules or the fallback give to classes, mixed with those in training."""
+        """Return the class probabilities, shrunk towards the priors."""
         if not self.classes:
             raise ValueError("These rules predict numbers and know no classes; use predict.")
         values = self.encode(row)
@@ -142,7 +142,7 @@ class Evaluator:
             sizes = _shares(self._counts)
             trust = self._trust
             shares = [trust * s + (1.0 - trust) * n for s, n in zip(shares, sizes)]  # noqa: B905
-            # Classes ahead of the one decided for are levelled with it.
+            # Classes with a higher probability than the decided one are leveled with it.
             own = level = shares[decided]
             ahead = sorted((share for share in shares if share > own), reverse=True)
             for k in range(1, len(ahead) + 1):
@@ -154,16 +154,16 @@ class Evaluator:
         return shares
 
     def degrees(self, row: Mapping[str, Any] | Sequence[Any]) -> list[float]:
-        """To which degree the conditions of each rule hold together."""
+        """Return the degree of each rule."""
         return self._degrees(self.encode(row))
 
     def encode(self, row: Mapping[str, Any] | Sequence[Any]) -> list[float]:
-        """The values of a row as numbers: dates in days since 1970, categories by position.
+        """Return the values of a row as numbers: dates in days since 1970, categories by position.
 
         A row is a mapping from column names, of which those that rules use are read, or a sequence
-        in the order of the attributes. None and NaN are missing; so is a category never seen if
-        they are ordered, otherwise it is -1. What is missing becomes the attribute's typical value
-        where the model wants it, otherwise NaN.
+        in the order of the attributes. None and NaN are missing. An unseen category is missing if
+        the categories are ordered, otherwise it is -1. A missing value is imputed if the model
+        imputes, otherwise NaN.
         """
         if isinstance(row, Mapping):
             names = [attribute["name"] for attribute in self.attributes]
@@ -201,7 +201,7 @@ class Evaluator:
     def _condition(
         self, condition: Mapping[str, Any], column: int, ranges: list[tuple[float, float]]
     ) -> tuple[Any, ...]:
-        """Column, allowed codes (None for a trapezoid), and the trapezoid with its slopes."""
+        """Return column, allowed codes (None for a trapezoid), trapezoid and slopes."""
         if "values" in condition:
             codes = self._codes[column]
             return column, {codes[value] for value in condition["values"] if value in codes}
@@ -216,7 +216,7 @@ class Evaluator:
         return (column, None, support_low, core_low, core_high, support_high, *slopes)
 
     def _uncut(self, rule: Mapping[str, Any], values: list[float]) -> list[float]:
-        """1 where a condition holds fully, falling, below 0 outside; a rule without any holds."""
+        """Return per condition 1 in the core, falling outside, negative beyond the support."""
         return [self._uncut_one(c, values[c[0]], rule["outside"]) for c in rule["conditions"]] or [
             1.0
         ]
@@ -240,7 +240,7 @@ class Evaluator:
         return [reduce(self._join, self._memberships(rule, values)) for rule in self._rules]
 
     def _says(self, rule: Mapping[str, Any]) -> list[float]:
-        """Votes or shares of all classes, all for its own by default; or the number."""
+        """Return votes or probabilities of all classes, 1 for its own by default; or the number."""
         if self._name in _NUMBERS:
             return [rule["then"]]
         given = rule.get("votes" if self._name == "softmax-votes" else "distribution")
@@ -272,14 +272,14 @@ class Evaluator:
         return scores
 
     def _counted(self, degrees: list[float]) -> list[float]:
-        """What each rule counts: its weight times its degree."""
+        """Return weight times degree of each rule."""
         return [rule["weight"] * d for rule, d in zip(self._rules, degrees)]  # noqa: B905
 
     def _said(self, counted: list[float], c: int) -> list[float]:
         return [count * rule["says"][c] for rule, count in zip(self._rules, counted)]  # noqa: B905
 
     def _at_least(self, values: list[float], counted: list[float]) -> list[float]:
-        """How much of what speaks about "at least this class" speaks for it."""
+        """Return for each class the fraction of the votes for "at least this class"."""
         n = len(self.classes)
         pro, contra = self._sides(counted, 0.0)
         lowest = sum(value > 0.0 for value in pro[1:])
@@ -291,8 +291,7 @@ class Evaluator:
             before = [float(c) for c in range(n + 1)]
         votes = self._fallback_votes(values) or [-math.inf] * len(self._rules)
         near, opposed = self._sides(votes, -math.inf)
-        # About what no rule speaks, the nearest rules do, or the shares of the classes that are
-        # left.
+        # Thresholds without a vote are decided by the nearest rules, or by the priors.
         for t in range(lowest + 1, highest + 1):
             if max(near[t], opposed[t]) > -math.inf:
                 pro[t], contra[t] = max(-opposed[t], 0.0), max(-near[t], 0.0)
@@ -303,7 +302,7 @@ class Evaluator:
         return [1.0, *shares[1:]]
 
     def _logistic(self, counted: list[float]) -> list[float]:
-        """One sum for all classes; each but the first has a base of its own."""
+        """Return the logistic functions of one sum with a base for each class but the first."""
         total = _added(0.0, self._said(counted, 0))
         odds = [min(-(total + base), 700.0) for base in self._base]
         shares = [1.0 / (1.0 + math.exp(value)) for value in odds]
@@ -313,7 +312,7 @@ class Evaluator:
         return [1.0, *(max(s, more) if value < 0.0 else min(s, half) for value, s in pairs)]
 
     def _sides(self, votes: list[float], nothing: float) -> tuple[list[float], list[float]]:
-        """The largest vote for "at least" each class, and the largest against it."""
+        """Return the largest vote for "at least" each class, and the largest against it."""
         n = len(self.classes)
         pro, contra = [nothing] * n, [nothing] * n
         for rule, vote in zip(self._rules, votes):  # noqa: B905
@@ -327,7 +326,7 @@ class Evaluator:
     def _decide(
         self, values: list[float], degrees: list[float], scores: list[float]
     ) -> tuple[int, int | None, list[float]]:
-        """The position of the class, of the rule that decided, and what becomes its probabilities."""
+        """Return class, deciding rule and unscaled probabilities."""
         if self._name in _ORDERED:
             decided = sum(score > 0.5 for score in scores[1:])
             after = [*scores[1:], 0.0]
@@ -347,14 +346,14 @@ class Evaluator:
         return decided, None if votes is None else self._strongest(decided, votes), list(shares)
 
     def _nearest(self, values: list[float], degrees: list[float]) -> int | None:
-        """The rule that a number comes from where none fires."""
+        """Return the rule that predicts a number where none fires."""
         if max(self._counted(degrees), default=0.0) > 0.0 or self._fallback != "nearest":
             return None
         votes = self._fallback_votes(values)
         return None if votes is None else votes.index(max(votes))
 
     def _fallback_votes(self, values: list[float]) -> list[float] | None:
-        """What each rule counts where none fires; None where the shares in training decide."""
+        """Return the vote of each rule where none fires; None where the priors decide."""
         if self._fallback in ("priors", "base") or not self._rules:
             return None
         if self._fallback == "nearest":
@@ -365,24 +364,24 @@ class Evaluator:
         return votes if max(votes) > 0.0 else None
 
     def _nearness(self, rule: Mapping[str, Any], values: list[float]) -> float:
-        """Weight times the worst uncut value; a rule without weight is never near."""
+        """Return weight times the lowest value; a rule without weight is never near."""
         weight = float(rule["weight"])
         return weight * min(self._uncut(rule, values)) if weight > 0.0 else -math.inf
 
     def _stretched(self, rule: Mapping[str, Any], memberships: list[float]) -> float:
-        """Degree of the longest beginning of a rule that holds, times that beginning's weight."""
+        """Return the degree of the longest prefix of a rule that holds, times its weight."""
         kept = next((k for k, m in enumerate(memberships) if not m > 0.0), len(memberships))
         if kept == 0 or kept >= len(rule["partial"]):
             return 0.0
         return float(reduce(self._join, memberships[:kept]) * rule["partial"][kept])
 
     def _satisfied(self, rule: Mapping[str, Any], memberships: list[float]) -> float:
-        """Weight of the subset of conditions that hold; 0 where none does."""
+        """Return the weight of the subset of conditions that hold; 0 where none does."""
         subset = sum(1 << k for k, m in enumerate(memberships) if m > 0.0)
         return float(rule["partial"][subset]) if 0 < subset < len(rule["partial"]) else 0.0
 
     def _best(self, votes: list[float]) -> list[float]:
-        """The best vote of each class; one without rules is out of the question."""
+        """Return the best vote of each class; one without rules is never chosen."""
         best = [-math.inf if self._fallback == "nearest" else 0.0] * len(self.classes)
         for rule, vote in zip(self._rules, votes):  # noqa: B905
             best[rule["class"]] = max(best[rule["class"]], vote)
@@ -394,7 +393,7 @@ class Evaluator:
 
 
 def _added(start: float, numbers: list[float]) -> float:
-    """The sum from left to right: `sum` rounds otherwise in newer Pythons."""
+    """Add from left to right: `sum` rounds differently in newer versions of Python."""
     return reduce(lambda total, number: total + number, numbers, start)
 
 
@@ -404,7 +403,7 @@ def _shares(amounts: list[float]) -> list[float]:
 
 
 def _exponentials(values: list[float]) -> list[float]:
-    """Shares of values that may be negative, 1 for the largest, though it be infinite."""
+    """Return exponentials relative to the largest value, which may be infinite."""
     top = max(values)
     return [1.0 if value == top else math.exp(value - top) for value in values]
 
@@ -445,7 +444,7 @@ _T_NORMS = {
 
 
 def _range(attribute: Mapping[str, Any]) -> tuple[float, float]:
-    """The training range; infinite where there is none."""
+    """Return the training range; infinite where there is none."""
     if "categories" in attribute:
         ordered = attribute["kind"] == "ordinal" and attribute["categories"]
         return (0.0, len(attribute["categories"]) - 1.0) if ordered else (-math.inf, math.inf)
@@ -454,7 +453,7 @@ def _range(attribute: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def _said(value: Any, attribute: Mapping[str, Any]) -> Any:
-    """1 and 0 for words that say so, where numbers lie from 0 to 1; other values as they are."""
+    """Return 1 and 0 for words of booleans, where numbers lie from 0 to 1; others unchanged."""
     word = value.strip().lower() if isinstance(value, str) and _range(attribute) == (0, 1) else ""
     if not word.isalpha():
         return value
@@ -462,7 +461,7 @@ def _said(value: Any, attribute: Mapping[str, Any]) -> Any:
 
 
 def _category_texts(codes: Mapping[str, float]) -> tuple[dict[str, float], bool]:
-    """The texts that stand for categories, and whether these are truth values: then in lower case."""
+    """Return the codes of strings, and whether these are booleans: then in lower case."""
     texts, truth = dict(codes), {}
     for name, words, letter in (("True", _TRUE, "t"), ("False", _FALSE, "f")):
         said = [c for c in codes if c.lower() in (*words, letter)]
@@ -484,7 +483,7 @@ def _category_texts(codes: Mapping[str, float]) -> tuple[dict[str, float], bool]
 
 
 def _slope(core: float, support: float, width: float) -> float:
-    """What to divide by: the slope's width, for a side without slope the attribute's range."""
+    """Return the width of a slope, of a side without slope the range of the attribute."""
     if math.isinf(core) or math.isinf(support):
         return width
     middle = core + (support - core) / 2.0
@@ -492,7 +491,7 @@ def _slope(core: float, support: float, width: float) -> float:
 
 
 def _days(value: Any, name: str) -> float:
-    """Days since 1970-01-01 of a date, a moment, an ISO text, or a number of days."""
+    """Return days since 1970-01-01 of a date, a datetime, an ISO string, or a number of days."""
     if isinstance(value, dt.datetime) and value.tzinfo is not None:
         value = value.astimezone(dt.timezone.utc).replace(tzinfo=None)  # noqa: UP017
     if isinstance(value, dt.date):

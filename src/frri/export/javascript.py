@@ -1,4 +1,4 @@
-"""Rules as a JavaScript module of their own, for browsers and Node."""
+"""Rules as a JavaScript module without dependencies, for browsers and Node."""
 
 import re
 from pathlib import Path
@@ -14,8 +14,9 @@ _MODULE = """\
 /**
  * Rules for {target}, as an ES module without dependencies.
  *
- * predict(row), scores(row), probabilities(row), degrees(row) and explain(row) take an object with a
- * property per column; null is missing. explain(row) also names the rule that decided, numbered from 1.
+ * predict(row), scores(row), probabilities(row), degrees(row) and explain(row) take an object
+ * with a property per column; null is missing. explain(row) also returns the deciding rule,
+ * numbered from 1.
  */
 {rules}
 
@@ -37,7 +38,7 @@ export const degrees = (row) => evaluator.degrees(prepared, row);
 
 
 def to_javascript(ruleset: RuleSet) -> str:
-    """The source of an ES module with `predict(row)`, `scores(row)`, `explain(row)` and more.
+    """Return an ES module with `predict(row)`, `scores(row)`, `explain(row)` and more.
 
     Examples
     --------
@@ -56,21 +57,11 @@ def to_javascript(ruleset: RuleSet) -> str:
     return _MODULE.format(
         target=script_text(ruleset.target).replace("*/", "* /"),
         rules=rules,
-        evaluator=_without_exports(evaluator_source()),
+        evaluator=re.sub(r"^export ", "", evaluator_source(), flags=re.MULTILINE).rstrip(),
         model=written_model(evaluated_model(ruleset), script_json),
     )
 
 
 def evaluator_source() -> str:
-    """The JavaScript file that evaluates any saved ruleset, as it stands.
-
-    Examples
-    --------
-    >>> "export function predict(model, row)" in evaluator_source()
-    True
-    """
+    """Return the JavaScript file that evaluates any saved rule set."""
     return Path(__file__).with_name("evaluator.js").read_text(encoding="utf-8")
-
-
-def _without_exports(source: str) -> str:
-    return re.sub(r"^export ", "", source, flags=re.MULTILINE).rstrip()

@@ -1,4 +1,4 @@
-"""The part of a saved ruleset that programs need to evaluate it."""
+"""The parts that all exports share: model literals, quoting, and the rows of tables."""
 
 import json
 import re
@@ -14,7 +14,7 @@ _OF_RULES = ("if", "then", "weight", "distribution", "partial_weights", "votes",
 
 
 def evaluated_model(ruleset: RuleSet) -> dict[str, Any]:
-    """The saved form without history and statistics.
+    """Return the saved form without provenance and statistics.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def evaluated_model(ruleset: RuleSet) -> dict[str, Any]:
 
 
 def written_model(content: dict[str, Any], write: Any) -> str:
-    """A dictionary literal with an attribute and a rule per line, values written by `write`.
+    """Return a dictionary literal with an attribute and a rule per line, values by `write`.
 
     Examples
     --------
@@ -61,7 +61,7 @@ _MARKUP = re.compile(r"<(?=[/!?a-zA-Z])")
 
 
 def one_line(text: str) -> str:
-    r"""A text without line breaks and other control characters, each replaced by a space.
+    r"""Replace line breaks and other control characters by spaces.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def one_line(text: str) -> str:
 
 
 def script_text(text: str) -> str:
-    r"""A text in plain ASCII and one line, for comments of programs and literals of scripts.
+    r"""Return a string in ASCII and one line, for comments of programs and literals of scripts.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def script_text(text: str) -> str:
 
 
 def script_json(value: object) -> str:
-    r"""JSON that is safe inside a JavaScript file and inside a script element of a page.
+    r"""Return JSON that is safe inside a JavaScript file and a script element of a page.
 
     Examples
     --------
@@ -99,7 +99,7 @@ CellT = TypeVar("CellT")
 
 
 def table_rows(ruleset: RuleSet) -> tuple[list[str], list[list[Cell]]]:
-    """Column titles, and a row per rule: number, conditions, class, confidence, statistics.
+    """Return column titles, and a row per rule: number, conditions, class, weight, statistics.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def table_rows(ruleset: RuleSet) -> tuple[list[str], list[list[Cell]]]:
 
 
 def shown_rows(ruleset: RuleSet) -> tuple[list[str], list[list[str]]]:
-    """The same for people.
+    """Return the same, rounded for display.
 
     Examples
     --------

@@ -27,18 +27,17 @@ def to_sql(
     keep: str | Sequence[str] | None = None,
     names: tuple[str, str, str] = ("prediction", "rule", "score"),
 ) -> str:
-    """A SELECT, or a view, with the prediction for every row of a table.
+    """Return a SELECT, or a view, with the prediction for every row of a table.
 
-    It gives what `ruleset.predict` gives, ties included, with the number of the rule that decided
-    (counted from 1) and the score of its class. Where no rule fires the score is 0 and the rule the
-    one that the fallback went by, if any. Where rules answer together the rule is NULL; a predicted
+    The predictions are those of `ruleset.predict`, ties included, with the number of the deciding
+    rule (from 1) and the score of its class. Where no rule fires the score is 0 and the rule is the
+    one that the fallback uses, if any. Where rules are added up the rule is NULL; a predicted
     number is its own score.
 
     The table needs the columns that rules use. NULL is missing (NaN too, where a database has it),
-    a category never seen in training is one, and dates may be DATE, TIMESTAMP or ISO texts. A text
-    in a numeric column is read as a number; SQLite and DuckDB take one that is none for missing.
-    Truth values are recognised: where training had yes and no, a BOOLEAN that a database has made
-    of them means the same.
+    an unseen category is a category of its own, and dates may be DATE, TIMESTAMP or ISO strings. A
+    string in a numeric column is read as a number; in SQLite and DuckDB another string is missing.
+    Where the training data had yes and no, a BOOLEAN of a database has the same meaning.
 
     Parameters
     ----------
@@ -50,9 +49,8 @@ def to_sql(
     as_view : str, optional
         Create a view of this name instead of selecting.
     keep : str or sequence of str, optional
-        Columns of the table to show beside the prediction, such as its key; by default the
-        attributes that rules use. A database returns rows in any order: without a key nothing tells
-        whose prediction is whose.
+        Columns of the table to show beside the prediction; by default the attributes that rules
+        use. A database returns rows in any order: keep a key to identify them.
     names : tuple of str
         The names of the three new columns.
 
@@ -89,7 +87,7 @@ def to_sql(
 
 
 class _Writer:
-    """The steps of the query: encode, let the rules vote, decide; then again where none fired."""
+    """The steps of the query: encode, score the rules, decide; again where no rule fires."""
 
     def __init__(
         self,
@@ -111,7 +109,7 @@ class _Writer:
         self.tables = Query(dialect, prefix)
 
     def query(self, place: str) -> str:
-        """The whole SELECT."""
+        """Return the complete SELECT."""
         encoded = self._encode(place)
         if self.ruleset.semantics.name not in CLASS_RULES:
             answers = Answers(self.ruleset, self.tables, self.carried, self.labels).of(encoded)
@@ -151,7 +149,7 @@ class _Writer:
         return self.tables.add("prepared", prepared, source) if self.used else source
 
     def _covered(self, source: str) -> tuple[str, str]:
-        """The result for rows where a rule fires, and the table of the others."""
+        """Return the result for rows where a rule fires, and the table of the others."""
         if self.ruleset.combination == "first":
             folding = Folding(self.ruleset, self.tables, self.carried, "degree", "first")
             source, _ = folding.run(source)
@@ -165,7 +163,7 @@ class _Writer:
         return self._result(source, *decided, "top", where="top > 0"), silent
 
     def _first(self, source: str) -> tuple[str, str]:
-        """Each rule of a list has its class and score at once; one without any decides nothing."""
+        """Return the same for a rule list; a rule without class probabilities decides nothing."""
         labels: dict[int, list[int]] = {}
         scores: dict[float, list[int]] = {}
         for r, rule in enumerate(self.ruleset):
@@ -184,7 +182,7 @@ class _Writer:
         return self._result(source, label, "first_rule", score_of, where=valid), silent
 
     def _silent(self, source: str) -> str:
-        """The result for rows where no rule fires."""
+        """Return the result for rows where no rule fires."""
         fallback = self.ruleset.fallback
         nothing = self.dialect.number(0.0)
         weightless = not any(rule.weight > 0.0 for rule in self.ruleset)
@@ -213,7 +211,7 @@ class _Writer:
         return self.tables.add("tops", ["*", f"{self.dialect.greatest(scores)} AS top"], source)
 
     def _decision(self, found: dict[int, tuple[str, str]]) -> tuple[str, str]:
-        """Label and rule number of the first class with the top score."""
+        """Return label and rule number of the first class with the top score."""
         order = sorted(found)
         label = " ".join(f"WHEN {found[c][0]} THEN {self.labels[c]}" for c in order)
         rule = " ".join(f"WHEN {found[c][0]} THEN {found[c][1]}" for c in order)
@@ -245,7 +243,7 @@ def _cases(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def _of_one_type(labels: tuple[Label, ...]) -> Sequence[Label]:
-    """A column holds one type: texts where there is one, otherwise what numpy makes of numbers."""
+    """Return labels of one type: strings if there is one, otherwise as numpy joins numbers."""
     kinds = {type(label) for label in labels}
     if str in kinds:
         return [str(label) for label in labels]
@@ -253,7 +251,7 @@ def _of_one_type(labels: tuple[Label, ...]) -> Sequence[Label]:
 
 
 def _prefix(given: list[str]) -> str:
-    """What no name of the user's begins with; databases do not tell small letters from capitals."""
+    """Return a prefix that no name has, regardless of case."""
     prefix, number = "frri_", 1
     while any(name.lower().startswith(prefix) for name in given):
         number += 1
@@ -262,7 +260,7 @@ def _prefix(given: list[str]) -> str:
 
 
 def _check_names(names: list[str]) -> None:
-    """Databases take names that differ in case only for the same."""
+    """Refuse names that differ in case only: databases do not distinguish them."""
     known: dict[str, str] = {}
     for name in names:
         folded = name.lower()
@@ -274,13 +272,12 @@ def _check_names(names: list[str]) -> None:
         known[folded] = name
 
 
-# A table, and the expressions of a prediction, the number of a rule, a score and the rows these are
-# for.
+# A table, and the expressions of a prediction, the number of a rule, a score and a WHERE clause.
 Answer = tuple[str, str, str, str, str]
 
 
 class Answers:
-    """The steps of a query from encoded columns to answers, for what is not about rules of a class.
+    """The steps from encoded columns to predictions, for semantics that add or order rules.
 
     Parameters
     ----------
@@ -299,7 +296,7 @@ class Answers:
         self.dialect = query.dialect
 
     def of(self, source: str) -> list[Answer]:
-        """By the name of the semantics, from a table of encoded columns."""
+        """Return the answers of the semantics, from a table of encoded columns."""
         steps = {
             "softmax-votes": self._votes,
             "added-contributions": self._contributions,
@@ -317,7 +314,7 @@ class Answers:
         return "CAST(NULL AS INTEGER)"
 
     def _votes(self, source: str) -> list[Answer]:
-        """The first class with the highest sum of votes."""
+        """Return the first class with the highest sum of votes."""
         said = self.ruleset.arrays.says.tolist()
         source = self._folding().added(source, self.ruleset.base, said)
         sums = [f"a{c + 1}" for c in range(len(self.labels))]
@@ -334,7 +331,7 @@ class Answers:
         return [(source, "a1", self._nobody, "a1", "")]
 
     def _mean(self, source: str) -> list[Answer]:
-        """The mean of what rules say where one counts; elsewhere what the nearest says, or the base."""
+        """Return the weighted mean of the rules; where none fires, the nearest rule or the base."""
         numbers = self.ruleset.arrays.says[:, 0].tolist()
         source = self._folding().added(source, (0.0, 0.0), [(1.0, number) for number in numbers])
         covered = (source, "a2 / a1", self._nobody, "a2 / a1", "a1 > 0")
@@ -352,7 +349,7 @@ class Answers:
         return [covered, (silent, number, rule, number, "")]
 
     def _thresholds(self, source: str) -> list[Answer]:
-        """Is it at least the second class, the third, and so on: see `frri.rules.inference`."""
+        """Return decisions by "at least" and "at most" rules: see `frri.rules.inference`."""
         one, nothing = self.dialect.number(1.0), self.dialect.number(0.0)
         source = self._where_none_speaks(self._spoken(source))
         shares = [
@@ -380,7 +377,7 @@ class Answers:
         return self._steps(source, shares)
 
     def _steps(self, source: str, shares: Sequence[str]) -> list[Answer]:
-        """The last class that has, like all before it, a share above one half; the first has all of it."""
+        """Return the last class that has, like all before it, a fraction above one half."""
         one = self.dialect.number(1.0)
         columns = [f"{share} AS share{t}" for t, share in enumerate(shares, start=1)]
         source = self.query.add("shares", ["*", *columns], source)
@@ -391,7 +388,7 @@ class Answers:
         return [(source, label, self._nobody, share, "")]
 
     def _spoken(self, source: str) -> str:
-        """What speaks for and against each threshold, and the classes that are left by it."""
+        """Add the votes for and against each threshold, and the classes that they leave."""
         n = len(self.labels)
         columns = [*self.carried]
         if self._asks_nearest:
@@ -414,7 +411,7 @@ class Answers:
     def _sides(
         self, found: dict[int, tuple[str, str]], nothing: float, names: tuple[str, str]
     ) -> list[str]:
-        """The largest vote for each threshold, and the largest against it."""
+        """Return the largest vote for each threshold, and the largest against it."""
         n, columns = len(self.labels), []
         for t in self._asked:
             for side, groups in zip(names, (range(t, n), range(n, n + t)), strict=True):
@@ -428,9 +425,9 @@ class Answers:
         return last_resort(self.ruleset) == "nearest"
 
     def _where_none_speaks(self, source: str) -> str:
-        """There the nearest rules do, or the shares in training, of the classes that are left.
+        """Decide thresholds without a vote by the nearest rules, or by the priors.
 
-        If these have none, they have equal ones.
+        Classes without any prior have equal ones.
         """
         number = self.dialect.number
         sizes = [number(size) for size in (0.0, *np.cumsum(self.ruleset.class_counts).tolist())]
@@ -464,12 +461,12 @@ class Answers:
         return range(1, len(self.labels))
 
     def _count(self, test: str) -> str:
-        """For how many thresholds a test holds."""
+        """Return for how many thresholds a test holds."""
         one, nothing = self.dialect.number(1.0), self.dialect.number(0.0)
         tests = [test.format(t) for t in self._asked]
         return " + ".join(f"CASE WHEN {t} THEN {one} ELSE {nothing} END" for t in tests) or nothing
 
     def _by_place(self, place: str, values: Sequence[str]) -> str:
-        """The value in the place that a column names."""
+        """Return the value at the position that a column contains."""
         cases = [f"WHEN {self.dialect.number(float(c))} THEN {v}" for c, v in enumerate(values)]
         return f"CASE {place} {' '.join(cases)} END"

@@ -1,4 +1,4 @@
-"""How databases differ: quoting, exact numbers, least and greatest, dates and texts of columns."""
+"""SQL dialects: quoting, exact numbers, least and greatest, dates and strings of columns."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
@@ -11,10 +11,10 @@ from frri.table.categories import FLAGS, category_texts, folding
 
 
 class Dialect(ABC):
-    """The words of one database.
+    """The expressions of one database.
 
-    Numbers are written so that the database reads back the very same 64-bit float: a threshold that
-    is off by its last bit decides otherwise about the value it was taken from.
+    Numbers are written so that the database reads the same 64-bit float: a threshold that is off by
+    its last bit decides differently about the value it was taken from.
     """
 
     name: str
@@ -28,27 +28,27 @@ class Dialect(ABC):
     empty_names: bool = False
 
     def identifier(self, name: str) -> str:
-        """A name in double quotes."""
+        """Return a name in double quotes."""
         if not name and not self.empty_names:
             raise ValueError(f"A column without a name cannot be used in SQL for {self.name}.")
         return '"' + self.checked(name).replace('"', '""') + '"'
 
     def text(self, value: str) -> str:
-        """A text in single quotes."""
+        """Return a string in single quotes."""
         return "'" + self.checked(value).replace("'", "''") + "'"
 
     def checked(self, value: str) -> str:
-        """The text itself, if SQL can hold it."""
+        """Return the string itself, if SQL can contain it."""
         if "\0" in value or any("\ud800" <= c <= "\udfff" for c in value):
             raise ValueError(f"SQL cannot hold the text {value!r}; rename it without U+0000.")
         return value
 
     @abstractmethod
     def number(self, value: float) -> str:
-        """A float that is read back exactly."""
+        """Return a float that is read back exactly."""
 
     def label(self, value: Any) -> str:
-        """A class label: text, integer, truth value or float."""
+        """Return a class label: str, int, bool or float."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, bool):
@@ -62,15 +62,15 @@ class Dialect(ABC):
         return self.number(value)
 
     def least(self, values: Sequence[str]) -> str:
-        """The smallest of one or more expressions."""
+        """Return the smallest of one or more expressions."""
         return self._nested(self.least_name, list(values))
 
     def greatest(self, values: Sequence[str]) -> str:
-        """The largest of one or more expressions."""
+        """Return the largest of one or more expressions."""
         return self._nested(self.greatest_name, list(values))
 
     def encoded(self, attribute: Attribute, column: str) -> str:
-        """A column as number (dates in days since 1970, ordered categories by position) or text."""
+        """Return a column as number (dates in days since 1970, ordinals by position) or string."""
         if attribute.kind == "numeric":
             number = self.as_number(column)
             return self._said(column, number) if attribute.is_flag else number
@@ -88,33 +88,33 @@ class Dialect(ABC):
                 if spelled or text != category
             )
             return f"CASE {folded} {others}ELSE {value} END" if others else value
+        places = {c: self.number(float(k)) for k, c in enumerate(attribute.categories)}
         codes = "".join(
-            f"WHEN {self.text(text)} THEN {self.number(float(attribute.categories.index(category)))} "
-            for text, category in texts.items()
+            f"WHEN {self.text(text)} THEN {places[category]} " for text, category in texts.items()
         )
         return f"CASE {folded} {codes}END" if codes else "NULL"
 
     def _said(self, column: str, number: str) -> str:
-        """1 and 0 where a word, or a truth value of the database, says so."""
+        """Return 1 and 0 for the words of booleans and for those of the database."""
         words = " ".join(f"WHEN '{word}' THEN {self.number(n)}" for word, n in FLAGS.items())
         return f"CASE lower(trim(CAST({column} AS {self.text_type}))) {words} ELSE {number} END"
 
     def typical(self, attribute: Attribute) -> str:
-        """The typical value of an attribute as its column is encoded."""
+        """Return the imputed value of an attribute as its column is encoded."""
         if attribute.kind == "nominal":
             return self.text(str(attribute.typical))
         return self.number(attribute.typical_code)
 
     @abstractmethod
     def as_number(self, column: str) -> str:
-        """A column as float, NULL where missing."""
+        """Return a column as float, NULL where missing."""
 
     @abstractmethod
     def as_days(self, column: str) -> str:
-        """A column of dates as days since 1970."""
+        """Return a column of dates as days since 1970."""
 
     def as_text(self, column: str, texts: Collection[str]) -> str:
-        """A column as text, to be looked up among those that stand for categories."""
+        """Return a column as string, to be looked up among the strings of categories."""
         del texts
         return f"CAST({column} AS {self.text_type})"
 
@@ -140,7 +140,7 @@ class Ansi(Dialect):
     text_type = "VARCHAR"
 
     def checked(self, value: str) -> str:
-        """The text itself, if every database reads it in the same way."""
+        """Return the string itself, if every database reads it in the same way."""
         if "\\" in value:
             raise ValueError(
                 f"Databases differ in how they read the backslash in {value!r}; "
@@ -149,7 +149,7 @@ class Ansi(Dialect):
         return super().checked(value)
 
     def number(self, value: float) -> str:
-        """Always with an exponent: without one it would be a decimal, not a float."""
+        """Write an exponent always: without one it would be a decimal, not a float."""
         if abs(value) == inf:
             sign = "-" if value < 0 else ""
             return f"CAST('{sign}infinity' AS {self.real})"
@@ -158,11 +158,11 @@ class Ansi(Dialect):
         return f"({shown})" if value < 0 else shown
 
     def as_number(self, column: str) -> str:
-        """NaN counts as any other number here, where databases disagree about it."""
+        """Keep NaN as a number: databases disagree about it."""
         return f"CAST({column} AS {self.real})"
 
     def as_days(self, column: str) -> str:
-        """By the seconds since 1970."""
+        """Divide the seconds since 1970."""
         seconds = f"EXTRACT(EPOCH FROM CAST({column} AS TIMESTAMP))"
         return f"CAST({seconds} AS {self.real}) / 86400e0"
 
@@ -175,23 +175,22 @@ class DuckDB(Ansi):
     materialized = "AS MATERIALIZED"
 
     def checked(self, value: str) -> str:
-        """The text itself: a backslash is one character among others."""
+        """Return the string itself: a backslash has no special meaning."""
         return Dialect.checked(self, value)
 
     def as_number(self, column: str) -> str:
-        """NaN is a missing value, and so is a text that is no number, such as NA in a file."""
+        """Read NaN, and a string that is no number, as missing."""
         value = f"TRY_CAST({column} AS DOUBLE)"
         return f"CASE WHEN NOT isnan({value}) THEN {value} END"
 
     def as_days(self, column: str) -> str:
-        """By the microseconds since 1970."""
+        """Divide the microseconds since 1970."""
         return f"epoch_us(TRY_CAST({column} AS TIMESTAMP)) / 86400e6"
 
     def as_text(self, column: str, texts: Collection[str]) -> str:
-        """NaN is missing in columns of floats; truth values are written as in Python.
+        """Read NaN in columns of floats as missing, and booleans as Python writes them.
 
-        What DuckDB takes from a file for a truth value, it casts to the text that stands in the
-        file.
+        A boolean that DuckDB inferred from a file is cast to the string in the file.
         """
         value = f"CAST({column} AS VARCHAR)"
         kind = f"typeof({column})"
@@ -218,7 +217,7 @@ class SQLite(Dialect):
     empty_names = True
 
     def number(self, value: float) -> str:
-        """As a quotient of integers, because SQLite rounds some decimal fractions wrongly.
+        """Write a quotient of integers, because SQLite rounds some decimal fractions wrongly.
 
         `one` is a column with the value 1.0. With a constant in its place SQLite would look for
         equal expressions among all others before it starts, for half a minute in large rulesets.
@@ -240,7 +239,7 @@ class SQLite(Dialect):
         return f"(one * {sign}{abs(numerator) >> shift}{''.join(factors)})"
 
     def as_number(self, column: str) -> str:
-        """A text that is not plainly a number counts as missing; SQLite would make it 0."""
+        """Read a string that is no number as missing; SQLite would make it 0."""
         plain = f"trim({column}) GLOB '*[0-9]*' AND trim({column}) NOT GLOB '*[^0-9eE.+-]*'"
         return (
             f"CASE WHEN typeof({column}) IN ('integer', 'real') OR (typeof({column}) = 'text' "
@@ -248,14 +247,14 @@ class SQLite(Dialect):
         )
 
     def as_days(self, column: str) -> str:
-        """By the microseconds since 1970 of a text like 2024-05-17 12:00:00.000000."""
+        """Divide the microseconds since 1970 of a string like 2024-05-17 12:00:00.000000."""
         seconds = f"CAST(strftime('%s', substr({column}, 1, 19)) AS INTEGER)"
         fraction = f"CAST(substr(substr({column}, 21, 6) || '000000', 1, 6) AS INTEGER)"
         fraction = f"CASE WHEN substr({column}, 20, 1) = '.' THEN {fraction} ELSE 0 END"
         return f"({seconds} * 1000000 + {fraction}) / 86400000000.0"
 
     def as_text(self, column: str, texts: Collection[str]) -> str:
-        """Without the column's own collation, which may take different texts for the same."""
+        """Remove the collation of the column, in which different strings may be equal."""
         del texts
         return f"(CAST({column} AS TEXT) || '')"
 
@@ -265,5 +264,5 @@ DIALECTS: dict[str, Dialect] = {d.name: d for d in (SQLite(), DuckDB(), Ansi())}
 
 
 def _powers_of_two(exponent: int) -> list[int]:
-    """Factors of 2 to the exponent that each fit into a 64-bit integer."""
+    """Return factors of a power of 2 that each fit into a 64-bit integer."""
     return [1 << min(62, exponent - done) for done in range(0, exponent, 62)]

@@ -1,18 +1,18 @@
-"""Rules as expressions of SQL: from columns to memberships, to what each rule counts, to scores.
+"""Rules as expressions of SQL: from columns to memberships, votes of rules, and scores.
 
 A query is a chain of common table expressions, each a few short columns computed from the one
 before:
 
-- `x1, x2, ...` the encoded attributes that rules use, `k1, k2, ...` the columns to be shown, `one` 1.0,
+- `x1, x2, ...` the encoded attributes, `k1, k2, ...` the columns to be shown, `one` 1.0,
 - `m1, m2, ...` memberships, one column for all rules that share a condition,
 - `j1, j2, ...` memberships joined one after another (for t-norms that are no single expression),
-- `r1, r2, ...` how many conditions of a rule hold before the first that does not (for stretched rules),
-- `v1, v2, ...` what each rule counts,
-- `p1, p2, ...` beginnings of long products,
-- `s1, s2, ...` the score of each group of rules (of a class), `n1, n2, ...` the number of its strongest rule,
-- `a1, a2, ...` sums of what rules count times what they say.
+- `r1, r2, ...` the number of conditions of a rule before the first that fails (stretched rules),
+- `v1, v2, ...` the vote of each rule,
+- `p1, p2, ...` prefixes of long products,
+- `s1, s2, ...` the score of each group of rules (of a class), `n1, n2, ...` its strongest rule,
+- `a1, a2, ...` sums of votes times the numbers of rules.
 
-Rules are taken in portions, because databases limit the number of columns.
+Rules are processed in portions, because databases limit the number of columns.
 """
 
 from collections import Counter
@@ -47,7 +47,7 @@ class Query:
     used: Counter[str] = field(default_factory=Counter)
 
     def add(self, name: str, columns: Sequence[str], source: str, where: str = "") -> str:
-        """Append one; its name is made unique by a number."""
+        """Append a table; a number makes its name unique."""
         self.used[name] += 1
         number = self.used[name]
         unique = f"{self.prefix}{name}{number if number > 1 else ''}"
@@ -57,7 +57,7 @@ class Query:
         return unique
 
     def text(self) -> str:
-        """The WITH clause."""
+        """Return the WITH clause."""
         word = self.dialect.materialized
         return "WITH " + ",\n".join(f"{name} {word} (\n{body}\n)" for name, body in self.tables)
 
@@ -88,7 +88,7 @@ class Folding:
     fold: str
 
     def run(self, source: str) -> tuple[str, dict[int, tuple[str, str]]]:
-        """The last table, and per group (by position) the columns of its score and rule number."""
+        """Return the last table, and per group the columns of its score and rule number."""
         found: dict[int, tuple[str, str]] = {}
         strengths: dict[int, str] = {}
         started = False
@@ -104,7 +104,7 @@ class Folding:
         return source, found
 
     def added(self, source: str, starts: Sequence[float], said: Sequence[Sequence[float]]) -> str:
-        """A table with a sum for every start: it, and each rule's vote times what that rule says."""
+        """Return a table with a sum for every start: start plus votes times numbers of rules."""
         number = self.query.dialect.number
         sums = [number(start) for start in starts]
         names = [f"a{c + 1}" for c in range(len(starts))]
@@ -215,7 +215,7 @@ class Folding:
         return self.query.add("votes", ["*", *columns], source), votes
 
     def _degrees(self, r: int, joins: "Joins") -> list[str]:
-        """What is joined to what a rule counts; of a stretched rule what fails counts as 1."""
+        """Return the factors of a vote; a failing condition of a stretched rule counts as 1."""
         names = [joins.members[condition] for condition in self.ruleset[r].conditions]
         if self._joined or self.vote != "stretched":
             return names
@@ -223,7 +223,7 @@ class Folding:
         return [f"CASE WHEN r{r + 1} > {k} THEN {m} ELSE {full} END" for k, m in enumerate(names)]
 
     def _shortened(self, source: str, degrees: dict[int, list[str]]) -> str:
-        """A table with the beginnings of long products, which take their place."""
+        """Add a table with the prefixes of long products, which replace them."""
         count = 0
         while columns := [r for r, factors in degrees.items() if len(factors) > PORTION]:
             products = ["*"]
@@ -235,7 +235,7 @@ class Folding:
         return source
 
     def _membership(self, condition: Condition) -> str:
-        """A condition's membership; for the nearest rule uncut, NULL where nothing is near."""
+        """Return the membership of a condition; for the nearest rule unclipped or NULL."""
         number = self.query.dialect.number
         position = self._positions[condition.attribute]
         x, attribute = f"x{position + 1}", self.ruleset.attributes[position]
@@ -254,7 +254,7 @@ class Folding:
     def _trapezoid(
         self, condition: NumericCondition, attribute: Attribute, x: str, *, uncut: bool
     ) -> str:
-        """1 inside the core, falling outside it, at a crisp end with the range of the attribute."""
+        """Return 1 in the core, falling outside it."""
         number = self.query.dialect.number
         support_low, core_low, core_high, support_high = condition.trapezoid
         steps, slopes = [], []
@@ -297,7 +297,7 @@ class Folding:
         return f"{joins.together(degrees)} * {self._reached(rule, f'r{r + 1}')}"
 
     def _nearness(self, rule: Rule, names: list[str]) -> str:
-        """Weight times the worst uncut value; a rule without weight is never near."""
+        """Return weight times the lowest value; a rule without weight is never near."""
         dialect = self.query.dialect
         if not rule.weight > 0.0:
             return dialect.number(-inf)
@@ -311,7 +311,7 @@ class Folding:
         return f"{dialect.number(rule.weight)} * {dialect.least(worst or [full])}"
 
     def _satisfied(self, rule: Rule, names: list[str]) -> str:
-        """The weight of the subset of conditions that hold."""
+        """Return the weight of the subset of conditions that hold."""
         number = self.query.dialect.number
         bits = [f"CASE WHEN {name} > 0 THEN {1 << k} ELSE 0 END" for k, name in enumerate(names)]
         weights = "".join(
@@ -323,7 +323,7 @@ class Folding:
         return f"CASE {' + '.join(bits)} {weights}ELSE {nothing} END" if weights else nothing
 
     def _longest(self, rule: Rule, joins: "Joins") -> str:
-        """The longest beginning of a rule that holds, times its weight."""
+        """Return the degree of the longest prefix of a rule that holds, times its weight."""
         number = self.query.dialect.number
         holding = joins.beginnings(rule)
         parts = [number(0.0)] * (len(holding) + 1)
@@ -336,7 +336,7 @@ class Folding:
         return f"CASE {ends}ELSE {parts[-1]} END"
 
     def _reached(self, rule: Rule, reach: str) -> str:
-        """The weight of as many conditions as hold before the first that fails."""
+        """Return the weight of the conditions before the first that fails."""
         number = self.query.dialect.number
         weights = "".join(
             f"WHEN {k} THEN {number(weight)} "
@@ -348,7 +348,7 @@ class Folding:
 
     @property
     def _joined(self) -> bool:
-        """Whether beginnings of rules need columns of their own."""
+        """Whether prefixes of rules need columns of their own."""
         whole = self.ruleset.t_norm in {"minimum", "product"}
         return not whole and self.vote not in {"nearest", "partial"}
 
@@ -370,7 +370,7 @@ class Folding:
 
 
 def _any_of(tests: list[str]) -> str:
-    """Whether one of many tests holds, in expressions that are not deep."""
+    """Return whether one of many tests holds, in an expression that is not deep."""
     while len(tests) > 1:
         parts = [tests[i : i + PORTION] for i in range(0, len(tests), PORTION)]
         tests = [f"({' OR '.join(part)})" for part in parts]
@@ -378,7 +378,7 @@ def _any_of(tests: list[str]) -> str:
 
 
 def _reach(rule: Rule, members: dict[Condition, str]) -> str:
-    """How many conditions hold before the first that does not."""
+    """Return the number of conditions before the first that fails."""
     ends = [f"WHEN {members[c]} <= 0 THEN {k}" for k, c in enumerate(rule.conditions)]
     return f"CASE {' '.join(ends)} ELSE {len(ends)} END" if ends else "0"
 
@@ -405,7 +405,7 @@ class Joins:
         )
 
     def beginnings(self, rule: Rule) -> list[str]:
-        """The columns of the first condition, the first two, and so on."""
+        """Return the columns of the prefixes of a rule."""
         names = [self.members[condition] for condition in rule.conditions]
         return list(accumulate(names, lambda before, name: self.columns[before, name]))
 

@@ -1,4 +1,4 @@
-"""Rules as plain text: one sentence, one line each."""
+"""Rules as plain text, Markdown, LaTeX and CSV."""
 
 import csv
 import re
@@ -11,7 +11,7 @@ from frri.rules.text import ruleset_lines
 
 
 def to_text(ruleset: RuleSet) -> str:
-    r"""One line per rule; line breaks and terminal codes in names are shown as spaces.
+    r"""Return one line per rule; line breaks and terminal codes in names become spaces.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def to_text(ruleset: RuleSet) -> str:
 
 
 def numbered_lines(ruleset: RuleSet) -> list[str]:
-    """The same lines with the numbers of the rules in front; what follows the rules has none.
+    """Return the lines with the numbers of the rules; lines after the rules have none.
 
     Examples
     --------
@@ -41,7 +41,7 @@ _MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]~$|#!(){}@])")
 
 
 def to_markdown(ruleset: RuleSet) -> str:
-    """A table with a row per rule; whatever names contain is shown and never acts as markup.
+    """Return a table with a row per rule; markup in names is escaped.
 
     Examples
     --------
@@ -102,7 +102,7 @@ _LATEX_SPECIAL = re.compile("|".join(re.escape(text) for text in sorted(_COMMAND
 
 
 def to_latex(ruleset: RuleSet, *, long: bool = False) -> str:
-    r"""A `tabular` with a row per rule, for documents that use the package booktabs.
+    r"""Return a `tabular` with a row per rule, for documents that use the package booktabs.
 
     Every character that LaTeX would act on is escaped. Letters beyond Latin ones need a document
     compiled by LuaLaTeX or XeLaTeX with a font that has them.
@@ -140,7 +140,7 @@ def _latex_line(cells: list[str]) -> str:
 
 
 def latex_text(text: str) -> str:
-    r"""A text on one line in which nothing acts as a command.
+    r"""Return a string on one line without LaTeX commands.
 
     Examples
     --------
@@ -157,7 +157,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
 
 
 def to_csv(ruleset: RuleSet) -> str:
-    """A header and a row per rule; numbers in full precision.
+    """Return a header and a row per rule; numbers in full precision.
 
     A text that a spreadsheet would take for a formula (it begins with `=`, `+`, `-`, `@`, a tab or
     a line break) gets an apostrophe in front. Numbers stay as they are.
@@ -175,7 +175,7 @@ def to_csv(ruleset: RuleSet) -> str:
 
 
 def csv_text(titles: Iterable[str], rows: Iterable[Sequence[Cell]]) -> str:
-    r"""A file of comma-separated values whose cells are read back as they were.
+    r"""Return comma-separated values whose cells are read back unchanged.
 
     Except for what looks like a formula: there, one apostrophe in front is to be taken away.
 
@@ -188,7 +188,7 @@ def csv_text(titles: Iterable[str], rows: Iterable[Sequence[Cell]]) -> str:
 
 
 def csv_lines(rows: Iterable[Iterable[Cell]]) -> str:
-    r"""Some rows of such a file.
+    r"""Return rows of a CSV file without a header.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def csv_lines(rows: Iterable[Iterable[Cell]]) -> str:
 
 
 class _Lines(list[str]):
-    """Takes what a writer writes, row by row; readers would pass over a row of nothing but spaces."""
+    """Collect the lines of a writer; readers would skip a line of nothing but spaces."""
 
     def write(self, line: str) -> None:
         row = line.removesuffix("\r\n")
