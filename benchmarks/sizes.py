@@ -31,7 +31,7 @@ from frri import (
     RIPPERClassifier,
 )
 from frri.compare.datasets import NAMES, load
-from frri.compare.metrics import size_of
+from frri.compare.metrics import measure_size
 from frri.compare.run import assign_folds
 from frri.rules.measures import accuracy, balanced_accuracy
 
@@ -139,7 +139,7 @@ def means(make, data, n_folds=10):
             warnings.simplefilter("ignore")
             model = make(len(np.unique(y))).fit(X[~test], y[~test])
         seconds = process_time() - start
-        said, size = model.predict(X[test]), size_of(model)
+        said, size = model.predict(X[test]), measure_size(model)
         rows.append(
             [
                 balanced_accuracy(y[test], said),

@@ -9,7 +9,7 @@ from statsmodels.stats.multitest import multipletests
 
 from experiments.printed import paper_table
 from frri.compare.datasets import load
-from frri.compare.page import p_value
+from frri.compare.page import format_p_value
 from frri.compare.statistics import ALPHA, compare, wilcoxon
 
 QUICKRULES = "quickrules-paper"
@@ -106,7 +106,9 @@ def _worst(accuracy: pd.DataFrame) -> Claim:
     largest = float(conover[QUICKRULES].drop(QUICKRULES).max())
     statement = "QuickRules is significantly less accurate than every other learner"
     return Claim(
-        statement, f"Conover with Holm's correction: p at most {p_value(largest)}", largest < ALPHA
+        statement,
+        f"Conover with Holm's correction: p at most {format_p_value(largest)}",
+        largest < ALPHA,
     )
 
 
@@ -118,7 +120,7 @@ def _imbalanced(accuracy: pd.DataFrame, statement: str, *, printed: bool) -> Cla
     )
     chosen = accuracy.loc[[name for name in accuracy.index if ratios[name] > 6]]
     p = {r: wilcoxon(chosen["frri"] - chosen[r], "greater") for r in RIVALS}
-    listing = ", ".join(f"{r.removesuffix('-paper')} {p_value(v)}" for r, v in p.items())
+    listing = ", ".join(f"{r.removesuffix('-paper')} {format_p_value(v)}" for r, v in p.items())
     found = (
         f"the paper does not name its test; one-sided Wilcoxon on {len(chosen)} sets, p-values "
         f"against: {listing}"
@@ -134,7 +136,7 @@ def _printed_p_values(rules: pd.DataFrame) -> Claim:
     for learner, row in paper_table("rules_conover").iterrows():
         for other, shown in row.dropna().items():
             text = f"{float(shown):.3f}" if not str(shown).startswith("<") else str(shown)
-            agree += p_value(right.loc[learner, other]) == text
+            agree += format_p_value(right.loc[learner, other]) == text
             by_flaw += _below_or_equal(flawed.loc[learner, other], text)
             total += 1
     found = (
@@ -169,5 +171,5 @@ def _lengths(length: pd.DataFrame) -> Claim:
         "Rules of MODLEM, FURIA and RIPPER are significantly (p < 0.01) shorter than those of FRRI and "
         "QuickRules, which do not differ"
     )
-    found = f"Conover with Holm's correction: p at most {p_value(largest)}; FRRI and QuickRules {p_value(between)}"
+    found = f"Conover with Holm's correction: p at most {format_p_value(largest)}; FRRI and QuickRules {format_p_value(between)}"
     return Claim(statement, found, largest < 0.01 and between >= ALPHA)

@@ -16,9 +16,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.compare import METRICS, Dataset, dataset, learner, load, metric
-from frri.compare.evaluate import FULL, Task, definition, evaluate, seeded
-from frri.compare.metrics import Outcome, all_metrics, size_of
-from frri.compare.run import assign_folds, small_classes
+from frri.compare.evaluate import FULL, Task, clone_with_seed, describe_estimator, evaluate
+from frri.compare.metrics import Outcome, measure_size, select_metrics
+from frri.compare.run import assign_folds, describe_small_classes
 
 WINE = load("wine")
 
@@ -72,7 +72,7 @@ def test_rules_are_counted_in_three_ways():
     class Model:
         ruleset_ = rules
 
-    size = size_of(Model())
+    size = measure_size(Model())
     assert (size.conditions, size.attributes, size.bounds) == ((2, 2, 0), (2, 1, 0), (3, 2, 0))
     assert size.rules == 3
     assert (size.mean("conditions"), size.mean("attributes"), size.mean("bounds")) == (2, 1.5, 2.5)
@@ -81,13 +81,13 @@ def test_rules_are_counted_in_three_ways():
 def test_leaves_of_trees_are_rules():
     X, y = WINE.X, WINE.y
     tree = DecisionTreeClassifier(random_state=0).fit(X, y)
-    size = size_of(
+    size = measure_size(
         make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0)).fit(X, y)
     )
     assert size.rules == tree.get_n_leaves()
     assert max(size.conditions) == tree.get_depth()
     forest = RandomForestClassifier(5, random_state=0).fit(X, y)
-    assert size_of(forest).rules == sum(t.get_n_leaves() for t in forest.estimators_)
+    assert measure_size(forest).rules == sum(t.get_n_leaves() for t in forest.estimators_)
 
 
 def test_a_model_of_all_objects_has_sizes_only():
@@ -133,12 +133,12 @@ def test_scaling_sees_the_training_part_only():
 
 def test_seeds_reach_nested_estimators():
     forest = make_pipeline(StandardScaler(), RandomForestClassifier(3))
-    assert seeded(forest, 5).steps[1][1].random_state == 5
-    assert definition(forest) == (
+    assert clone_with_seed(forest, 5).steps[1][1].random_state == 5
+    assert describe_estimator(forest) == (
         "Pipeline(steps=[('standardscaler', StandardScaler()), ('randomforestclassifier', "
         "RandomForestClassifier(n_estimators=3))])"
     )
-    assert seeded(learner("ripper"), 3).random_state == 3
+    assert clone_with_seed(learner("ripper"), 3).random_state == 3
 
 
 def test_folds_that_cannot_be_made_are_refused_with_the_remedy():
@@ -155,10 +155,10 @@ def test_folds_that_cannot_be_made_are_refused_with_the_remedy():
 
 
 def test_small_classes_are_told():
-    assert "class 'imL' has 2 members" in small_classes(load("ecoli"), 10)
-    assert small_classes(WINE, 10) is None
+    assert "class 'imL' has 2 members" in describe_small_classes(load("ecoli"), 10)
+    assert describe_small_classes(WINE, 10) is None
 
 
 def test_a_metric_that_is_unknown_is_answered_with_the_nearest():
     with pytest.raises(ValueError, match="no metric 'acuracy'; did you mean 'accuracy'"):
-        all_metrics(["acuracy"])
+        select_metrics(["acuracy"])

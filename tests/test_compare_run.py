@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 from frri.compare import journal, run
 from frri.compare.evaluate import capture_warnings
 from frri.compare.journal import JournalError
-from frri.compare.workers import chosen_jobs
+from frri.compare.workers import backend_jobs
 from programs import posix
 from thorough import often
 
@@ -349,7 +349,7 @@ def test_no_time_limit_is_kept_on_a_backend(tmp_path):
 
 
 def test_who_chooses_no_backend_has_own_processes():
-    assert chosen_jobs(3) is None
+    assert backend_jobs(3) is None
     for settings, jobs in (
         ({"backend": "loky"}, None),
         ({"prefer": "threads"}, None),
@@ -357,10 +357,10 @@ def test_who_chooses_no_backend_has_own_processes():
         ({"backend": "threading", "n_jobs": 2}, 2),
     ):
         with parallel_config(**settings):
-            assert chosen_jobs(None) == jobs
+            assert backend_jobs(None) == jobs
     with parallel_config("threading"):
-        assert chosen_jobs(3) == 3
-        inside = Parallel(n_jobs=2)(delayed(chosen_jobs)(None) for _ in range(2))
+        assert backend_jobs(3) == 3
+        inside = Parallel(n_jobs=2)(delayed(backend_jobs)(None) for _ in range(2))
     assert inside == [None, None]
 
 

@@ -38,7 +38,7 @@ def test_files_of_all_kinds_give_the_same_table(tmp_path, ending):
     assert data.X["smoker"].tolist() == ["yes", "no", "no", "yes", "no"]
     assert data.X["weight"].tolist() == [70.5, 81, 64, 90, 77]
     assert data.y.tolist() == ["low", "low", "high", "high", "high"]
-    assert (data.not_numeric, data.with_gaps, data.notes) == (["smoker"], ["age"], ())
+    assert (data.not_numeric, data.with_missing, data.notes) == (["smoker"], ["age"], ())
 
 
 def test_a_file_is_read_as_fit_reads_it(tmp_path):
@@ -56,7 +56,7 @@ def test_a_file_is_read_as_fit_reads_it(tmp_path):
         "date", "ordinal", "nominal", "nominal", "numeric",
     ]  # fmt: skip
     assert data.y.tolist() == [str(label) for label in y]
-    assert data.with_gaps == ["colour"]
+    assert data.with_missing == ["colour"]
     other = dataset(path, target="sold", **{**kinds, "nominal": []})
     assert (
         other.fingerprint != data.fingerprint == dataset(path, target="sold", **kinds).fingerprint

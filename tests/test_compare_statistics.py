@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from frri.compare import compare
-from frri.compare.page import p_value
+from frri.compare.page import format_p_value
 from frri.compare.statistics import wilcoxon
 
 
@@ -65,7 +65,7 @@ def test_wilcoxon_without_differences():
 
 
 def test_p_values_for_people():
-    assert [p_value(p) for p in (0.5, 0.0005, 0.0004, float("nan"))] == [
+    assert [format_p_value(p) for p in (0.5, 0.0005, 0.0004, float("nan"))] == [
         "0.500",
         "0.001",
         "<0.001",

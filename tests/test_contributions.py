@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from frri import Attribute, NumericCondition, Rule, RuleSet
-from frri.report.facts import decided_rows
+from frri.report.facts import count_decided
 from frri.rules.contributions import find_largest_contributor
 from frri.rules.semantics import MEANINGS
 from naive_semantics import carrying
@@ -67,7 +67,7 @@ def test_the_rule_with_the_largest_part_carries(name, data):
         values = [None if np.isnan(value) else value for value in row]
         expected = carrying(model, dict(zip("ab", values, strict=True)))
         assert carried == (-1 if expected is None else expected)
-    counts = decided_rows(len(ruleset), found, None)
+    counts = count_decided(len(ruleset), found, None)
     assert sum(count["rows"] for count in counts) == (found >= 0).sum()
 
 

@@ -8,7 +8,7 @@ import pytest
 from browser_pages import download, settle
 from frri import FRRIClassifier, RuleSet
 from frri.report import facts, report_html
-from frri.report.pca import principal_plane
+from frri.report.pca import project_on_plane
 from frri.rules import compare
 from frri.table import to_matrix
 
@@ -77,7 +77,7 @@ def test_cells_of_the_confusion_matrix_open_their_rows(page, model):
 
 def test_the_map_shows_the_plane_that_numpy_finds(page, model):
     ruleset, X, _ = model
-    plane = principal_plane(to_matrix(X, ruleset.attributes), ruleset.attributes)
+    plane = project_on_plane(to_matrix(X, ruleset.attributes), ruleset.attributes)
     widths = [attribute.width for attribute in ruleset.attributes]
     scaled = (X - X.mean()).to_numpy() / widths
     _, vectors = np.linalg.eigh(scaled.T @ scaled)
@@ -235,7 +235,7 @@ def test_names_must_fit_the_rows(model):
 
 def test_a_plane_needs_two_directions():
     assert (
-        principal_plane(
+        project_on_plane(
             np.ones((3, 2)), FRRIClassifier().fit([[0, 1], [1, 0]], [0, 1]).ruleset_.attributes
         )
         is None

@@ -20,7 +20,7 @@ from frri import (
 )
 from frri.cli import main
 from frri.report import facts, report_html
-from frri.report.histograms import levels_of
+from frri.report.histograms import find_levels
 from frri.rules.conformal import half_width
 from frri.rules.contributions import (
     compute_mean_fractions,
@@ -95,7 +95,7 @@ def test_the_matrix_is_ordered_by_rows_carried_or_by_what_rules_say(shown_model)
     assert shown(page) == (np.argsort(-size, kind="stable") + 1).tolist()
     sign = "+" if ruleset.semantics.meaning.adds else ""
     edges = facts(ruleset)["numbers"]["said"] if sign else np.quantile(Y, [0.2, 0.4, 0.6, 0.8])
-    for r, level in enumerate(levels_of(np.array(said), list(edges))):
+    for r, level in enumerate(find_levels(np.array(said), list(edges))):
         row = page.locator(f"[data-rule='{r + 1}']")
         shortly = f"{'+' if sign and said[r] >= 0 else ''}{SHOW(said[r])}"
         expected = shortly.replace("-", "−")

@@ -15,7 +15,7 @@ from sklearn.datasets import load_wine
 from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.cli import main
 from frri.report import facts, report_html, write_report
-from frri.report.encode import pack_codes, pack_flags, pack_numbers
+from frri.report.encode import encode_codes, encode_flags, encode_numbers
 from frri.report.headline import headline
 from frri.rules.contributions import find_largest_contributor
 from frri.rules.semantics import CLASSIFICATION, Support
@@ -53,12 +53,12 @@ ROWS = [[2.5, "p"], [3.5, "q"], [8, "q"], [8, "p"], [0, "p"]]
 LABELS = ["x", "x", "y", "x", "y"]
 
 
-def unpack(packed):
-    numbers = np.frombuffer(base64.b64decode(packed["data"]), dtype=f"<{packed['type']}")
-    if "places" in packed:
-        return (packed["least"] + numbers.astype(float)) / 10 ** packed["places"]
-    if "values" in packed:
-        return np.array([np.nan if v is None else v for v in packed["values"]])[numbers]
+def unpack(encoded):
+    numbers = np.frombuffer(base64.b64decode(encoded["data"]), dtype=f"<{encoded['type']}")
+    if "places" in encoded:
+        return (encoded["least"] + numbers.astype(float)) / 10 ** encoded["places"]
+    if "values" in encoded:
+        return np.array([np.nan if v is None else v for v in encoded["values"]])[numbers]
     return numbers
 
 
@@ -191,8 +191,8 @@ def test_histograms_count_every_known_row(wine, wine_facts):
 
 def test_embedded_rows_are_exact(wine, wine_facts):
     _, X, _ = wine
-    for j, packed in enumerate(wine_facts["data"]["columns"]):
-        assert np.array_equal(unpack(packed), X.iloc[:, j])
+    for j, encoded in enumerate(wine_facts["data"]["columns"]):
+        assert np.array_equal(unpack(encoded), X.iloc[:, j])
 
 
 def test_more_rows_are_sampled_and_said_so(wine):
@@ -282,24 +282,24 @@ def test_max_rows_is_checked():
     ],
 )
 def test_packed_numbers_come_back_to_the_last_bit(column):
-    packed = json.loads(json.dumps(pack_numbers(column), allow_nan=False))
-    found = unpack(packed).astype(float)
+    encoded = json.loads(json.dumps(encode_numbers(column), allow_nan=False))
+    found = unpack(encoded).astype(float)
     assert np.array_equal(found, column, equal_nan=True)
     assert np.array_equal(np.signbit(found), np.signbit(column))
 
 
 def test_packed_decimals_are_short():
-    assert len(pack_numbers(np.arange(5000) / 100)["data"]) < 14_000
+    assert len(encode_numbers(np.arange(5000) / 100)["data"]) < 14_000
 
 
 def test_packed_flags_and_codes():
     flags = np.random.default_rng(0).random(1000) < 0.5
-    bits = np.frombuffer(base64.b64decode(pack_flags(flags)["data"]), np.uint8)
+    bits = np.frombuffer(base64.b64decode(encode_flags(flags)["data"]), np.uint8)
     assert np.array_equal(np.unpackbits(bits, bitorder="little")[:1000].astype(bool), flags)
     few = np.zeros(1000, bool)
     few[[3, 700]] = True
-    assert unpack(pack_flags(few)).tolist() == [3, 700]
-    assert pack_codes(np.array([70_000]))["type"] == "u4"
+    assert unpack(encode_flags(few)).tolist() == [3, 700]
+    assert encode_codes(np.array([70_000]))["type"] == "u4"
 
 
 # ------------------------------------------------------------------ the page as a text

@@ -194,10 +194,10 @@ def _learners(arguments: argparse.Namespace, paper: ModuleType | None) -> dict[s
 
 
 def _say_remarks(grid: "Grid") -> None:
-    from frri.compare.run import small_classes  # noqa: PLC0415
+    from frri.compare.run import describe_small_classes  # noqa: PLC0415
 
     for d in grid.data.values():
-        small = small_classes(d, grid.n_folds)
+        small = describe_small_classes(d, grid.n_folds)
         if small and d.folds is None:
             say(small)
         for note in d.notes:

@@ -98,7 +98,7 @@ class Dataset:
         return [str(name) for name, column in self.X.items() if kind_of(column) != "numeric"]
 
     @property
-    def with_gaps(self) -> list[str]:
+    def with_missing(self) -> list[str]:
         """Features with missing values."""
         return [str(name) for name, lacking in self.X.isna().any().items() if lacking]
 
@@ -126,10 +126,10 @@ def load(name: str) -> Dataset:
     find_name(name, NAMES, "The paper's experiment", "data set")
     table = _SOURCES[name].read()
     (target,) = table.outputs
-    return _prepared(name, table.frame, table.inputs, target)
+    return _prepare(name, table.frame, table.inputs, target)
 
 
-def _prepared(name: str, frame: "pd.DataFrame", inputs: Sequence[str], target: str) -> Dataset:
+def _prepare(name: str, frame: "pd.DataFrame", inputs: Sequence[str], target: str) -> Dataset:
     """Return the table in the form of the paper's experiment: complete rows, numeric features."""
     complete = frame[[*inputs, target]].dropna()
     numeric = [a for a in inputs if complete[a].dtype.kind == "f"]
@@ -181,8 +181,8 @@ class _Source:
         text = self._file().read_text(encoding="utf-8")
         if self.path.endswith(".csv"):
             names, _, text = text.partition("\n")
-            return _headless(text, next(csv.reader([names], delimiter=";")))
-        return _headless(text, self.columns) if self.columns else read_arff(text)
+            return _read_without_header(text, next(csv.reader([names], delimiter=";")))
+        return _read_without_header(text, self.columns) if self.columns else read_arff(text)
 
     def _file(self) -> Path:
         # Found without importing the package, which would bring in all that it depends on.
@@ -199,7 +199,7 @@ class _Source:
         return file
 
 
-def _headless(text: str, columns: Sequence[str]) -> ArffTable:
+def _read_without_header(text: str, columns: Sequence[str]) -> ArffTable:
     """Read a KEEL table that comes without its header."""
     *others, output = columns
     inputs = tuple(column for column in others if column != "Id")

@@ -22,8 +22,8 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 
 from frri._util import Positions, find_name
 from frri.compare.datasets import Dataset
-from frri.compare.metrics import Metric, Outcome, size_of
-from frri.compare.stability import marks_of
+from frri.compare.metrics import Metric, Outcome, measure_size
+from frri.compare.stability import find_marks
 from frri.learners import registry
 from frri.rules.measures import recall_counts
 
@@ -97,8 +97,8 @@ def evaluate(
     cell = task.cell()
     test = np.arange(0) if task.fold == FULL else np.flatnonzero(folds == task.fold)
     with capture_warnings() as caught, RecordFailure(cell):
-        cell |= _fit_and_measure(data, test, seeded(estimator, seed), metrics)
-    notes = {one_line(warning) for warning in caught}
+        cell |= _fit_and_measure(data, test, clone_with_seed(estimator, seed), metrics)
+    notes = {shorten_message(warning) for warning in caught}
     if notes:
         cell["notes"] = sorted(notes)[:3]
     return cell
@@ -124,7 +124,7 @@ def _fit_and_measure(
         cost["predict_seconds"] = perf_counter() - start
         if hasattr(model, "predict_proba"):
             probabilities = np.asarray(model.predict_proba(new))
-    size = size_of(model)
+    size = measure_size(model)
     outcome = Outcome(model, truth, predicted, probabilities, size)
     values = {m.name: m.function(outcome) for m in metrics if m.of_model or len(test)}
     cell: Cell = {"scores": {name: None if v is None else float(v) for name, v in values.items()}}
@@ -134,7 +134,7 @@ def _fit_and_measure(
         cell["lengths"] = np.bincount(size.conditions).tolist()
     if hasattr(model, "ruleset_"):
         # Checksums of the marks are enough to compare the rules of two folds.
-        marks = (repr(mark).encode() for mark in marks_of(model.ruleset_, data.X))
+        marks = (repr(mark).encode() for mark in find_marks(model.ruleset_, data.X))
         cell["marks"] = sorted(map(crc32, marks))
     selection = getattr(model, "selection_", None)
     if selection is not None:
@@ -184,16 +184,16 @@ class RecordFailure:
     ) -> bool:
         if not isinstance(error, Exception):
             return False
-        self._cell["failure"] = one_line(error)
+        self._cell["failure"] = shorten_message(error)
         return True
 
 
-def one_line(error: BaseException | str) -> str:
+def shorten_message(error: BaseException | str) -> str:
     r"""Return an exception or warning in one line of moderate length.
 
     Examples
     --------
-    >>> one_line(ValueError("too\nmany"))
+    >>> shorten_message(ValueError("too\nmany"))
     'ValueError: too many'
     """
     text = " ".join(str(error).split())
@@ -316,7 +316,7 @@ def label(name: str) -> str:
     return name.rpartition(".")[2] if known is None else known.label
 
 
-def obstacle(data: Dataset, name: str, estimator: BaseEstimator) -> str | None:
+def find_obstacle(data: Dataset, name: str, estimator: BaseEstimator) -> str | None:
     """Return why a learner of the registry cannot be run on a table; None if it can, or may try.
 
     Examples
@@ -325,18 +325,18 @@ def obstacle(data: Dataset, name: str, estimator: BaseEstimator) -> str | None:
     >>> from frri.compare import dataset
     >>> X = pd.DataFrame({"age": [31, None, 40], "sex": ["f", "m", "f"]})
     >>> patients = dataset((X, ["low", "high", "low"]), name="patients")
-    >>> obstacle(patients, "tree", learner("tree"))
+    >>> find_obstacle(patients, "tree", learner("tree"))
     "not run: decision tree takes numbers only, and 'sex' holds others"
-    >>> obstacle(patients, "frri", learner("frri"))
+    >>> find_obstacle(patients, "frri", learner("frri"))
     """
     known = registry.LEARNERS.get(name)
-    if known is None or definition(estimator) != definition(known.make()):
+    if known is None or describe_estimator(estimator) != describe_estimator(known.make()):
         return None
     if not known.nominal and data.not_numeric:
         columns = _listing(data.not_numeric, "holds", "hold")
         return f"not run: {known.label} takes numbers only, and {columns} others"
-    if not known.missing and data.with_gaps:
-        columns = _listing(data.with_gaps, "has", "have")
+    if not known.missing and data.with_missing:
+        columns = _listing(data.with_missing, "has", "have")
         return f"not run: {known.label} takes no missing values, and {columns} some"
     return None
 
@@ -346,20 +346,20 @@ def _listing(columns: list[str], one: str, several: str) -> str:
     return f"{', '.join(map(repr, columns[:3]))}{more} {one if len(columns) == 1 else several}"
 
 
-def seeded(estimator: BaseEstimator, seed: int) -> BaseEstimator:
+def clone_with_seed(estimator: BaseEstimator, seed: int) -> BaseEstimator:
     """Return a clone in which every `random_state`, also of nested estimators, is the seed."""
     fresh = clone(estimator)
     random = [p for p in fresh.get_params() if p.rpartition("__")[2] == "random_state"]
     return fresh.set_params(**dict.fromkeys(random, seed)) if random else fresh
 
 
-def definition(estimator: BaseEstimator) -> str:
+def describe_estimator(estimator: BaseEstimator) -> str:
     """Return an estimator with all its settings in one line.
 
     Examples
     --------
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> definition(DecisionTreeClassifier(max_depth=1))
+    >>> describe_estimator(DecisionTreeClassifier(max_depth=1))
     'DecisionTreeClassifier(max_depth=1)'
     """
     shown: str = " ".join(estimator.__repr__(N_CHAR_MAX=10**6).split())

@@ -161,7 +161,7 @@ def open_journal(path: Path, settings: Mapping[str, Any], versions: Json) -> Ite
 def _check_same(path: Path, there: Json, here: Json) -> None:
     for part in ("settings", "versions"):
         for key in {**there[part], **here[part]}:
-            old, new = (_shown(one[part].get(key)) for one in (there, here))
+            old, new = (_shorten(one[part].get(key)) for one in (there, here))
             if old != new:
                 raise JournalError(
                     f"{path} was made with {key[:40]} {old}, this run has {new}: "
@@ -169,7 +169,7 @@ def _check_same(path: Path, there: Json, here: Json) -> None:
                 )
 
 
-def _shown(value: Any) -> str:
+def _shorten(value: Any) -> str:
     return "absent" if value is None else str(value)[:200]
 
 

@@ -165,7 +165,7 @@ def add_metric(
     _added[name] = Metric(name, name, function, higher_is_better, digits)
 
 
-def all_metrics(names: Iterable[str] | None = None) -> tuple[Metric, ...]:
+def select_metrics(names: Iterable[str] | None = None) -> tuple[Metric, ...]:
     """Return the named metrics; by default all, with those that were added."""
     return tuple(metric(name) for name in (names or {**_KNOWN, **_added}))
 
@@ -201,7 +201,7 @@ class Size:
         return float(np.mean(lengths)) if lengths else None
 
 
-def size_of(model: Any) -> Size | None:
+def measure_size(model: Any) -> Size | None:
     """Return the size of a fitted model; None if it does not consist of rules.
 
     A decision tree has a rule per leaf, a forest the rules of all its trees, and a pipeline those
@@ -212,24 +212,24 @@ def size_of(model: Any) -> Size | None:
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(*load_iris(return_X_y=True))
-    >>> size_of(tree)
+    >>> measure_size(tree)
     Size(conditions=(1, 2, 2), attributes=(1, 1, 1), bounds=(1, 2, 2))
     """
     steps = getattr(model, "steps", None)
     if steps:
-        return size_of(steps[-1][1])
+        return measure_size(steps[-1][1])
     ruleset = getattr(model, "ruleset_", None)
     if isinstance(ruleset, RuleSet):
-        return _joined(_of_rule(rule) for rule in ruleset)
+        return _join_sizes(_rule_size(rule) for rule in ruleset)
     if hasattr(model, "tree_"):
-        return _joined(_leaves(model.tree_))
+        return _join_sizes(_leaf_sizes(model.tree_))
     members = getattr(model, "estimators_", None)
     if members is not None and all(hasattr(m, "tree_") for m in np.ravel(members)):
-        return _joined(leaf for m in np.ravel(members) for leaf in _leaves(m.tree_))
+        return _join_sizes(leaf for m in np.ravel(members) for leaf in _leaf_sizes(m.tree_))
     return None
 
 
-def _of_rule(rule: Rule) -> tuple[int, int, int]:
+def _rule_size(rule: Rule) -> tuple[int, int, int]:
     attributes = {condition.attribute for condition in rule.conditions}
     bounds = sum(_bounds(condition) for condition in rule.conditions)
     return len(rule.conditions), len(attributes), bounds
@@ -241,7 +241,7 @@ def _bounds(condition: Any) -> int:
     return (condition.core_low > -inf) + (condition.core_high < inf)
 
 
-def _leaves(tree: Any) -> list[tuple[int, int, int]]:
+def _leaf_sizes(tree: Any) -> list[tuple[int, int, int]]:
     """Return depth, number of features and depth again of every leaf."""
     found = []
     stack: list[tuple[int, Sequence[int]]] = [(0, ())]
@@ -255,6 +255,6 @@ def _leaves(tree: Any) -> list[tuple[int, int, int]]:
     return found
 
 
-def _joined(rules: Iterable[tuple[int, int, int]]) -> Size:
+def _join_sizes(rules: Iterable[tuple[int, int, int]]) -> Size:
     conditions, attributes, bounds = tuple(zip(*rules, strict=True)) or ((), (), ())
     return Size(conditions, attributes, bounds)

@@ -14,7 +14,7 @@ from frri.compare.figures import Painter, Picture
 from frri.compare.metrics import METRICS, Metric, metric
 from frri.compare.results import Results
 from frri.compare.statistics import Comparison, compare
-from frri.export.text_formats import csv_text, latex_text
+from frri.export.text_formats import csv_text, escape_latex
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +81,7 @@ class Table:
         """Return a LaTeX table for the package booktabs, the best of each row in bold."""
         body = []
         for row in self.rows:
-            cells = ((latex_text(text), bold) for text, bold in self.cells(row))
+            cells = ((escape_latex(text), bold) for text, bold in self.cells(row))
             body.append(" & ".join(rf"\textbf{{{s}}}" if b else s for s, b in cells) + r" \\")
         if self.summary:
             body.insert(len(body) - self.summary, r"\midrule")
@@ -91,12 +91,12 @@ class Table:
                 r"\centering",
                 rf"\begin{{tabular}}{{l{''.join('rl'[text] for text in self.text_columns())}}}",
                 r"\toprule",
-                " & ".join(map(latex_text, self.columns)) + r" \\",
+                " & ".join(map(escape_latex, self.columns)) + r" \\",
                 r"\midrule",
                 *body,
                 r"\bottomrule",
                 r"\end{tabular}",
-                rf"\caption{{{latex_text(self.title)}}}",
+                rf"\caption{{{escape_latex(self.title)}}}",
                 r"\end{table}",
             ]
         )
@@ -288,12 +288,12 @@ def show(value: Value, digits: int) -> str:
     return value if isinstance(value, str) else f"{value:.{digits}f}"
 
 
-def p_value(p: float) -> str:
+def format_p_value(p: float) -> str:
     """Return a p-value to three decimals.
 
     Examples
     --------
-    >>> p_value(0.04567), p_value(0.00001)
+    >>> format_p_value(0.04567), format_p_value(0.00001)
     ('0.046', '<0.001')
     """
     return "-" if isnan(p) else "<0.001" if p < 0.0005 else f"{p:.3f}"
@@ -324,13 +324,13 @@ def _mean_table(
 
 
 def _score_table(measured: Metric, means: "pd.DataFrame", found: Comparison) -> Table:
-    title = f"{_capitalized(measured.label)}, mean over the folds"
+    title = f"{_capitalize(measured.label)}, mean over the folds"
     best = "high" if measured.higher_is_better else "low"
     ranks = [found.ranks.reindex(means.columns).rename("average rank")] if found.n_datasets else []
     return _mean_table(title, means, measured.digits, best, *ranks)
 
 
-def _capitalized(text: str) -> str:
+def _capitalize(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
@@ -338,11 +338,11 @@ def _friedman(found: Comparison) -> str:
     if found.friedman is None:
         return ""
     statistic, p = found.friedman
-    return f"; Friedman's chi-squared {statistic:.2f}, p {p_value(p)}"
+    return f"; Friedman's chi-squared {statistic:.2f}, p {format_p_value(p)}"
 
 
 def _conover(found: Comparison, first: str, second: str) -> str:
-    return "" if found.conover is None else p_value(found.conover.loc[first, second])
+    return "" if found.conover is None else format_p_value(found.conover.loc[first, second])
 
 
 def _pairs_table(measured: Metric, found: Comparison) -> Table:
@@ -350,7 +350,7 @@ def _pairs_table(measured: Metric, found: Comparison) -> Table:
         [
             f"{label(pair['first'])} and {label(pair['second'])}",
             f"{pair['wins']} / {pair['ties']} / {pair['losses']}",
-            *(p_value(pair[side]) for side in ("two-sided", "better", "worse")),
+            *(format_p_value(pair[side]) for side in ("two-sided", "better", "worse")),
             _conover(found, pair["first"], pair["second"]),
         ]
         for _, pair in found.pairs.iterrows()
@@ -369,7 +369,7 @@ def _pairs_matrix(measured: Metric, found: Comparison) -> Table:
     cells: dict[tuple[str, str], str] = {}
     for _, pair in found.pairs.iterrows():
         first, second = pair["first"], pair["second"]
-        p = f"p {p_value(pair['two-sided'])}"
+        p = f"p {format_p_value(pair['two-sided'])}"
         if found.conover is not None:
             p += f" / {_conover(found, first, second)}"
         cells[first, second] = f"{pair['wins']} : {pair['losses']}, {p}"
@@ -443,7 +443,7 @@ def _sections(report: Report) -> Iterator[_Section]:
     for name, found in report.comparisons.items():
         drawn = pictures(f"ranks_{name}", *(["lengths"] if name == "conditions" else []))
         folded = [_pairs_matrix(metric(name), found)] if len(found.pairs) else []
-        yield _Section(_capitalized(metric(name).label), tables([name]), drawn, folded)
+        yield _Section(_capitalize(metric(name).label), tables([name]), drawn, folded)
     yield _Section("Cost", tables(list(COST_TABLES)))
     if tables(PAPER_TABLES):
         yield _Section("The paper's bookkeeping", tables(PAPER_TABLES))

@@ -59,11 +59,13 @@ class Results:
         """
         # A fit that loads compiled kernels takes memory that the others in that process do not.
         middle = np.median if name == "peak_memory_mb" else np.mean
-        return self._table(lambda cells: _middle([_value(cell, name) for cell in cells], middle))
+        return self._table(lambda cells: _average([_value(cell, name) for cell in cells], middle))
 
     def full(self, name: str) -> "pd.DataFrame":
         """Return datasets x learners: a metric of the model that was fitted on all samples."""
-        return self._table(lambda cells: _middle([_value(cell, name) for cell in cells]), full=True)
+        return self._table(
+            lambda cells: _average([_value(cell, name) for cell in cells]), full=True
+        )
 
     def pooled_balanced_accuracy(self) -> "pd.DataFrame":
         """Return datasets x learners: the mean recall of the pooled predictions of all folds.
@@ -171,6 +173,6 @@ def _value(cell: Cell, name: str) -> float | None:
     return value
 
 
-def _middle(values: Sequence[float | None], middle: Any = np.mean) -> float:
+def _average(values: Sequence[float | None], middle: Any = np.mean) -> float:
     known = [value for value in values if value is not None]
     return float(middle(known)) if known else np.nan

@@ -18,11 +18,19 @@ from sklearn.model_selection import StratifiedKFold
 from frri import __version__
 from frri._util import Positions, Progress, n_threads
 from frri.compare.datasets import Dataset, Source, dataset
-from frri.compare.evaluate import FULL, Cell, Task, definition, evaluate, learner, obstacle
+from frri.compare.evaluate import (
+    FULL,
+    Cell,
+    Task,
+    describe_estimator,
+    evaluate,
+    find_obstacle,
+    learner,
+)
 from frri.compare.journal import Journal, open_journal
-from frri.compare.metrics import Metric, all_metrics
+from frri.compare.metrics import Metric, select_metrics
 from frri.compare.results import Results
-from frri.compare.workers import chosen_jobs, run_in_processes, run_on_backend
+from frri.compare.workers import backend_jobs, run_in_processes, run_on_backend
 
 RESULTS_FILE = "results.jsonl"
 TIME_LIMIT = 600.0
@@ -128,7 +136,7 @@ class Grid:
     not_run: dict[tuple[str, str], str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.metrics = all_metrics(self.metric_names)
+        self.metrics = select_metrics(self.metric_names)
         self.folds = {
             name: assign_folds(data, self.n_folds, self.seed) for name, data in self.data.items()
         }
@@ -136,7 +144,7 @@ class Grid:
             (d, name): reason
             for d, data in self.data.items()
             for name, estimator in self.learners.items()
-            if (reason := obstacle(data, name, estimator)) is not None
+            if (reason := find_obstacle(data, name, estimator)) is not None
         }
 
     def tasks(self) -> list[Task]:
@@ -182,7 +190,7 @@ def run_grid(
         for name, data in grid.data.items():
             journal.define("data set", name, data.fingerprint)
         for name, estimator in grid.learners.items():
-            journal.define("learner", name, definition(estimator))
+            journal.define("learner", name, describe_estimator(estimator))
         todo = [task for task in grid.tasks() if task not in journal.cells]
         if todo:
             _run_tasks(grid, journal, todo, _cells(grid, todo, workers, time_limit), progress)
@@ -197,7 +205,7 @@ def _cells(
     """Choose where the tasks are run."""
     if workers == 0:
         return map(grid.evaluate, todo)
-    jobs = chosen_jobs(workers)
+    jobs = backend_jobs(workers)
     if jobs is None:
         count = min(n_threads() if workers is None else workers, len(todo))
         limit = TIME_LIMIT if time_limit is None else time_limit
@@ -276,7 +284,7 @@ def assign_folds(data: Dataset, n_folds: int, seed: int) -> Positions:
         )
     folds = np.empty(len(data.y), dtype=np.intp)
     with warnings.catch_warnings():
-        # `small_classes` describes the small classes of which scikit-learn warns.
+        # `describe_small_classes` describes the small classes of which scikit-learn warns.
         warnings.simplefilter("ignore", UserWarning)
         split = StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(data.X, data.y)
         for fold, (_, test) in enumerate(split):
@@ -284,13 +292,13 @@ def assign_folds(data: Dataset, n_folds: int, seed: int) -> Positions:
     return folds
 
 
-def small_classes(data: Dataset, n_folds: int) -> str | None:
+def describe_small_classes(data: Dataset, n_folds: int) -> str | None:
     """Return a sentence about the classes that have fewer samples than there are folds.
 
     Examples
     --------
     >>> from frri.compare import load
-    >>> print(small_classes(load("ecoli"), 10))
+    >>> print(describe_small_classes(load("ecoli"), 10))
     ecoli: class 'imL' has 2 members, class 'imS' has 2, class 'omL' has 5, fewer than the 10 folds;
     recalls are averaged over the classes present in a fold.
     """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from frri._util import Floats
     from frri.rules import Rule, RuleSet
 
-    Tenths = Mapping[str, Floats]
+    Deciles = Mapping[str, Floats]
 
 
 class Mark(NamedTuple):
@@ -108,7 +108,7 @@ def stability(
     if n_resamples < 2:
         raise ValueError(f"n_resamples must be at least 2, got {n_resamples}.")
     whole: RuleSet = clone(estimator).fit(X, y).ruleset_ if ruleset is None else ruleset
-    tenths = tenths_of(whole, X)
+    deciles = find_deciles(whole, X)
     random = check_random_state(random_state)
     found: list[list[tuple[Any, frozenset[Mark]]]] = []
     for _ in range(n_resamples):
@@ -117,11 +117,11 @@ def stability(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # shown for all samples before
             model = clone(estimator).fit(*drawn)
-        found.append([_meaning(rule, tenths, whole.task) for rule in model.ruleset_])
+        found.append([_describe_rule(rule, deciles, whole.task) for rule in model.ruleset_])
     conditions = [frozenset().union(*(marks for _, marks in rules)) for rules in found]
     returns = tuple(
-        sum(any(_alike(meaning, other) for other in rules) for rules in found) / n_resamples
-        for meaning in (_meaning(rule, tenths, whole.task) for rule in whole)
+        sum(any(_is_similar(meaning, other) for other in rules) for rules in found) / n_resamples
+        for meaning in (_describe_rule(rule, deciles, whole.task) for rule in whole)
     )
     return Stability(whole, similarity(conditions), returns, n_resamples)
 
@@ -137,7 +137,7 @@ def similarity(found: Sequence[frozenset[Any]]) -> float:
     return float(np.mean([_dice(a, b) for a, b in combinations(found, 2)]))
 
 
-def marks_of(ruleset: RuleSet, X: Any) -> frozenset[Mark]:
+def find_marks(ruleset: RuleSet, X: Any) -> frozenset[Mark]:
     """Return the marks of the conditions of rules, by the deciles of a table.
 
     Examples
@@ -145,19 +145,19 @@ def marks_of(ruleset: RuleSet, X: Any) -> frozenset[Mark]:
     >>> from frri import Attribute, Rule, RuleSet
     >>> rule = Rule((NumericCondition("age", 30.0, 30.0),), "old")
     >>> rules = RuleSet((rule,), (Attribute("age", 0, 40),), ("old", "young"))
-    >>> sorted(marks_of(rules, [[age] for age in range(41)]))
+    >>> sorted(find_marks(rules, [[age] for age in range(41)]))
     [Mark(attribute='age', side='>=', place=7)]
     """
-    tenths = tenths_of(ruleset, X)
+    deciles = find_deciles(ruleset, X)
     return frozenset(
         mark
         for rule in ruleset
         for condition in rule.conditions
-        for mark in _marks(condition, tenths)
+        for mark in _marks(condition, deciles)
     )
 
 
-def tenths_of(ruleset: RuleSet, X: Any) -> Tenths:
+def find_deciles(ruleset: RuleSet, X: Any) -> Deciles:
     """Return the deciles (fewer where some are equal) of each feature with an order."""
     matrix = to_matrix(X, ruleset.attributes)
     return {
@@ -167,7 +167,7 @@ def tenths_of(ruleset: RuleSet, X: Any) -> Tenths:
     }
 
 
-def _meaning(rule: Rule, tenths: Tenths, task: str) -> tuple[Any, frozenset[Mark]]:
+def _describe_rule(rule: Rule, deciles: Deciles, task: str) -> tuple[Any, frozenset[Mark]]:
     """Return the class (or sign) of a rule, and the marks of its conditions."""
     purpose: Any = rule.consequent
     if rule.relation != "is":
@@ -175,11 +175,11 @@ def _meaning(rule: Rule, tenths: Tenths, task: str) -> tuple[Any, frozenset[Mark
     elif not isinstance(purpose, str) and task != "classification":
         purpose = purpose * rule.weight > 0
     return purpose, frozenset(
-        mark for condition in rule.conditions for mark in _marks(condition, tenths)
+        mark for condition in rule.conditions for mark in _marks(condition, deciles)
     )
 
 
-def _marks(condition: Any, tenths: Tenths) -> Iterable[Mark]:
+def _marks(condition: Any, deciles: Deciles) -> Iterable[Mark]:
     name = condition.attribute
     if not isinstance(condition, NumericCondition):
         yield Mark(name, "in", tuple(sorted(condition.values, key=str)))
@@ -188,7 +188,7 @@ def _marks(condition: Any, tenths: Tenths) -> Iterable[Mark]:
     for side, bound, core in ((">=", low, condition.core_low), ("<=", high, condition.core_high)):
         if not isinf(bound):
             # The place of a slope is its middle.
-            place = tenths[name].searchsorted((bound + core) / 2.0) if name in tenths else 0
+            place = deciles[name].searchsorted((bound + core) / 2.0) if name in deciles else 0
             yield Mark(name, side, int(place))
 
 
@@ -197,17 +197,17 @@ def _dice(a: frozenset[Mark], b: frozenset[Mark]) -> float:
     return 2.0 * len(a & b) / (len(a) + len(b)) if a or b else 1.0
 
 
-def _alike(one: tuple[Any, frozenset[Mark]], other: tuple[Any, frozenset[Mark]]) -> bool:
+def _is_similar(one: tuple[Any, frozenset[Mark]], other: tuple[Any, frozenset[Mark]]) -> bool:
     """Return whether two rules are equal up to one decile."""
     if one[0] != other[0] or len(one[1]) != len(other[1]):
         return False
     places = {(mark.attribute, mark.side): mark.place for mark in other[1]}
     return all(
         (mark.attribute, mark.side) in places
-        and _near(mark.place, places[mark.attribute, mark.side])
+        and _is_near(mark.place, places[mark.attribute, mark.side])
         for mark in one[1]
     )
 
 
-def _near(a: Any, b: Any) -> bool:
+def _is_near(a: Any, b: Any) -> bool:
     return bool(abs(a - b) <= 1) if isinstance(a, int) and isinstance(b, int) else bool(a == b)

@@ -80,7 +80,7 @@ def run_in_processes(
         pool.join()
 
 
-def chosen_jobs(workers: int | None) -> int | None:
+def backend_jobs(workers: int | None) -> int | None:
     """Return how many tasks run at a time on the backend that `joblib.parallel_config` selects.
 
     Parameters
@@ -97,9 +97,9 @@ def chosen_jobs(workers: int | None) -> int | None:
 
     Examples
     --------
-    >>> chosen_jobs(None)
+    >>> backend_jobs(None)
     >>> with parallel_config("threading"):
-    ...     chosen_jobs(None)
+    ...     backend_jobs(None)
     -1
     """
     backend, n_jobs = get_active_backend(prefer=None)

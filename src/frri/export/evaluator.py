@@ -67,7 +67,7 @@ class Evaluator:
         self._join = _T_NORMS[meaning["t_norm"]]
         self._base = model.get("base", [])
         self._counts = list(model["class_counts"])
-        self._trust = model.get("trust", 1.0)
+        self._shrinkage = model.get("trust", 1.0)
         self._codes = [
             {category: float(code) for code, category in enumerate(attribute.get("categories", ()))}
             for attribute in self.attributes
@@ -75,17 +75,17 @@ class Evaluator:
         self._texts = [_category_texts(codes) for codes in self._codes]
         ranges = [_range(attribute) for attribute in self.attributes]
         self._clip = ranges if meaning["clip"] else [(-math.inf, math.inf)] * len(ranges)
-        self._typical = [math.nan] * len(ranges)
+        self._imputed = [math.nan] * len(ranges)
         if meaning["missing"] == "typical":
             usual = [attribute.get("typical") for attribute in self.attributes]
-            self._typical = [self._encode(value, j) for j, value in enumerate(usual)]
+            self._imputed = [self._encode(value, j) for j, value in enumerate(usual)]
         columns = {attribute["name"]: j for j, attribute in enumerate(self.attributes)}
         self._used = {condition["attribute"] for rule in model["rules"] for condition in rule["if"]}
         self._rules = [
             {
                 "weight": rule["weight"],
                 "class": 0 if self._name in _NUMBERS else self.classes.index(rule["then"]),
-                "says": self._says(rule),
+                "says": self._consequent(rule),
                 "rising": rule.get("relation") == "at least",
                 "partial": rule.get("partial_weights", ()) if rule["if"] else (),
                 "outside": min(1.0 - 1.0 / rule["weight"], 0.0) if rule["weight"] > 0.0 else 0.0,
@@ -137,10 +137,10 @@ class Evaluator:
         values = self.encode(row)
         degrees = self._degrees(values)
         decided, _, shares = self._decide(values, degrees, self._scores(values, degrees))
-        shares = _shares(shares)
-        if self._trust < 1.0 or self._name in _ORDERED:
-            sizes = _shares(self._counts)
-            trust = self._trust
+        shares = _normalize(shares)
+        if self._shrinkage < 1.0 or self._name in _ORDERED:
+            sizes = _normalize(self._counts)
+            trust = self._shrinkage
             shares = [trust * s + (1.0 - trust) * n for s, n in zip(shares, sizes)]  # noqa: B905
             # Classes with a higher probability than the decided one are leveled with it.
             own = level = shares[decided]
@@ -174,7 +174,7 @@ class Evaluator:
         elif len(row) != len(self.attributes):
             raise ValueError(f"Expected {len(self.attributes)} values, got {len(row)}.")
         values = [self._encode(value, j) for j, value in enumerate(row)]
-        return [t if x != x else x for x, t in zip(values, self._typical)]  # noqa: B905, PLR0124 - NaN
+        return [t if x != x else x for x, t in zip(values, self._imputed)]  # noqa: B905, PLR0124 - NaN
 
     def _encode(self, value: Any, column: int) -> float:
         attribute = self.attributes[column]
@@ -190,7 +190,7 @@ class Evaluator:
             number = -1.0 if code is None else code
         else:
             try:
-                number = float(_said(value, attribute))
+                number = float(_read_boolean(value, attribute))
             except (TypeError, ValueError):
                 raise ValueError(
                     f"Column {attribute['name']!r} holds {value!r}, which is not a number."
@@ -215,13 +215,13 @@ class Evaluator:
         slopes = _slope(core_low, support_low, width), _slope(core_high, support_high, width)
         return (column, None, support_low, core_low, core_high, support_high, *slopes)
 
-    def _uncut(self, rule: Mapping[str, Any], values: list[float]) -> list[float]:
+    def _unclipped(self, rule: Mapping[str, Any], values: list[float]) -> list[float]:
         """Return per condition 1 in the core, falling outside, negative beyond the support."""
-        return [self._uncut_one(c, values[c[0]], rule["outside"]) for c in rule["conditions"]] or [
-            1.0
-        ]
+        return [
+            self._unclipped_one(c, values[c[0]], rule["outside"]) for c in rule["conditions"]
+        ] or [1.0]
 
-    def _uncut_one(self, condition: tuple[Any, ...], x: float, outside: float) -> float:
+    def _unclipped_one(self, condition: tuple[Any, ...], x: float, outside: float) -> float:
         if x != x:  # noqa: PLR0124 - NaN
             return 1.0 if self._missing_holds else outside
         if condition[1] is not None:
@@ -234,12 +234,12 @@ class Evaluator:
         return 1.0
 
     def _memberships(self, rule: Mapping[str, Any], values: list[float]) -> list[float]:
-        return [max(value, 0.0) for value in self._uncut(rule, values)]
+        return [max(value, 0.0) for value in self._unclipped(rule, values)]
 
     def _degrees(self, values: list[float]) -> list[float]:
         return [reduce(self._join, self._memberships(rule, values)) for rule in self._rules]
 
-    def _says(self, rule: Mapping[str, Any]) -> list[float]:
+    def _consequent(self, rule: Mapping[str, Any]) -> list[float]:
         """Return votes or probabilities of all classes, 1 for its own by default; or the number."""
         if self._name in _NUMBERS:
             return [rule["then"]]
@@ -248,18 +248,18 @@ class Evaluator:
         return given or [float(c == own) for c in range(len(self.classes))]
 
     def _scores(self, values: list[float], degrees: list[float]) -> list[float]:
-        counted = self._counted(degrees)
+        counted = self._votes(degrees)
         if self._name in _ORDERED:
             bounds = self._name == "at-least-class"
             return self._at_least(values, counted) if bounds else self._logistic(counted)
         if self._name == "weighted-mean":
-            total = _added(0.0, counted)
+            total = _add(0.0, counted)
             if total > 0.0:
-                return [_added(0.0, self._said(counted, 0)) / total]
+                return [_add(0.0, self._weighted(counted, 0)) / total]
             nearest = self._nearest(values, degrees)
             return list(self._base if nearest is None else self._rules[nearest]["says"])
         if self._base:
-            return [_added(base, self._said(counted, c)) for c, base in enumerate(self._base)]
+            return [_add(base, self._weighted(counted, c)) for c, base in enumerate(self._base)]
         scores = [0.0] * len(self.classes)
         for rule, degree, count in zip(self._rules, degrees, counted):  # noqa: B905
             c = rule["class"]
@@ -271,11 +271,11 @@ class Evaluator:
                 return list(rule["says"])
         return scores
 
-    def _counted(self, degrees: list[float]) -> list[float]:
+    def _votes(self, degrees: list[float]) -> list[float]:
         """Return weight times degree of each rule."""
         return [rule["weight"] * d for rule, d in zip(self._rules, degrees)]  # noqa: B905
 
-    def _said(self, counted: list[float], c: int) -> list[float]:
+    def _weighted(self, counted: list[float], c: int) -> list[float]:
         return [count * rule["says"][c] for rule, count in zip(self._rules, counted)]  # noqa: B905
 
     def _at_least(self, values: list[float], counted: list[float]) -> list[float]:
@@ -303,10 +303,10 @@ class Evaluator:
 
     def _logistic(self, counted: list[float]) -> list[float]:
         """Return the logistic functions of one sum with a base for each class but the first."""
-        total = _added(0.0, self._said(counted, 0))
+        total = _add(0.0, self._weighted(counted, 0))
         odds = [min(-(total + base), 700.0) for base in self._base]
         shares = [1.0 / (1.0 + math.exp(value)) for value in odds]
-        # Above one half exactly where the sum is above 0: the sign decides, not the last bit of exp.
+        # Above one half exactly where the sum is positive: the sign decides, not the last bit of exp.
         half, more = 0.5, 0.5 + 2.0**-53
         pairs = zip(odds, shares)  # noqa: B905
         return [1.0, *(max(s, more) if value < 0.0 else min(s, half) for value, s in pairs)]
@@ -337,7 +337,7 @@ class Evaluator:
             decided = scores.index(max(scores))
             if self._name == "first-match":
                 return decided, next(r for r, d in enumerate(degrees) if d > 0.0), scores
-            return decided, self._strongest(decided, self._counted(degrees)), scores
+            return decided, self._strongest(decided, self._votes(degrees)), scores
         votes = self._fallback_votes(values)
         shares = self._counts if votes is None else self._best(votes)
         decided = shares.index(max(shares))
@@ -347,7 +347,7 @@ class Evaluator:
 
     def _nearest(self, values: list[float], degrees: list[float]) -> int | None:
         """Return the rule that predicts a number where none fires."""
-        if max(self._counted(degrees), default=0.0) > 0.0 or self._fallback != "nearest":
+        if max(self._votes(degrees), default=0.0) > 0.0 or self._fallback != "nearest":
             return None
         votes = self._fallback_votes(values)
         return None if votes is None else votes.index(max(votes))
@@ -359,23 +359,23 @@ class Evaluator:
         if self._fallback == "nearest":
             near = [self._nearness(rule, values) for rule in self._rules]
             return near if any(rule["weight"] > 0.0 for rule in self._rules) else None
-        part = self._stretched if self._fallback == "stretched" else self._satisfied
+        part = self._prefix_degree if self._fallback == "stretched" else self._subset_weight
         votes = [part(rule, self._memberships(rule, values)) for rule in self._rules]
         return votes if max(votes) > 0.0 else None
 
     def _nearness(self, rule: Mapping[str, Any], values: list[float]) -> float:
         """Return weight times the lowest value; a rule without weight is never near."""
         weight = float(rule["weight"])
-        return weight * min(self._uncut(rule, values)) if weight > 0.0 else -math.inf
+        return weight * min(self._unclipped(rule, values)) if weight > 0.0 else -math.inf
 
-    def _stretched(self, rule: Mapping[str, Any], memberships: list[float]) -> float:
+    def _prefix_degree(self, rule: Mapping[str, Any], memberships: list[float]) -> float:
         """Return the degree of the longest prefix of a rule that holds, times its weight."""
         kept = next((k for k, m in enumerate(memberships) if not m > 0.0), len(memberships))
         if kept == 0 or kept >= len(rule["partial"]):
             return 0.0
         return float(reduce(self._join, memberships[:kept]) * rule["partial"][kept])
 
-    def _satisfied(self, rule: Mapping[str, Any], memberships: list[float]) -> float:
+    def _subset_weight(self, rule: Mapping[str, Any], memberships: list[float]) -> float:
         """Return the weight of the subset of conditions that hold; 0 where none does."""
         subset = sum(1 << k for k, m in enumerate(memberships) if m > 0.0)
         return float(rule["partial"][subset]) if 0 < subset < len(rule["partial"]) else 0.0
@@ -392,12 +392,12 @@ class Evaluator:
         return max(own, key=lambda r: votes[r]) if own else None
 
 
-def _added(start: float, numbers: list[float]) -> float:
+def _add(start: float, numbers: list[float]) -> float:
     """Add from left to right: `sum` rounds differently in newer versions of Python."""
     return reduce(lambda total, number: total + number, numbers, start)
 
 
-def _shares(amounts: list[float]) -> list[float]:
+def _normalize(amounts: list[float]) -> list[float]:
     total = sum(amounts)
     return [amount / total for amount in amounts]
 
@@ -452,7 +452,7 @@ def _range(attribute: Mapping[str, Any]) -> tuple[float, float]:
     return -math.inf if low is None else low, math.inf if high is None else high
 
 
-def _said(value: Any, attribute: Mapping[str, Any]) -> Any:
+def _read_boolean(value: Any, attribute: Mapping[str, Any]) -> Any:
     """Return 1 and 0 for words of booleans, where numbers lie from 0 to 1; others unchanged."""
     word = value.strip().lower() if isinstance(value, str) and _range(attribute) == (0, 1) else ""
     if not word.isalpha():

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from frri.export.model import evaluated_model, script_json, script_text, written_model
+from frri.export.model import escape_json, escape_text, format_model, model_to_evaluate
 from frri.export.text_formats import numbered_lines
 from frri.rules.ruleset import RuleSet
 
@@ -53,12 +53,12 @@ def to_javascript(ruleset: RuleSet) -> str:
             raise ValueError(
                 f"JavaScript cannot hold the class {label} exactly; make the classes texts."
             )
-    rules = "\n".join(f"// {script_text(line)}" for line in numbered_lines(ruleset))
+    rules = "\n".join(f"// {escape_text(line)}" for line in numbered_lines(ruleset))
     return _MODULE.format(
-        target=script_text(ruleset.target).replace("*/", "* /"),
+        target=escape_text(ruleset.target).replace("*/", "* /"),
         rules=rules,
         evaluator=re.sub(r"^export ", "", evaluator_source(), flags=re.MULTILINE).rstrip(),
-        model=written_model(evaluated_model(ruleset), script_json),
+        model=format_model(model_to_evaluate(ruleset), escape_json),
     )
 
 

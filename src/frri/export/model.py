@@ -13,14 +13,14 @@ from frri.rules.text import cell_text, rule_columns
 _OF_RULES = ("if", "then", "weight", "distribution", "partial_weights", "votes", "relation")
 
 
-def evaluated_model(ruleset: RuleSet) -> dict[str, Any]:
+def model_to_evaluate(ruleset: RuleSet) -> dict[str, Any]:
     """Return the saved form without provenance and statistics.
 
     Examples
     --------
     >>> from frri import Attribute, NumericCondition, Rule
     >>> rule = Rule((NumericCondition.below("age", 30),), "no", 0.9, source=7)
-    >>> evaluated_model(RuleSet((rule,), (Attribute("age"),), ("no", "yes")))["rules"][0].keys()
+    >>> model_to_evaluate(RuleSet((rule,), (Attribute("age"),), ("no", "yes")))["rules"][0].keys()
     dict_keys(['if', 'then', 'weight'])
     """
     content = ruleset.to_dict()
@@ -31,12 +31,12 @@ def evaluated_model(ruleset: RuleSet) -> dict[str, Any]:
     return content
 
 
-def written_model(content: dict[str, Any], write: Any) -> str:
+def format_model(content: dict[str, Any], write: Any) -> str:
     """Return a dictionary literal with an attribute and a rule per line, values by `write`.
 
     Examples
     --------
-    >>> print(written_model({"target": "class", "rules": [1, 2]}, repr))
+    >>> print(format_model({"target": "class", "rules": [1, 2]}, repr))
     {
       'target': 'class',
       'rules': [
@@ -72,23 +72,23 @@ def one_line(text: str) -> str:
     return "".join(" " if unicodedata.category(c) in control else c for c in text)
 
 
-def script_text(text: str) -> str:
+def escape_text(text: str) -> str:
     r"""Return a string in ASCII and one line, for comments of programs and literals of scripts.
 
     Examples
     --------
-    >>> script_text("a <= 5\n</script>")
+    >>> escape_text("a <= 5\n</script>")
     'a <= 5\\n\\u003c/script>'
     """
-    return script_json(text)[1:-1]
+    return escape_json(text)[1:-1]
 
 
-def script_json(value: object) -> str:
+def escape_json(value: object) -> str:
     r"""Return JSON that is safe inside a JavaScript file and a script element of a page.
 
     Examples
     --------
-    >>> script_json("</script>\u2028")
+    >>> escape_json("</script>\u2028")
     '"\\u003c/script>\\u2028"'
     """
     return _MARKUP.sub(r"\\u003c", json.dumps(value, allow_nan=False))
@@ -98,26 +98,26 @@ Cell = Label | None
 CellT = TypeVar("CellT")
 
 
-def table_rows(ruleset: RuleSet) -> tuple[list[str], list[list[Cell]]]:
+def rule_rows(ruleset: RuleSet) -> tuple[list[str], list[list[Cell]]]:
     """Return column titles, and a row per rule: number, conditions, class, weight, statistics.
 
     Examples
     --------
     >>> from frri import Attribute, NumericCondition, Rule
     >>> rule = Rule((NumericCondition.below("age", 30),), "no", 0.9)
-    >>> table_rows(RuleSet((rule,), (Attribute("age"),), ("no", "yes"), "answer"))
+    >>> rule_rows(RuleSet((rule,), (Attribute("age"),), ("no", "yes"), "answer"))
     (['rule', 'if', 'answer', 'confidence'], [[1, 'age < 30', 'no', 0.9]])
     """
     return _table(ruleset, lambda _, cell: cell)
 
 
-def shown_rows(ruleset: RuleSet) -> tuple[list[str], list[list[str]]]:
+def display_rows(ruleset: RuleSet) -> tuple[list[str], list[list[str]]]:
     """Return the same, rounded for display.
 
     Examples
     --------
     >>> from frri import Rule
-    >>> shown_rows(RuleSet((Rule((), -1234.5678),), (), (), "price", semantics="weighted-mean"))[1]
+    >>> display_rows(RuleSet((Rule((), -1234.5678),), (), (), "price", semantics="weighted-mean"))[1]
     [['1', '', '-1234.57', '1.00']]
     """
     return _table(ruleset, cell_text)

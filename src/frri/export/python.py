@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from frri.export.model import evaluated_model, script_text, written_model
+from frri.export.model import escape_text, format_model, model_to_evaluate
 from frri.export.text_formats import numbered_lines
 from frri.rules.ruleset import RuleSet
 
@@ -68,10 +68,10 @@ def to_python(ruleset: RuleSet) -> str:
     start, _, rest = source[source.index("from __future__") :].partition("    Examples\n")
     end = '    """\n'
     evaluator = f"{start.rstrip()}\n{end}{rest.partition(end)[2]}"
-    model = written_model(evaluated_model(ruleset), ascii)
+    model = format_model(model_to_evaluate(ruleset), ascii)
     return head + "\n" + evaluator.rstrip() + _TAIL.format(model=model)
 
 
 def _in_docstring(text: str) -> str:
     """Return ASCII without quotes and backslashes that could end or change the docstring."""
-    return script_text(text).replace("\\", "\\\\").replace('"', "'")
+    return escape_text(text).replace("\\", "\\\\").replace('"', "'")

@@ -5,9 +5,9 @@ from math import inf
 
 import numpy as np
 
-from frri.export.model import script_text
+from frri.export.model import escape_text
 from frri.export.sql_dialects import DIALECTS, Dialect
-from frri.export.sql_rules import Folding, Query
+from frri.export.sql_rules import Query, VoteQuery
 from frri.export.text_formats import numbered_lines
 from frri.rules.inference import last_resort
 from frri.rules.ordered import ABOVE_HALF, LARGEST_EXPONENT
@@ -79,7 +79,7 @@ def to_sql(
     place = ".".join(words.identifier(part) for part in parts)
     given = [*parts, *columns, *names, *(a.name for a in ruleset.attributes), as_view or ""]
     writer = _Writer(ruleset, words, columns, names, _prefix(given))
-    comments = "".join(f"-- {script_text(line)}\n" for line in numbered_lines(ruleset))
+    comments = "".join(f"-- {escape_text(line)}\n" for line in numbered_lines(ruleset))
     # The generic dialect's readers may take a backslash for something else even here.
     comments = comments if dialect != "ansi" else comments.replace("\\", "/")
     head = f"CREATE VIEW {words.identifier(as_view)} AS\n" if as_view is not None else ""
@@ -101,7 +101,7 @@ class _Writer:
         self.dialect = dialect
         self.keep = keep
         self.names = names
-        self.labels = [dialect.label(label) for label in _of_one_type(ruleset.classes)]
+        self.labels = [dialect.label(label) for label in _unify_labels(ruleset.classes)]
         used = ruleset.used_attributes
         self.used = [j for j, a in enumerate(ruleset.attributes) if a.name in used]
         self.shown = [f"k{i + 1}" for i in range(len(keep))]
@@ -112,7 +112,7 @@ class _Writer:
         """Return the complete SELECT."""
         encoded = self._encode(place)
         if self.ruleset.semantics.name not in CLASS_RULES:
-            answers = Answers(self.ruleset, self.tables, self.carried, self.labels).of(encoded)
+            answers = SumQuery(self.ruleset, self.tables, self.carried, self.labels).of(encoded)
             results = [self._result(*answer) for answer in answers]
         elif not len(self.ruleset):
             results = [self._result(encoded, *self._priors())]
@@ -128,7 +128,7 @@ class _Writer:
         columns += [f"t.{quoted(name)} AS k{i + 1}" for i, name in enumerate(self.keep)]
         for j in self.used:
             attribute = self.ruleset.attributes[j]
-            value = self.dialect.encoded(attribute, f"t.{quoted(attribute.name)}")
+            value = self.dialect.encode(attribute, f"t.{quoted(attribute.name)}")
             columns.append(f"{value} AS x{j + 1}")
         source = self.tables.add("encoded", columns, f"{place} AS t")
         # In a table of its own: a number may be written by means of the column `one`.
@@ -137,7 +137,7 @@ class _Writer:
             x, attribute = f"x{j + 1}", self.ruleset.attributes[j]
             ends = ""
             if self.ruleset.missing == "typical" and attribute.typical is not None:
-                ends = f"WHEN {x} IS NULL THEN {self.dialect.typical(attribute)} "
+                ends = f"WHEN {x} IS NULL THEN {self.dialect.imputed(attribute)} "
             if self.ruleset.clip and attribute.kind != "nominal":
                 for sign, end in (("<", attribute.low), (">", attribute.high)):
                     if abs(end) < inf:
@@ -151,12 +151,12 @@ class _Writer:
     def _covered(self, source: str) -> tuple[str, str]:
         """Return the result for rows where a rule fires, and the table of the others."""
         if self.ruleset.combination == "first":
-            folding = Folding(self.ruleset, self.tables, self.carried, "degree", "first")
-            source, _ = folding.run(source)
+            votes = VoteQuery(self.ruleset, self.tables, self.carried, "degree", "first")
+            source, _ = votes.scores(source)
             return self._first(source)
         combination = self.ruleset.combination
-        folding = Folding(self.ruleset, self.tables, self.carried, "score", combination)
-        source, found = folding.run(source)
+        votes = VoteQuery(self.ruleset, self.tables, self.carried, "score", combination)
+        source, found = votes.scores(source)
         source = self._top(source, found)
         silent = self.tables.add("silent", self.carried, source, "NOT top > 0")
         decided = self._decision(found)
@@ -174,11 +174,11 @@ class _Writer:
                 decided = own if shares is None else shares.index(score)
                 labels.setdefault(decided, []).append(r + 1)
                 scores.setdefault(score, []).append(r + 1)
-        valid = _among(sorted(r for rules in labels.values() for r in rules))
+        valid = _is_rule(sorted(r for rules in labels.values() for r in rules))
         where = f"first_rule IS NULL OR NOT ({valid})"
         silent = self.tables.add("silent", self.carried, source, where)
-        label = _cases((_among(rules), self.labels[c]) for c, rules in labels.items())
-        score_of = _cases((_among(rules), self.dialect.number(s)) for s, rules in scores.items())
+        label = _cases((_is_rule(rules), self.labels[c]) for c, rules in labels.items())
+        score_of = _cases((_is_rule(rules), self.dialect.number(s)) for s, rules in scores.items())
         return self._result(source, label, "first_rule", score_of, where=valid), silent
 
     def _silent(self, source: str) -> str:
@@ -188,8 +188,8 @@ class _Writer:
         weightless = not any(rule.weight > 0.0 for rule in self.ruleset)
         if fallback == "priors" or (fallback == "nearest" and weightless):
             return self._result(source, *self._priors())
-        folding = Folding(self.ruleset, self.tables, self.carried, fallback, "best")
-        source, found = folding.run(source)
+        votes = VoteQuery(self.ruleset, self.tables, self.carried, fallback, "best")
+        source, found = votes.scores(source)
         source = self._top(source, found)
         label, rule = self._decision(found)
         if fallback == "nearest":
@@ -233,7 +233,7 @@ class _Writer:
         return "SELECT\n  " + ",\n  ".join(columns) + f"\nFROM {source}{where}"
 
 
-def _among(rules: list[int]) -> str:
+def _is_rule(rules: list[int]) -> str:
     return f"first_rule IN ({', '.join(map(str, rules))})" if rules else "1 = 0"
 
 
@@ -242,7 +242,7 @@ def _cases(pairs: Iterable[tuple[str, str]]) -> str:
     return f"CASE {branches} END" if branches else "NULL"
 
 
-def _of_one_type(labels: tuple[Label, ...]) -> Sequence[Label]:
+def _unify_labels(labels: tuple[Label, ...]) -> Sequence[Label]:
     """Return labels of one type: strings if there is one, otherwise as numpy joins numbers."""
     kinds = {type(label) for label in labels}
     if str in kinds:
@@ -276,7 +276,7 @@ def _check_names(names: list[str]) -> None:
 Answer = tuple[str, str, str, str, str]
 
 
-class Answers:
+class SumQuery:
     """The steps from encoded columns to predictions, for semantics that add or order rules.
 
     Parameters
@@ -306,41 +306,41 @@ class Answers:
         }
         return steps[self.ruleset.semantics.name](source)
 
-    def _folding(self, vote: str = "score") -> Folding:
-        return Folding(self.ruleset, self.query, self.carried, vote, "best")
+    def _vote_query(self, vote: str = "score") -> VoteQuery:
+        return VoteQuery(self.ruleset, self.query, self.carried, vote, "best")
 
     @property
-    def _nobody(self) -> str:
+    def _no_rule(self) -> str:
         return "CAST(NULL AS INTEGER)"
 
     def _votes(self, source: str) -> list[Answer]:
         """Return the first class with the highest sum of votes."""
         said = self.ruleset.arrays.says.tolist()
-        source = self._folding().added(source, self.ruleset.base, said)
+        source = self._vote_query().sums(source, self.ruleset.base, said)
         sums = [f"a{c + 1}" for c in range(len(self.labels))]
         top = f"{self.dialect.greatest(sums)} AS top"
         source = self.query.add("tops", ["*", top], source)
         cases = " ".join(
             f"WHEN {name} THEN {label}" for name, label in zip(sums, self.labels, strict=True)
         )
-        return [(source, f"CASE top {cases} END", self._nobody, "top", "")]
+        return [(source, f"CASE top {cases} END", self._no_rule, "top", "")]
 
     def _contributions(self, source: str) -> list[Answer]:
         said = self.ruleset.arrays.says.tolist()
-        source = self._folding().added(source, self.ruleset.base, said)
-        return [(source, "a1", self._nobody, "a1", "")]
+        source = self._vote_query().sums(source, self.ruleset.base, said)
+        return [(source, "a1", self._no_rule, "a1", "")]
 
     def _mean(self, source: str) -> list[Answer]:
         """Return the weighted mean of the rules; where none fires, the nearest rule or the base."""
         numbers = self.ruleset.arrays.says[:, 0].tolist()
-        source = self._folding().added(source, (0.0, 0.0), [(1.0, number) for number in numbers])
-        covered = (source, "a2 / a1", self._nobody, "a2 / a1", "a1 > 0")
+        source = self._vote_query().sums(source, (0.0, 0.0), [(1.0, number) for number in numbers])
+        covered = (source, "a2 / a1", self._no_rule, "a2 / a1", "a1 > 0")
         near = self.ruleset.fallback == "nearest"
         if not near or not any(rule.weight > 0.0 for rule in self.ruleset):
             base = self.dialect.number(self.ruleset.base[0])
-            return [covered, (source, base, self._nobody, base, "NOT a1 > 0")]
+            return [covered, (source, base, self._no_rule, base, "NOT a1 > 0")]
         silent = self.query.add("silent", self.carried, source, "NOT a1 > 0")
-        silent, found = self._folding("nearest").run(silent)
+        silent, found = self._vote_query("nearest").scores(silent)
         rule = found[0][1]
         cases = " ".join(
             f"WHEN {r + 1} THEN {self.dialect.number(number)}" for r, number in enumerate(numbers)
@@ -351,10 +351,10 @@ class Answers:
     def _thresholds(self, source: str) -> list[Answer]:
         """Return decisions by "at least" and "at most" rules: see `frri.rules.inference`."""
         one, nothing = self.dialect.number(1.0), self.dialect.number(0.0)
-        source = self._where_none_speaks(self._spoken(source))
+        source = self._apply_fallback(self._add_votes(source))
         shares = [
             f"CASE WHEN for{t} > 0 THEN {one} / ({one} + against{t} / for{t}) ELSE {nothing} END"
-            for t in self._asked
+            for t in self._upper_classes
         ]
         return self._steps(source, shares)
 
@@ -362,7 +362,7 @@ class Answers:
         """One sum for all classes; each but the first has a base of its own."""
         one, number = self.dialect.number(1.0), self.dialect.number
         said = self.ruleset.arrays.says.tolist()
-        source = self._folding().added(source, (0.0,), said)
+        source = self._vote_query().sums(source, (0.0,), said)
         odds = [
             self.dialect.least([f"-(a1 + {number(base)})", number(LARGEST_EXPONENT)])
             for base in self.ruleset.base
@@ -384,22 +384,22 @@ class Answers:
         passed = self._count(f"share{{}} > {self.dialect.number(0.5)}")
         source = self.query.add("passed", ["*", f"{passed} AS passed"], source)
         label = self._by_place("passed", self.labels)
-        share = self._by_place("passed", [one, *(f"share{t}" for t in self._asked)])
-        return [(source, label, self._nobody, share, "")]
+        share = self._by_place("passed", [one, *(f"share{t}" for t in self._upper_classes)])
+        return [(source, label, self._no_rule, share, "")]
 
-    def _spoken(self, source: str) -> str:
+    def _add_votes(self, source: str) -> str:
         """Add the votes for and against each threshold, and the classes that they leave."""
         n = len(self.labels)
         columns = [*self.carried]
-        if self._asks_nearest:
-            source, found = self._folding("nearest").run(source)
+        if self._uses_nearest:
+            source, found = self._vote_query("nearest").scores(source)
             sides = self._sides(found, -inf, ("near", "opposed"))
             source = self.query.add("nearest", [*self.carried, *sides], source)
-            columns += [f"{side}{t}" for t in self._asked for side in ("near", "opposed")]
+            columns += [f"{side}{t}" for t in self._upper_classes for side in ("near", "opposed")]
         found = {}
         if len(self.ruleset):
-            folding = Folding(self.ruleset, self.query, tuple(columns), "score", "best")
-            source, found = folding.run(source)
+            votes = VoteQuery(self.ruleset, self.query, tuple(columns), "score", "best")
+            source, found = votes.scores(source)
         source = self.query.add(
             "spoken", [*columns, *self._sides(found, 0.0, ("pro", "contra"))], source
         )
@@ -413,7 +413,7 @@ class Answers:
     ) -> list[str]:
         """Return the largest vote for each threshold, and the largest against it."""
         n, columns = len(self.labels), []
-        for t in self._asked:
+        for t in self._upper_classes:
             for side, groups in zip(names, (range(t, n), range(n, n + t)), strict=True):
                 scores = [found[group][0] for group in groups if group in found]
                 most = self.dialect.greatest(scores or [self.dialect.number(nothing)])
@@ -421,10 +421,10 @@ class Answers:
         return columns
 
     @property
-    def _asks_nearest(self) -> bool:
+    def _uses_nearest(self) -> bool:
         return last_resort(self.ruleset) == "nearest"
 
-    def _where_none_speaks(self, source: str) -> str:
+    def _apply_fallback(self, source: str) -> str:
         """Decide thresholds without a vote by the nearest rules, or by the priors.
 
         Classes without any prior have equal ones.
@@ -435,7 +435,7 @@ class Answers:
         up_to = self._by_place("highest", sizes[1:])
         source = self.query.add("sizes", ["*", f"{below} AS below", f"{up_to} AS up_to"], source)
         columns = []
-        for t in self._asked:
+        for t in self._upper_classes:
             here = number(float(t))
             silent = f"WHEN lowest < {here} AND highest >= {here}"
             for name, side, other, share, equal in (
@@ -449,7 +449,7 @@ class Answers:
                 ("against", "contra", "near", f"{sizes[t]} - below", f"{here} - lowest"),
             ):
                 cases = f"{silent} AND up_to > below THEN {share} {silent} THEN {equal}"
-                if self._asks_nearest:
+                if self._uses_nearest:
                     known = f"{self.dialect.greatest([f'near{t}', f'opposed{t}'])} > {number(-inf)}"
                     far = self.dialect.greatest([f"-{other}{t}", number(0.0)])
                     cases = f"{silent} AND {known} THEN {far} {cases}"
@@ -457,13 +457,13 @@ class Answers:
         return self.query.add("sides", ["*", *columns], source)
 
     @property
-    def _asked(self) -> range:
+    def _upper_classes(self) -> range:
         return range(1, len(self.labels))
 
     def _count(self, test: str) -> str:
         """Return for how many thresholds a test holds."""
         one, nothing = self.dialect.number(1.0), self.dialect.number(0.0)
-        tests = [test.format(t) for t in self._asked]
+        tests = [test.format(t) for t in self._upper_classes]
         return " + ".join(f"CASE WHEN {t} THEN {one} ELSE {nothing} END" for t in tests) or nothing
 
     def _by_place(self, place: str, values: Sequence[str]) -> str:

@@ -31,13 +31,13 @@ class Dialect(ABC):
         """Return a name in double quotes."""
         if not name and not self.empty_names:
             raise ValueError(f"A column without a name cannot be used in SQL for {self.name}.")
-        return '"' + self.checked(name).replace('"', '""') + '"'
+        return '"' + self.check_text(name).replace('"', '""') + '"'
 
     def text(self, value: str) -> str:
         """Return a string in single quotes."""
-        return "'" + self.checked(value).replace("'", "''") + "'"
+        return "'" + self.check_text(value).replace("'", "''") + "'"
 
-    def checked(self, value: str) -> str:
+    def check_text(self, value: str) -> str:
         """Return the string itself, if SQL can contain it."""
         if "\0" in value or any("\ud800" <= c <= "\udfff" for c in value):
             raise ValueError(f"SQL cannot hold the text {value!r}; rename it without U+0000.")
@@ -69,11 +69,11 @@ class Dialect(ABC):
         """Return the largest of one or more expressions."""
         return self._nested(self.greatest_name, list(values))
 
-    def encoded(self, attribute: Attribute, column: str) -> str:
+    def encode(self, attribute: Attribute, column: str) -> str:
         """Return a column as number (dates in days since 1970, ordinals by position) or string."""
         if attribute.kind == "numeric":
             number = self.as_number(column)
-            return self._said(column, number) if attribute.is_flag else number
+            return self._encode_boolean(column, number) if attribute.is_flag else number
         if attribute.kind == "date":
             return self.as_days(column)
         assert attribute.categories is not None  # noqa: S101 - the two other kinds have them
@@ -94,12 +94,12 @@ class Dialect(ABC):
         )
         return f"CASE {folded} {codes}END" if codes else "NULL"
 
-    def _said(self, column: str, number: str) -> str:
+    def _encode_boolean(self, column: str, number: str) -> str:
         """Return 1 and 0 for the words of booleans and for those of the database."""
         words = " ".join(f"WHEN '{word}' THEN {self.number(n)}" for word, n in FLAGS.items())
         return f"CASE lower(trim(CAST({column} AS {self.text_type}))) {words} ELSE {number} END"
 
-    def typical(self, attribute: Attribute) -> str:
+    def imputed(self, attribute: Attribute) -> str:
         """Return the imputed value of an attribute as its column is encoded."""
         if attribute.kind == "nominal":
             return self.text(str(attribute.typical))
@@ -139,14 +139,14 @@ class Ansi(Dialect):
     real = "DOUBLE PRECISION"
     text_type = "VARCHAR"
 
-    def checked(self, value: str) -> str:
+    def check_text(self, value: str) -> str:
         """Return the string itself, if every database reads it in the same way."""
         if "\\" in value:
             raise ValueError(
                 f"Databases differ in how they read the backslash in {value!r}; "
                 "choose the dialect of yours or rename it."
             )
-        return super().checked(value)
+        return super().check_text(value)
 
     def number(self, value: float) -> str:
         """Write an exponent always: without one it would be a decimal, not a float."""
@@ -174,9 +174,9 @@ class DuckDB(Ansi):
     real = "DOUBLE"
     materialized = "AS MATERIALIZED"
 
-    def checked(self, value: str) -> str:
+    def check_text(self, value: str) -> str:
         """Return the string itself: a backslash has no special meaning."""
-        return Dialect.checked(self, value)
+        return Dialect.check_text(self, value)
 
     def as_number(self, column: str) -> str:
         """Read NaN, and a string that is no number, as missing."""

@@ -63,7 +63,7 @@ class Query:
 
 
 @dataclass(frozen=True)
-class Folding:
+class VoteQuery:
     """All rules' votes of one kind, brought together class by class, or group by group.
 
     Rules that say numbers are one group; of those that say "at least" or "at most" a class, the
@@ -87,7 +87,7 @@ class Folding:
     vote: str
     fold: str
 
-    def run(self, source: str) -> tuple[str, dict[int, tuple[str, str]]]:
+    def scores(self, source: str) -> tuple[str, dict[int, tuple[str, str]]]:
         """Return the last table, and per group the columns of its score and rule number."""
         found: dict[int, tuple[str, str]] = {}
         strengths: dict[int, str] = {}
@@ -100,10 +100,10 @@ class Folding:
                 columns = [*self.kept, f"CASE {first}{cases} END AS first_rule"]
                 source, started = self.query.add("firsts", columns, source), True
             else:
-                source = self._merge(source, votes, found, strengths)
+                source = self._merge_portion(source, votes, found, strengths)
         return source, found
 
-    def added(self, source: str, starts: Sequence[float], said: Sequence[Sequence[float]]) -> str:
+    def sums(self, source: str, starts: Sequence[float], said: Sequence[Sequence[float]]) -> str:
         """Return a table with a sum for every start: start plus votes times numbers of rules."""
         number = self.query.dialect.number
         sums = [number(start) for start in starts]
@@ -118,7 +118,7 @@ class Folding:
             source, sums = self.query.add("added", [*self.kept, *columns], source), names
         return source
 
-    def _merge(
+    def _merge_portion(
         self,
         source: str,
         votes: dict[int, str],
@@ -161,17 +161,17 @@ class Folding:
         """Numbers of rules, so many at a time that their columns fit beside the others."""
         limit = self.query.dialect.most_columns
         room = inf if limit is None else limit - 20 - len(self.kept) - 6 * len(self.ruleset.classes)
-        # The vote, how far a stretched rule reaches, and beginnings of long products.
+        # The vote, how far a stretched rule reaches, and prefixes of long products.
         usual, taken = 2 if self.vote == "stretched" else 1, 0
         portion: list[int] = []
         known: set[Condition | int] = set()
-        beginnings: dict[tuple[int, Condition], int] = {}
+        prefixes: dict[tuple[int, Condition], int] = {}
         for r, rule in enumerate(self.ruleset):
             parts: set[Condition | int] = set(rule.conditions)
             if self._joined:
                 before = 0
                 for condition in rule.conditions:
-                    before = beginnings.setdefault((before, condition), len(beginnings) + 1)
+                    before = prefixes.setdefault((before, condition), len(prefixes) + 1)
                     parts.add(before)
             own = usual + (
                 len(rule.conditions) // PORTION if self.ruleset.t_norm == "product" else 0
@@ -201,20 +201,20 @@ class Folding:
         columns = [f"{self._membership(c)} AS {name}" for c, name in members.items()]
         if columns:
             source = self.query.add("memberships", ["*", *columns], source)
-        joins = Joins(self.ruleset.t_norm, self.query, members)
+        joins = TNormJoins(self.ruleset.t_norm, self.query, members)
         if self._joined:
-            source = joins.stages(source, [self.ruleset[r] for r in portion])
+            source = joins.add_stages(source, [self.ruleset[r] for r in portion])
         elif self.vote == "stretched":
-            columns = [f"{_reach(self.ruleset[r], members)} AS r{r + 1}" for r in portion]
+            columns = [f"{_count_holding(self.ruleset[r], members)} AS r{r + 1}" for r in portion]
             source = self.query.add("reaches", ["*", *columns], source)
         degrees = {r: self._degrees(r, joins) for r in portion}
         if self.ruleset.t_norm == "product":
-            source = self._shortened(source, degrees)
+            source = self._shorten_products(source, degrees)
         votes = {r: f"v{r + 1}" for r in portion}
         columns = [f"{self._vote(r, joins, degrees[r])} AS {votes[r]}" for r in portion]
         return self.query.add("votes", ["*", *columns], source), votes
 
-    def _degrees(self, r: int, joins: "Joins") -> list[str]:
+    def _degrees(self, r: int, joins: "TNormJoins") -> list[str]:
         """Return the factors of a vote; a failing condition of a stretched rule counts as 1."""
         names = [joins.members[condition] for condition in self.ruleset[r].conditions]
         if self._joined or self.vote != "stretched":
@@ -222,7 +222,7 @@ class Folding:
         full = self.query.dialect.number(1.0)
         return [f"CASE WHEN r{r + 1} > {k} THEN {m} ELSE {full} END" for k, m in enumerate(names)]
 
-    def _shortened(self, source: str, degrees: dict[int, list[str]]) -> str:
+    def _shorten_products(self, source: str, degrees: dict[int, list[str]]) -> str:
         """Add a table with the prefixes of long products, which replace them."""
         count = 0
         while columns := [r for r, factors in degrees.items() if len(factors) > PORTION]:
@@ -279,22 +279,22 @@ class Folding:
             full = full if uncut else self.query.dialect.greatest([number(0.0), full])
         return f"CASE {''.join(steps)}ELSE {full} END" if steps else full
 
-    def _vote(self, r: int, joins: "Joins", degrees: list[str]) -> str:
+    def _vote(self, r: int, joins: "TNormJoins", degrees: list[str]) -> str:
         rule = self.ruleset[r]
         if self.vote in {"degree", "score"}:
             weight = f"{self.query.dialect.number(rule.weight)} * " if self.vote == "score" else ""
-            joined = joins.beginnings(rule)[-1:] if self._joined else [joins.together(degrees)]
-            return f"{weight}{(joined or [joins.together([])])[0]}"
+            joined = joins.prefixes(rule)[-1:] if self._joined else [joins.join_all(degrees)]
+            return f"{weight}{(joined or [joins.join_all([])])[0]}"
         names = [joins.members[condition] for condition in rule.conditions]
         if self.vote == "nearest":
             return self._nearness(rule, names)
         if not rule.partial_weights or not names:
             return self.query.dialect.number(0.0)
         if self.vote == "partial":
-            return self._satisfied(rule, names)
+            return self._subset_weight(rule, names)
         if self._joined:
-            return self._longest(rule, joins)
-        return f"{joins.together(degrees)} * {self._reached(rule, f'r{r + 1}')}"
+            return self._longest_prefix(rule, joins)
+        return f"{joins.join_all(degrees)} * {self._prefix_weight(rule, f'r{r + 1}')}"
 
     def _nearness(self, rule: Rule, names: list[str]) -> str:
         """Return weight times the lowest value; a rule without weight is never near."""
@@ -310,7 +310,7 @@ class Folding:
             worst.append(f"CASE WHEN {lost} THEN {outside} ELSE {full} END")
         return f"{dialect.number(rule.weight)} * {dialect.least(worst or [full])}"
 
-    def _satisfied(self, rule: Rule, names: list[str]) -> str:
+    def _subset_weight(self, rule: Rule, names: list[str]) -> str:
         """Return the weight of the subset of conditions that hold."""
         number = self.query.dialect.number
         bits = [f"CASE WHEN {name} > 0 THEN {1 << k} ELSE 0 END" for k, name in enumerate(names)]
@@ -322,10 +322,10 @@ class Folding:
         nothing = number(0.0)
         return f"CASE {' + '.join(bits)} {weights}ELSE {nothing} END" if weights else nothing
 
-    def _longest(self, rule: Rule, joins: "Joins") -> str:
+    def _longest_prefix(self, rule: Rule, joins: "TNormJoins") -> str:
         """Return the degree of the longest prefix of a rule that holds, times its weight."""
         number = self.query.dialect.number
-        holding = joins.beginnings(rule)
+        holding = joins.prefixes(rule)
         parts = [number(0.0)] * (len(holding) + 1)
         for k, weight in enumerate(rule.partial_weights[1 : len(parts)], start=1):
             parts[k] = f"{holding[k - 1]} * {number(weight)}"
@@ -335,7 +335,7 @@ class Folding:
         )
         return f"CASE {ends}ELSE {parts[-1]} END"
 
-    def _reached(self, rule: Rule, reach: str) -> str:
+    def _prefix_weight(self, rule: Rule, reach: str) -> str:
         """Return the weight of the conditions before the first that fails."""
         number = self.query.dialect.number
         weights = "".join(
@@ -377,14 +377,14 @@ def _any_of(tests: list[str]) -> str:
     return tests[0]
 
 
-def _reach(rule: Rule, members: dict[Condition, str]) -> str:
+def _count_holding(rule: Rule, members: dict[Condition, str]) -> str:
     """Return the number of conditions before the first that fails."""
     ends = [f"WHEN {members[c]} <= 0 THEN {k}" for k, c in enumerate(rule.conditions)]
     return f"CASE {' '.join(ends)} ELSE {len(ends)} END" if ends else "0"
 
 
 @dataclass
-class Joins:
+class TNormJoins:
     """Memberships joined by a t-norm, each expression once.
 
     `columns` knows the column of a beginning of rules by that of the beginning without its last
@@ -396,7 +396,7 @@ class Joins:
     members: dict[Condition, str]
     columns: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    def together(self, degrees: list[str]) -> str:
+    def join_all(self, degrees: list[str]) -> str:
         """Degrees joined in one expression, where a t-norm has one."""
         if not degrees:
             return self.query.dialect.number(1.0)
@@ -404,13 +404,13 @@ class Joins:
             self.query.dialect.least(degrees) if self.t_norm == "minimum" else " * ".join(degrees)
         )
 
-    def beginnings(self, rule: Rule) -> list[str]:
+    def prefixes(self, rule: Rule) -> list[str]:
         """Return the columns of the prefixes of a rule."""
         names = [self.members[condition] for condition in rule.conditions]
         return list(accumulate(names, lambda before, name: self.columns[before, name]))
 
-    def stages(self, source: str, rules: Sequence[Rule]) -> str:
-        """Columns for the beginnings of rules, shortest first."""
+    def add_stages(self, source: str, rules: Sequence[Rule]) -> str:
+        """Columns for the prefixes of rules, shortest first."""
         stages: list[list[str]] = []
         for rule in rules:
             names = [self.members[condition] for condition in rule.conditions]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-from frri.export.model import Cell, one_line, shown_rows, table_rows
+from frri.export.model import Cell, display_rows, one_line, rule_rows
 from frri.rules.ruleset import RuleSet
 from frri.rules.text import ruleset_lines
 
@@ -52,7 +52,7 @@ def to_markdown(ruleset: RuleSet) -> str:
     | --- | --- | --- | --- |
     | 1 | age &lt; 30 | no | 0.90 |
     """
-    titles, rows = shown_rows(ruleset)
+    titles, rows = display_rows(ruleset)
     lines = [_markdown_line(titles), _line_of(["---"] * len(titles)), *map(_markdown_line, rows)]
     return "\n".join(lines)
 
@@ -126,7 +126,7 @@ def to_latex(ruleset: RuleSet, *, long: bool = False) -> str:
     \bottomrule
     \end{tabular}
     """
-    titles, rows = shown_rows(ruleset)
+    titles, rows = display_rows(ruleset)
     name = "longtable" if long else "tabular"
     columns = "rp{0.5\\linewidth}l" + "r" * (len(titles) - 3)
     head = [rf"\begin{{{name}}}{{{columns}}}", r"\toprule", _latex_line(titles), r"\midrule"]
@@ -136,15 +136,15 @@ def to_latex(ruleset: RuleSet, *, long: bool = False) -> str:
 
 
 def _latex_line(cells: list[str]) -> str:
-    return " & ".join(latex_text(cell) for cell in cells) + r" \\"
+    return " & ".join(escape_latex(cell) for cell in cells) + r" \\"
 
 
-def latex_text(text: str) -> str:
+def escape_latex(text: str) -> str:
     r"""Return a string on one line without LaTeX commands.
 
     Examples
     --------
-    >>> print(latex_text("50% < 3 ± 1"))
+    >>> print(escape_latex("50% < 3 ± 1"))
     50\% \textless{} 3 $\pm$ 1
     """
     return _LATEX_SPECIAL.sub(lambda found: _COMMANDS[found.group()], one_line(text))
@@ -170,7 +170,7 @@ def to_csv(ruleset: RuleSet) -> str:
     rule,if,class,confidence
     1,age < 30,'=1+1,0.9
     """
-    titles, rows = table_rows(ruleset)
+    titles, rows = rule_rows(ruleset)
     return csv_text(titles, rows)
 
 

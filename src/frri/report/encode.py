@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from frri._util import Flags, Floats
 
-Packed = dict[str, Any]
+Encoded = dict[str, Any]
 
 
-def pack_numbers(column: Floats) -> Packed:
+def encode_numbers(column: Floats) -> Encoded:
     """Encode a column of floats in the shortest of four exact ways.
 
     These are doubles, singles, integers of decimal places, and positions in a list of values.
@@ -31,47 +31,47 @@ def pack_numbers(column: Floats) -> Packed:
 
     Examples
     --------
-    >>> pack_numbers(np.array([0.1, 0.1, 7.0, np.nan, 7.0]))
+    >>> encode_numbers(np.array([0.1, 0.1, 7.0, np.nan, 7.0]))
     {'type': 'u1', 'data': 'AAABAgE=', 'values': [0.1, 7.0, None]}
     """
     with np.errstate(over="ignore"):
         single = column.astype(np.float32)
     exact = np.array_equal(single.astype(np.float64), column, equal_nan=True)
-    plain = _pack(single, "f4") if exact else _pack(column, "f8")
-    plain = _decimals(column) or plain
+    plain = _encode(single, "f4") if exact else _encode(column, "f8")
+    plain = _encode_decimals(column) or plain
     values, codes = np.unique(column, return_inverse=True)
     if len(values) > 1 << 16 or np.isinf(values).any():
         return plain
-    listed = pack_codes(codes) | {"values": [None if np.isnan(v) else float(v) for v in values]}
-    return min((listed, plain), key=lambda packed: len(json.dumps(packed)))
+    listed = encode_codes(codes) | {"values": [None if np.isnan(v) else float(v) for v in values]}
+    return min((listed, plain), key=lambda encoded: len(json.dumps(encoded)))
 
 
-def pack_codes(codes: NDArray[np.integer]) -> Packed:
+def encode_codes(codes: NDArray[np.integer]) -> Encoded:
     """Encode integers from 0 upwards, in as few bytes each as they need.
 
     Examples
     --------
-    >>> pack_codes(np.array([0, 2, 1]))
+    >>> encode_codes(np.array([0, 2, 1]))
     {'type': 'u1', 'data': 'AAIB'}
     """
     largest = int(codes.max(initial=0))
-    return _pack(codes, "u1" if largest < 1 << 8 else "u2" if largest < 1 << 16 else "u4")
+    return _encode(codes, "u1" if largest < 1 << 8 else "u2" if largest < 1 << 16 else "u4")
 
 
-def pack_flags(flags: Flags) -> Packed:
+def encode_flags(flags: Flags) -> Encoded:
     """Encode flags as a bit per sample, or as positions where these are fewer characters.
 
     Examples
     --------
-    >>> pack_flags(np.array([True, False, True]))
+    >>> encode_flags(np.array([True, False, True]))
     {'type': 'bits', 'data': 'BQ=='}
     """
     bits = {"type": "bits", "data": _base64(np.packbits(flags, bitorder="little"))}
-    rows = pack_codes(np.flatnonzero(flags))
-    return min((bits, rows), key=lambda packed: len(packed["data"]))
+    rows = encode_codes(np.flatnonzero(flags))
+    return min((bits, rows), key=lambda encoded: len(encoded["data"]))
 
 
-def _decimals(column: Floats) -> Packed | None:
+def _encode_decimals(column: Floats) -> Encoded | None:
     """Encode numbers of at most four decimal places, as most measurements are; None for others."""
     if not np.isfinite(column).all() or not len(column) or np.abs(column).max() > 1e9:
         return None
@@ -85,14 +85,14 @@ def _decimals(column: Floats) -> Packed | None:
             least = int(scaled.min())
             if scaled.max() - least >= 1 << 32:
                 return None
-            return pack_codes((scaled - least).astype(np.int64)) | {
+            return encode_codes((scaled - least).astype(np.int64)) | {
                 "least": least,
                 "places": places,
             }
     return None
 
 
-def _pack(values: NDArray[Any], kind: str) -> Packed:
+def _encode(values: NDArray[Any], kind: str) -> Encoded:
     return {"type": kind, "data": _base64(values.astype(f"<{kind}"))}
 
 

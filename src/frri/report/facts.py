@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from frri import __version__
 from frri._util import Flags, Floats, Positions
-from frri.report.encode import pack_codes, pack_flags, pack_numbers
-from frri.report.histograms import N_LEVELS, coloured_classes, histogram, levels_of, number_scale
-from frri.report.pca import principal_plane
+from frri.report.encode import encode_codes, encode_flags, encode_numbers
+from frri.report.histograms import N_LEVELS, colored_classes, find_levels, histogram, number_scale
+from frri.report.pca import project_on_plane
 from frri.rules import RuleSet, RuleStatistics
 from frri.rules.contributions import find_largest_contributor, permutation_importance
 from frri.rules.drift import is_training_table
@@ -100,7 +100,7 @@ def facts(
     """
     SUPPORTED.require(ruleset.semantics)
     table = _read(ruleset, X, y)
-    colored, numbers = coloured_classes(np.array(ruleset.class_counts)), None
+    colored, numbers = colored_classes(np.array(ruleset.class_counts)), None
     if ruleset.task == "regression":
         colored = list(range(N_LEVELS))
         numbers = number_scale(ruleset, None) if table is None else table.scale
@@ -171,7 +171,7 @@ def _read(ruleset: RuleSet, X: Any, y: Any) -> _Table | None:
         if truth.shape != answers.shape:
             raise ValueError(f"Expected {len(matrix)} numbers, one per row, got {len(truth)}.")
         scale = number_scale(ruleset, truth)
-        levels = levels_of(truth, scale["edges"])
+        levels = find_levels(truth, scale["edges"])
         return _Table(matrix, present, levels, truth, answers=answers, scale=scale)
     if y is None:
         return _Table(matrix, present)
@@ -315,9 +315,9 @@ def _sample(table: _Table, max_rows: int, room: int, n_rules: int, seed: int) ->
     random = np.random.default_rng(seed)
     n_rows = min(len(table), max_rows)
     chosen = np.sort(random.choice(len(table), n_rows, replace=False))
-    packed = [pack_numbers(column) for column in table.matrix[chosen].T]
+    encoded = [encode_numbers(column) for column in table.matrix[chosen].T]
     # The cover of a rule takes a bit per sample at most, in characters of six bits.
-    needed = n_rows * (n_rules / 6 + PER_ROW) + len(json.dumps(packed))
+    needed = n_rows * (n_rules / 6 + PER_ROW) + len(json.dumps(encoded))
     if needed > room:
         n_rows = min(n_rows, max(MIN_ROWS, int(n_rows * max(room, 0) / needed)))
         chosen = np.sort(random.choice(chosen, n_rows, replace=False))
@@ -331,16 +331,16 @@ def _add_data(
     matrix = table.matrix[sample]
     rows = EncodedTable(matrix, ruleset.attributes)
     covers = ruleset.covers(rows)
-    plane = principal_plane(matrix, ruleset.attributes)
+    plane = project_on_plane(matrix, ruleset.attributes)
     sampled = len(sample) < len(table)
     result["data"] = {
         "n_rows": len(table),
         "n_embedded": len(sample),
         "sampled": sampled,
-        "rows": pack_codes(sample) if sampled else None,
-        "columns": [pack_numbers(column) for column in matrix.T],
-        "classes": None if table.classes is None else pack_codes(table.classes[sample]),
-        "plane": None if plane is None else [pack_numbers(one.round(4)) for one in plane.T],
+        "rows": encode_codes(sample) if sampled else None,
+        "columns": [encode_numbers(column) for column in matrix.T],
+        "classes": None if table.classes is None else encode_codes(table.classes[sample]),
+        "plane": None if plane is None else [encode_numbers(one.round(4)) for one in plane.T],
     }
     result["rules"] = _rules(table, covers)
     _add_decisions(result, ruleset, table, sample)
@@ -355,7 +355,7 @@ def _add_data(
     for attribute in result["attributes"]:
         attribute["importance"] = lost[attribute["name"]]
     if ruleset.task != "regression":
-        result["merged"] = merged_rules(ruleset, rows, table.truth[sample])
+        result["merged"] = merge_rules(ruleset, rows, table.truth[sample])
 
 
 def _rules(table: _Table, covers: Flags) -> list[dict[str, Any]]:
@@ -372,7 +372,7 @@ def _rules(table: _Table, covers: Flags) -> list[dict[str, Any]]:
             }
         else:
             content = _statistics(table.statistics[r]) | {"n_rows": len(table)}
-        described.append(content | {"covers": pack_flags(cover)})
+        described.append(content | {"covers": encode_flags(cover)})
     return described
 
 
@@ -398,17 +398,17 @@ def _add_decisions(
     deciding = _deciding_rules(decision)
     data, correct = result["data"], None
     # Rules from 1; 0 is none.
-    data["deciding"] = pack_codes(deciding[sample] + 1)
+    data["deciding"] = encode_codes(deciding[sample] + 1)
     if table.answers is not None and table.scale is not None:
         truth, answers = table.truth, table.answers
-        data["truth"] = None if truth is None else pack_numbers(truth[sample])
-        data["answers"] = pack_numbers(answers[sample])
-        data["decided"] = pack_codes(levels_of(answers[sample], table.scale["edges"]))
+        data["truth"] = None if truth is None else encode_numbers(truth[sample])
+        data["answers"] = encode_numbers(answers[sample])
+        data["decided"] = encode_codes(find_levels(answers[sample], table.scale["edges"]))
         if truth is not None:
             result["performance"] = asdict(measure_regression(truth, answers))
     else:
         classes, decided = table.classes, decision.index
-        data |= {"class_counts": None, "decided": pack_codes(decided[sample])}
+        data |= {"class_counts": None, "decided": encode_codes(decided[sample])}
         if classes is not None:
             correct = decided == classes
             counts = np.bincount(classes, minlength=len(ruleset.classes))
@@ -422,7 +422,7 @@ def _add_decisions(
                 "uncovered": int(decision.silent.sum()),
             }
     for known, rows in zip(
-        result["rules"], decided_rows(len(ruleset), deciding, correct), strict=True
+        result["rules"], count_decided(len(ruleset), deciding, correct), strict=True
     ):
         known["decides"] = rows
 
@@ -433,12 +433,12 @@ def _deciding_rules(decision: Decision) -> Positions:
     return np.where(decision.silent, -1, decision.deciding) if largest is None else largest
 
 
-def decided_rows(n_rules: int, deciding: Positions, correct: Flags | None) -> list[dict[str, Any]]:
+def count_decided(n_rules: int, deciding: Positions, correct: Flags | None) -> list[dict[str, Any]]:
     """Count the samples that each rule decides, and the correct ones with an interval.
 
     Examples
     --------
-    >>> decided_rows(2, np.array([1, 1, -1]), np.array([True, False, True]))[0]
+    >>> count_decided(2, np.array([1, 1, -1]), np.array([True, False, True]))[0]
     {'rows': 0, 'right': 0, 'interval': None}
     """
     found: list[dict[str, Any]] = []
@@ -459,7 +459,7 @@ def _majority_baseline(ruleset: RuleSet, classes: Positions) -> list[Any]:
     return [majority, float((classes == majority).mean())]
 
 
-def merged_rules(
+def merge_rules(
     ruleset: RuleSet, table: EncodedTable, classes: Positions
 ) -> list[dict[str, Any]] | None:
     """Return the roots of `RuleSet.hierarchy` with their children; None if nothing can be merged.

@@ -10,24 +10,24 @@ from frri.table import Attribute
 
 N_BINS = 24
 # As many classes have a colour of their own; the others share one.
-N_COLOURS = 7
+N_COLORS = 7
 # Beyond this many bars nobody can tell categories apart.
 MOST_CATEGORIES = 60
 
 
-def coloured_classes(counts: Floats) -> list[int]:
+def colored_classes(counts: Floats) -> list[int]:
     """Return the classes with a color of their own: all, or the largest ones, in their order.
 
     Examples
     --------
-    >>> coloured_classes(np.array([5.0, 1.0, 9.0]))
+    >>> colored_classes(np.array([5.0, 1.0, 9.0]))
     [0, 1, 2]
-    >>> coloured_classes(np.arange(10.0))
+    >>> colored_classes(np.arange(10.0))
     [3, 4, 5, 6, 7, 8, 9]
     """
-    if len(counts) <= N_COLOURS:
+    if len(counts) <= N_COLORS:
         return list(range(len(counts)))
-    return sorted(np.argsort(-counts, kind="stable")[:N_COLOURS].tolist())
+    return sorted(np.argsort(-counts, kind="stable")[:N_COLORS].tolist())
 
 
 def histogram(
@@ -124,12 +124,12 @@ def number_scale(ruleset: RuleSet, numbers: Floats | None) -> dict[str, Any]:
     }
 
 
-def levels_of(numbers: Floats, edges: list[float]) -> Positions:
+def find_levels(numbers: Floats, edges: list[float]) -> Positions:
     """Return the level of each number, from 0.
 
     Examples
     --------
-    >>> levels_of(np.array([1.0, 2.0, 9.0]), [2.0, 4.0, 6.0, 8.0])
+    >>> find_levels(np.array([1.0, 2.0, 9.0]), [2.0, 4.0, 6.0, 8.0])
     array([0, 1, 4])
     """
     return np.searchsorted(edges, numbers, side="right")

@@ -126,7 +126,7 @@ def render(known: Mapping[str, Any], ruleset: RuleSet) -> str:
         # Both are files of this package.
         script=Markup(script),  # noqa: S704
         style=Markup(style),  # noqa: S704
-        facts=Markup(embeddable(known)),  # noqa: S704 - no character of markup is left in it
+        facts=Markup(to_embedded_json(known)),  # noqa: S704 - no character of markup is left in it
     )
     return page
 
@@ -155,12 +155,12 @@ def notebook_html(ruleset: RuleSet) -> str:
     )
 
 
-def embeddable(content: Any) -> str:
+def to_embedded_json(content: Any) -> str:
     r"""Return JSON without any character that could end the script element around it.
 
     Examples
     --------
-    >>> print(embeddable({"name": "</script><b>&"}))
+    >>> print(to_embedded_json({"name": "</script><b>&"}))
     {"name":"\u003c/script\u003e\u003cb\u003e\u0026"}
     """
     text = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))

@@ -13,7 +13,7 @@ MOST_CATEGORIES = 60
 SAME = 1e-6
 
 
-def principal_plane(matrix: Floats, attributes: Sequence[Attribute]) -> Floats | None:
+def project_on_plane(matrix: Floats, attributes: Sequence[Attribute]) -> Floats | None:
     """Return the first two principal components, each scaled to 0 to 1; None without two of them.
 
     Numbers, dates and ordinal categories are fractions of their range, nominal ones are 1 in the
@@ -35,7 +35,7 @@ def principal_plane(matrix: Floats, attributes: Sequence[Attribute]) -> Floats |
     --------
     >>> ages = Attribute("age", 0, 10), Attribute("height", 0, 2)
     >>> rows = np.array([[0.0, 1.0], [10.0, 1.0], [5.0, 1.2]])
-    >>> principal_plane(rows, ages).round(2).tolist()
+    >>> project_on_plane(rows, ages).round(2).tolist()
     [[0.0, 0.0], [1.0, 0.0], [0.5, 1.0]]
     """
     columns = [_numbers(matrix[:, j], attribute) for j, attribute in enumerate(attributes)]
