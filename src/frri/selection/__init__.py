@@ -1,6 +1,6 @@
 """Choose an estimator for a table, and estimate how it does on held-out rows."""
 
-from frri.selection.auto import Choice, choose_estimator, compare_estimators
+from frri.selection.auto import EstimatorChoice, choose_estimator, compare_estimators
 from frri.selection.holdout import Holdout, HoldoutResult
 
-__all__ = ["Choice", "Holdout", "HoldoutResult", "choose_estimator", "compare_estimators"]
+__all__ = ["EstimatorChoice", "Holdout", "HoldoutResult", "choose_estimator", "compare_estimators"]

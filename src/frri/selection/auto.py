@@ -31,7 +31,7 @@ CLOSE = 0.01
 
 
 @dataclass(frozen=True)
-class Choice:
+class EstimatorChoice:
     """An estimator for a table, and why it was chosen.
 
     Attributes
@@ -61,7 +61,7 @@ def choose_estimator(
     limits: Mapping[str, Any] | None = None,
     random_state: int = 0,
     verbose: bool = False,
-) -> Choice:
+) -> EstimatorChoice:
     """Choose the estimator that suits a table.
 
     Candidates of a classification are Compact FRRI, additive rules and FRRI; of other tasks all
@@ -82,7 +82,7 @@ def choose_estimator(
 
     Returns
     -------
-    Choice
+    EstimatorChoice
 
     Examples
     --------
@@ -104,7 +104,7 @@ def choose_estimator(
     estimators = {name: make(name) for name in _affordable(holdout, names)}
     if not holdout.splits:
         name = "frri" if classify and "frri" in estimators else "additive"
-        return Choice(name, estimators[name])
+        return EstimatorChoice(name, estimators[name])
     results = compare_estimators(holdout, estimators, doing="trying", verbose=verbose)
     if classify and all(result.score <= result.baseline[1] for result in results.values()):
         more = {
@@ -132,7 +132,7 @@ def choose_estimator(
         rivals = compare_estimators(holdout, {RIVAL: make(RIVAL)}, doing="trying", verbose=verbose)
     reason = _reason(results, chosen, merit)
     name = chosen.partition(" ")[0]
-    return Choice(name, estimators[chosen], results[chosen], reason, rivals)
+    return EstimatorChoice(name, estimators[chosen], results[chosen], reason, rivals)
 
 
 def make_estimator(name: str, *, task: str = "classification", **parameters: Any) -> Any:

@@ -228,7 +228,7 @@ class HoldoutResult:
     @property
     def score(self) -> float:
         """Weighted score of the predictions: higher is better."""
-        return self.measure.score(Outcome(self.truth, self.predictions, self.sample_weight))
+        return self.measure.score(Predictions(self.truth, self.predictions, self.sample_weight))
 
     @property
     def baseline(self) -> tuple[str, float]:
@@ -260,7 +260,7 @@ class HoldoutResult:
     def __str__(self) -> str:
         """Describe the score, its spread and the baseline in one line."""
         measure, weight = self.measure, self.sample_weight
-        own = Outcome(self.truth, self.predictions, weight)
+        own = Predictions(self.truth, self.predictions, weight)
         if self.fold.max() > 0:
             scores = [measure.score(own.take(self.fold == k)) for k in range(self.fold.max() + 1)]
             spread = f"{min(scores):.2f} to {max(scores):.2f} in {len(scores)} folds"
@@ -274,23 +274,23 @@ class HoldoutResult:
             f"{'' if self.score > baseline else ': no better than that'}"
         )
 
-    def _constant(self) -> "Outcome":
+    def _constant(self) -> "Predictions":
         constant = self.measure.constant(self.truth, self.sample_weight)
         always = np.full(len(self.truth), constant, dtype=self.truth.dtype)
-        return Outcome(self.truth, always, self.sample_weight)
+        return Predictions(self.truth, always, self.sample_weight)
 
 
-class Outcome(NamedTuple):
+class Predictions(NamedTuple):
     """True values of samples, predictions for them, and their weights."""
 
     truth: NDArray[Any]
     predictions: NDArray[Any]
     weight: Floats | None
 
-    def take(self, rows: Flags) -> "Outcome":
+    def take(self, rows: Flags) -> "Predictions":
         """Return some of the samples."""
         weight = None if self.weight is None else self.weight[rows]
-        return Outcome(self.truth[rows], self.predictions[rows], weight)
+        return Predictions(self.truth[rows], self.predictions[rows], weight)
 
 
 class Measure:
@@ -300,7 +300,7 @@ class Measure:
     # Whether parts of a table should have the same fraction of every class.
     stratified = True
 
-    def score(self, of: Outcome) -> float:
+    def score(self, of: Predictions) -> float:
         """Return the score: higher is better."""
         return float(np.average(of.truth == of.predictions, weights=of.weight))
 
@@ -313,11 +313,11 @@ class Measure:
         """Return the constant prediction in words."""
         return str(constant)
 
-    def interval(self, of: Outcome) -> tuple[float, float]:
+    def interval(self, of: Predictions) -> tuple[float, float]:
         """Return the 95% confidence interval of the score."""
         return wilson(self.score(of) * len(of.truth), len(of.truth))
 
-    def error_text(self, of: Outcome) -> str:
+    def error_text(self, of: Predictions) -> str:
         """Return the mean error as the end of a phrase, where errors have a size."""
         del of
         return ""
@@ -328,7 +328,7 @@ class RSquaredMeasure(Measure):
 
     name, stratified = "R2", False
 
-    def score(self, of: Outcome) -> float:
+    def score(self, of: Predictions) -> float:
         """Return R²."""
         return measure_regression(*of).r2
 
@@ -340,11 +340,11 @@ class RSquaredMeasure(Measure):
         """Return the mean in words."""
         return f"the mean ({constant:.6g})"
 
-    def interval(self, of: Outcome) -> tuple[float, float]:
+    def interval(self, of: Predictions) -> tuple[float, float]:
         """Return the 95% confidence interval of R²."""
         return measure_regression(*of).r2_interval
 
-    def error_text(self, of: Outcome) -> str:
+    def error_text(self, of: Predictions) -> str:
         """Return the mean absolute error as the end of a phrase."""
         return f", off by {measure_regression(*of).mae:.4g} on average"
 
@@ -357,25 +357,25 @@ class KappaMeasure(Measure):
     def __init__(self, class_order: Sequence[Any]) -> None:
         self.place = {str(label): c for c, label in enumerate(class_order)}
 
-    def score(self, of: Outcome) -> float:
+    def score(self, of: Predictions) -> float:
         """Return the quadratic kappa."""
         places = self._places(of.truth), self._places(of.predictions)
         return quadratic_kappa(*places, len(self.place), of.weight)
 
     def constant(self, truth: NDArray[Any], weight: Floats | None) -> Any:
         """Return the median class."""
-        median = self._quality(Outcome(truth, truth, weight)).median
+        median = self._quality(Predictions(truth, truth, weight)).median
         return truth[(self._places(truth) == median).argmax()]
 
-    def interval(self, of: Outcome) -> tuple[float, float]:
+    def interval(self, of: Predictions) -> tuple[float, float]:
         """Return the 95% confidence interval of kappa."""
         return self._quality(of).kappa_interval
 
-    def error_text(self, of: Outcome) -> str:
+    def error_text(self, of: Predictions) -> str:
         """Return the mean error in classes as the end of a phrase."""
         return f", off by {self._quality(of).mae:.2f} classes on average"
 
-    def _quality(self, of: Outcome) -> OrdinalQuality:
+    def _quality(self, of: Predictions) -> OrdinalQuality:
         places = self._places(of.truth), self._places(of.predictions)
         return measure_ordinal(*places, len(self.place), of.weight)
 

@@ -1,4 +1,4 @@
-"""One column of a training table: its name, its kind, what was seen there, and how its values are shown."""
+"""One feature of a training table: its name, kind, range or categories, and texts of values."""
 
 from dataclasses import dataclass
 from math import floor, isfinite, log10
@@ -6,29 +6,31 @@ from math import floor, isfinite, log10
 import numpy as np
 
 KINDS = ("numeric", "date", "ordinal", "nominal")
-# In days from 1970: about what numpy, in microseconds, and JavaScript can tell.
+# In days from 1970: about the limit of numpy, in microseconds, and of JavaScript.
 FARTHEST_DATE = 1e8
+# Decimal places of a shown number below the order of magnitude of its range.
+DIGITS = 3
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column of the training table: its name, its kind and what was seen there.
+    """A feature of the training table: its name, its kind and its range or categories.
 
-    Numbers, dates and ordered categories have an order, so conditions on them are bounds; values of a
-    nominal attribute can only be equal or not. Dates are computed as days since 1970-01-01, ordered
-    categories as their position.
+    Numbers, dates and ordered categories have an order, so conditions on them are bounds; values of
+    a nominal attribute can only be equal or not. Dates are computed as days since 1970-01-01,
+    ordered categories as their position.
 
     Parameters
     ----------
     name : str
     low, high : float
-        The range of the training values, where they have an order.
+        Range of the training values, where they have an order.
     categories : tuple of str, optional
-        The values of a nominal attribute, or those of an ordinal one from low to high.
+        Values of a nominal attribute, or those of an ordinal one from low to high.
     kind : {"numeric", "date", "ordinal", "nominal"}, optional
         By default nominal with categories and numeric without.
     typical : float or str, optional
-        The value that a missing one counts as, where the semantics of a ruleset says so: a number, for
+        Imputed value of a missing one, where the semantics of a rule set imputes: a number, for
         dates in days, or a category.
 
     Examples
@@ -52,50 +54,42 @@ class Attribute:
         if not self.kind:
             kind = "numeric" if self.categories is None else "nominal"
             object.__setattr__(self, "kind", kind)
+        name = f"Attribute {self.name!r}"
         if self.kind not in KINDS:
-            raise ValueError(f"Attribute {self.name!r} is of unknown kind {self.kind!r}.")
+            raise ValueError(f"{name} is of unknown kind {self.kind!r}.")
         if (self.categories is not None) != (self.kind in {"ordinal", "nominal"}):
-            raise ValueError(
-                f"Attribute {self.name!r}: categories do not go with kind {self.kind!r}."
-            )
-        if self.kind == "ordinal" and not self.categories:
-            raise ValueError(
-                f"Attribute {self.name!r} is ordinal and has no categories; list them or leave it out."
-            )
+            raise ValueError(f"{name}: categories do not go with kind {self.kind!r}.")
+        if self.kind == "ordinal":
+            if not self.categories:
+                raise ValueError(
+                    f"{name} is ordinal and has no categories; list them or leave it out."
+                )
+            object.__setattr__(self, "low", 0.0)
+            object.__setattr__(self, "high", len(self.categories) - 1.0)
         ends = [self.low, self.high, 0.0 if isinstance(self.typical, str) else self.typical or 0.0]
         farthest = max((abs(end) for end in ends if isfinite(end)), default=0.0)
         if self.kind == "date" and farthest > FARTHEST_DATE:
             raise ValueError(
-                f"Attribute {self.name!r} holds dates up to {farthest:g} days from 1970; "
+                f"{name} holds dates up to {farthest:g} days from 1970; "
                 f"they may be {FARTHEST_DATE:g} days away."
             )
-        if self.kind == "ordinal" and self.categories:
-            object.__setattr__(self, "low", 0.0)
-            object.__setattr__(self, "high", len(self.categories) - 1.0)
-        self._check_typical()
+        if self.typical is not None:
+            self._check_typical(f"{name} has the typical value {self.typical!r}")
 
-    def _check_typical(self) -> None:
-        if self.typical is None:
-            return
+    def _check_typical(self, what: str) -> None:
         if self.categories is not None:
             if self.typical not in self.categories:
-                raise ValueError(
-                    f"Attribute {self.name!r} has the typical value {self.typical!r}, which is none of "
-                    "its categories."
-                )
+                raise ValueError(f"{what}, which is none of its categories.")
         elif (
-            isinstance(self.typical, str)
+            isinstance(self.typical, str | None)
             or not isfinite(self.typical)
             or not self.low <= self.typical <= self.high
         ):
-            raise ValueError(
-                f"Attribute {self.name!r} has the typical value {self.typical!r}; "
-                f"give a finite number from {self.low:g} to {self.high:g}."
-            )
+            raise ValueError(f"{what}; give a finite number from {self.low:g} to {self.high:g}.")
 
     @property
     def typical_code(self) -> float:
-        """The typical value as it is encoded, NaN where there is none.
+        """Encoded typical value, NaN if there is none.
 
         Examples
         --------
@@ -110,7 +104,7 @@ class Attribute:
 
     @property
     def is_flag(self) -> bool:
-        """Whether the numbers lie from 0 to 1, so that true, yes, false and no can be written for them.
+        """Whether the range is 0 to 1, so that true, yes, false and no can be written for values.
 
         Examples
         --------
@@ -121,12 +115,12 @@ class Attribute:
 
     @property
     def width(self) -> float:
-        """Length of the training range, 1 where there is none to speak of."""
+        """Length of the training range, 1 if it is 0 or infinite."""
         width = self.high - self.low
         return width if 0 < width < np.inf else 1.0
 
     def show(self, value: float) -> str:
-        """A value of this attribute for people: rounded, as a date, or as the category's name.
+        """Return a value of this attribute as text: rounded, as a date, or the category.
 
         Examples
         --------
@@ -136,29 +130,13 @@ class Attribute:
         '2023-01-01 12:00:00'
         """
         if self.categories is not None:
-            return self._show_category(value)
-        if self.kind == "date":
-            return _show_date(value, self.width)
-        return number_text(value, self.width)
-
-    def _show_category(self, value: float) -> str:
-        assert self.categories is not None  # noqa: S101
-        if value == int(value) and 0 <= value < len(self.categories):
-            return self.categories[int(value)]
-        below = min(max(int(np.floor(value)), -1), len(self.categories) - 1)
-        if below < 0:
-            return f"below {self.categories[0]}"
-        if below == len(self.categories) - 1:
-            return f"above {self.categories[-1]}"
-        return f"between {self.categories[below]} and {self.categories[below + 1]}"
-
-
-# How finely a number is shown: this many steps of ten below the width of its range.
-DIGITS = 3
+            return _category_text(value, self.categories)
+        text = _date_text if self.kind == "date" else number_text
+        return text(value, self.width)
 
 
 def number_text(value: float, width: float) -> str:
-    """A number to three more places than the range that it belongs to, without trailing zeros.
+    """Return a number to three more places than its range has, without trailing zeros.
 
     Examples
     --------
@@ -173,8 +151,19 @@ def number_text(value: float, width: float) -> str:
     return shown.rstrip("0").rstrip(".") if "." in shown else shown
 
 
-def _show_date(days: float, width: float) -> str:
-    """A day, with the time of day where the whole range is only some weeks."""
+def _date_text(days: float, width: float) -> str:
+    """Return a day, with the time of day where the range is only some weeks."""
     moment = np.datetime64(0, "s") + np.timedelta64(round(days * 86_400), "s")
     day, time = str(moment).split("T")
     return day if time == "00:00:00" or width > 60 else f"{day} {time}"
+
+
+def _category_text(value: float, categories: tuple[str, ...]) -> str:
+    if value == int(value) and 0 <= value < len(categories):
+        return categories[int(value)]
+    below = min(max(int(np.floor(value)), -1), len(categories) - 1)
+    if below < 0:
+        return f"below {categories[0]}"
+    if below == len(categories) - 1:
+        return f"above {categories[-1]}"
+    return f"between {categories[below]} and {categories[below + 1]}"

@@ -1,13 +1,13 @@
-"""Which category a value is: what is True in one table is true, 1, 1.0 or yes in another.
+"""Recognize categories: True in one table is true, 1, 1.0 or yes in another.
 
-A value is the category that is written like it, as Python writes it. Beyond that, two things are the same
-however they are written:
+A value is the category that is written like it, as Python writes it. Beyond that, two things are
+the same however they are written:
 
-- a whole number with and without `.0`: 1, 1.0, "1" and "1.0" are one category, unless there are two;
-- a truth value. Where each category is another truth value (true and false, yes and no, t and f, 1 and 0),
+- an integer with and without `.0`: 1, 1.0, "1" and "1.0" are one category, unless there are two;
+- a boolean. Where each category is another boolean (true and false, yes and no, t and f, 1 and 0),
   true, yes and 1 (1.0) are one value in any spelling, and so are false, no and 0 (0.0). Among other
-  categories, as in yes, no and unknown, only what a table holds as a truth value, True or False, is the one
-  category that says so: databases and readers make truth values of texts like yes and no.
+  categories, as in yes, no and unknown, only a boolean of the table, True or False, is the one
+  category of that meaning: databases and readers convert strings like yes and no to booleans.
 
 Nothing else is guessed: "01" is not 1. The evaluators of `frri.export` repeat this.
 """
@@ -23,29 +23,18 @@ from numpy.typing import NDArray
 from frri._util import Floats
 from frri.table.columns import is_missing
 
-# What stands for a truth value, in lower case.
+# Strings that are booleans, in lower case.
 TRUTH = {
-    "true": True,
-    "yes": True,
-    "1": True,
-    "1.0": True,
-    "false": False,
-    "no": False,
-    "0": False,
-    "0.0": False,
-    "-0.0": False,
+    **dict.fromkeys(("true", "yes", "1", "1.0"), True),
+    **dict.fromkeys(("false", "no", "0", "0.0", "-0.0"), False),
 }
-# What is one as a category; elsewhere a single letter may be anything.
-_LETTERS = {"t": True, "f": False}
+# Words that are written for 1 and 0.
+FLAGS = {word: float(value) for word, value in TRUTH.items() if word.isalpha()}
 _WHOLE = re.compile(r"(-?[1-9][0-9]*|0)(\.0)?")
 
 
-# Words that are written for 1 and 0.
-FLAGS = {word: float(value) for word, value in TRUTH.items() if word.isalpha()}
-
-
 def flags_as_numbers(values: NDArray[Any]) -> NDArray[Any]:
-    """A column with 1 and 0 in the place of words that say so; its other values stay.
+    """Replace words for true and false in a column by 1 and 0.
 
     Examples
     --------
@@ -56,12 +45,12 @@ def flags_as_numbers(values: NDArray[Any]) -> NDArray[Any]:
     """
     if values.dtype.kind not in "OU":
         return values
-    said = [FLAGS.get(v.strip().lower(), v) if isinstance(v, str) else v for v in values]
-    return np.array(said, dtype=object)
+    numbers = [FLAGS.get(v.strip().lower(), v) if isinstance(v, str) else v for v in values]
+    return np.array(numbers, dtype=object)
 
 
 def category_codes(values: NDArray[Any], categories: Sequence[str]) -> Floats:
-    """The positions of values among categories, NaN for missing values, -1 for none of them.
+    """Return the positions of values among categories, NaN for missing values, -1 for unknown ones.
 
     Examples
     --------
@@ -83,14 +72,14 @@ def category_codes(values: NDArray[Any], categories: Sequence[str]) -> Floats:
 
 @lru_cache(maxsize=1024)
 def _lookup(categories: tuple[str, ...]) -> tuple[dict[str, float], Callable[[str], str]]:
-    """The positions of categories by their texts; single rows ask for them again and again."""
+    """Return the positions of categories by their texts; cached for single samples."""
     positions = {category: float(code) for code, category in enumerate(categories)}
     texts = {text: positions[category] for text, category in category_texts(categories).items()}
     return texts, folding(categories)
 
 
 def category_texts(categories: Sequence[str]) -> dict[str, str]:
-    """Every text that stands for a category, once it went through `folding`.
+    """Return every text that means a category, after `folding`.
 
     Examples
     --------
@@ -103,10 +92,10 @@ def category_texts(categories: Sequence[str]) -> dict[str, str]:
     >>> category_texts(["no", "unknown"])
     {'no': 'no', 'unknown': 'unknown', 'False': 'no'}
     """
-    truth = _truth_values(categories)
-    if len(truth) == len(categories):
+    booleans = _booleans(categories)
+    if len(booleans) == len(categories):
         own = {category.lower(): category for category in categories}
-        return own | {text: truth[value] for text, value in TRUTH.items() if value in truth}
+        return own | {text: booleans[value] for text, value in TRUTH.items() if value in booleans}
     texts = {category: category for category in categories}
     for category in categories:
         number = _WHOLE.fullmatch(category)
@@ -114,25 +103,25 @@ def category_texts(categories: Sequence[str]) -> dict[str, str]:
             whole = number[1]
             for text in (whole, f"{whole}.0", *(["-0.0"] if whole == "0" else [])):
                 texts.setdefault(text, category)
-    for value, category in truth.items():
+    for value, category in booleans.items():
         texts.setdefault(str(value), category)
     return texts
 
 
 def folding(categories: Sequence[str]) -> Callable[[str], str]:
-    """What a value's text goes through before it is looked up: truth values have many spellings.
+    """Return the function that is applied to texts before look-up: booleans have many spellings.
 
     Examples
     --------
     >>> folding(["no", "yes"])("YES"), folding(["True", "maybe"])("TRUE")
     ('yes', 'TRUE')
     """
-    return str.lower if len(_truth_values(categories)) == len(categories) else str
+    return str.lower if len(_booleans(categories)) == len(categories) else str
 
 
-def _truth_values(categories: Sequence[str]) -> dict[bool, str]:
-    """The category of each truth value that one category, and no other, stands for."""
-    words = TRUTH | _LETTERS
-    spoken = [(words[c.lower()], c) for c in categories if c.lower() in words]
-    values = [value for value, _ in spoken]
-    return {value: category for value, category in spoken if values.count(value) == 1}
+def _booleans(categories: Sequence[str]) -> dict[bool, str]:
+    """Return the category of each boolean that exactly one category means."""
+    words = TRUTH | {"t": True, "f": False}  # a single letter may be anything but a category
+    found = [(words[c.lower()], c) for c in categories if c.lower() in words]
+    values = [value for value, _ in found]
+    return {value: category for value, category in found if values.count(value) == 1}

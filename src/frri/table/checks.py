@@ -1,7 +1,4 @@
-"""What is wrong with a table: all complaints about numbers, kinds and names of columns.
-
-Each is one sentence that names the column, the value and the remedy.
-"""
+"""Check numbers, kinds and names of columns; errors name the column, the value and the remedy."""
 
 import warnings
 from collections.abc import Collection, Iterable, Sequence
@@ -27,24 +24,24 @@ if TYPE_CHECKING:
 # Beyond this the width of a range overflows; no measured quantity comes near it.
 LARGEST = 1e300
 
-# So many steps of floating point must fit into a column's range for a bound to be put inside it: then
-# none is off by more than a tenth of the tolerance that induction has.
+# Minimum number of floating-point steps in the range of a column: then no bound inside it is off by
+# more than a tenth of the tolerance of induction.
 LEAST_STEPS = 2**24
 
-# Whole numbers up to this one are the same in floating point.
+# Integers up to this one are exact in floating point.
 EXACT = 2**53
 
-# A column of a file with more different texts than this, or than half of its rows if these are more than
-# a few, is taken for names of things.
+# A column of a file with more distinct strings than this, or than half of its rows if these are
+# more than a few, looks like an identifier.
 MOST_CATEGORIES, FEWEST_NAMES = 1000, 10
 
-# Some texts among numbers are no mistake if the values of a column come so often each.
+# Strings among numbers are no mistake if each value of a column occurs this often on average.
 REPEATED = 5
 
-# Unless more than this share of it are numbers, or dates.
+# An identifier has at most this fraction of numbers, or dates.
 MOST_FITTING = 0.9
 
-# A column of which more than this share are numbers is taken for one of numbers with mistakes in it.
+# A column with more than this fraction of numbers is one of numbers with mistakes in it.
 MOSTLY = 0.5
 
 
@@ -52,16 +49,16 @@ MOSTLY = 0.5
 
 
 def check_numbers(table: Any, *, allow_missing: bool = False) -> None:
-    """Complain about the first value of a table that is not a finite, moderate number.
+    """Raise a ValueError for the first value of a table that is not a finite, moderate number.
 
-    Whatever else may be wrong with the table (its shape, its type) is left to the caller.
+    Other errors of the table (its shape, its type) are left to the caller.
 
     Examples
     --------
     >>> check_numbers([[1.0, 2.0], [3.0, float("inf")]])
     Traceback (most recent call last):
         ...
-    ValueError: Column 1 holds inf (infinity) in row 2; replace it by a finite number or drop the row.
+    ValueError: Column 1 holds inf (infinity) in row 2; replace it by a finite number or ...
     """
     labels = column_names(table)
     missing: list[tuple[str, int, int]] = []
@@ -79,14 +76,14 @@ def check_numbers(table: Any, *, allow_missing: bool = False) -> None:
 
 
 def check_complete(matrix: Floats, attributes: Sequence[Attribute]) -> None:
-    """Complain about missing values of an encoded table.
+    """Raise a ValueError for missing values of an encoded table.
 
     Examples
     --------
     >>> check_complete(np.array([[np.nan], [1.0]]), [Attribute("age")])
     Traceback (most recent call last):
         ...
-    ValueError: Missing values (NaN) in column 'age' (1 of 2 rows): fill them in or drop these rows first.
+    ValueError: Missing values (NaN) in column 'age' (1 of 2 rows): fill them in or drop ...
     """
     counts = np.isnan(matrix).sum(axis=0).tolist()
     _refuse_missing(
@@ -95,7 +92,7 @@ def check_complete(matrix: Floats, attributes: Sequence[Attribute]) -> None:
 
 
 def _refuse_missing(counts: Sequence[tuple[str, int, int]]) -> None:
-    """Names of columns, their missing values and their rows."""
+    """Raise a ValueError for columns, their numbers of missing values and of rows."""
     missing = [f"column {name} ({n} of {rows} rows)" for name, n, rows in counts if n]
     if missing:
         raise ValueError(
@@ -104,7 +101,7 @@ def _refuse_missing(counts: Sequence[tuple[str, int, int]]) -> None:
 
 
 def check_moderate(values: Floats, label: str) -> None:
-    """Complain about a number that is infinite or too large to compute with."""
+    """Raise a ValueError for a number that is infinite or too large to compute with."""
     if not values.size or all_moderate(values):
         return
     huge = np.flatnonzero(np.abs(values) > LARGEST)
@@ -118,14 +115,14 @@ def check_moderate(values: Floats, label: str) -> None:
 
 
 def all_moderate(array: NDArray[Any]) -> bool:
-    """Whether no value is NaN, infinite or huge; NaN fails every comparison."""
-    if array.size == 1:  # single rows come one after another
+    """Return whether no value is NaN, infinite or huge; NaN fails every comparison."""
+    if array.size == 1:  # fast for single samples
         return bool(-LARGEST <= array.item() <= LARGEST)
     return float(array.max()) <= LARGEST and float(array.min()) >= -LARGEST
 
 
 def check_resolution(attributes: Sequence[Attribute]) -> None:
-    """Complain about the first attribute whose range is too small for its distance from 0.
+    """Raise a ValueError for the first attribute whose range is too small for its distance from 0.
 
     Examples
     --------
@@ -133,8 +130,8 @@ def check_resolution(attributes: Sequence[Attribute]) -> None:
     >>> check_resolution([Attribute("time", 1.7e18, 1.7e18 + 1024)])
     Traceback (most recent call last):
         ...
-    ValueError: Column 'time' spans only 1024 at values around 1.7e+18, too little for bounds in floating
-    point: count its values from the smallest one, or drop it.
+    ValueError: Column 'time' spans only 1024 at values around 1.7e+18, too little for bounds in
+    floating point: count its values from the smallest one, or drop it.
     """
     for attribute in attributes:
         if attribute.kind == "nominal":
@@ -143,14 +140,15 @@ def check_resolution(attributes: Sequence[Attribute]) -> None:
         step = np.spacing(max(abs(attribute.low), abs(attribute.high)))
         if 0.0 < width < LEAST_STEPS * step:
             raise ValueError(
-                f"Column {attribute.name!r} spans only {width:g} at values around {attribute.high:g}, "
+                f"Column {attribute.name!r} spans only {width:g} at values around "
+                f"{attribute.high:g}, "
                 "too little for bounds in floating point: "
                 "count its values from the smallest one, or drop it."
             )
 
 
 def check_whole_numbers(column: NDArray[Any], label: str) -> None:
-    """Complain about different whole numbers of a column that are one in floating point.
+    """Raise a ValueError for different integers of a column that are equal in floating point.
 
     Examples
     --------
@@ -175,9 +173,9 @@ def check_whole_numbers(column: NDArray[Any], label: str) -> None:
 
 
 def to_numbers(column: Any, label: str) -> Floats | None:
-    """A column as floats, or the complaint about the value that is not a number.
+    """Convert a column to floats, or raise a ValueError for a string that is not a number.
 
-    None where a value is neither a number nor a text.
+    The result is None if a value is neither a number nor a string.
 
     Examples
     --------
@@ -210,7 +208,7 @@ def to_numbers(column: Any, label: str) -> Floats | None:
 
 
 def _columns(table: Any) -> Iterable[Any]:
-    """The columns of a table that are worth a look; none if all is well or nothing can be said."""
+    """Return the columns of a table that need a check; none if all is well or it is no table."""
     table = plain_table(table)
     if column_names(table) is not None:
         return (table[name] for name in table.columns)
@@ -229,7 +227,7 @@ def _columns(table: Any) -> Iterable[Any]:
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Complain about a table without columns, and about two of the same name.
+    """Raise a ValueError for a table without columns, or with two of the same name.
 
     Examples
     --------
@@ -247,12 +245,12 @@ def check_names(names: Sequence[str]) -> None:
         seen.add(name)
 
 
-# What holds values of its own.
+# Types that hold several values.
 _SEVERAL = (list, tuple, dict, set, frozenset, np.ndarray)
 
 
 def check_single(name: str, values: NDArray[np.object_]) -> None:
-    """Complain about lists and the like in the place of values: no two of them would be alike.
+    """Raise a ValueError for lists and the like instead of values.
 
     Examples
     --------
@@ -261,7 +259,7 @@ def check_single(name: str, values: NDArray[np.object_]) -> None:
     >>> check_single("colours", values)
     Traceback (most recent call last):
         ...
-    ValueError: Column 'colours' holds ['red', 'blue'] in row 1, which is several values; make a column of each.
+    ValueError: Column 'colours' holds ['red', 'blue'] in row 1, which is several values; make ...
     """
     if not any(issubclass(kind, _SEVERAL) for kind in {type(value) for value in values}):
         return
@@ -273,21 +271,21 @@ def check_single(name: str, values: NDArray[np.object_]) -> None:
 
 
 def check_mixture(name: str, values: NDArray[np.object_], remedy: str) -> None:
-    """Complain about a column of numbers with others among them: neither kind would be meant.
+    """Raise a ValueError for a column of numbers with other values among them.
 
     Parameters
     ----------
     name : str
     values : array of objects
     remedy : str
-        How to say that the values are categories.
+        How to declare that the values are categories.
 
     Examples
     --------
     >>> check_mixture("age", np.array([31, 42, "4o"], dtype=object), "turn all into texts")
     Traceback (most recent call last):
         ...
-    ValueError: Column 'age' holds '4o' in row 3 among numbers; correct or empty it, or turn all into ...
+    ValueError: Column 'age' holds '4o' in row 3 among numbers; correct or empty it, or turn ...
     """
     numeric = {kind: is_number_type(kind) for kind in {type(value) for value in values}}
     if any(numeric.values()):
@@ -308,15 +306,17 @@ def _check_mixture(
 
 
 def looks_like_identifier(column: "pd.Series[Any]") -> bool:
-    """Whether a column of texts has so many different ones that they are names sooner than categories.
+    """Return whether a column has so many distinct strings that they are names of things.
 
-    Numbers or dates with a few mistakes among them are none.
+    Numbers or dates with a few mistakes among them are no names.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> looks_like_identifier(pd.Series([f"no. {i}" for i in range(50)])), looks_like_identifier(pd.Series(["a", "b"] * 25))
-    (True, False)
+    >>> looks_like_identifier(pd.Series([f"no. {i}" for i in range(50)]))
+    True
+    >>> looks_like_identifier(pd.Series(["a", "b"] * 25))
+    False
     """
     different, known = column.nunique(), int(column.notna().sum())
     if different <= MOST_CATEGORIES and different <= max(FEWEST_NAMES, known / 2):
@@ -326,14 +326,14 @@ def looks_like_identifier(column: "pd.Series[Any]") -> bool:
 
 
 def check_kinds(frame: "pd.DataFrame", *, declared: Collection[str] = ()) -> None:
-    """Complain about columns of a file whose kind the user had better decide.
+    """Raise a ValueError for columns of a file whose kind the user has to declare.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        As it was read from a file, where numbers with mistakes among them are texts.
+        As it was read from a file, where numbers with mistakes among them are strings.
     declared : collection of str
-        Columns that the user has spoken about.
+        Columns that the user has declared.
 
     Examples
     --------
@@ -341,7 +341,7 @@ def check_kinds(frame: "pd.DataFrame", *, declared: Collection[str] = ()) -> Non
     >>> check_kinds(pd.DataFrame({"age": ["31", "42", "33", "28", "19", "4o"]}))
     Traceback (most recent call last):
         ...
-    ValueError: Column 'age' holds '4o' in row 6 among numbers; correct or empty it, or declare the column as nominal (--nominal age).
+    ValueError: Column 'age' holds '4o' in row 6 among numbers; correct or empty it, or declare ...
     """
     for column in frame.columns:
         if column in declared or frame[column].dtype.kind != "O":
@@ -353,7 +353,7 @@ def check_kinds(frame: "pd.DataFrame", *, declared: Collection[str] = ()) -> Non
                 remedy = f"declare the column as nominal (--nominal {quote_name(column)})"
                 _check_mixture(column, values, fitting.tolist(), kind, remedy)
         except ValueError as error:
-            # Some values that come again and again are categories, whatever they are called.
+            # A few values that are repeated often are categories, whatever they are called.
             if different > FEWEST_NAMES or known < REPEATED * different:
                 raise
             mixture = str(error).partition(";")[0]
@@ -361,7 +361,7 @@ def check_kinds(frame: "pd.DataFrame", *, declared: Collection[str] = ()) -> Non
 
 
 def _readings(column: "pd.Series[Any]") -> dict[str, Any]:
-    """Which texts are numbers, and which are dates."""
+    """Return flags of the strings that are numbers, and of those that are dates."""
     pd = import_optional("pandas", "Reading tables", "tables")
     texts = column.astype(str)
     return {
@@ -373,7 +373,7 @@ def _readings(column: "pd.Series[Any]") -> dict[str, Any]:
 def warn_about_columns(
     attributes: Sequence[Attribute], target: str, n_objects: int, stacklevel: int
 ) -> None:
-    """Say which columns make rules that tell nothing about new objects."""
+    """Warn of columns whose rules do not generalize: the target and identifiers."""
     for attribute in attributes:
         n_categories = len(attribute.categories or ())
         if attribute.name == target:

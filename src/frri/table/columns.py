@@ -1,4 +1,4 @@
-"""One column of any data frame (numpy, pandas, polars, Arrow) as a plain array, and its kind."""
+"""Read columns of any table (numpy, pandas, polars, Arrow, dictionaries) as plain arrays."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,8 +18,11 @@ from frri.table.attribute import FARTHEST_DATE
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 
 
+# ------------------------------------------------------------------ tables
+
+
 def plain_table(table: Any) -> Any:
-    """An Arrow table or a lazy polars frame as a data frame, a masked or sparse array as a full one.
+    """Convert Arrow tables and lazy frames to data frames, masked or sparse arrays to full ones.
 
     Anything else stays as it is.
 
@@ -29,7 +32,7 @@ def plain_table(table: Any) -> Any:
     array([[ 1., nan]])
     """
     if isinstance(table, np.ma.MaskedArray):
-        return _with_gaps(table)
+        return _unmask(table)
     if type(table).__name__ == "LazyFrame" and hasattr(table, "collect"):
         return table.collect()
     if hasattr(table, "toarray") and hasattr(table, "nnz"):
@@ -39,8 +42,8 @@ def plain_table(table: Any) -> Any:
     return table
 
 
-def _with_gaps(array: Any) -> NDArray[Any]:
-    """The values of a masked array, missing where it is masked."""
+def _unmask(array: Any) -> NDArray[Any]:
+    """Return the values of a masked array, missing where it is masked."""
     mask = np.ma.getmaskarray(array)
     values = np.array(array.data)
     if not mask.any():
@@ -52,29 +55,99 @@ def _with_gaps(array: Any) -> NDArray[Any]:
 
 
 def column_names(table: Any) -> list[str] | None:
-    """The column names of a data frame, None for a bare array."""
+    """Return the column names of a data frame, None for a bare array."""
     columns = getattr(table, "column_names", None)  # of an Arrow table
     if not isinstance(columns, list):
         columns = getattr(table, "columns", None)
     return None if columns is None else [str(name) for name in columns]
 
 
+def check_no_records(table: Any) -> None:
+    """Raise a TypeError for dictionaries instead of a table to learn from.
+
+    Examples
+    --------
+    >>> check_no_records([{"age": 31}])
+    Traceback (most recent call last):
+        ...
+    TypeError: A table to learn from is a data frame or an array, not dictionaries: ...
+    """
+    first = table[0] if isinstance(table, list | tuple) and table else table
+    # One type of sparse matrix is a dict.
+    if isinstance(first, Mapping) and not hasattr(first, "tocsr"):
+        raise TypeError(
+            "A table to learn from is a data frame or an array, not dictionaries: "
+            "pandas.DataFrame makes one of them."
+        )
+
+
+class Records:
+    """A minimal data frame: columns by name, and a number of rows."""
+
+    def __init__(self, columns: Mapping[str, Sequence[Any]], n_rows: int) -> None:
+        self._columns, self._n_rows = columns, n_rows
+
+    @classmethod
+    def of(cls, table: Any) -> Any:
+        """Convert a dictionary (one sample, or columns) or a list of them; return others unchanged.
+
+        A key that some of the samples lack is missing there.
+
+        Examples
+        --------
+        >>> Records.of([{"age": 31, "job": "nurse"}, {"age": 28}])["job"]
+        ['nurse', None]
+        >>> Records.of({"age": 31})["age"], Records.of({"age": [31, 28]})["age"]
+        ([31], [31, 28])
+        """
+        if isinstance(table, list | tuple) and table and all(isinstance(r, Mapping) for r in table):
+            rows = [{str(name): value for name, value in row.items()} for row in table]
+            names = dict.fromkeys(name for row in rows for name in row)
+            return cls({name: [row.get(name) for row in rows] for name in names}, len(rows))
+        if not isinstance(table, Mapping):
+            return table
+        columns = {str(name): values for name, values in table.items()}
+        lengths = {len(values) if np.ndim(values) > 0 else None for values in columns.values()}
+        if len(lengths) > 1:
+            raise ValueError(
+                "A dictionary holds either the values of one row or columns of the same length."
+            )
+        n_rows = lengths.pop() if lengths else None
+        if n_rows is None:
+            return cls({name: [value] for name, value in columns.items()}, 1)
+        return cls(columns, n_rows)
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return list(self._columns)
+
+    def __getitem__(self, name: str) -> Sequence[Any]:
+        return self._columns[name]
+
+    def __len__(self) -> int:
+        return self._n_rows
+
+
+# ------------------------------------------------------------------ columns
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column as it is: what kind its type tells, and its values as a plain array.
+    """A column: the kind of its type, and its values as a plain array.
 
     Attributes
     ----------
     name : str
     kind : str
         One of `frri.table.KINDS`: numbers are numeric and dates dates; ordered categories (pandas,
-        Arrow; `Enum` in polars) are ordinal; other categories, truth values and texts are nominal.
+        Arrow; `Enum` in polars) are ordinal; other categories, booleans and strings are nominal.
     values : ndarray
         See `plain_column`.
     order : tuple of str or None
         The categories of an ordinal column from low to high.
     declared : bool
-        Whether the type says that these are categories.
+        Whether the type of the column is categorical.
 
     Examples
     --------
@@ -91,15 +164,15 @@ class Column:
 
     @classmethod
     def of(cls, column: Any, name: str) -> "Column":
-        """A column of any data frame; it is converted here and nowhere else."""
+        """Convert a column of any data frame."""
         values, order = plain_column(column, name), ordered_categories(column)
         kind = {"O": "nominal", "M": "date"}.get(values.dtype.kind, "numeric")
-        declared = getattr(getattr(column, "cat", None), "codes", None) is not None
+        declared = _category_codes(column) is not None
         return cls(name, kind if order is None else "ordinal", values, order, declared)
 
 
 def kind_of(column: Any) -> str:
-    """The kind of attribute that a column becomes.
+    """Return the kind of attribute that a column becomes.
 
     Examples
     --------
@@ -109,11 +182,15 @@ def kind_of(column: Any) -> str:
     return Column.of(column, "").kind
 
 
-def ordered_categories(column: Any) -> tuple[str, ...] | None:
-    """The categories of a column from low to high, None if it has none or they have no order.
+def _category_codes(column: Any) -> Any:
+    return getattr(getattr(column, "cat", None), "codes", None)
 
-    Ordered are the categories of pandas that say so, and the fixed ones of polars (`Enum`), which are
-    compared by their position.
+
+def ordered_categories(column: Any) -> tuple[str, ...] | None:
+    """Return the categories of a column from low to high, None if there are none or without order.
+
+    Ordered are the categories of pandas that are declared so, and the fixed ones of polars
+    (`Enum`), which are compared by their position.
 
     Examples
     --------
@@ -128,9 +205,9 @@ def ordered_categories(column: Any) -> tuple[str, ...] | None:
 
 
 def plain_column(column: Any, name: str = "") -> NDArray[Any]:
-    """The values of a column: numbers, dates (datetime64), or objects that stand for their texts.
+    """Return the values of a column: numbers, dates (datetime64), or objects with their strings.
 
-    Missing values are NaN among numbers, NaT among dates and recognised by `is_missing` elsewhere.
+    Missing values are NaN among numbers, NaT among dates and recognized by `is_missing` elsewhere.
 
     Examples
     --------
@@ -142,41 +219,38 @@ def plain_column(column: Any, name: str = "") -> NDArray[Any]:
     >>> plain_column([date(2023, 1, 31), None]).astype("datetime64[D]")
     array(['2023-01-31',        'NaT'], dtype='datetime64[D]')
     """
-    codes = getattr(getattr(column, "cat", None), "codes", None)
+    codes = _category_codes(column)
     if codes is not None:
         texts = np.array([*map(str, column.dtype.categories), None], dtype=object)
         return np.asarray(texts[np.asarray(codes)])
     column = plain_table(column)
-    array = column if isinstance(column, np.ndarray) else _array(column)
+    array = np.asarray(column)
+    if array.ndim != 1 and not isinstance(column, np.ndarray):
+        array = np.asarray(column, dtype=object)
     if array.dtype.kind in "iufM":
         return array
     if array.dtype.kind in "mcV":
         raise ValueError(
-            f"Column {name!r} holds values of the type {array.dtype}; turn them into numbers or texts."
+            f"Column {name!r} holds values of the type {array.dtype}; turn them into numbers or "
+            "texts."
         )
     values = array.astype("U").astype(object) if array.dtype.kind == "S" else array.astype(object)
-    return _resolved(values, name)
-
-
-def _array(column: Any) -> NDArray[Any]:
-    array = np.asarray(column)
-    return array if array.ndim == 1 else np.asarray(column, dtype=object)
-
-
-def _resolved(values: NDArray[np.object_], name: str) -> NDArray[Any]:
-    """Objects that are all numbers, or all dates, as such."""
+    # Objects that are all numbers, or all dates, are converted.
     first = next((value for value in values if not is_missing(value)), None)
     if is_number_type(type(first)) and all(
         is_number_type(type(v)) or is_missing(v) for v in values
     ):
         return np.array([number(v, f"Column {name!r}", row) for row, v in enumerate(values)])
     if isinstance(first, date) and all(isinstance(v, date) or is_missing(v) for v in values):
-        return np.array([_moment(v) for v in values], dtype="datetime64[us]")
+        return np.array([_to_utc(v) for v in values], dtype="datetime64[us]")
     return values
 
 
+# ------------------------------------------------------------------ values
+
+
 def is_number_type(kind: type) -> bool:
-    """Whether values of a type are numbers; truth values are none.
+    """Return whether values of a type are numbers; booleans are none.
 
     Examples
     --------
@@ -187,7 +261,7 @@ def is_number_type(kind: type) -> bool:
 
 
 def number(value: Any, label: str, row: int) -> float:
-    """A value as a float, NaN for a missing one, or the complaint about one too large for that.
+    """Convert a value to a float, NaN if it is missing; raise a ValueError if it is too large.
 
     Examples
     --------
@@ -207,8 +281,8 @@ def number(value: Any, label: str, row: int) -> float:
         ) from None
 
 
-def _moment(value: Any) -> Any:
-    """A moment in a time zone becomes that of Greenwich."""
+def _to_utc(value: Any) -> Any:
+    """Convert a date or time; one in a time zone becomes UTC."""
     if is_missing(value):
         return np.datetime64("NaT")
     if isinstance(value, datetime) and value.tzinfo is not None:
@@ -217,7 +291,7 @@ def _moment(value: Any) -> Any:
 
 
 def days_since_1970(values: Any) -> Floats:
-    """Dates (numpy, datetime or ISO texts) as days, NaN where missing.
+    """Convert dates (numpy, datetime or ISO strings) to days, NaN where missing.
 
     Examples
     --------
@@ -242,7 +316,7 @@ def days_since_1970(values: Any) -> Floats:
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, NaT (unequal to themselves), pandas' NA (which will not say) or numpy's mask.
+    """Return whether a value is None, NaN, NaT, pandas' NA or numpy's mask.
 
     Examples
     --------
@@ -252,80 +326,8 @@ def is_missing(value: Any) -> bool:
     if value is None or value is np.ma.masked:
         return True
     try:
-        return bool(value != value)  # noqa: PLR0124
-    except TypeError:
+        return bool(value != value)  # noqa: PLR0124 - NaN and NaT are unequal to themselves
+    except TypeError:  # pandas' NA
         return True
     except ValueError:  # an array
         return False
-
-
-def check_no_records(table: Any) -> None:
-    """Complain about dictionaries where a table to learn from is expected.
-
-    Examples
-    --------
-    >>> check_no_records([{"age": 31}])
-    Traceback (most recent call last):
-        ...
-    TypeError: A table to learn from is a data frame or an array, not dictionaries: pandas.DataFrame ...
-    """
-    first = table[0] if isinstance(table, list | tuple) and table else table
-    if isinstance(first, Mapping) and not hasattr(
-        first, "tocsr"
-    ):  # a kind of sparse matrix is a dict
-        raise TypeError(
-            "A table to learn from is a data frame or an array, not dictionaries: pandas.DataFrame makes "
-            "one of them."
-        )
-
-
-class Records:
-    """The least of a data frame: names, columns by name, and a number of rows."""
-
-    def __init__(self, columns: Mapping[str, Sequence[Any]], n_rows: int) -> None:
-        self._columns, self._n_rows = columns, n_rows
-
-    @classmethod
-    def of(cls, table: Any) -> Any:
-        """A dictionary (one row, or columns) or a list of them as a table; anything else as it is.
-
-        A key that some of the rows lack is missing there.
-
-        Examples
-        --------
-        >>> Records.of([{"age": 31, "job": "nurse"}, {"age": 28}])["job"]
-        ['nurse', None]
-        >>> Records.of({"age": 31})["age"], Records.of({"age": [31, 28]})["age"]
-        ([31], [31, 28])
-        """
-        if isinstance(table, Mapping):
-            return cls._of_mapping(table)
-        if isinstance(table, list | tuple) and table and all(isinstance(r, Mapping) for r in table):
-            names = dict.fromkeys(str(name) for row in table for name in row)
-            rows = [{str(name): value for name, value in row.items()} for row in table]
-            return cls({name: [row.get(name) for row in rows] for name in names}, len(rows))
-        return table
-
-    @classmethod
-    def _of_mapping(cls, table: Mapping[Any, Any]) -> "Records":
-        columns = {str(name): values for name, values in table.items()}
-        listed = {name for name, values in columns.items() if np.ndim(values) > 0}
-        if not listed:
-            return cls({name: [value] for name, value in columns.items()}, 1)
-        lengths = {len(columns[name]) for name in listed}
-        if len(listed) < len(columns) or len(lengths) > 1:
-            raise ValueError(
-                "A dictionary holds either the values of one row or columns of the same length."
-            )
-        return cls(columns, lengths.pop())
-
-    @property
-    def columns(self) -> list[str]:
-        """The names."""
-        return list(self._columns)
-
-    def __getitem__(self, name: str) -> Sequence[Any]:
-        return self._columns[name]
-
-    def __len__(self) -> int:
-        return self._n_rows

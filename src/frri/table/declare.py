@@ -1,4 +1,4 @@
-"""What the user says that columns are, and what they then are, in words."""
+"""Declare types of columns, and summarize the types of a table."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,13 +21,13 @@ def declare(
     ordinal: Mapping[str, Sequence[str]] | None = None,
     ignore: Collection[str] = (),
 ) -> "pd.DataFrame":
-    """A table without some columns, and with some as categories, ordered or not.
+    """Convert columns to categories, ordered or not, and drop others.
 
     Parameters
     ----------
     frame : pandas.DataFrame
     name : str
-        What to call the table in messages.
+        Name of the table in messages.
     nominal, ignore : collections of column names
     ordinal : mapping
         Column names and their values from low to high.
@@ -50,7 +50,7 @@ def declare(
 
 
 def to_strings(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """The values of a column as texts, missing ones as None; whole numbers without decimals.
+    """Convert the values of a column to strings, missing ones to None; integers have no decimals.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def to_strings(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 
 def summarize_table(table: EncodedTable) -> str:
-    """The kinds of columns and the missing values in a sentence; others than numbers by name.
+    """Summarize the kinds of columns and the missing values; name columns that are not numeric.
 
     Examples
     --------

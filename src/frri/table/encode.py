@@ -1,7 +1,8 @@
-"""Tables: named, typed columns on the way in, one float64 matrix on the way through.
+"""Encode tables: named, typed columns become one float64 matrix.
 
-Numeric values stay as they are, nominal values become the position of their category (-1 for one never
-seen in training) and missing values become NaN. Everything that computes works on that matrix.
+Numeric values stay as they are, nominal values become the position of their category (-1 for one
+never seen in training) and missing values become NaN. Everything that computes works on that
+matrix.
 """
 
 import warnings
@@ -36,15 +37,13 @@ from frri.table.columns import (
 
 @dataclass(frozen=True, eq=False)
 class EncodedTable:
-    """A table in the form that everything computes with: encoded once, passed on.
-
-    Whatever takes a table takes it too, and does not look at the columns again.
+    """A table in the form that everything computes with; functions that take a table take it, too.
 
     Attributes
     ----------
-    matrix : ndarray of float64, shape (n_rows, n_attributes)
+    matrix : ndarray of float64, shape (n_samples, n_features)
     attributes : tuple of Attribute
-        What the columns of the matrix are.
+        Descriptions of the columns of the matrix.
 
     Examples
     --------
@@ -60,24 +59,27 @@ class EncodedTable:
     def of(
         cls, table: Any, attributes: Sequence[Attribute], used: Collection[str] | None = None
     ) -> "EncodedTable":
-        """Any table, by the attributes of a ruleset: see `to_matrix`."""
+        """Encode any table by the attributes of a rule set: see `to_matrix`."""
         return cls(to_matrix(table, attributes, used), tuple(attributes))
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """Numbers of samples and features."""
         return len(self.matrix), len(self.attributes)
 
     def __len__(self) -> int:
         return len(self.matrix)
 
     def take(self, rows: Any) -> "EncodedTable":
-        """Some of the rows."""
+        """Return some of the samples."""
         return EncodedTable(self.matrix[rows], self.attributes)
 
 
+# ------------------------------------------------------------------ training
+
+
 def describe_columns(matrix: Floats, names: Iterable[str]) -> tuple[Attribute, ...]:
-    """Numeric attributes with the ranges found in a matrix; missing values (NaN) do not count.
+    """Return numeric attributes with the ranges of a matrix; missing values (NaN) are ignored.
 
     Examples
     --------
@@ -92,9 +94,9 @@ def describe_columns(matrix: Floats, names: Iterable[str]) -> tuple[Attribute, .
 
 
 def encode_frame(frame: Any) -> EncodedTable:
-    """A data frame to learn from: every column is looked at once, described and encoded.
+    """Describe and encode the columns of a data frame to learn from.
 
-    What kind an attribute is, the type of its column says: see `frri.table.columns.Column`.
+    The kind of an attribute is that of the type of its column: see `frri.table.columns.Column`.
 
     Examples
     --------
@@ -110,52 +112,64 @@ def encode_frame(frame: Any) -> EncodedTable:
     matrix = np.empty((len(frame), len(frame.columns)))
     attributes = []
     for j, name in enumerate(frame.columns):
-        column = Column.of(frame[name], str(name))
-        attribute, matrix[:, j] = _described(column)
+        attribute, matrix[:, j] = _describe(Column.of(frame[name], str(name)))
         attributes.append(attribute)
     return EncodedTable(matrix, tuple(attributes))
 
 
-def _described(column: Column) -> tuple[Attribute, Floats]:
-    """What a column is in training, and its values as numbers."""
+def _describe(column: Column) -> tuple[Attribute, Floats]:
+    """Return the attribute of a training column, and its values as numbers."""
+    name, values = column.name, column.values
     if column.kind == "nominal":
         if not column.declared:
-            check_single(column.name, column.values)
+            check_single(name, values)
             remedy = "turn the whole column into texts if these are categories"
-            check_mixture(column.name, column.values, remedy)
-        texts = {str(value) for value in column.values if not is_missing(value)}
-        attribute = Attribute(column.name, categories=tuple(sorted(texts)))
-    elif column.kind == "ordinal":
-        attribute = Attribute(column.name, categories=column.order, kind="ordinal")
-    else:
-        days = column.kind == "date"
-        check_whole_numbers(column.values, f"Column {column.name!r}")
-        numbers = days_since_1970(column.values) if days else column.values.astype(np.float64)
-        check_moderate(numbers, f"Column {column.name!r}")
-        low, high = _nan_range(numbers[:, None])
-        return Attribute(column.name, float(low[0]), float(high[0]), kind=column.kind), numbers
-    return attribute, _coded(column.values, attribute)
+            check_mixture(name, values, remedy)
+        texts = {str(value) for value in values if not is_missing(value)}
+        attribute = Attribute(name, categories=tuple(sorted(texts)))
+        return attribute, _encode_categories(values, attribute)
+    if column.kind == "ordinal":
+        attribute = Attribute(name, categories=column.order, kind="ordinal")
+        return attribute, _encode_categories(values, attribute)
+    check_whole_numbers(values, f"Column {name!r}")
+    days = column.kind == "date"
+    numbers = days_since_1970(values) if days else values.astype(np.float64)
+    check_moderate(numbers, f"Column {name!r}")
+    low, high = _nan_range(numbers[:, None])
+    return Attribute(name, float(low[0]), float(high[0]), kind=column.kind), numbers
+
+
+def _nan_range(matrix: Floats) -> tuple[Floats, Floats]:
+    """Return the smallest and largest known value of each column, 0 where all are missing."""
+    missing = np.isnan(matrix)
+    lows = np.where(missing, np.inf, matrix).min(axis=0, initial=np.inf)
+    highs = np.where(missing, -np.inf, matrix).max(axis=0, initial=-np.inf)
+    empty = missing.all(axis=0)
+    return np.where(empty, 0.0, lows), np.where(empty, 0.0, highs)
+
+
+# ------------------------------------------------------------------ prediction
 
 
 def to_matrix(
     table: Any, attributes: Sequence[Attribute], used: Collection[str] | None = None
 ) -> Floats:
-    """The columns of a table that belong to the attributes, as one float64 matrix.
+    """Encode the columns of a table that belong to the attributes, as one float64 matrix.
 
     Parameters
     ----------
     table : array-like, data frame, dict, list of dict or EncodedTable
-        A data frame is read by column names (further columns are ignored), and so is a dictionary (one
-        row, or columns) and a list of them (rows); an array is read by position; what
-        is encoded already for these attributes is passed through.
+        A data frame is read by column names (further columns are ignored), and so is a dictionary
+        (one sample, or columns) and a list of them (samples); an array is read by position; a table
+        that is encoded already for these attributes is passed through.
     attributes : sequence of Attribute
     used : collection of str, optional
-        The names of the attributes that are looked at, by default all. Columns of others are not read
-        and need not be there; their values are missing.
+        Names of the attributes that are read, by default all. Columns of others need not exist;
+        their values are missing.
 
     Returns
     -------
-    ndarray of float64, shape (n_rows, n_attributes)
+    ndarray of float64, shape (n_samples, n_features)
 
     Examples
     --------
@@ -166,42 +180,31 @@ def to_matrix(
     array([[ 1., nan]])
     """
     if isinstance(table, EncodedTable):
-        return _passed_through(table, attributes)
+        return _pass_through(table, attributes)
     table = Records.of(plain_table(table))
+    wanted = [a.name for a in attributes if used is None or a.name in used]
     names = column_names(table)
     if names is not None:
         places = {name: place for place, name in enumerate(names)}
-        wanted = [a for a in attributes if used is None or a.name in used]
-        absent = [a.name for a in wanted if a.name not in places]
-        if absent:
-            raise ValueError(
-                f"The table has no column {absent[0]!r}"
-                + (f" (and {len(absent) - 1} more of the model's columns)" if absent[1:] else "")
-                + f"; it has {join_names(names)}. Rename or add it."
-            )
-        twice = (
-            [a.name for a in wanted if names.count(a.name) > 1] if len(places) < len(names) else []
-        )
-        if twice:
-            raise ValueError(
-                f"The table has more than one column {twice[0]!r}; rename one of them."
-            )
+        _check_columns(wanted, names, places)
         if len(table) == 1 and hasattr(table, "iloc"):
-            given = _single_row(table, {a.name: places[a.name] for a in wanted})
+            given = _single_row(table, {name: places[name] for name in wanted})
         else:
-            given = {a.name: table[table.columns[places[a.name]]] for a in wanted}
-        columns = [
-            given.get(a.name) if used is None or a.name in used else None for a in attributes
-        ]
-        return encode_columns(columns, attributes, len(table))
+            given = {name: table[table.columns[places[name]]] for name in wanted}
+        return encode_columns([given.get(a.name) for a in attributes], attributes, len(table))
     array = np.asarray(table)
     if array.ndim != 2 or array.shape[1] != len(attributes):
         raise ValueError(
-            f"Expected a table of {len(attributes)} columns ({join_names(a.name for a in attributes)}), "
-            f"got an array of shape {array.shape}."
+            f"Expected a table of {len(attributes)} columns "
+            f"({join_names(a.name for a in attributes)}), got an array of shape {array.shape}."
         )
     if array.dtype.kind in "fiub" and all(a.kind == "numeric" for a in attributes):
-        return _numeric_matrix(array, attributes)
+        # Only a matrix with a wrong value needs a check of each column.
+        matrix = np.ascontiguousarray(array, dtype=np.float64)
+        if matrix.size and not all_moderate(matrix):
+            for attribute, column in zip(attributes, matrix.T, strict=True):
+                check_moderate(column, f"Column {attribute.name!r}")
+        return matrix
     columns = [
         column if used is None or attribute.name in used else None
         for attribute, column in zip(attributes, array.T, strict=True)
@@ -209,13 +212,43 @@ def to_matrix(
     return encode_columns(columns, attributes, len(array))
 
 
+def _pass_through(table: EncodedTable, attributes: Sequence[Attribute]) -> Floats:
+    """Return the matrix, if its columns are those of the attributes; ranges may differ."""
+    wanted = [(a.name, a.kind, a.categories) for a in attributes]
+    if table.attributes is not attributes and wanted != [
+        (a.name, a.kind, a.categories) for a in table.attributes
+    ]:
+        raise ValueError(
+            "The table is encoded for other columns "
+            f"({join_names(a.name for a in table.attributes)}); "
+            "give the table itself."
+        )
+    return table.matrix
+
+
+def _check_columns(wanted: Sequence[str], names: list[str], places: Mapping[str, int]) -> None:
+    absent = [name for name in wanted if name not in places]
+    if absent:
+        more = f" (and {len(absent) - 1} more of the model's columns)" if absent[1:] else ""
+        raise ValueError(
+            f"The table has no column {absent[0]!r}{more}; it has {join_names(names)}. "
+            "Rename or add it."
+        )
+    if len(places) < len(names):
+        for name in wanted:
+            if names.count(name) > 1:
+                raise ValueError(
+                    f"The table has more than one column {name!r}; rename one of them."
+                )
+
+
 def _single_row(table: Any, places: Mapping[str, int]) -> dict[str, Any]:
-    """The columns of one row of pandas', where a column costs as much as all else that is done for it."""
+    """Return the columns of one row of pandas: taking each costs as much as everything else."""
     row = table.to_numpy(dtype=object)[0]
     columns = {name: row[place : place + 1] for name, place in places.items()}
     for name, place in places.items():
         value = row[place]
-        if isinstance(value, int):  # which stays whole, as its column would have it
+        if isinstance(value, int):  # which stays an integer, as in its column
             columns[name] = np.array([value])
         elif not isinstance(value, float | str):
             columns[name] = table[table.columns[place]]
@@ -225,13 +258,14 @@ def _single_row(table: Any, places: Mapping[str, int]) -> dict[str, Any]:
 def encode_columns(
     columns: Sequence[Any], attributes: Sequence[Attribute], n_rows: int | None = None
 ) -> Floats:
-    """Columns in the order of the attributes as one matrix; one that is None has missing values only.
+    """Encode columns in the order of the attributes; one that is None has missing values only.
 
-    Rows are counted by the first column unless their number is given.
+    The number of rows is that of the first column unless it is given.
 
     Examples
     --------
-    >>> encode_columns([[1, 2], ["red", None]], [Attribute("a"), Attribute("b", categories=("red",))])
+    >>> attributes = [Attribute("a"), Attribute("b", categories=("red",))]
+    >>> encode_columns([[1, 2], ["red", None]], attributes)
     array([[ 1.,  0.],
            [ 2., nan]])
     """
@@ -241,35 +275,61 @@ def encode_columns(
     return matrix
 
 
+def _encode(column: Any, attribute: Attribute) -> Floats:
+    label = f"Column {attribute.name!r}"
+    if attribute.kind == "date":
+        try:
+            return days_since_1970(column)
+        except (ValueError, TypeError):
+            raise ValueError(f"{label} does not hold dates.") from None
+    if attribute.categories is not None:
+        return _encode_categories(plain_column(column, attribute.name), attribute)
+    if attribute.is_flag:
+        column = flags_as_numbers(plain_column(column, attribute.name))
+    values = to_numbers(column, label)
+    if values is None:
+        raise ValueError(f"{label} does not hold numbers.")
+    check_moderate(values, label)
+    return values
+
+
+def _encode_categories(values: NDArray[Any], attribute: Attribute) -> Floats:
+    codes = category_codes(values, attribute.categories or ())
+    if attribute.kind == "ordinal":
+        codes[codes < 0.0] = np.nan  # it has no place in the order
+    return codes
+
+
 def check_order(
     table: Any, attributes: Sequence[Attribute], matrix: Floats, used: Collection[str] | None = None
 ) -> None:
-    """Say which categories have no place in the order of their column, or refuse them.
+    """Warn of categories without a place in the order of their column, or raise a ValueError.
 
     Parameters
     ----------
     table, attributes
-        As given to `to_matrix`; what is encoded already does not tell.
+        As given to `to_matrix`; a table that is encoded already is not checked.
     matrix : ndarray of float64
-        What that made of them.
+        The result of `to_matrix`.
     used : collection of str, optional
-        The names of the attributes that are looked at, whose values count as missing then, with a warning.
+        Names of the attributes that are read, whose values count as missing then, with a warning.
         By default they are refused.
 
     Examples
     --------
-    >>> table, size = {"size": ["M", "XL"]}, Attribute("size", categories=("S", "M"), kind="ordinal")
-    >>> check_order(table, [size], to_matrix(table, [size]))
+    >>> size = Attribute("size", categories=("S", "M"), kind="ordinal")
+    >>> check_order({"size": ["M", "XL"]}, [size], np.array([[1.0], [np.nan]]))
     Traceback (most recent call last):
         ...
-    ValueError: Column 'size' holds 'XL' in row 2 (1 of 2 rows), which has no place among S, M; replace it ...
+    ValueError: Column 'size' holds 'XL' in row 2 (1 of 2 rows), which has no place among S, M; ...
     """
     if isinstance(table, EncodedTable):
         return
     for j, attribute in enumerate(attributes):
-        looked_at = used is None or attribute.name in used
-        gaps = np.isnan(matrix[:, j]) if attribute.kind == "ordinal" and looked_at else np.array([])
-        if not gaps.any():
+        if attribute.kind != "ordinal" or (used is not None and attribute.name not in used):
+            continue
+        missing = np.flatnonzero(np.isnan(matrix[:, j]))
+        if not len(missing):
             continue
         frame = Records.of(plain_table(table))
         names = column_names(frame)
@@ -278,7 +338,7 @@ def check_order(
         else:
             column = frame[frame.columns[names.index(attribute.name)]]
         values = plain_column(column, attribute.name)
-        rows = [row for row in np.flatnonzero(gaps) if not is_missing(values[row])]
+        rows = [row for row in missing if not is_missing(values[row])]
         if not rows:
             continue
         what = (
@@ -289,58 +349,3 @@ def check_order(
         if used is None:
             raise ValueError(f"{what}; replace it by one of these or drop these rows first.")
         warnings.warn(f"{what}; it counts as missing.", UserWarning, stacklevel=4)
-
-
-def _nan_range(matrix: Floats) -> tuple[Floats, Floats]:
-    """Smallest and largest known value of each column, 0 where all are missing."""
-    unknown = np.isnan(matrix)
-    lows = np.where(unknown, np.inf, matrix).min(axis=0, initial=np.inf)
-    highs = np.where(unknown, -np.inf, matrix).max(axis=0, initial=-np.inf)
-    empty = unknown.all(axis=0)
-    return np.where(empty, 0.0, lows), np.where(empty, 0.0, highs)
-
-
-def _passed_through(table: EncodedTable, attributes: Sequence[Attribute]) -> Floats:
-    """The matrix, if its columns are what is asked for; ranges do not matter, codes do."""
-    wanted = [(a.name, a.kind, a.categories) for a in attributes]
-    if table.attributes is not attributes and wanted != [
-        (a.name, a.kind, a.categories) for a in table.attributes
-    ]:
-        raise ValueError(
-            f"The table is encoded for other columns ({join_names(a.name for a in table.attributes)}); "
-            "give the table itself."
-        )
-    return table.matrix
-
-
-def _numeric_matrix(array: NDArray[Any], attributes: Sequence[Attribute]) -> Floats:
-    """Nothing but numbers: no column needs a look of its own unless there is something to see."""
-    matrix = np.ascontiguousarray(array, dtype=np.float64)
-    if matrix.size and not all_moderate(matrix):
-        for attribute, column in zip(attributes, matrix.T, strict=True):
-            check_moderate(column, f"Column {attribute.name!r}")
-    return matrix
-
-
-def _encode(column: Any, attribute: Attribute) -> Floats:
-    if attribute.kind == "date":
-        try:
-            return days_since_1970(column)
-        except (ValueError, TypeError):
-            raise ValueError(f"Column {attribute.name!r} does not hold dates.") from None
-    if attribute.categories is None:
-        if attribute.is_flag:
-            column = flags_as_numbers(plain_column(column, attribute.name))
-        values = to_numbers(column, f"Column {attribute.name!r}")
-        if values is None:
-            raise ValueError(f"Column {attribute.name!r} does not hold numbers.")
-        check_moderate(values, f"Column {attribute.name!r}")
-        return values
-    return _coded(plain_column(column, attribute.name), attribute)
-
-
-def _coded(values: NDArray[Any], attribute: Attribute) -> Floats:
-    coded = category_codes(values, attribute.categories or ())
-    if attribute.kind == "ordinal":
-        coded[coded < 0.0] = np.nan  # it has no place in the order
-    return coded

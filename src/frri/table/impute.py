@@ -1,4 +1,4 @@
-"""Typical values: what a missing value counts as where the meaning of rules says so."""
+"""Impute missing values: the median, or the most frequent category."""
 
 from dataclasses import replace
 
@@ -10,36 +10,32 @@ from frri.table.encode import EncodedTable
 
 
 def impute_missing(table: EncodedTable, weights: Floats | None = None) -> EncodedTable:
-    """A table to learn from, its attributes with their typical values, and no gaps.
+    """Impute the missing values of a training table, and store them in its attributes.
 
-    A row of weight 3 counts as three rows.
-
-    Typical is the median of numbers and dates, the lower one of the two middle categories where they
-    are ordered, and the commonest category, of equally common ones the first, where they are not. A
-    column without any value has 0, or if it has no categories either nothing at all, and keeps its gaps.
+    The imputed value is the median of numbers and dates, the lower one of the two middle categories
+    where they are ordered, and the most frequent category, of equally frequent ones the first,
+    where they are not. A feature without any value has 0, or if it has no categories either nothing
+    at all, and keeps its missing values. A sample of weight 3 counts as three samples.
 
     Examples
     --------
     >>> attributes = (Attribute("age", 20, 60), Attribute("sex", categories=("f", "m")))
     >>> table = EncodedTable(np.array([[20, 1], [np.nan, 1], [60, np.nan]]), attributes)
-    >>> filled = impute_missing(table)
-    >>> [attribute.typical for attribute in filled.attributes]
+    >>> imputed = impute_missing(table)
+    >>> [attribute.typical for attribute in imputed.attributes]
     [40.0, 'm']
-    >>> filled.matrix[1:].tolist()
+    >>> imputed.matrix[1:].tolist()
     [[40.0, 1.0], [60.0, 1.0]]
     """
-    unknown = np.isnan(table.matrix)
-    attributes = tuple(
-        replace(
-            attribute,
-            typical=_typical(attribute, column[~gaps], None if weights is None else weights[~gaps]),
-        )
-        for attribute, column, gaps in zip(table.attributes, table.matrix.T, unknown.T, strict=True)
-    )
-    if not unknown.any():
-        return EncodedTable(table.matrix, attributes)
-    codes = np.array([attribute.typical_code for attribute in attributes])
-    return EncodedTable(np.where(unknown, codes, table.matrix), attributes)
+    missing = np.isnan(table.matrix)
+    attributes = []
+    for attribute, column, absent in zip(table.attributes, table.matrix.T, missing.T, strict=True):
+        counts = None if weights is None else weights[~absent]
+        attributes.append(replace(attribute, typical=_typical(attribute, column[~absent], counts)))
+    matrix = table.matrix
+    if missing.any():
+        matrix = np.where(missing, [attribute.typical_code for attribute in attributes], matrix)
+    return EncodedTable(matrix, tuple(attributes))
 
 
 def _typical(attribute: Attribute, known: Floats, counts: Floats | None) -> float | str | None:
@@ -55,7 +51,7 @@ def _typical(attribute: Attribute, known: Floats, counts: Floats | None) -> floa
 
 
 def _middles(known: Floats, counts: Floats | None) -> Floats:
-    """The values up to which half of all lies, and beyond which: the same but for an even number."""
+    """Return the two middle values, which are equal unless the number of values is even."""
     if counts is None:
         ends = [(len(known) - 1) // 2, len(known) // 2]
         return np.partition(known, ends)[ends]

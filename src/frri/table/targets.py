@@ -1,4 +1,4 @@
-"""Targets: what is wrong with them, whether numbers can be classes, and how they become some."""
+"""Check targets, tell classes from numbers, and bin numbers into classes."""
 
 import re
 import warnings
@@ -13,22 +13,22 @@ from numpy.typing import NDArray
 from frri._util import Floats
 from frri.table.columns import is_missing
 
-# More different whole numbers than these are ages, counts or prices sooner than classes.
+# More distinct integers than this are ages, counts or prices rather than classes.
 MOST_NUMBERED_CLASSES = 20
 
-# Sums of what rules contribute to a target must stay within what a ruleset may say.
+# Sums of the contributions of rules to a target must stay within the limits of a rule set.
 LARGEST_TARGET = 1e99
 
-# What the command line has for them.
+# Options of the command line for a target that is a number.
 NUMBER_REMEDY = "frri fit --task regression predicts the number, --bins 3 makes 3 classes of it"
 
 
 class ManyClassesWarning(UserWarning):
-    """The classes are so many whole numbers that they look like a number to predict."""
+    """The classes are so many integers that they look like a target of a regression."""
 
 
 def check_labels(y: Any) -> None:
-    """Complain about classes that are missing, or dates.
+    """Raise a ValueError for classes that are missing, or dates.
 
     Examples
     --------
@@ -52,14 +52,14 @@ def check_labels(y: Any) -> None:
 
 
 def check_quantities(y: NDArray[Any], target: str) -> Floats:
-    """The target as finite numbers, or a complaint about the first value that is none.
+    """Return the target as finite numbers, or raise a ValueError for the first value that is none.
 
     Examples
     --------
     >>> check_quantities(np.array(["1.5", "many"], dtype=object), "price")
     Traceback (most recent call last):
         ...
-    ValueError: The target 'price' holds 'many' in row 2, which is not a number; correct the row or drop it.
+    ValueError: The target 'price' holds 'many' in row 2, which is not a number; correct the row ...
     """
     if y.dtype.kind in "biuf":
         numbers = y.astype(np.float64)
@@ -70,27 +70,29 @@ def check_quantities(y: NDArray[Any], target: str) -> Floats:
                 numbers[row] = float(value)
             except (TypeError, ValueError, OverflowError):
                 raise ValueError(
-                    f"The target {target!r} holds {value!r} in row {row + 1}, which is not a number; "
+                    f"The target {target!r} holds {value!r} in row {row + 1}, which is not a "
+                    "number; "
                     "correct the row or drop it."
                 ) from None
     huge = np.flatnonzero(~(np.abs(numbers) <= LARGEST_TARGET))
     if len(huge):
         raise ValueError(
-            f"The target {target!r} holds {numbers[huge[0]]:g} in row {huge[0] + 1}; "
-            f"correct the row or drop it, or divide the target until it is below {LARGEST_TARGET:g}."
+            f"The target {target!r} holds {numbers[huge[0]]:g} in row {huge[0] + 1}; correct "
+            "the row "
+            f"or drop it, or divide the target until it is below {LARGEST_TARGET:g}."
         )
     return numbers
 
 
 def check_classes(y: NDArray[Any]) -> None:
-    """Complain about quantities where classes belong.
+    """Raise a ValueError for quantities instead of classes.
 
     Examples
     --------
     >>> check_classes(np.array([1.5, 2.0]))
     Traceback (most recent call last):
         ...
-    ValueError: The target holds quantities such as 1.5: Unknown label type 'continuous'. A classifier ...
+    ValueError: The target holds quantities such as 1.5: Unknown label type 'continuous'. ...
     """
     if y.dtype.kind == "f" and len(y) and not np.all(y == np.floor(y)):
         example = y[np.flatnonzero(y != np.floor(y))[0]]
@@ -101,12 +103,12 @@ def check_classes(y: NDArray[Any]) -> None:
 
 
 def looks_like_number(y: NDArray[Any]) -> bool:
-    """Whether a target is a quantity, or so many different whole numbers that it may be one.
+    """Return whether a target is a quantity, or so many distinct integers that it may be one.
 
     Examples
     --------
-    >>> looks_like_number(np.arange(10)), looks_like_number(np.arange(80)), looks_like_number(np.array([0.5]))
-    (False, True, True)
+    >>> [looks_like_number(y) for y in (np.arange(10), np.arange(80), np.array([0.5]))]
+    [False, True, True]
     """
     if y.dtype.kind not in "iuf":
         return False
@@ -114,45 +116,47 @@ def looks_like_number(y: NDArray[Any]) -> bool:
 
 
 def warn_about_numbers(y: NDArray[Any], target: str, stacklevel: int) -> None:
-    """Say that whole numbers are taken for classes where they look like a number to predict."""
+    """Warn if classes are integers that look like a target of a regression."""
     if looks_like_number(y):
         warnings.warn(
-            f"The target {target!r} has {len(np.unique(y))} different whole numbers, each taken for a "
-            "class, but looks like a number to predict: bin it into a few classes, turn it into texts if "
-            "these are names, or take AdditiveRulesRegressor.",
+            f"The target {target!r} has {len(np.unique(y))} different whole numbers, each taken "
+            "for a "
+            "class, but looks like a number to predict: bin it into a few classes, turn it into "
+            "texts "
+            "if these are names, or take AdditiveRulesRegressor.",
             ManyClassesWarning,
             stacklevel=stacklevel + 1,
         )
 
 
 def check_not_number(y: NDArray[Any], target: str) -> None:
-    """Ask about a target that looks like a number to predict.
+    """Raise a ValueError for a target that looks like a number to predict.
 
     Examples
     --------
     >>> check_not_number(np.arange(80), "age")
     Traceback (most recent call last):
         ...
-    ValueError: The target 'age' looks like a number to predict (80 different numbers, such as 0): use --task ...
+    ValueError: The target 'age' looks like a number to predict (80 different numbers, ...
     """
     if looks_like_number(y):
         raise ValueError(
-            f"The target {target!r} looks like a number to predict ({len(np.unique(y))} different numbers, "
-            f"such as {y[0]:g}): use --task regression to predict it, --bins 3 to make 3 classes of it, or "
-            "--task classification if each is a class."
+            f"The target {target!r} looks like a number to predict ({len(np.unique(y))} different "
+            f"numbers, such as {y[0]:g}): use --task regression to predict it, --bins 3 to make 3 "
+            "classes of it, or --task classification if each is a class."
         )
 
 
 def bin_target(y: Any, bins: int, target: str) -> NDArray[np.object_]:
-    """A number as one of some classes of about the same size; None where it is missing.
+    """Bin numbers into classes of about the same size; None where they are missing.
 
     Parameters
     ----------
     y : array-like of numbers
     bins : int
-        How many classes; there are fewer where many values are the same.
+        Number of classes; there are fewer where many values are the same.
     target : str
-        Its name, for messages.
+        Name of the target in messages.
 
     Examples
     --------
@@ -181,7 +185,7 @@ def bin_target(y: Any, bins: int, target: str) -> NDArray[np.object_]:
 
 
 def bin_edges(classes: Sequence[str]) -> list[float] | None:
-    """The numbers between classes that `bin_target` has made; None if these are other classes.
+    """Return the edges of the bins of `bin_target` from the names of classes; None for others.
 
     Examples
     --------
@@ -197,7 +201,7 @@ def bin_edges(classes: Sequence[str]) -> list[float] | None:
 
 
 def bin_of(value: float, edges: Sequence[float]) -> str:
-    """The class of a number, by what `bin_edges` gives.
+    """Return the class of a number, by the result of `bin_edges`.
 
     Examples
     --------
