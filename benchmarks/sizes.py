@@ -163,7 +163,7 @@ def draw(path):
     mpl.use("svg")
     import matplotlib.pyplot as plt
 
-    from frri.plots import COLOURS, GREY, MARKERS
+    from frri.plots import COLORS, GRAY, MARKERS
 
     mpl.rcParams["svg.hashsalt"] = "frri"
     points = {}
@@ -181,12 +181,12 @@ def draw(path):
             continue
         x, y = np.array(sorted(np.mean(rows, axis=0).tolist() for rows in sizes.values())).T
         if np.isnan(x).any():
-            axes.axhline(y[0], color=GREY, linestyle="--", linewidth=0.8)
+            axes.axhline(y[0], color=GRAY, linestyle="--", linewidth=0.8)
             place = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "bottom"}
             axes.annotate(name, (0.99, y[0]), fontsize=8, **place)
             continue
         place = own.index(name) if name in own else None
-        colour = GREY if place is None else COLOURS[place % len(COLOURS)]
+        colour = GRAY if place is None else COLORS[place % len(COLORS)]
         marker = "x" if place is None else MARKERS[place % len(MARKERS)]
         axes.plot(x, y, color=colour, marker=marker, label=name)
         axes.annotate(

@@ -138,7 +138,7 @@ def test_classes_have_the_colours_of_the_page():
     style = files("frri.report").joinpath("static/style.css").read_text()
     light = style[: style.index("@media (prefers-color-scheme: dark)")]
     colours = re.findall(r"--c-\d: (#[0-9a-f]{6});", light)
-    assert [colour.upper() for colour in colours] == list(plots.COLOURS[: len(colours)])
+    assert [colour.upper() for colour in colours] == list(plots.COLORS[: len(colours)])
     # For people who do not see red or green apart, any two still differ in what they do see.
     for blind in BLIND.values():
         seen = [blind @ linear(colour) for colour in colours]

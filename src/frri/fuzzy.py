@@ -1,15 +1,16 @@
 """Fuzzy rough sets in plain numpy: the definitions of section 2 of the paper, one function each.
 
-Connectives (t-norms, implicators), relations between objects, the lower and upper approximation of a
-set, the positive region, and the scaling of attributes to [0, 1] that all of them presuppose.
+The module contains connectives (t-norms, implicators), relations between objects, the lower and
+upper approximation of a set, the positive region, and the min-max scaling of attributes to [0, 1].
+It uses the words of the paper: an *object* is a sample, an *attribute* is a feature.
 
-Everything here is written to be read and checked, and to serve as the yardstick for faster code: a
-relation between n and k objects is a dense n x k matrix. Degrees are numbers in [0, 1]; that they are
-is the caller's promise, not checked. All functions broadcast.
+The functions are written to be read and checked, and serve as the reference for faster code: a
+relation between n and k objects is a dense n x k matrix. Degrees are numbers in [0, 1], which is
+not checked. All functions broadcast.
 
-The connectives are computed so that their laws survive rounding wherever that is possible: 1 is an
-exact neutral element of every t-norm, every t-norm is exactly commutative and nowhere above the
-minimum, and every implicator is exactly 1 wherever it should be.
+The connectives satisfy their laws in spite of rounding wherever that is possible: 1 is an exact
+neutral element of every t-norm, every t-norm is exactly commutative and nowhere above the minimum,
+and every implicator is exactly 1 wherever it should be.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,7 +32,7 @@ AttributeRelation = Callable[[ArrayLike, ArrayLike], Degrees]
 
 
 def minimum(a: ArrayLike, b: ArrayLike) -> Degrees:
-    """The greatest t-norm, min(a, b).
+    """Return the greatest t-norm, min(a, b).
 
     Examples
     --------
@@ -43,7 +44,7 @@ def minimum(a: ArrayLike, b: ArrayLike) -> Degrees:
 
 
 def product(a: ArrayLike, b: ArrayLike) -> Degrees:
-    """The product t-norm, a b.
+    """Return the product t-norm, a b.
 
     Examples
     --------
@@ -54,10 +55,10 @@ def product(a: ArrayLike, b: ArrayLike) -> Degrees:
 
 
 def lukasiewicz(a: ArrayLike, b: ArrayLike) -> Degrees:
-    """The Lukasiewicz t-norm, max(0, a + b - 1).
+    """Return the Łukasiewicz t-norm, max(0, a + b - 1).
 
-    Computed as the smaller degree less the complement of the larger one: that complement is exact
-    wherever the result is positive, so the result is rounded only once.
+    It is computed as the smaller degree less the complement of the larger one: that complement is
+    exact wherever the result is positive, so the result is rounded only once.
 
     Examples
     --------
@@ -69,9 +70,10 @@ def lukasiewicz(a: ArrayLike, b: ArrayLike) -> Degrees:
 
 
 def hamacher(a: ArrayLike, b: ArrayLike) -> Degrees:
-    """The Hamacher product, a b / (a + b - a b), and 0 where a = b = 0.
+    """Return the Hamacher product, a b / (a + b - a b), and 0 where a = b = 0.
 
-    Computed as `smaller * (larger / (larger + smaller * (1 - larger)))`, which loses nothing to underflow.
+    It is computed as `smaller * (larger / (larger + smaller * (1 - larger)))`, which does not
+    underflow.
 
     Examples
     --------
@@ -84,7 +86,7 @@ def hamacher(a: ArrayLike, b: ArrayLike) -> Degrees:
 
 
 def drastic(a: ArrayLike, b: ArrayLike) -> Degrees:
-    """The least t-norm: 0 unless one of the degrees is 1.
+    """Return the least t-norm: 0 unless one of the degrees is 1.
 
     Examples
     --------
@@ -96,7 +98,7 @@ def drastic(a: ArrayLike, b: ArrayLike) -> Degrees:
 
 
 def nilpotent_minimum(a: ArrayLike, b: ArrayLike) -> Degrees:
-    """The minimum where a + b > 1, and 0 elsewhere.
+    """Return the minimum where a + b > 1, and 0 elsewhere.
 
     Examples
     --------
@@ -124,7 +126,7 @@ T_NORMS: Mapping[str, TNorm] = MappingProxyType(
 
 
 def lukasiewicz_implicator(x: ArrayLike, y: ArrayLike) -> Degrees:
-    """The Lukasiewicz implicator, min(1, 1 - x + y): the residuum of `lukasiewicz`.
+    """Return the Łukasiewicz implicator, min(1, 1 - x + y): the residuum of `lukasiewicz`.
 
     Examples
     --------
@@ -135,7 +137,7 @@ def lukasiewicz_implicator(x: ArrayLike, y: ArrayLike) -> Degrees:
 
 
 def kleene_dienes(x: ArrayLike, y: ArrayLike) -> Degrees:
-    """The Kleene-Dienes implicator, max(1 - x, y).
+    """Return the Kleene-Dienes implicator, max(1 - x, y).
 
     Examples
     --------
@@ -146,7 +148,7 @@ def kleene_dienes(x: ArrayLike, y: ArrayLike) -> Degrees:
 
 
 def reichenbach(x: ArrayLike, y: ArrayLike) -> Degrees:
-    """The Reichenbach implicator, 1 - x + x y.
+    """Return the Reichenbach implicator, 1 - x + x y.
 
     Examples
     --------
@@ -157,7 +159,7 @@ def reichenbach(x: ArrayLike, y: ArrayLike) -> Degrees:
 
 
 def goedel(x: ArrayLike, y: ArrayLike) -> Degrees:
-    """The Goedel implicator, 1 where x <= y and y elsewhere: the residuum of `minimum`.
+    """Return the Goedel implicator, 1 where x <= y and y elsewhere: the residuum of `minimum`.
 
     Examples
     --------
@@ -169,7 +171,7 @@ def goedel(x: ArrayLike, y: ArrayLike) -> Degrees:
 
 
 def goguen(x: ArrayLike, y: ArrayLike) -> Degrees:
-    """The Goguen implicator, 1 where x <= y and y / x elsewhere: the residuum of `product`.
+    """Return the Goguen implicator, 1 where x <= y and y / x elsewhere (residuum of `product`).
 
     Examples
     --------
@@ -197,7 +199,7 @@ IMPLICATORS: Mapping[str, Implicator] = MappingProxyType(
 
 
 def indiscernibility(u: ArrayLike, v: ArrayLike) -> Degrees:
-    """How similar two scaled values are, 1 - |u - v|.
+    """Return the similarity of two scaled values, 1 - |u - v|.
 
     Examples
     --------
@@ -208,7 +210,7 @@ def indiscernibility(u: ArrayLike, v: ArrayLike) -> Degrees:
 
 
 def dominance(u: ArrayLike, v: ArrayLike) -> Degrees:
-    """How far the scaled value u is above v or similar to it, min(1 - (v - u), 1).
+    """Return the degree to which u is above v or similar to it, min(1 - (v - u), 1).
 
     Examples
     --------
@@ -226,28 +228,28 @@ def relation(
     t_norm: TNorm = minimum,
     compare: AttributeRelation | Sequence[AttributeRelation] = indiscernibility,
 ) -> Degrees:
-    """The fuzzy relation R_B(u, v) over a set B of attributes, as a matrix.
+    """Return the fuzzy relation R_B(u, v) over a set B of attributes, as a matrix.
 
-    The t-norm joins the relations on the single attributes of B. Over no attributes at all every two
-    objects are related to degree 1.
+    The t-norm joins the relations on the single attributes of B. Without any attribute all objects
+    are related to degree 1.
 
     Parameters
     ----------
     values : array of shape (n, m)
         Scaled values of the objects u, one per row.
     other : array of shape (k, m), optional
-        Scaled values of the objects v; the same objects unless given.
+        Scaled values of the objects v; by default the same objects.
     attributes : iterable of int, optional
-        The columns that make up B; all of them unless given.
+        The columns that make up B; by default all of them.
     t_norm : function
-        Joins the degrees on the attributes.
+        T-norm that joins the degrees on the attributes.
     compare : function, or one function per column of `values`
-        The relation on one attribute, such as `indiscernibility` or `dominance`.
+        Relation on one attribute, such as `indiscernibility` or `dominance`.
 
     Returns
     -------
     array of shape (n, k)
-        Needs n x k numbers of memory, whatever the number of attributes.
+        Takes n x k numbers of memory for any number of attributes.
 
     Examples
     --------
@@ -275,7 +277,13 @@ def relation(
             f"compare holds {len(relations)} relations for {count} attributes: "
             "pass one relation for all attributes or one for each"
         )
-    degrees = (relations[a](u[:, a, None], v[None, :, a]) for a in _columns(attributes, count))
+    chosen = range(count) if attributes is None else list(attributes)
+    for a in chosen:
+        if isinstance(a, bool | np.bool_) or not 0 <= a < count:
+            raise IndexError(
+                f"there is no attribute {a}: the table has {count} columns, numbered from 0"
+            )
+    degrees = (relations[a](u[:, a, None], v[None, :, a]) for a in chosen)
     return reduce(t_norm, degrees, np.ones((len(u), len(v))))
 
 
@@ -285,7 +293,7 @@ def relation(
 def lower_approximation(
     relation: ArrayLike, membership: ArrayLike, implicator: Implicator = lukasiewicz_implicator
 ) -> Degrees:
-    """How certainly each object belongs to a fuzzy set A: min over v of I(R(u, v), A(v)).
+    """Return how certainly each object belongs to a fuzzy set A: min over v of I(R(u, v), A(v)).
 
     Parameters
     ----------
@@ -306,8 +314,7 @@ def lower_approximation(
     >>> lower_approximation(similar, [1, 1, 0])
     array([1. , 0.5, 0. ])
     """
-    degrees = _matrix(relation)
-    members = _per_object(membership, degrees, "membership degrees")
+    degrees, members = _check_relation(relation, membership, "membership degrees")
     certain: Degrees = np.min(implicator(degrees, members), axis=1, initial=1.0)
     return certain
 
@@ -315,7 +322,7 @@ def lower_approximation(
 def upper_approximation(
     relation: ArrayLike, membership: ArrayLike, t_norm: TNorm = minimum
 ) -> Degrees:
-    """How possibly each object belongs to a fuzzy set A: max over v of T(R(u, v), A(v)).
+    """Return how possibly each object belongs to a fuzzy set A: max over v of T(R(u, v), A(v)).
 
     Parameters
     ----------
@@ -335,8 +342,7 @@ def upper_approximation(
     >>> upper_approximation(similar, [1, 1, 0])
     array([1. , 1. , 0.5])
     """
-    degrees = _matrix(relation)
-    members = _per_object(membership, degrees, "membership degrees")
+    degrees, members = _check_relation(relation, membership, "membership degrees")
     possible: Degrees = np.max(t_norm(degrees, members), axis=1, initial=0.0)
     return possible
 
@@ -344,7 +350,7 @@ def upper_approximation(
 def positive_region(
     relation: ArrayLike, classes: ArrayLike, implicator: Implicator = lukasiewicz_implicator
 ) -> Degrees:
-    """How certain the class of each object is: the union of the lower approximations of all classes.
+    """Return the certainty of each object's class: the union of all lower approximations.
 
     Parameters
     ----------
@@ -364,8 +370,7 @@ def positive_region(
     >>> positive_region(similar, ["good", "good", "bad"])
     array([1. , 0.5, 0.5])
     """
-    degrees = _matrix(relation)
-    labels = _per_object(classes, degrees, "classes")
+    degrees, labels = _check_relation(relation, classes, "classes")
     lower = (lower_approximation(degrees, labels == c, implicator) for c in np.unique(labels))
     return reduce(np.maximum, lower, np.zeros(len(degrees)))
 
@@ -375,16 +380,17 @@ def positive_region(
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Min-max normalisation, learnt from one table and applied to any.
+    """Min-max normalization, learned from one table and applied to any.
 
-    A value x of an attribute with the range [low, high] is first clipped to that range and then becomes::
+    A value x of an attribute with the range [low, high] is clipped to that range and becomes::
 
-        (x - low) / (high - low)              ordinarily,
+        (x - low) / (high - low)              in general,
         (x/2 - low/2) / (high/2 - low/2)      where high - low exceeds the largest number,
-        0                                     where high = low: such an attribute tells nothing,
+        0                                     where high = low (the attribute is constant),
 
-    in double precision and in this order of operations, so that any other program can reproduce the
-    result to the last bit. The minimum becomes exactly 0, the maximum exactly 1, and order is kept.
+    in double precision and in this order of operations, so that any other program can reproduce
+    the result to the last bit. The minimum becomes exactly 0, the maximum exactly 1, and the order
+    is preserved.
     A missing value (nan) of an attribute that is not constant stays missing.
 
     Attributes
@@ -446,42 +452,25 @@ def _ordered(a: ArrayLike, b: ArrayLike) -> tuple[Degrees, Degrees]:
 
 
 def _table(values: ArrayLike, name: str) -> NDArray[np.float64]:
-    table = _degrees(values)
-    if table.ndim != 2:
-        raise ValueError(
-            f"{name} has the shape {table.shape}: pass a table with a row per object "
-            "and a column per attribute"
-        )
-    return table
+    return _matrix(values, name, "a table with a row per object and a column per attribute")
 
 
-def _columns(attributes: Iterable[int] | None, count: int) -> Iterable[int]:
-    if attributes is None:
-        return range(count)
-    chosen = list(attributes)
-    for attribute in chosen:
-        if isinstance(attribute, bool | np.bool_) or not 0 <= attribute < count:
-            raise IndexError(
-                f"there is no attribute {attribute}: the table has {count} columns, numbered from 0"
-            )
-    return chosen
+def _matrix(values: ArrayLike, name: str, form: str) -> NDArray[np.float64]:
+    matrix = _degrees(values)
+    if matrix.ndim != 2:
+        raise ValueError(f"{name} has the shape {matrix.shape}: pass {form}")
+    return matrix
 
 
-def _matrix(relation: ArrayLike) -> Degrees:
-    degrees = _degrees(relation)
-    if degrees.ndim != 2:
-        raise ValueError(
-            f"relation has the shape {degrees.shape}: pass a matrix with a row for each object u "
-            "and a column for each object v"
-        )
-    return degrees
-
-
-def _per_object(values: ArrayLike, degrees: Degrees, name: str) -> NDArray[np.generic]:
-    array = np.asarray(values)
+def _check_relation(
+    relation: ArrayLike, values: ArrayLike, name: str
+) -> tuple[Degrees, NDArray[np.generic]]:
+    """Return a relation as a matrix, and the values of the objects in its columns as an array."""
+    form = "a matrix with a row for each object u and a column for each object v"
+    degrees, array = _matrix(relation, "relation", form), np.asarray(values)
     if array.shape != degrees.shape[1:]:
         raise ValueError(
             f"the {name} have the shape {array.shape} but the relation has {degrees.shape[1]} "
             "columns: pass one for each column"
         )
-    return array
+    return degrees, array
