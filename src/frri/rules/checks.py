@@ -20,7 +20,7 @@ LARGEST_SAID = 1e100
 
 
 def check_ruleset(ruleset: "RuleSet") -> None:
-    """Names, classes, base and rules."""
+    """Return names, classes, base and rules."""
     kinds = {attribute.name: attribute.kind for attribute in ruleset.attributes}
     if len(kinds) < len(ruleset.attributes):
         raise ValueError("Two attributes have the same name; rename one of them.")
@@ -48,7 +48,7 @@ def check_ruleset(ruleset: "RuleSet") -> None:
 
 
 def base_length(semantics: Semantics, n_classes: int) -> int:
-    """How many numbers are there before any rule counts."""
+    """Return how many numbers are there before any rule counts."""
     if "base" not in semantics.meaning.fallbacks:
         return 0
     numbers = {"regression": 1, "ordinal": max(n_classes - 1, 0)}
@@ -70,7 +70,7 @@ def _check_classes(ruleset: "RuleSet") -> None:
 
 
 def _check_conclusion(name: str, rule: Rule, semantics: Semantics, labels: set[Label]) -> None:
-    """What a rule says must be what rules of this semantics say."""
+    """Return what a rule says must be what rules of this semantics say."""
     says, meaning = semantics.meaning.says, semantics.name
     if says == "number":
         number = rule.consequent

@@ -35,8 +35,8 @@ class NumericCondition(Condition):
 
     It holds fully from `core_low` to `core_high`, fades linearly, and is over at `support_low` and
     `support_high`. A side is open where it is infinite, and crisp where core and support are equal
-    (then the bound itself still belongs to it). A strict bound `< b` has its core end at the largest
-    number below `b`: nothing lies between the two, so the slope is invisible.
+    (then the bound itself still belongs to it). A strict bound `< b` has its core end at the
+    largest number below `b`: nothing lies between the two, so the slope is invisible.
 
     Parameters
     ----------
@@ -77,12 +77,12 @@ class NumericCondition(Condition):
 
     @classmethod
     def below(cls, attribute: str, bound: float) -> "NumericCondition":
-        """The crisp condition `attribute < bound`."""
+        """Return the crisp condition `attribute < bound`."""
         return cls(attribute, core_high=nextafter(bound, -inf), support_high=bound)
 
     @property
     def trapezoid(self) -> tuple[float, float, float, float]:
-        """The four bounds in ascending order."""
+        """Return the four bounds in ascending order."""
         return self.support_low, self.core_low, self.core_high, self.support_high
 
     def membership(self, values: ArrayLike) -> Floats:
@@ -129,13 +129,14 @@ class NominalCondition(Condition):
     def membership(self, values: ArrayLike) -> Floats:
         """1 for an allowed value, 0 for any other and for a missing one.
 
-        A value is allowed in whatever form it comes (see `frri.table.categories`), taking the allowed
-        values for all there are; a `RuleSet` knows the attribute's other categories as well.
+        A value is allowed in whatever form it comes (see `frri.table.categories`), taking the
+        allowed values for all there are; a `RuleSet` knows the attribute's other categories as
+        well.
         """
         column = plain_column(values, self.attribute)
         return (category_codes(column, sorted(self.values)) >= 0.0).astype(np.float64)
 
 
 def is_strict(core: float, support: float) -> bool:
-    """Whether core and support are neighbouring numbers, as in `< b` and `> b`."""
+    """Return whether core and support are neighbouring numbers, as in `< b` and `> b`."""
     return core != support and nextafter(core, support) == support

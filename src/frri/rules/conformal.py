@@ -1,11 +1,13 @@
 """How far predicted numbers may be off: intervals that hold their level on new rows of the kind.
 
-Split conformal prediction. The errors of the rules on m rows that they were not learned from, and the error
-on a new row, are exchangeable: the new one is at most the k-th smallest of the m with probability k / (m + 1)
-at least, whatever the rules and the rows are like. So the interval of level p reaches, to both sides of a
-prediction, as far as the k-th smallest error with k = ceil(p (m + 1)).
+Split conformal prediction. The errors of the rules on m rows that they were not learned from, and
+the error on a new row, are exchangeable: the new one is at most the k-th smallest of the m with
+probability k / (m + 1) at least, whatever the rules and the rows are like. So the interval of
+level p reaches, to both sides of a prediction, as far as the k-th smallest error with k = ceil(p
+(m + 1)).
 
-The half-widths are kept in `RuleSet.about` under "intervals", which an edit of the rules takes away.
+The half-widths are kept in `RuleSet.about` under "intervals", which an edit of the rules takes
+away.
 """
 
 from collections.abc import Mapping
@@ -27,7 +29,7 @@ ROUNDING = 1e-9
 
 
 def half_widths(errors: Floats) -> dict[str, Any]:
-    """What is kept of the errors on rows that were not learned from.
+    """Return what is kept of the errors on rows that were not learned from.
 
     Levels that so few rows cannot hold are left out.
 
@@ -43,7 +45,7 @@ def half_widths(errors: Floats) -> dict[str, Any]:
 
 
 def half_width(ruleset: "RuleSet", level: float) -> float:
-    """How far the interval of a level reaches to both sides of a prediction.
+    """Return how far the interval of a level reaches to both sides of a prediction.
 
     Examples
     --------
@@ -80,7 +82,7 @@ def half_width(ruleset: "RuleSet", level: float) -> float:
 
 
 def _pairs(kept: Any) -> dict[float, float]:
-    """The half-width of each level; a file may say anything."""
+    """Return the half-width of each level; a file may say anything."""
     pairs = kept.get("half_widths") if isinstance(kept, Mapping) else None
     try:
         known = {float(level): float(width) for level, width in pairs or ()}

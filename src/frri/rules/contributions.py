@@ -21,10 +21,11 @@ BLOCK = 1 << 20
 def find_largest_contributor(ruleset: "RuleSet", matrix: Floats) -> Positions | None:
     """Return the position of the rule that contributes most to each prediction; -1 where none does.
 
-    Of equal contributions, the first. The contribution of a vote is what it adds to the lead of the
-    predicted class over the next one, and must be positive. That of a number which is added to a base
-    is its absolute value, and in a weighted mean it is its weight. Of rules that say "at least" and
-    "at most" a class, those contribute that keep the prediction from being lower or higher.
+    Of equal contributions, the first. The contribution of a vote is what it adds to the lead of
+    the predicted class over the next one, and must be positive. That of a number which is added to
+    a base is its absolute value, and in a weighted mean it is its weight. Of rules that say "at
+    least" and "at most" a class, those contribute that keep the prediction from being lower or
+    higher.
 
     Parameters
     ----------
@@ -119,8 +120,9 @@ def compute_mean_fractions(ruleset: "RuleSet", matrix: Floats) -> Floats:
 def feature_importances(ruleset: "RuleSet") -> Floats:
     """Return the importance of each feature in the rules; no data are needed.
 
-    A rule has its weight times the samples it covered in training, or, where it adds a number, times
-    the absolute value of that number. It is divided evenly among the features that the rule uses.
+    A rule has its weight times the samples it covered in training, or, where it adds a number,
+    times the absolute value of that number. It is divided evenly among the features that the rule
+    uses.
 
     Parameters
     ----------
@@ -156,8 +158,8 @@ def feature_importances(ruleset: "RuleSet") -> Floats:
 class AttributeImportance:
     """Permutation importance of one feature.
 
-    `rules` is the number of rules that use it, `drop` the mean loss of accuracy (or R²) when its values
-    are shuffled, and `spread` the standard deviation of the loss.
+    `rules` is the number of rules that use it, `drop` the mean loss of accuracy (or R²) when its
+    values are shuffled, and `spread` the standard deviation of the loss.
     """
 
     attribute: str

@@ -41,8 +41,8 @@ class RuleDrift:
 def drift(ruleset: RuleSet, X: Any, y: Any = None, *, level: float = 0.05) -> tuple[RuleDrift, ...]:
     """Compare each rule on new data with its statistics from training.
 
-    A flag is raised where Fisher's exact test (one-sided) gives less than `level` divided by the number
-    of tests (Bonferroni): the probability of any false alarm is at most `level`.
+    A flag is raised where Fisher's exact test (one-sided) gives less than `level` divided by the
+    number of tests (Bonferroni): the probability of any false alarm is at most `level`.
 
     Parameters
     ----------

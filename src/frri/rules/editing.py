@@ -1,10 +1,11 @@
 """Rules changed by hand: every verb returns a new ruleset and says on the rule where it came from.
 
-A rule that is changed loses what was measured or learned for its old form: its statistics, and with other
-conditions or another class its shares of a decision list, its votes and the weights of its parts (without these it
-does not count where no rule fires and `fallback` is "stretched" or "partial"). Other rules keep their
-statistics, where `alone` then still speaks of the old ruleset; `RuleSet.with_statistics` renews them all.
-`about` counts the edits and loses the proof that the rules are the fewest: it was about other rules.
+A rule that is changed loses what was measured or learned for its old form: its statistics, and
+with other conditions or another class its shares of a decision list, its votes and the weights of
+its parts (without these it does not count where no rule fires and `fallback` is "stretched" or
+"partial"). Other rules keep their statistics, where `alone` then still speaks of the old ruleset;
+`RuleSet.with_statistics` renews them all. `about` counts the edits and loses the proof that the
+rules are the fewest: it was about other rules.
 """
 
 from dataclasses import dataclass, replace
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
 
 
 def without_rule(ruleset: "RuleSet", index: int) -> "RuleSet":
-    """All rules but one."""
+    """Return all rules but one."""
     index = _position(ruleset, index)
     return _edited(ruleset, ruleset.rules[:index] + ruleset.rules[index + 1 :])
 
 
 def with_rule(ruleset: "RuleSet", rule: Rule, position: int | None = None) -> "RuleSet":
-    """One more rule, at the end or before another one; its origin becomes "written"."""
+    """Return one more rule, at the end or before another one; its origin becomes "written"."""
     n = len(ruleset)
     position = n if position is None else position
     if not 0 <= position <= n:
@@ -47,7 +48,7 @@ def with_changed_rule(
     consequent: Label | None = None,
     weight: float | None = None,
 ) -> "RuleSet":
-    """One rule with other conditions, another class or another weight; its origin becomes "edited"."""
+    """Return one rule with other conditions, another class or another weight; its origin becomes "edited"."""
     index = _position(ruleset, index)
     old = ruleset[index]
     new = replace(
@@ -69,7 +70,7 @@ def with_changed_rule(
 def with_condition(
     ruleset: "RuleSet", index: int, condition: Condition, replacing: int | None = None
 ) -> "RuleSet":
-    """One more condition for a rule, or another one in the place of condition number `replacing`."""
+    """Return one more condition for a rule, or another one in the place of condition number `replacing`."""
     conditions = ruleset[_position(ruleset, index)].conditions
     if replacing is None:
         return with_changed_rule(ruleset, index, conditions=(*conditions, condition))
@@ -79,7 +80,7 @@ def with_condition(
 
 
 def without_condition(ruleset: "RuleSet", index: int, position: int) -> "RuleSet":
-    """A rule without its condition number `position`."""
+    """Return a rule without its condition number `position`."""
     position = _condition_position(ruleset, index, position)
     conditions = ruleset[index].conditions
     kept = conditions[:position] + conditions[position + 1 :]
@@ -122,7 +123,7 @@ class EditEffect:
 
 
 def compare(before: "RuleSet", after: "RuleSet", X: Any, y: Any) -> EditEffect:
-    """Two rulesets on the same labelled table.
+    """Return two rulesets on the same labelled table.
 
     Examples
     --------

@@ -1,16 +1,18 @@
 """Similar rules merged bottom-up into more general ones: a tree that can be cut at any height.
 
-Two rules of one class become their *hull*: on each attribute that both look at, the narrowest condition
-that holds wherever either does. At each step, of all rules not merged yet, those two are merged whose hull
-covers the fewest enemies (objects of other classes, in a labelled table) that neither of them covered, for
-the size of their class; of equal pairs that which covers most objects of its class, then the first. The
-hull loses, in the order of the attributes, every condition that no longer discerns: without it no more
-enemies are covered. Rules that have no attribute in common are not merged.
+Two rules of one class become their *hull*: on each attribute that both look at, the narrowest
+condition that holds wherever either does. At each step, of all rules not merged yet, those two are
+merged whose hull covers the fewest enemies (objects of other classes, in a labelled table) that
+neither of them covered, for the size of their class; of equal pairs that which covers most objects
+of its class, then the first. The hull loses, in the order of the attributes, every condition that
+no longer discerns: without it no more enemies are covered. Rules that have no attribute in common
+are not merged.
 
-A merged rule counts what its two count on average, by what they cover, times the share of the way from
-chance to certainty at which its precision stands: 1 for a precision of 1, 0 for one that is no better
-than the share of the class. It has no partial weights, so where no rule holds it has no say with the fallbacks
-"stretched" and "partial". In a decision list it stands where the first of its rules stood.
+A merged rule counts what its two count on average, by what they cover, times the share of the way
+from chance to certainty at which its precision stands: 1 for a precision of 1, 0 for one that is
+no better than the share of the class. It has no partial weights, so where no rule holds it has no
+say with the fallbacks "stretched" and "partial". In a decision list it stands where the first of
+its rules stood.
 """
 
 import heapq
@@ -69,7 +71,7 @@ class RuleNode:
 
     @property
     def covered(self) -> float:
-        """How many objects it covers in all, or what they weigh."""
+        """Return how many objects it covers in all, or what they weigh."""
         return sum(self.support)
 
 
@@ -108,11 +110,11 @@ class Hierarchy:
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """The fewest and the most rules that a cut can have."""
+        """Return the fewest and the most rules that a cut can have."""
         return len(self.roots), len(self.ruleset)
 
     def nodes(self) -> Iterator[RuleNode]:
-        """All nodes, every one before what is below it."""
+        """Return all nodes, every one before what is below it."""
         waiting = list(reversed(self.roots))
         while waiting:
             node = waiting.pop()
@@ -120,21 +122,22 @@ class Hierarchy:
             waiting += reversed(node.children)
 
     def cut(self, max_rules: int | None = None, *, min_precision: float | None = None) -> "RuleSet":
-        """A smaller ruleset that predicts by itself.
+        """Return a smaller ruleset that predicts by itself.
 
         Parameters
         ----------
         max_rules : int, optional
-            How many rules there may be: the first steps of merging are done until there are so many.
+            How many rules there may be: the first steps of merging are done until there are so
+            many.
         min_precision : float, optional
-            The precision that a more general rule must have: the most general rules that have it, and
-            of the others what is below.
+            The precision that a more general rule must have: the most general rules that have it,
+            and of the others what is below.
 
         Returns
         -------
         RuleSet
-            In the order of the rules that they stand for, with their statistics in the table that the
-            tree was made on.
+            In the order of the rules that they stand for, with their statistics in the table that
+            the tree was made on.
         """
         if (max_rules is None) == (min_precision is None):
             raise ValueError("Give either max_rules or min_precision to cut a hierarchy.")
@@ -164,11 +167,11 @@ class Hierarchy:
         return self._table.with_statistics(self.ruleset, [node.rule for node in kept])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values: the target, its classes, the sizes of cuts and the roots.
+        """Return plain JSON values: the target, its classes, the sizes of cuts and the roots.
 
-        A node has its `text`, what a saved ruleset has of a rule (`if`, `then`, `weight`, ...), `support`
-        by class, `covered`, `precision`, the `step` that made it, the `rules` it stands for (positions
-        from 0) and its `children`.
+        A node has its `text`, what a saved ruleset has of a rule (`if`, `then`, `weight`, ...),
+        `support` by class, `covered`, `precision`, the `step` that made it, the `rules` it stands
+        for (positions from 0) and its `children`.
         """
         nodes = list(self.nodes())
         rules = replace(self.ruleset, rules=tuple(node.rule for node in nodes)).to_dict()["rules"]
@@ -195,7 +198,7 @@ class Hierarchy:
         return self.text()
 
     def text(self, depth: int | None = None) -> str:
-        """The tree as lines; what is deeper than `depth` is only counted.
+        """Return the tree as lines; what is deeper than `depth` is only counted.
 
         Numbers before rules are those of the ruleset, from 1.
         """
@@ -295,11 +298,11 @@ class _Table:
 
     @cached_property
     def sizes(self) -> tuple[float, ...]:
-        """Of the classes, or what they weigh."""
+        """Return of the classes, or what they weigh."""
         return self.support(np.ones(len(self.classes), dtype=np.bool_))
 
     def covers(self, rules: Sequence[Rule]) -> Flags:
-        """Rules x rows."""
+        """Return rules x rows."""
         matcher = Matcher(rules, self.attributes, self.semantics)
         covers = np.zeros((len(rules), len(self.matrix)), dtype=np.bool_)
         for block in matcher.blocks(len(self.matrix)):
@@ -307,7 +310,7 @@ class _Table:
         return covers
 
     def support(self, covered: Flags) -> tuple[float, ...]:
-        """How many of some rows are of each class, or what they weigh."""
+        """Return how many of some rows are of each class, or what they weigh."""
         weights = None if self.weights is None else self.weights[covered]
         counts = np.bincount(self.classes[covered], weights, len(self.labels))
         return tuple(counts.tolist())
@@ -320,7 +323,7 @@ class _Table:
         children: tuple[RuleNode, ...] = (),
         step: int = 0,
     ) -> RuleNode:
-        """A rule with what it covers; a merged one learns what it counts and the shares of the classes."""
+        """Return a rule with what it covers; a merged one learns what it counts and the shares of the classes."""
         support = self.support(covered)
         own, total = self.labels.index(rule.consequent), sum(support)
         precision = support[own] / total if total else None
@@ -333,7 +336,7 @@ class _Table:
         return RuleNode(rule, support, precision, below, children, step)
 
     def merged(self, first: RuleNode, second: RuleNode) -> tuple[Rule, Flags]:
-        """The hull of two rules without the conditions that no longer discern, and what it covers."""
+        """Return the hull of two rules without the conditions that no longer discern, and what it covers."""
         consequent = first.rule.consequent
         enemies = self.classes != self.labels.index(consequent)
         conditions = hull(first.rule, second.rule, self.attributes)
@@ -349,7 +352,7 @@ class _Table:
         return Rule(conditions, consequent), covered
 
     def with_statistics(self, ruleset: "RuleSet", rules: Sequence[Rule]) -> "RuleSet":
-        """Some rules instead of those of a ruleset, with what they cover; no longer proved the fewest."""
+        """Return some rules instead of those of a ruleset, with what they cover; no longer proved the fewest."""
         own = [self.labels.index(rule.consequent) for rule in rules]
         found = rule_statistics.statistics_from_covers(
             own, list(self.covers(rules)), self.classes, len(self.labels), self.weights
@@ -359,7 +362,7 @@ class _Table:
 
 
 def _mean_weight(children: Sequence[RuleNode]) -> float:
-    """What two rules count on average, by what they cover."""
+    """Return what two rules count on average, by what they cover."""
     total = sum(child.covered for child in children)
     if not total:
         return sum(child.rule.weight for child in children) / len(children)
@@ -367,7 +370,7 @@ def _mean_weight(children: Sequence[RuleNode]) -> float:
 
 
 def _certainty(precision: float | None, chance: float) -> float:
-    """Where a precision stands between chance and certainty, from 0 to 1.
+    """Return where a precision stands between chance and certainty, from 0 to 1.
 
     Examples
     --------
@@ -382,9 +385,10 @@ def _certainty(precision: float | None, chance: float) -> float:
 def hull(
     first: Rule, second: Rule, attributes: Sequence[Attribute]
 ) -> tuple[NumericCondition | NominalCondition, ...]:
-    """The narrowest conditions, one for each attribute, that hold wherever those of either rule do.
+    """Return the narrowest conditions, one for each attribute, that hold wherever those of either rule do.
 
-    Attributes that only one of the rules looks at have none, nor have those where nothing is left out.
+    Attributes that only one of the rules looks at have none, nor have those where nothing is left
+    out.
 
     Examples
     --------
@@ -412,7 +416,8 @@ def _numeric(first: Rule, second: Rule, attribute: Attribute) -> NumericConditio
         above = min(c.core_high for c in own), min(c.support_high for c in own)
         sides.append((*below, *above))
     (low_1, core_1, top_1, high_1), (low_2, core_2, top_2, high_2) = sides
-    # Several conditions of one rule on an attribute may leave nothing in which all of them hold fully.
+    # Several conditions of one rule on an attribute may leave nothing in which all of them hold
+    # fully.
     core_low, core_high = sorted((min(core_1, core_2), max(top_1, top_2)))
     low, high = min(low_1, low_2, core_low), max(high_1, high_2, core_high)
     if (low, high) == (-inf, inf):

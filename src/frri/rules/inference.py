@@ -1,7 +1,8 @@
 """From the degrees of rules to scores, an answer, probabilities, and the rule that decides.
 
-Here `frri.rules.semantics` is carried out in numpy: a function for every name, one for every fallback.
-Sums run from left to right whatever the number of objects, because exports must reproduce them.
+Here `frri.rules.semantics` is carried out in numpy: a function for every name, one for every
+fallback. Sums run from left to right whatever the number of objects, because exports must
+reproduce them.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -58,14 +59,14 @@ class Decision:
 
     @cached_property
     def answers(self) -> NDArray[Any]:
-        """The label decided for, or in regression the number predicted, for each object."""
+        """Return the label decided for, or in regression the number predicted, for each object."""
         if self.ruleset.task == "regression":
             return self.scores[:, 0]
         return label_array(self.ruleset.classes)[self.index]
 
     @cached_property
     def index(self) -> Positions:
-        """The position of each object's class."""
+        """Return the position of each object's class."""
         self._check_classes()
         if self._in_bulk:
             return self._bulk(with_scores=False)[0]
@@ -78,10 +79,10 @@ class Decision:
 
     @cached_property
     def scores(self) -> Floats:
-        """Objects x classes: what the rules say, by the table of `frri.rules.semantics`.
+        """Return objects x classes: what the rules say, by the table of `frri.rules.semantics`.
 
-        A row of zeros where no rule fires and the fallback decides between classes; in regression one
-        column, the number predicted.
+        A row of zeros where no rule fires and the fallback decides between classes; in regression
+        one column, the number predicted.
         """
         if self._in_bulk:
             self.index, scores = self._bulk(with_scores=True)
@@ -105,7 +106,7 @@ class Decision:
 
     @cached_property
     def probabilities(self) -> Floats:
-        """Objects x classes, each row with sum 1; the class decided for has the largest share."""
+        """Return objects x classes, each row with sum 1; the class decided for has the largest share."""
         self._check_classes()
         link, scores = self._link, self.scores
         if link == "steps":
@@ -131,7 +132,7 @@ class Decision:
 
     @cached_property
     def deciding(self) -> Positions:
-        """The position of the rule that decided about each object; -1 where no single one did."""
+        """Return the position of the rule that decided about each object; -1 where no single one did."""
         ruleset, matcher, clipped = self.ruleset, self._matcher, self._clipped
         decides, kind = ruleset.semantics.meaning.decides, last_resort(ruleset)
         found = np.full(len(clipped), -1, dtype=np.intp)
@@ -155,7 +156,7 @@ class Decision:
 
     @cached_property
     def silent(self) -> Flags:
-        """Objects for which no rule fires, or none that says anything: the fallback decides."""
+        """Return objects for which no rule fires, or none that says anything: the fallback decides."""
         if self._link == "shares":
             return np.asarray(~(self.scores.max(axis=1) > 0.0))
         matcher, clipped = self._matcher, self._clipped
@@ -167,7 +168,7 @@ class Decision:
 
     @cached_property
     def degrees(self) -> Floats:
-        """Objects x rules: to which degree each rule's conditions hold (without its weight)."""
+        """Return objects x rules: to which degree each rule's conditions hold (without its weight)."""
         degrees = np.empty((len(self.matrix), len(self.ruleset)))
         clipped = self._clipped
 
@@ -190,7 +191,7 @@ class Decision:
 
     @property
     def _asks_nearest(self) -> bool:
-        """Whether nearest rules speak about each class that no rule speaks about."""
+        """Return whether nearest rules speak about each class that no rule speaks about."""
         return self._link == "steps" and last_resort(self.ruleset) == "nearest"
 
     @property
@@ -247,7 +248,7 @@ class Decision:
         return np.concatenate(values)
 
     def _strongest(self, votes: Floats, index: Positions) -> Positions:
-        """The first of the rules of a class that count most; -1 where the class has no rules."""
+        """Return the first of the rules of a class that count most; -1 where the class has no rules."""
         own = self.ruleset.arrays.classes == index[:, None]
         best = np.where(own, votes, -np.inf).argmax(axis=1)
         # All infinitely far away: the first one still has to be one of its own.
@@ -256,7 +257,7 @@ class Decision:
 
 
 def last_resort(ruleset: "RuleSet") -> str:
-    """The fallback; the priors or the base if it has no rule to go by."""
+    """Return the fallback; the priors or the base if it has no rule to go by."""
     fallback = ruleset.fallback
     if fallback == "nearest" and (ruleset.arrays.weights > 0.0).any():
         return "nearest"
@@ -269,7 +270,7 @@ def last_resort(ruleset: "RuleSet") -> str:
 
 
 def scores_of(ruleset: "RuleSet", degrees: Floats) -> Floats:
-    """Objects x classes from objects x rules; in regression one column."""
+    """Return objects x classes from objects x rules; in regression one column."""
     return _SCORES[ruleset.semantics.name](ruleset, degrees)
 
 
@@ -331,7 +332,7 @@ _SCORES: Mapping[str, _Scores] = {
 
 
 def fallback_values(ruleset: "RuleSet", block: Floats) -> Floats:
-    """Objects x classes, for (clipped) objects that no rule covers; the largest value decides."""
+    """Return objects x classes, for (clipped) objects that no rule covers; the largest value decides."""
     kind = last_resort(ruleset)
     priors = np.broadcast_to(np.array(ruleset.class_counts), (len(block), len(ruleset.classes)))
     if kind == "priors":
@@ -344,7 +345,7 @@ def fallback_values(ruleset: "RuleSet", block: Floats) -> Floats:
 
 
 def _nearest_number(ruleset: "RuleSet", block: Floats) -> Floats:
-    """What the nearest rule says; the base where there is none."""
+    """Return what the nearest rule says; the base where there is none."""
     if last_resort(ruleset) == "base":
         return np.full(len(block), ruleset.base[0])
     return np.asarray(ruleset.arrays.says[_nearness(ruleset, block).argmax(axis=1), 0])
@@ -383,7 +384,7 @@ _VOTES: Mapping[str, _Scores] = {
 
 
 def _places(matcher: Matcher) -> Ints:
-    """The place of every condition in its rule."""
+    """Return the place of every condition in its rule."""
     return np.arange(len(matcher.columns)) - matcher.indptr[matcher.rule_of]
 
 
@@ -395,7 +396,7 @@ def _best_per_class(ruleset: "RuleSet", values: Floats, nothing: float) -> Float
 
 
 def _exponentials(values: Floats) -> Floats:
-    """Shares of values that may be negative, 1 for the largest in each row, though it be infinite."""
+    """Return shares of values that may be negative, 1 for the largest in each row, though it be infinite."""
     top = values.max(axis=1, keepdims=True)
     if top.min() > -np.inf:
         return np.asarray(np.exp(values - top))
@@ -403,5 +404,5 @@ def _exponentials(values: Floats) -> Floats:
 
 
 def _added(values: Floats) -> Floats:
-    """Row sums from left to right, whatever the number of rows: numpy's own order depends on it."""
+    """Return row sums from left to right, whatever the number of rows: numpy's own order depends on it."""
     return np.cumsum(values, axis=1)[:, -1]

@@ -1,10 +1,10 @@
 """How well objects match the conditions of many rules at once.
 
-The conditions of a ruleset are laid out as arrays, so that a block of objects meets all of them in a few
-numpy operations. The arithmetic is pinned down, because exports must reproduce it: a value left of the
-core counts `(x - support_low) / (core_low - support_low)`, one right of it
-`(support_high - x) / (support_high - core_high)`, one inside 1. Degrees cut this at 0; *uncut* values
-run on below 0 and say how far outside an object lies.
+The conditions of a ruleset are laid out as arrays, so that a block of objects meets all of them in
+a few numpy operations. The arithmetic is pinned down, because exports must reproduce it: a value
+left of the core counts `(x - support_low) / (core_low - support_low)`, one right of it
+`(support_high - x) / (support_high - core_high)`, one inside 1. Degrees cut this at 0; *uncut*
+values run on below 0 and say how far outside an object lies.
 """
 
 from collections.abc import Iterator, Sequence
@@ -96,8 +96,8 @@ class Matcher:
             for k, c in enumerate(conditions)
             if isinstance(c, NominalCondition)
         ]
-        # The same one after another, and where code 0 of each condition stands, -1 for other kinds; the
-        # entry for a category never seen, code -1, stands before it.
+        # The same one after another, and where code 0 of each condition stands, -1 for other
+        # kinds; the entry for a category never seen, code -1, stands before it.
         self.nominal_at = np.array([k for k, _ in self.nominal], dtype=np.int64)
         tables = [np.roll(allowed, 1) for _, allowed in self.nominal]
         self.allowed = np.concatenate([np.zeros(0, dtype=np.bool_), *tables])
@@ -119,12 +119,12 @@ class Matcher:
         return np.where(unknown, self.typical, matrix) if unknown.any() else matrix
 
     def clipped(self, matrix: Floats) -> Floats:
-        """Values that rules look at: filled, and moved into the training range where they want it."""
+        """Return values that rules look at: filled, and moved into the training range where they want it."""
         filled = self.filled(matrix)
         return np.minimum(np.maximum(filled, self.lows), self.highs) if self.clips else filled
 
     def uncut(self, block: Floats) -> Floats:
-        """Objects x conditions: 1 inside the core, falling, below 0 outside the support."""
+        """Return objects x conditions: 1 inside the core, falling, below 0 outside the support."""
         x = block[:, self.columns] if block.shape[1] else np.zeros((len(block), len(self.columns)))
         # Infinitely far away is far away.
         with np.errstate(over="ignore") if self.steep else nullcontext():
@@ -147,15 +147,15 @@ class Matcher:
         return np.asarray(result)
 
     def matching(self, block: Floats) -> Floats:
-        """Objects x rules: the degree, from 0 to 1, to which the conditions hold together."""
+        """Return objects x rules: the degree, from 0 to 1, to which the conditions hold together."""
         return self.join(np.maximum(self.uncut(block), 0.0))
 
     def covers(self, block: Floats) -> Flags:
-        """Objects x rules: which rules cover which objects."""
+        """Return objects x rules: which rules cover which objects."""
         return np.asarray(self.matching(block) * self.weights > COVERS)
 
     def join(self, memberships: Floats) -> Floats:
-        """Objects x conditions to objects x rules, by the t-norm."""
+        """Return objects x conditions to objects x rules, by the t-norm."""
         starts = self.indptr[:-1]
         if not len(starts):
             return np.empty((len(memberships), 0))
@@ -177,11 +177,11 @@ class Matcher:
         return joined
 
     def join_one(self, memberships: Floats) -> Floats:
-        """The conditions of one rule, joined one after another."""
+        """Return the conditions of one rule, joined one after another."""
         return np.asarray(reduce(fuzzy.T_NORMS[self.t_norm], memberships.T))
 
     def nearness(self, block: Floats) -> Floats:
-        """Objects x rules: weight times the worst uncut value; rules without weight are never near."""
+        """Return objects x rules: weight times the worst uncut value; rules without weight are never near."""
         starts = self.indptr[:-1]
         if not len(starts):
             return np.empty((len(block), 0))
@@ -190,7 +190,7 @@ class Matcher:
 
 
 def _slopes(cores: Floats, supports: Floats, widths: Floats) -> Floats:
-    """What to divide by: the slope's width, for a side without slope the attribute's range."""
+    """Return what to divide by: the slope's width, for a side without slope the attribute's range."""
     slopes = widths.copy()
     for k, (core, support) in enumerate(zip(cores, supports, strict=True)):
         if core != support and not is_strict(core, support):
@@ -222,35 +222,35 @@ class RuleArrays:
 
     @cached_property
     def matcher(self) -> Matcher:
-        """The conditions, ready to be matched with objects."""
+        """Return the conditions, ready to be matched with objects."""
         return Matcher(self._rules, self._attributes, self._semantics)
 
     @property
     def weights(self) -> Floats:
-        """The weight of each rule."""
+        """Return the weight of each rule."""
         return self.matcher.weights
 
     @cached_property
     def classes(self) -> Positions:
-        """The position of each rule's class."""
+        """Return the position of each rule's class."""
         position = {label: c for c, label in enumerate(self._labels)}
         return np.array([position[rule.consequent] for rule in self._rules], dtype=np.intp)
 
     @cached_property
     def of_classes(self) -> list[tuple[int, Positions]]:
-        """The positions of the rules of each class that has any."""
+        """Return the positions of the rules of each class that has any."""
         return [(c, np.flatnonzero(self.classes == c)) for c in np.unique(self.classes).tolist()]
 
     @cached_property
     def rising(self) -> Flags:
-        """Which rules speak for higher classes: they say "at least", or add something."""
+        """Return which rules speak for higher classes: they say "at least", or add something."""
         if self._semantics.meaning.says == "number":
             return np.asarray(self.says[:, 0] > 0.0)
         return np.array([rule.relation == "at least" for rule in self._rules], dtype=np.bool_)
 
     @cached_property
     def holds_for(self) -> Flags:
-        """Rules x classes: whether what a rule says is true of an object of the class."""
+        """Return rules x classes: whether what a rule says is true of an object of the class."""
         classes, own = np.arange(len(self._labels)), self.classes[:, None]
         falling = np.array([rule.relation == "at most" for rule in self._rules], dtype=np.bool_)
         beyond = (self.rising[:, None] & (classes > own)) | (falling[:, None] & (classes < own))
@@ -258,7 +258,7 @@ class RuleArrays:
 
     @cached_property
     def says(self) -> Floats:
-        """Rules x classes: shares or votes, all for its own class by default; a column of numbers."""
+        """Return rules x classes: shares or votes, all for its own class by default; a column of numbers."""
         kind = self._semantics.meaning.says
         if kind == "number":
             numbers = [float(rule.consequent) for rule in self._rules]
@@ -274,13 +274,13 @@ class RuleArrays:
 
     @cached_property
     def partial_weights(self) -> list[Floats]:
-        """The weights of the parts of each rule; none of one that has no conditions."""
+        """Return the weights of the parts of each rule; none of one that has no conditions."""
         parts = (rule.partial_weights if rule.conditions else () for rule in self._rules)
         return [np.array(weights, dtype=np.float64) for weights in parts]
 
     @cached_property
     def parts(self) -> "PartialWeights":
-        """The same, ready to be looked up for many objects."""
+        """Return the same, ready to be looked up for many objects."""
         return PartialWeights(self.partial_weights)
 
 
@@ -300,5 +300,5 @@ class PartialWeights:
         self._starts = np.where(self._counts, 1 + np.cumsum(lengths) - lengths, 0)
 
     def take(self, index: Ints) -> Floats:
-        """Objects x rules: the weight of each rule's part of that index."""
+        """Return objects x rules: the weight of each rule's part of that index."""
         return self._flat[self._starts + self._counts * index]

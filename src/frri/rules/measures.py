@@ -1,7 +1,7 @@
 """Measures of predictions in a labelled table: classification, ordinal classification, regression.
 
-Estimators, command line, report and comparison take every measure from here. Statistics of single rules
-are in `frri.rules.rule_statistics`.
+Estimators, command line, report and comparison take every measure from here. Statistics of single
+rules are in `frri.rules.rule_statistics`.
 """
 
 import warnings
@@ -296,8 +296,8 @@ def measure_regression(
 ) -> RegressionQuality:
     """Measure R², root mean squared error and mean absolute error, with confidence intervals.
 
-    Intervals are those of large samples: the standard error of a measure is that of the mean of what
-    each sample contributes to it (the delta method).
+    Intervals are those of large samples: the standard error of a measure is that of the mean of
+    what each sample contributes to it (the delta method).
 
     Examples
     --------

@@ -1,9 +1,10 @@
 """Scores of ordered classes: of each class, how much speaks for "at least this class".
 
-Here two rows of the table in `frri.rules.semantics` are carried out in numpy. In both, scores fall from
-class to class. And none falls where rules "at least" a class, or those that add, count more, and rules
-"at most" a class, or those that subtract, count less; in floating point too. So if the former can only
-count more and the latter only less as an attribute grows, then no answer falls as it grows.
+Here two rows of the table in `frri.rules.semantics` are carried out in numpy. In both, scores fall
+from class to class. And none falls where rules "at least" a class, or those that add, count more,
+and rules "at most" a class, or those that subtract, count less; in floating point too. So if the
+former can only count more and the latter only less as an attribute grows, then no answer falls as
+it grows.
 """
 
 from typing import TYPE_CHECKING
@@ -22,11 +23,11 @@ ABOVE_HALF = 0.5 + 2.0**-53
 
 
 def at_least_class(ruleset: "RuleSet", degrees: Floats, near: Floats | None = None) -> Floats:
-    """How much of what speaks about "at least class t" speaks for it; 1 for the lowest class.
+    """Return how much of what speaks about "at least class t" speaks for it; 1 for the lowest class.
 
-    A rule "at least k" speaks for all classes up to k, a rule "at most k" against all above it; the
-    strongest one counts. About what no rule speaks, the nearest rules do by how far the other side's
-    are, or else the shares in training.
+    A rule "at least k" speaks for all classes up to k, a rule "at most k" against all above it;
+    the strongest one counts. About what no rule speaks, the nearest rules do by how far the other
+    side's are, or else the shares in training.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def at_least_class(ruleset: "RuleSet", degrees: Floats, near: Floats | None = No
 
 
 def cumulative_logits(ruleset: "RuleSet", degrees: Floats) -> Floats:
-    """The logistic function of each class's base plus the sum of what rules add; 1 for the lowest.
+    """Return the logistic function of each class's base plus the sum of what rules add; 1 for the lowest.
 
     It is above one half exactly where the sum is above 0. So a decision depends on the sign of the
     sum, and not on the last bit of an exponential function, which differs between machines.
@@ -79,7 +80,7 @@ def cumulative_logits(ruleset: "RuleSet", degrees: Floats) -> Floats:
 
 
 def _strongest(ruleset: "RuleSet", votes: Floats, nothing: float) -> tuple[Floats, Floats]:
-    """Objects x classes: the largest vote for "at least" each class, and the largest against it."""
+    """Return objects x classes: the largest vote for "at least" each class, and the largest against it."""
     rising, k = ruleset.arrays.rising, ruleset.arrays.classes
     pro, contra = np.empty((2, len(votes), len(ruleset.classes)))
     for t in range(len(ruleset.classes)):
@@ -91,10 +92,10 @@ def _strongest(ruleset: "RuleSet", votes: Floats, nothing: float) -> tuple[Float
 def _by_sizes(
     ruleset: "RuleSet", pro: Floats, contra: Floats, nobody: Flags
 ) -> tuple[Floats, Floats]:
-    """Where nobody speaks, the shares in training of the classes that are left.
+    """Return where nobody speaks, the shares in training of the classes that are left.
 
-    Those are neither below the highest "at least" nor above the lowest "at most"; if there are none of
-    them in training, they have equal shares.
+    Those are neither below the highest "at least" nor above the lowest "at most"; if there are
+    none of them in training, they have equal shares.
     """
     n_classes = len(ruleset.classes)
     thresholds = np.arange(n_classes)

@@ -1,10 +1,10 @@
 """Compiled prediction for large tables: the best rule by the minimum t-norm, else the nearest rule.
 
-The results are those of `frri.rules.inference`, bit for bit. Samples are taken in blocks that stay in
-the cache, feature by feature, rule by rule. Values are quantized to one byte, their *bin*, which keeps
-their order: a value whose bin is outside the bins of a support is outside the support. Degrees are
-computed for the few samples of a block that may be inside all supports of a rule. Samples that no rule
-covers get the class of the nearest rule.
+The results are those of `frri.rules.inference`, bit for bit. Samples are taken in blocks that stay
+in the cache, feature by feature, rule by rule. Values are quantized to one byte, their *bin*,
+which keeps their order: a value whose bin is outside the bins of a support is outside the support.
+Degrees are computed for the few samples of a block that may be inside all supports of a rule.
+Samples that no rule covers get the class of the nearest rule.
 """
 
 import sys
@@ -18,7 +18,8 @@ from frri._util import Floats, Positions, map_threads, n_threads
 from frri.rules.matching import Matcher
 from frri.rules.semantics import Semantics, Support
 
-# Samples x conditions from which compiled kernels pay: first in a process, and once they are loaded.
+# Samples x conditions from which compiled kernels pay: first in a process, and once they are
+# loaded.
 COLD = 50_000_000
 WARM = 500_000
 # Samples whose degrees are computed together, and those that are turned into columns together.

@@ -6,10 +6,10 @@ from frri._util import Floats, Positions
 
 
 def shrink_to_priors(shares: Floats, decided: Positions, trust: float, sizes: Floats) -> Floats:
-    """Shares mixed with those of the classes in training; the class decided for stays in front.
+    """Return shares mixed with those of the classes in training; the class decided for stays in front.
 
-    Classes that come out ahead of it are levelled with it: together they keep what they have, and each
-    has the same.
+    Classes that come out ahead of it are levelled with it: together they keep what they have, and
+    each has the same.
 
     Parameters
     ----------

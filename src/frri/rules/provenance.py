@@ -45,7 +45,7 @@ class About(Mapping[str, Any]):
 
     @classmethod
     def saved(cls, content: Mapping[str, Any]) -> "About":
-        """The description in a file, of any age.
+        """Return the description in a file, of any age.
 
         Edits were once listed by kind under "edited", and once left the proof in place.
 
@@ -59,11 +59,11 @@ class About(Mapping[str, Any]):
         return cls(_unproved(about) | {"edits": edits}) if edits else about
 
     def edited(self) -> "About":
-        """The same after one more edit: whatever was proved was proved of other rules."""
+        """Return the same after one more edit: whatever was proved was proved of other rules."""
         return About(_unproved(self) | {"edits": _edits(self) + 1})
 
     def plain(self) -> dict[str, Any]:
-        """The same in dictionaries and lists, for JSON."""
+        """Return the same in dictionaries and lists, for JSON."""
         return {key: _thawed(value) for key, value in self.items()}
 
     def __getitem__(self, key: str) -> Any:
@@ -86,7 +86,7 @@ class About(Mapping[str, Any]):
 
 
 def plain_scalar(value: Any) -> Any:
-    """A number, text or truth value of numpy's as Python's own, which can be saved; others as they are.
+    """Return a number, text or truth value of numpy's as Python's own, which can be saved; others as they are.
 
     Examples
     --------

@@ -20,7 +20,7 @@ LONGEST_PARTIAL = 16
 
 
 def label_array(labels: Sequence[Label]) -> NDArray[Any]:
-    r"""Labels as an array that keeps them as they are, whatever numpy would make of them.
+    r"""Return labels as an array that keeps them as they are, whatever numpy would make of them.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def label_array(labels: Sequence[Label]) -> NDArray[Any]:
 
 
 def as_labels(labels: Any) -> NDArray[Any]:
-    r"""Labels in any form as an array, as numpy has it; but texts keep their ends.
+    r"""Return labels in any form as an array, as numpy has it; but texts keep their ends.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class RuleStatistics:
 
     @property
     def covered(self) -> float:
-        """How many objects it covers in all."""
+        """Return how many objects it covers in all."""
         return sum(self.support)
 
     @property
@@ -107,8 +107,8 @@ class RuleStatistics:
 class Rule:
     """IF all conditions THEN consequent.
 
-    Immutable and hashable. Printed, it is a sentence, in which a rule of a `RuleSet` shows dates and ordered
-    categories as such; printed by its `RuleSet`, it also names the target.
+    Immutable and hashable. Printed, it is a sentence, in which a rule of a `RuleSet` shows dates
+    and ordered categories as such; printed by its `RuleSet`, it also names the target.
 
     Parameters
     ----------
@@ -130,8 +130,8 @@ class Rule:
         Weights of parts of the rule, for objects that no rule covers (see `RuleSet.fallback`):
         of its first 0, 1, 2, ... conditions, or of every subset of them, numbered by its bits.
     votes : tuple of float, optional
-        What a full match counts for each class, times the weight, in "softmax-votes"; by default 1 for
-        the consequent.
+        What a full match counts for each class, times the weight, in "softmax-votes"; by default 1
+        for the consequent.
     relation : {"is", "at least", "at most"}
         How what is predicted compares with the consequent; bounds are for ordered classes.
 
@@ -170,7 +170,7 @@ class Rule:
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """Names of the attributes it uses, each once, in order of first use."""
+        """Return names of the attributes it uses, each once, in order of first use."""
         return tuple(dict.fromkeys(condition.attribute for condition in self.conditions))
 
     @property
@@ -184,7 +184,7 @@ class Rule:
 
 
 def attach_units(rule: Rule, attributes: Mapping[str, Attribute]) -> Rule:
-    """A rule whose sentence shows values as these attributes do.
+    """Return a rule whose sentence shows values as these attributes do.
 
     Examples
     --------

@@ -246,8 +246,8 @@ def measure_by_size(
 ) -> list[dict[str, float]]:
     """Measure accuracy, or mean absolute error, and coverage of smaller rule sets.
 
-    A decision list is cut at its end; a rule without conditions at the very end stays. Of other rule
-    sets, the rule that covers most samples not covered yet is added next.
+    A decision list is cut at its end; a rule without conditions at the very end stays. Of other
+    rule sets, the rule that covers most samples not covered yet is added next.
 
     Parameters
     ----------

@@ -57,8 +57,9 @@ class RuleSet:
     class_counts : tuple of float
         Size of each class in training.
     about : mapping
-        Where the rules come from (learner, settings, proof); plain JSON values, not interpreted. The
-        ruleset keeps a frozen copy. Equal rulesets decide and read alike, wherever they come from.
+        Where the rules come from (learner, settings, proof); plain JSON values, not interpreted.
+        The ruleset keeps a frozen copy. Equal rulesets decide and read alike, wherever they come
+        from.
     semantics : Semantics or str
         What the rules mean together, or its name.
     base : tuple of float
@@ -140,42 +141,42 @@ class RuleSet:
 
     @property
     def task(self) -> str:
-        """What is predicted: "classification", "ordinal" or "regression"."""
+        """Return what is predicted: "classification", "ordinal" or "regression"."""
         return self.semantics.meaning.task
 
     @property
     def combination(self) -> str:
-        """How what rules count comes together: see `frri.rules.semantics`."""
+        """Return how what rules count comes together: see `frri.rules.semantics`."""
         return self.semantics.meaning.combination
 
     @property
     def t_norm(self) -> str:
-        """How the conditions of a rule are joined."""
+        """Return how the conditions of a rule are joined."""
         return self.semantics.t_norm
 
     @property
     def fallback(self) -> str:
-        """What decides where no rule fires."""
+        """Return what decides where no rule fires."""
         return self.semantics.fallback
 
     @property
     def clip(self) -> bool:
-        """Whether values outside the training range count as its nearest end."""
+        """Return whether values outside the training range count as its nearest end."""
         return self.semantics.clip
 
     @property
     def missing(self) -> str:
-        """What a missing value counts as."""
+        """Return what a missing value counts as."""
         return self.semantics.missing
 
     @cached_property
     def arrays(self) -> RuleArrays:
-        """The rules as arrays, for engines: what is in it may change with any version."""
+        """Return the rules as arrays, for engines: what is in it may change with any version."""
         return RuleArrays(self.rules, self.attributes, self.classes, self.semantics)
 
     @cached_property
     def used_attributes(self) -> tuple[str, ...]:
-        """The names of the attributes that conditions look at: a table needs no other columns."""
+        """Return the names of the attributes that conditions look at: a table needs no other columns."""
         used = {name for rule in self.rules for name in rule.attributes}
         return tuple(a.name for a in self.attributes if a.name in used)
 
@@ -193,7 +194,7 @@ class RuleSet:
     # ------------------------------------------------------------------ prediction
 
     def predict(self, X: Any, *, n_jobs: int | None = None) -> NDArray[Any]:
-        """The class of each row of a table, or its number (a data frame is read by its column names).
+        """Return the class of each row of a table, or its number (a data frame is read by its column names).
 
         Columns that no condition looks at need not be there.
         Many rows are divided among `n_jobs` threads, by default all cores: see
@@ -202,11 +203,11 @@ class RuleSet:
         return self.decide(X, n_jobs=n_jobs).answers
 
     def predict_proba(self, X: Any, *, n_jobs: int | None = None) -> Floats:
-        """Rows x classes: shares of the scores, or of the fallback, and of the classes in training."""
+        """Return rows x classes: shares of the scores, or of the fallback, and of the classes in training."""
         return self.decide(X, n_jobs=n_jobs).probabilities
 
     def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
-        """Rows x 2: from where to where the number of each row lies, at a level that new rows hold.
+        """Return rows x 2: from where to where the number of each row lies, at a level that new rows hold.
 
         For rules that were learned with `calibration_fraction`: see `frri.rules.conformal`.
         """
@@ -215,35 +216,35 @@ class RuleSet:
         return np.column_stack([answers - reach, answers + reach])
 
     def scores(self, X: Any, *, n_jobs: int | None = None) -> Floats:
-        """Rows x classes: what the rules that fire say; a row of zeros where none does."""
+        """Return rows x classes: what the rules that fire say; a row of zeros where none does."""
         return self.decide(X, n_jobs=n_jobs).scores
 
     def degrees(self, X: Any) -> Floats:
-        """Rows x rules: to which degree each rule's conditions hold (without its weight)."""
+        """Return rows x rules: to which degree each rule's conditions hold (without its weight)."""
         return self.decide(X).degrees
 
     def covers(self, X: Any) -> Flags:
-        """Rows x rules: which rules cover which rows."""
+        """Return rows x rules: which rules cover which rows."""
         return np.asarray(self.degrees(X) * self.arrays.weights > COVERS)
 
     def decide(self, X: Any, *, n_jobs: int | None = None) -> Decision:
-        """Answers, scores, probabilities and deciding rules of all rows, the table read only once."""
+        """Return answers, scores, probabilities and deciding rules of all rows, the table read only once."""
         matrix = to_matrix(X, self.attributes, self.used_attributes)
         check_order(X, self.attributes, matrix, self.used_attributes)
         return Decision(self, matrix, n_jobs)
 
     def predict_index(self, matrix: Floats, *, n_jobs: int | None = None) -> Positions:
-        """Positions in `classes`, for values already encoded by `frri.table.to_matrix`."""
+        """Return positions in `classes`, for values already encoded by `frri.table.to_matrix`."""
         return Decision(self, matrix, n_jobs).index
 
     def probabilities(self, matrix: Floats, *, n_jobs: int | None = None) -> Floats:
-        """The same as `predict_proba`, for encoded values."""
+        """Return the same as `predict_proba`, for encoded values."""
         return Decision(self, matrix, n_jobs).probabilities
 
     # ------------------------------------------------------------------ statistics
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of the rows that are predicted as labelled; of numbers, R squared.
+        """Return the share of the rows that are predicted as labelled; of numbers, R squared.
 
         Parameters
         ----------
@@ -261,7 +262,7 @@ class RuleSet:
         return measures.score(self, X, y, sample_weight)
 
     def statistics(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[RuleStatistics, ...]:
-        """What each rule covers in a labelled table, in rows or in what they weigh.
+        """Return what each rule covers in a labelled table, in rows or in what they weigh.
 
         Examples
         --------
@@ -276,15 +277,16 @@ class RuleSet:
         return rule_statistics(self, matrix, y, sample_weight)
 
     def with_statistics(self, X: Any, y: Any, sample_weight: Any = None) -> "RuleSet":
-        """The same rules with their statistics on a labelled table written into them."""
+        """Return the same rules with their statistics on a labelled table written into them."""
         found = self.statistics(X, y, sample_weight)
         rules = (replace(rule, statistics=s) for rule, s in zip(self.rules, found, strict=True))
         return replace(self, rules=tuple(rules))
 
     def hierarchy(self, X: Any, y: Any, sample_weight: Any = None) -> "Hierarchy":
-        """Similar rules of a class merged into more general ones, by a labelled table.
+        """Return similar rules of a class merged into more general ones, by a labelled table.
 
-        A tree to read from the top, and to cut at any size or precision: see `frri.rules.hierarchy`.
+        A tree to read from the top, and to cut at any size or precision: see
+        `frri.rules.hierarchy`.
         """
         from frri.rules.hierarchy import hierarchy  # noqa: PLC0415 - not needed for prediction
 
@@ -304,11 +306,11 @@ class RuleSet:
         return explain(self, row, unchangeable=unchangeable, effort=effort, **goal)
 
     def without_rule(self, index: int) -> "RuleSet":
-        """All rules but one."""
+        """Return all rules but one."""
         return editing.without_rule(self, index)
 
     def with_rule(self, rule: Rule, position: int | None = None) -> "RuleSet":
-        """One more rule, at the end or before another one; its origin becomes "written"."""
+        """Return one more rule, at the end or before another one; its origin becomes "written"."""
         return editing.with_rule(self, rule, position)
 
     def with_changed_rule(
@@ -319,7 +321,7 @@ class RuleSet:
         consequent: Label | None = None,
         weight: float | None = None,
     ) -> "RuleSet":
-        """One rule changed; its origin becomes "edited" and its statistics go: see `frri.rules.editing`.
+        """Return one rule changed; its origin becomes "edited" and its statistics go: see `frri.rules.editing`.
 
         Examples
         --------
@@ -336,11 +338,11 @@ class RuleSet:
     def with_condition(
         self, index: int, condition: Condition, replacing: int | None = None
     ) -> "RuleSet":
-        """One more condition for a rule, or another one in the place of number `replacing`."""
+        """Return one more condition for a rule, or another one in the place of number `replacing`."""
         return editing.with_condition(self, index, condition, replacing)
 
     def without_condition(self, index: int, position: int) -> "RuleSet":
-        """A rule without its condition number `position`."""
+        """Return a rule without its condition number `position`."""
         return editing.without_condition(self, index, position)
 
     # ------------------------------------------------------------------ display
@@ -362,27 +364,27 @@ class RuleSet:
         return notebook_html(self)
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row per rule: conditions, class, weight and training statistics (needs pandas)."""
+        """Return one row per rule: conditions, class, weight and training statistics (needs pandas)."""
         return text.ruleset_frame(self)
 
     # ------------------------------------------------------------------ persistence
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values; `from_dict` reads them back."""
+        """Return plain JSON values; `from_dict` reads them back."""
         return json_format.to_dict(self)
 
     @staticmethod
     def from_dict(content: Mapping[str, Any]) -> "RuleSet":
-        """The ruleset that `to_dict` described; a ValueError names what does not fit."""
+        """Return the ruleset that `to_dict` described; a ValueError names what does not fit."""
         return json_format.from_dict(content)
 
     def to_json(self) -> str:
-        """A versioned JSON text, all numbers in full precision."""
+        """Return a versioned JSON text, all numbers in full precision."""
         return json_format.to_json(self)
 
     @staticmethod
     def from_json(content: str) -> "RuleSet":
-        """The ruleset of a JSON text."""
+        """Return the ruleset of a JSON text."""
         return json_format.from_json(content)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -405,7 +407,7 @@ def _tuple(values: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def _in_units(rules: Iterable[Rule], attributes: Iterable[Attribute]) -> tuple[Rule, ...]:
-    """Rules that show dates and ordered categories as such, also by themselves."""
+    """Return rules that show dates and ordered categories as such, also by themselves."""
     units = {a.name: a for a in attributes if a.kind in {"date", "ordinal"}}
     return tuple(attach_units(rule, units) for rule in rules)
 
@@ -413,7 +415,7 @@ def _in_units(rules: Iterable[Rule], attributes: Iterable[Attribute]) -> tuple[R
 def _semantics(
     given: Semantics | str, combination: str | None, settings: Mapping[str, Any]
 ) -> Semantics:
-    """A semantics with the settings that were given one by one."""
+    """Return a semantics with the settings that were given one by one."""
     changes = {name: value for name, value in settings.items() if value is not None}
     if combination is not None:
         if combination not in SHORTHANDS:

@@ -1,7 +1,7 @@
 """What a ruleset means: how the degrees of its rules become an answer.
 
-A semantics is a name and four settings. The name says what is predicted, how rules come together, and
-which rule decides. A rule *counts* its weight times the degree to which its conditions hold:
+A semantics is a name and four settings. The name says what is predicted, how rules come together,
+and which rule decides. A rule *counts* its weight times the degree to which its conditions hold:
 
 ==================== ============== ============================================= ======== =========
 name                 task           score                                         link     decides
@@ -24,38 +24,42 @@ added-contributions  regression     the base, and for each rule what it counts  
 ==================== ============== ============================================= ======== =========
 
 *Links* lead from scores to probabilities: `shares` divides them by their sum, `softmax` their
-exponentials, and `steps` takes the differences of neighbouring classes. The answer is the class with the
-highest score, of equal ones the first. By `steps` it is the last class that has, like all before it, a
-score above one half: the median of the probabilities, the lower class where two are in balance.
+exponentials, and `steps` takes the differences of neighbouring classes. The answer is the class
+with the highest score, of equal ones the first. By `steps` it is the last class that has, like all
+before it, a score above one half: the median of the probabilities, the lower class where two are
+in balance.
 
-By the first two links, a share of each probability that is the ruleset's *trust* comes from the rules, and
-the rest from the sizes of the classes in training. Classes that then come out ahead of the one decided for
-are levelled with it, and by `steps` those that are ahead of the median: see `frri.rules.probabilities`.
+By the first two links, a share of each probability that is the ruleset's *trust* comes from the
+rules, and the rest from the sizes of the classes in training. Classes that then come out ahead of
+the one decided for are levelled with it, and by `steps` those that are ahead of the median: see
+`frri.rules.probabilities`.
 
-The rule that *decides* is the strongest one (of the class decided for, of equal ones the first), the
-first one that holds, or none where all rules have their part in it.
+The rule that *decides* is the strongest one (of the class decided for, of equal ones the first),
+the first one that holds, or none where all rules have their part in it.
 
 The settings:
 
 t_norm
     joins the conditions of a rule; a name of `frri.fuzzy.T_NORMS`.
 fallback
-    what decides where no rule fires. `nearest`: the rule that is nearest to covering the object, by the
-    uncut value of `frri.rules.matching`. `stretched`: each rule is cut before its first condition that
-    fails and counts by what is left. `partial`: each rule counts by the weight of the subset of its
-    conditions that hold. `priors`: the shares of the classes in training, in "at-least-class" among the
-    classes that no rule rules out. `base`: the base of the ruleset. `stretched` and `partial` leave it
-    to the priors where no part of any rule holds, `nearest` to these or the base where no rule has weight.
-    In "at-least-class" this is asked class by class: about "at least this class" the nearest rules for
-    and against it speak where none that fires does, each with a share by how far the other one is.
+    what decides where no rule fires. `nearest`: the rule that is nearest to covering the object,
+    by the uncut value of `frri.rules.matching`. `stretched`: each rule is cut before its first
+    condition that fails and counts by what is left. `partial`: each rule counts by the weight of
+    the subset of its conditions that hold. `priors`: the shares of the classes in training, in
+    "at-least-class" among the classes that no rule rules out. `base`: the base of the ruleset.
+    `stretched` and `partial` leave it to the priors where no part of any rule holds, `nearest` to
+    these or the base where no rule has weight. In "at-least-class" this is asked class by class:
+    about "at least this class" the nearest rules for and against it speak where none that fires
+    does, each with a share by how far the other one is.
 clip
     whether values outside the training range count as its nearest end.
 missing
-    what a missing value counts as. `typical`: the typical value of its attribute, where that has one.
-    `fails`: no condition holds for it; so it is too where there is no typical value. `similar`: every
-    condition holds for it. Older files and programs call the last one `holds`.
+    what a missing value counts as. `typical`: the typical value of its attribute, where that has
+    one. `fails`: no condition holds for it; so it is too where there is no typical value.
+    `similar`: every condition holds for it. Older files and programs call the last one `holds`.
 
-This is the only list. Whatever applies rules (an *engine*) says by a `Support` which part of it it can do.
+This is the only list. Whatever applies rules (an *engine*) says by a `Support` which part of it it
+can do.
 """
 
 from collections.abc import Mapping
@@ -99,12 +103,12 @@ class Meaning:
 
     @property
     def is_list(self) -> bool:
-        """Whether a rule is asked only where those before it fail."""
+        """Return whether a rule is asked only where those before it fail."""
         return self.decides == "first"
 
     @property
     def adds(self) -> bool:
-        """Whether rules add to a base: then their weight is part of what they say."""
+        """Return whether rules add to a base: then their weight is part of what they say."""
         return self.combination == "sum" and "base" in self.fallbacks
 
 
@@ -181,12 +185,12 @@ class Semantics:
 
     @property
     def meaning(self) -> Meaning:
-        """What the name stands for."""
+        """Return what the name stands for."""
         return MEANINGS[self.name]
 
     @property
     def is_max_min(self) -> bool:
-        """Whether a score is a maximum of weighted minima: along straight lines, piece by piece."""
+        """Return whether a score is a maximum of weighted minima: along straight lines, piece by piece."""
         return (self.name, self.t_norm) == ("best-rule", "minimum")
 
 
@@ -221,7 +225,7 @@ class Support:
     missing: frozenset[str] = frozenset(get_args(Missing))
 
     def accepts(self, semantics: Semantics) -> bool:
-        """Whether the engine can do all of it."""
+        """Return whether the engine can do all of it."""
         return self._lacks(semantics) is None
 
     def require(self, semantics: Semantics) -> None:

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def ruleset_lines(ruleset: "RuleSet") -> list[str]:
-    """One line per rule, and a last one for what is there before any rule counts."""
+    """Return one line per rule, and a last one for what is there before any rule counts."""
     base = base_text(ruleset)
     return [*(rule_text(ruleset, rule) for rule in ruleset), *([base] if base else [])]
 
 
 def base_text(ruleset: "RuleSet") -> str:
-    """What is there before any rule counts, as a phrase; nothing where rules do not add to a base.
+    """Return what is there before any rule counts, as a phrase; nothing where rules do not add to a base.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def rule_text(
     word: Callable[[str], str] = str,
     phrase: Callable[[str], str] = str,
 ) -> str:
-    """The whole rule as a sentence, with what is known about it in brackets.
+    """Return the whole rule as a sentence, with what is known about it in brackets.
 
     A terminal may want its words and what stands between them in another dress: `word`, `phrase`.
     """
@@ -65,7 +65,7 @@ def rule_sentence(
     word: Callable[[str], str] = str,
     phrase: Callable[[str], str] = str,
 ) -> str:
-    """The same without the brackets."""
+    """Return the same without the brackets."""
     phrases = [phrase(text) for text in condition_texts(ruleset, rule)]
     joined = f" {word('AND')} ".join(phrases)
     head = word("OTHERWISE" if ruleset.semantics.meaning.is_list else "ALWAYS")
@@ -75,7 +75,7 @@ def rule_sentence(
 
 
 def conclusion_text(ruleset: "RuleSet", rule: "Rule") -> str:
-    """What a rule says, as a phrase.
+    """Return what a rule says, as a phrase.
 
     Examples
     --------
@@ -107,24 +107,24 @@ def _said(ruleset: "RuleSet | None", rule: "Rule") -> str:
 
 
 def _conclusion(ruleset: "RuleSet", rule: "Rule") -> "Label":
-    """What a rule says, for a table: the class or number itself where it says just that."""
+    """Return what a rule says, for a table: the class or number itself where it says just that."""
     return rule.consequent if rule.relation == "is" and rule.votes is None else _said(ruleset, rule)
 
 
 def lone_rule_text(rule: "Rule") -> str:
-    """The same of a rule by itself: in units of the ruleset that it comes from, as far as it knows them."""
+    """Return the same of a rule by itself: in units of the ruleset that it comes from, as far as it knows them."""
     phrases = [condition_text(c, rule.units.get(c.attribute)) for c in rule.conditions]
     head = f"IF {' AND '.join(phrases)} THEN" if phrases else "ALWAYS"
     return f"{head} {_said(None, rule).removeprefix('= ')}{_bracketed(_facts(None, rule))}"
 
 
 def _bracketed(known: list[str]) -> str:
-    """What is known about a rule, after its sentence; nothing where nothing is."""
+    """Return what is known about a rule, after its sentence; nothing where nothing is."""
     return f"   [{', '.join(known)}]" if known else ""
 
 
 def condition_texts(ruleset: "RuleSet", rule: "Rule") -> list[str]:
-    """Each condition of a rule as a phrase."""
+    """Return each condition of a rule as a phrase."""
     attributes = {attribute.name: attribute for attribute in ruleset.attributes}
     return [condition_text(c, attributes[c.attribute], ruleset.clip) for c in rule.conditions]
 
@@ -132,7 +132,7 @@ def condition_texts(ruleset: "RuleSet", rule: "Rule") -> list[str]:
 def condition_text(
     condition: Condition, attribute: Attribute | None = None, clip: bool = False
 ) -> str:
-    """Where the condition fully holds, and where it ends, in the attribute's units.
+    """Return where the condition fully holds, and where it ends, in the attribute's units.
 
     Without an attribute, dates and ordered categories are the numbers they are computed as.
 
@@ -196,7 +196,7 @@ def condition_text(
 
 
 def _ordered_text(condition: NumericCondition, attribute: Attribute) -> str:
-    """The categories that a condition holds for, and those that it holds for to some degree."""
+    """Return the categories that a condition holds for, and those that it holds for to some degree."""
     name, categories = attribute.name, attribute.categories or ()
     degrees = condition.membership(np.arange(len(categories))).tolist()
     held = [k for k, degree in enumerate(degrees) if degree >= 1.0]
@@ -216,7 +216,7 @@ def _ordered_text(condition: NumericCondition, attribute: Attribute) -> str:
 
 
 def _facts(ruleset: "RuleSet | None", rule: "Rule") -> list[str]:
-    """What is known about a rule, in a few words each."""
+    """Return what is known about a rule, in a few words each."""
     adds = ruleset is not None and ruleset.semantics.meaning.adds
     known = [] if adds and rule.votes is None else [f"confidence {share(rule.weight)}"]
     if rule.statistics is not None:
@@ -228,17 +228,17 @@ def _facts(ruleset: "RuleSet | None", rule: "Rule") -> list[str]:
 
 
 def _number(value: float) -> str:
-    """A number of unknown range: six significant digits, or all of its whole part."""
+    """Return a number of unknown range: six significant digits, or all of its whole part."""
     return f"{value:.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
 
 
 def amount(value: float) -> str:
-    """A number of objects, or what they weigh."""
+    """Return a number of objects, or what they weigh."""
     return f"{value:.0f}" if value == round(value) else f"{value:.10g}"
 
 
 def share(value: float) -> str:
-    """A share to two decimals, small ones to two significant digits."""
+    """Return a share to two decimals, small ones to two significant digits."""
     return f"{value:.2f}" if value >= 0.095 or value == 0 else f"{value:.2g}"
 
 
@@ -246,7 +246,7 @@ def share(value: float) -> str:
 
 
 def rule_columns(ruleset: "RuleSet") -> "dict[str, Callable[[Rule], Any]]":
-    """The columns of a table of rules: conditions, what is said, what it counts, statistics if known.
+    """Return the columns of a table of rules: conditions, what is said, what it counts, statistics if known.
 
     Examples
     --------
@@ -273,7 +273,7 @@ def rule_columns(ruleset: "RuleSet") -> "dict[str, Callable[[Rule], Any]]":
 
 
 def cell_text(title: str, value: Any) -> str:
-    """A cell of such a table for people: a number of objects is no share.
+    """Return a cell of such a table for people: a number of objects is no share.
 
     Examples
     --------
@@ -295,14 +295,14 @@ _CELLS: dict[str, Callable[[float], str]] = {
 
 
 def ruleset_frame(ruleset: "RuleSet") -> "pd.DataFrame":
-    """One row per rule."""
+    """Return one row per rule."""
     pd = import_optional("pandas", "A table of rules", "tables")
     columns = rule_columns(ruleset).items()
     return pd.DataFrame([{title: of(rule) for title, of in columns} for rule in ruleset])
 
 
 def ruleset_html(ruleset: "RuleSet") -> str:
-    """A plain table for notebooks; every name is escaped."""
+    """Return a plain table for notebooks; every name is escaped."""
     columns = rule_columns(ruleset)
     head = "".join(f"<th>{title}</th>" for title in columns)
     body = "".join(
