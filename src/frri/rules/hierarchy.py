@@ -1,36 +1,33 @@
-"""Similar rules merged bottom-up into more general ones: a tree that can be cut at any height.
+"""A hierarchy of rules: similar rules merged bottom-up into more general ones.
 
-Two rules of one class become their *hull*: on each attribute that both look at, the narrowest
-condition that holds wherever either does. At each step, of all rules not merged yet, those two are
-merged whose hull covers the fewest enemies (objects of other classes, in a labelled table) that
-neither of them covered, for the size of their class; of equal pairs that which covers most objects
-of its class, then the first. The hull loses, in the order of the attributes, every condition that
-no longer discerns: without it no more enemies are covered. Rules that have no attribute in common
-are not merged.
+Two rules of one class become their *hull*: on each feature that both use, the narrowest condition that
+holds wherever either does. At each step, of all rules not merged yet, those two are merged whose hull
+covers the fewest additional samples of other classes, divided by the size of their class; of equal
+pairs the one which covers most samples of its class, then the first. The hull loses, in the order of
+the features, every condition whose removal covers no more samples of other classes. Rules that have no
+feature in common are not merged.
 
-A merged rule counts what its two count on average, by what they cover, times the share of the way
-from chance to certainty at which its precision stands: 1 for a precision of 1, 0 for one that is
-no better than the share of the class. It has no partial weights, so where no rule holds it has no
-say with the fallbacks "stretched" and "partial". In a decision list it stands where the first of
-its rules stood.
+The weight of a merged rule is the mean weight of its two, by what they cover, times (precision - p) /
+(1 - p), where p is the proportion of its class; 0 if that is negative. It has no partial weights, so
+it does not count in the fallbacks "stretched" and "partial". In a decision list it takes the place of
+the first of its rules.
 """
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util import Flags, Floats, Positions
+from frri._util import Flags
 from frri.rules import rule_statistics, text
-from frri.rules.condition import Condition, NominalCondition, NumericCondition
+from frri.rules.condition import NominalCondition, NumericCondition
 from frri.rules.matching import Matcher
 from frri.rules.provenance import About
-from frri.rules.rule import Label, Rule
-from frri.rules.semantics import CLASS_RULES, Semantics, Support
+from frri.rules.rule import Rule
+from frri.rules.semantics import CLASS_RULES, Support
 from frri.table import Attribute, to_matrix
 
 if TYPE_CHECKING:
@@ -45,21 +42,21 @@ SUPPORTED = Support(
 
 @dataclass(frozen=True)
 class RuleNode:
-    """A rule of the tree: one of the ruleset, or a more general one made of two.
+    """A rule of the tree: one of the rule set, or a more general one made of two.
 
     Parameters
     ----------
     rule : Rule
     support : tuple of float
-        How many objects of each class it covers, or what they weigh.
+        Number of samples of each class it covers, or their weight.
     precision : float or None
-        The share of these that are of its own class; None if it covers nothing.
+        Fraction of these that are of its own class; None if it covers nothing.
     rules : tuple of int
-        The positions of the rules of the ruleset that it stands for.
+        Positions of the rules of the rule set that it replaces.
     children : tuple of RuleNode
-        The two that it was made of; none for a rule of the ruleset.
+        The two that it was made of; none for a rule of the rule set.
     step : int
-        In which step it was made, from 1; 0 for a rule of the ruleset.
+        The step that made it, from 1; 0 for a rule of the rule set.
     """
 
     rule: Rule
@@ -71,20 +68,20 @@ class RuleNode:
 
     @property
     def covered(self) -> float:
-        """Return how many objects it covers in all, or what they weigh."""
+        """Return the number of samples it covers, or their weight."""
         return sum(self.support)
 
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """What `RuleSet.hierarchy` returns: a tree for each group of rules that have something in common.
+    """A tree for each group of rules that use common features; made by `RuleSet.hierarchy`.
 
     Parameters
     ----------
     ruleset : RuleSet
         The rules at the bottom.
     roots : tuple of RuleNode
-        The most general rules, in the order of the rules that they stand for.
+        The most general rules, in the order of the rules that they replace.
 
     Examples
     --------
@@ -106,72 +103,64 @@ class Hierarchy:
 
     ruleset: "RuleSet"
     roots: tuple[RuleNode, ...]
-    _table: "_Table" = field(repr=False, compare=False)
+    _table: "_LabelledTable" = field(repr=False, compare=False)
 
     @property
     def sizes(self) -> tuple[int, int]:
         """Return the fewest and the most rules that a cut can have."""
         return len(self.roots), len(self.ruleset)
 
-    def nodes(self) -> Iterator[RuleNode]:
-        """Return all nodes, every one before what is below it."""
+    def nodes(self, descend: Callable[[RuleNode], bool] = bool) -> Iterator[RuleNode]:
+        """Yield all nodes, each before those below it; only below those where `descend` is true."""
         waiting = list(reversed(self.roots))
         while waiting:
             node = waiting.pop()
             yield node
-            waiting += reversed(node.children)
+            if descend(node):
+                waiting += reversed(node.children)
 
     def cut(self, max_rules: int | None = None, *, min_precision: float | None = None) -> "RuleSet":
-        """Return a smaller ruleset that predicts by itself.
+        """Return a smaller rule set that predicts on its own.
 
         Parameters
         ----------
         max_rules : int, optional
-            How many rules there may be: the first steps of merging are done until there are so
-            many.
+            Maximum number of rules: the first steps of merging are done until it is reached.
         min_precision : float, optional
-            The precision that a more general rule must have: the most general rules that have it,
-            and of the others what is below.
+            Minimum precision of a merged rule: the most general rules that have it are taken, and of
+            the others those below.
 
         Returns
         -------
         RuleSet
-            In the order of the rules that they stand for, with their statistics in the table that
-            the tree was made on.
+            In the order of the rules that they replace, with their statistics in the table that the
+            tree was made on.
         """
         if (max_rules is None) == (min_precision is None):
             raise ValueError("Give either max_rules or min_precision to cut a hierarchy.")
         fewest, most = self.sizes
         if max_rules is not None and max_rules < fewest:
             raise ValueError(
-                f"max_rules must be {fewest} or more, got {max_rules}: the most general rules of this "
-                "hierarchy have nothing in common."
+                f"max_rules must be {fewest} or more, got {max_rules}: the most general rules of "
+                "this hierarchy have nothing in common."
             )
         last = most if max_rules is None else most - max_rules
 
-        def stays(node: RuleNode) -> bool:
-            if not node.children:
-                return True
-            if min_precision is not None:
-                return node.precision is not None and node.precision >= min_precision
-            return node.step <= last
+        def goes(node: RuleNode) -> bool:
+            if min_precision is None or not node.children:
+                return bool(node.children) and node.step > last
+            return node.precision is None or node.precision < min_precision
 
-        kept, waiting = [], list(reversed(self.roots))
-        while waiting:
-            node = waiting.pop()
-            if stays(node):
-                kept.append(node)
-            else:
-                waiting += reversed(node.children)
+        kept = [node for node in self.nodes(goes) if not goes(node)]
         kept.sort(key=lambda node: node.rules)
         return self._table.with_statistics(self.ruleset, [node.rule for node in kept])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values: the target, its classes, the sizes of cuts and the roots.
 
-        A node has its `text`, what a saved ruleset has of a rule (`if`, `then`, `weight`, ...),
-        `support` by class, `covered`, `precision`, the `step` that made it, the `rules` it stands
-        for (positions from 0) and its `children`.
+        A node has its `text`, the keys of a rule in a model file (`if`, `then`, `weight`, ...),
+        `support` by class, `covered`, `precision`, the `step` that made it, the positions of the
+        `rules` that it replaces (from 0) and its `children`.
         """
         nodes = list(self.nodes())
         rules = replace(self.ruleset, rules=tuple(node.rule for node in nodes)).to_dict()["rules"]
@@ -198,10 +187,7 @@ class Hierarchy:
         return self.text()
 
     def text(self, depth: int | None = None) -> str:
-        """Return the tree as lines; what is deeper than `depth` is only counted.
-
-        Numbers before rules are those of the ruleset, from 1.
-        """
+        """Return the tree as lines, down to a depth; numbers are those of the rules, from 1."""
         lines = []
         waiting = [(root, 0, "", "") for root in reversed(self.roots)]
         while waiting:
@@ -231,17 +217,14 @@ class Hierarchy:
 def hierarchy(ruleset: "RuleSet", X: Any, y: Any, sample_weight: Any = None) -> Hierarchy:
     """Merge the rules of each class bottom-up: see `RuleSet.hierarchy`."""
     SUPPORTED.require(ruleset.semantics)
-    table = _Table.of(ruleset, X, y, sample_weight)
+    table = _LabelledTable(ruleset, X, y, sample_weight)
     covers = list(table.covers(ruleset.rules))
-    nodes = [
-        table.node(rule, own, (r,))
-        for r, (rule, own) in enumerate(zip(ruleset, covers, strict=True))
-    ]
+    nodes = [table.node(rule, covers[r], (r,)) for r, rule in enumerate(ruleset)]
     alive = dict(enumerate(nodes))
     queue: list[tuple[float, float, int, int]] = []
 
     def offer(new: int, others: Iterable[int]) -> None:
-        """Queue what a node would make with others, that with the fewest new enemies first."""
+        """Queue the hulls of a node with others, fewest additional samples of other classes first."""
         rule = nodes[new].rule
         hulls = {
             other: hull(nodes[other].rule, rule, ruleset.attributes)
@@ -250,13 +233,12 @@ def hierarchy(ruleset: "RuleSet", X: Any, y: Any, sample_weight: Any = None) -> 
         }
         hulls = {other: conditions for other, conditions in hulls.items() if conditions}
         made = table.covers([Rule(conditions, rule.consequent) for conditions in hulls.values()])
-        own = table.labels.index(rule.consequent)
-        size = table.sizes[own] or 1
+        own = table.position(rule)
         for other, covered in zip(hulls, made, strict=True):
             gained = table.support(covered & ~covers[new] & ~covers[other])
-            friends = table.support(covered)[own]
+            cost = (sum(gained) - gained[own]) / (table.sizes[own] or 1)
             pair = min(other, new), max(other, new)
-            heapq.heappush(queue, ((sum(gained) - gained[own]) / size, -friends, *pair))
+            heapq.heappush(queue, (cost, -table.support(covered)[own], *pair))
 
     for r in range(len(nodes)):
         offer(r, range(r))
@@ -264,10 +246,10 @@ def hierarchy(ruleset: "RuleSet", X: Any, y: Any, sample_weight: Any = None) -> 
         *_, first, second = heapq.heappop(queue)
         if first not in alive or second not in alive:
             continue
-        new, step = len(nodes), len(nodes) - len(ruleset) + 1
-        rule, covered = table.merged(alive[first], alive[second])
+        rule, covered = table.merge(alive[first], alive[second])
         children = tuple(sorted((alive.pop(first), alive.pop(second)), key=lambda n: n.rules))
-        below = tuple(sorted((*children[0].rules, *children[1].rules)))
+        below = tuple(sorted(children[0].rules + children[1].rules))
+        new, step = len(nodes), len(nodes) - len(ruleset) + 1
         nodes.append(table.node(rule, covered, below, children, step))
         covers.append(covered)
         offer(new, alive)
@@ -276,33 +258,25 @@ def hierarchy(ruleset: "RuleSet", X: Any, y: Any, sample_weight: Any = None) -> 
     return Hierarchy(ruleset, tuple(roots), table)
 
 
-@dataclass(frozen=True, eq=False)
-class _Table:
-    """The labelled rows on which rules are measured, and what the rules mean."""
+class _LabelledTable:
+    """The labelled samples on which rules are measured."""
 
-    semantics: Semantics
-    attributes: tuple[Attribute, ...]
-    labels: tuple[Label, ...]
-    matrix: Floats
-    classes: Positions
-    weights: Floats | None
-
-    @classmethod
-    def of(cls, ruleset: "RuleSet", X: Any, y: Any, sample_weight: Any) -> "_Table":
+    def __init__(self, ruleset: "RuleSet", X: Any, y: Any, sample_weight: Any) -> None:
+        self.semantics, self.attributes = ruleset.semantics, ruleset.attributes
+        self.labels = ruleset.classes
         table = to_matrix(X, ruleset.attributes, ruleset.used_attributes)
-        matrix = ruleset.arrays.matcher.clipped(table)
-        classes = rule_statistics.class_positions(ruleset, y, len(matrix))
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        known = ruleset.semantics, ruleset.attributes, ruleset.classes
-        return cls(*known, matrix, classes, weights)
+        self.matrix = ruleset.arrays.matcher.clipped(table)
+        self.classes = rule_statistics.class_positions(ruleset, y, len(self.matrix))
+        weighted = sample_weight is not None
+        self.weights = np.asarray(sample_weight, dtype=np.float64) if weighted else None
+        self.sizes = self.support(np.ones(len(self.classes), dtype=np.bool_))
 
-    @cached_property
-    def sizes(self) -> tuple[float, ...]:
-        """Return of the classes, or what they weigh."""
-        return self.support(np.ones(len(self.classes), dtype=np.bool_))
+    def position(self, rule: Rule) -> int:
+        """Return the position of a rule's class."""
+        return self.labels.index(rule.consequent)
 
     def covers(self, rules: Sequence[Rule]) -> Flags:
-        """Return rules x rows."""
+        """Return rules x samples."""
         matcher = Matcher(rules, self.attributes, self.semantics)
         covers = np.zeros((len(rules), len(self.matrix)), dtype=np.bool_)
         for block in matcher.blocks(len(self.matrix)):
@@ -310,7 +284,7 @@ class _Table:
         return covers
 
     def support(self, covered: Flags) -> tuple[float, ...]:
-        """Return how many of some rows are of each class, or what they weigh."""
+        """Return the number of some samples of each class, or their weight."""
         weights = None if self.weights is None else self.weights[covered]
         counts = np.bincount(self.classes[covered], weights, len(self.labels))
         return tuple(counts.tolist())
@@ -323,9 +297,9 @@ class _Table:
         children: tuple[RuleNode, ...] = (),
         step: int = 0,
     ) -> RuleNode:
-        """Return a rule with what it covers; a merged one learns what it counts and the shares of the classes."""
+        """Return a rule with what it covers; a merged one gets its weight and distribution."""
         support = self.support(covered)
-        own, total = self.labels.index(rule.consequent), sum(support)
+        own, total = self.position(rule), sum(support)
         precision = support[own] / total if total else None
         if children:
             shares = None
@@ -335,34 +309,37 @@ class _Table:
             rule = replace(rule, weight=_mean_weight(children) * certainty, distribution=shares)
         return RuleNode(rule, support, precision, below, children, step)
 
-    def merged(self, first: RuleNode, second: RuleNode) -> tuple[Rule, Flags]:
-        """Return the hull of two rules without the conditions that no longer discern, and what it covers."""
+    def merge(self, first: RuleNode, second: RuleNode) -> tuple[Rule, Flags]:
+        """Return the hull of two rules without needless conditions, and what it covers."""
         consequent = first.rule.consequent
-        enemies = self.classes != self.labels.index(consequent)
+        others = self.classes != self.position(first.rule)
         conditions = hull(first.rule, second.rule, self.attributes)
         (covered,) = self.covers([Rule(conditions, consequent)])
         k = 0
         while k < len(conditions) > 1:
             without = (*conditions[:k], *conditions[k + 1 :])
             (more,) = self.covers([Rule(without, consequent)])
-            if (more & ~covered & enemies).any():
+            if (more & ~covered & others).any():
                 k += 1
             else:
                 conditions, covered = without, more
         return Rule(conditions, consequent), covered
 
     def with_statistics(self, ruleset: "RuleSet", rules: Sequence[Rule]) -> "RuleSet":
-        """Return some rules instead of those of a ruleset, with what they cover; no longer proved the fewest."""
-        own = [self.labels.index(rule.consequent) for rule in rules]
+        """Return a rule set with other rules and their statistics; no longer proven optimal."""
         found = rule_statistics.statistics_from_covers(
-            own, list(self.covers(rules)), self.classes, len(self.labels), self.weights
+            [self.position(rule) for rule in rules],
+            list(self.covers(rules)),
+            self.classes,
+            len(self.labels),
+            self.weights,
         )
         known = (replace(rule, statistics=s) for rule, s in zip(rules, found, strict=True))
         return replace(ruleset, rules=tuple(known), about=About(ruleset.about).edited())
 
 
 def _mean_weight(children: Sequence[RuleNode]) -> float:
-    """Return what two rules count on average, by what they cover."""
+    """Return the mean weight of two rules, by what they cover."""
     total = sum(child.covered for child in children)
     if not total:
         return sum(child.rule.weight for child in children) / len(children)
@@ -370,7 +347,7 @@ def _mean_weight(children: Sequence[RuleNode]) -> float:
 
 
 def _certainty(precision: float | None, chance: float) -> float:
-    """Return where a precision stands between chance and certainty, from 0 to 1.
+    """Return where a precision lies between chance and certainty, from 0 to 1.
 
     Examples
     --------
@@ -385,10 +362,9 @@ def _certainty(precision: float | None, chance: float) -> float:
 def hull(
     first: Rule, second: Rule, attributes: Sequence[Attribute]
 ) -> tuple[NumericCondition | NominalCondition, ...]:
-    """Return the narrowest conditions, one for each attribute, that hold wherever those of either rule do.
+    """Return the narrowest conditions, one per feature, that hold wherever those of either rule do.
 
-    Attributes that only one of the rules looks at have none, nor have those where nothing is left
-    out.
+    Features that only one of the rules uses have none, nor have those where nothing is excluded.
 
     Examples
     --------
@@ -398,42 +374,37 @@ def hull(
     (NumericCondition(attribute='a', support_low=0, core_low=1, core_high=4, support_high=6),)
     """
     shared = set(first.attributes) & set(second.attributes)
-    joined = (
-        _nominal(first, second, attribute)
-        if attribute.kind == "nominal"
-        else _numeric(first, second, attribute)
-        for attribute in attributes
-        if attribute.name in shared
-    )
+    joined = []
+    for attribute in attributes:
+        if attribute.name in shared:
+            own = [
+                [c for c in r.conditions if c.attribute == attribute.name] for r in (first, second)
+            ]
+            join = _join_values if attribute.kind == "nominal" else _join_intervals
+            joined.append(join(own, attribute))
     return tuple(condition for condition in joined if condition is not None)
 
 
-def _numeric(first: Rule, second: Rule, attribute: Attribute) -> NumericCondition | None:
-    sides = []
-    for rule in (first, second):
-        own = [c for c in _conditions(rule, attribute) if isinstance(c, NumericCondition)]
-        below = max(c.support_low for c in own), max(c.core_low for c in own)
-        above = min(c.core_high for c in own), min(c.support_high for c in own)
-        sides.append((*below, *above))
-    (low_1, core_1, top_1, high_1), (low_2, core_2, top_2, high_2) = sides
-    # Several conditions of one rule on an attribute may leave nothing in which all of them hold
-    # fully.
-    core_low, core_high = sorted((min(core_1, core_2), max(top_1, top_2)))
-    low, high = min(low_1, low_2, core_low), max(high_1, high_2, core_high)
+def _join_intervals(own: list[list[Any]], attribute: Attribute) -> NumericCondition | None:
+    """Return the interval around those in which all conditions of a rule hold, for two rules."""
+    low = min(max(c.support_low for c in conditions) for conditions in own)
+    core_low = min(max(c.core_low for c in conditions) for conditions in own)
+    core_high = max(min(c.core_high for c in conditions) for conditions in own)
+    high = max(min(c.support_high for c in conditions) for conditions in own)
+    # Several conditions of one rule on a feature may leave nothing in which all hold fully.
+    core_low, core_high = sorted((core_low, core_high))
+    low, high = min(low, core_low), max(high, core_high)
     if (low, high) == (-inf, inf):
         return None
     return NumericCondition(attribute.name, low, core_low, core_high, high)
 
 
-def _nominal(first: Rule, second: Rule, attribute: Attribute) -> NominalCondition | None:
+def _join_values(own: list[list[Any]], attribute: Attribute) -> NominalCondition | None:
+    """Return the union of the values that all conditions of a rule allow, for two rules."""
     values: set[str] = set()
-    for rule in (first, second):
-        own = [c.values for c in _conditions(rule, attribute) if isinstance(c, NominalCondition)]
-        values |= own[0].intersection(*own[1:]) or own[0]
+    for conditions in own:
+        allowed = [c.values for c in conditions]
+        values |= allowed[0].intersection(*allowed[1:]) or allowed[0]
     if values >= set(attribute.categories or ()):
         return None
     return NominalCondition(attribute.name, frozenset(values))
-
-
-def _conditions(rule: Rule, attribute: Attribute) -> list[Condition]:
-    return [c for c in rule.conditions if c.attribute == attribute.name]
