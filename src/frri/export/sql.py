@@ -10,9 +10,9 @@ from frri.export.sql_dialects import DIALECTS, Dialect
 from frri.export.sql_rules import Query, VoteQuery
 from frri.export.text_formats import numbered_lines
 from frri.rules.inference import last_resort
-from frri.rules.ordered import ABOVE_HALF, LARGEST_EXPONENT
 from frri.rules.rule import Label
 from frri.rules.ruleset import RuleSet
+from frri.rules.scores import ABOVE_HALF, LARGEST_EXPONENT
 from frri.rules.semantics import CLASS_RULES, Support
 
 SUPPORTED = Support("SQL export", "export to Python instead")

@@ -1,10 +1,9 @@
-"""How well objects match the conditions of many rules at once.
+"""The rules of a rule set as arrays: how well samples match all conditions at once.
 
-The conditions of a ruleset are laid out as arrays, so that a block of objects meets all of them in
-a few numpy operations. The arithmetic is pinned down, because exports must reproduce it: a value
-left of the core counts `(x - support_low) / (core_low - support_low)`, one right of it
-`(support_high - x) / (support_high - core_high)`, one inside 1. Degrees cut this at 0; *uncut*
-values run on below 0 and say how far outside an object lies.
+The arithmetic is fixed, because exports must reproduce it: a value left of the core counts
+`(x - support_low) / (core_low - support_low)`, one right of it
+`(support_high - x) / (support_high - core_high)`, one inside 1. Degrees cut this at 0; *uncut* values
+continue below 0 and measure how far outside a sample lies.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +19,7 @@ from frri.rules.rule import Label, Rule
 from frri.rules.semantics import Semantics
 from frri.table import Attribute
 
-# A rule covers an object when weight x degree exceeds this: the paper's "> 0" in floating point.
+# A rule covers a sample when weight x degree exceeds this: the paper's "> 0" in floating point.
 COVERS = 1e-6
 
 # Elements of a block of memberships: about what the second-level cache holds.
@@ -28,14 +27,14 @@ BLOCK = 1 << 16
 
 
 class Matcher:
-    """The conditions of rules as arrays, ready to be matched with objects.
+    """The conditions of rules as arrays, ready to be matched with samples.
 
     Parameters
     ----------
     rules : sequence of Rule
     attributes : sequence of Attribute
     semantics : Semantics
-        Of which the t-norm, and what becomes of missing values and of values outside the range.
+        Its t-norm, and its treatment of missing values and of values outside the range.
     """
 
     def __init__(
@@ -47,23 +46,18 @@ class Matcher:
         self.t_norm = semantics.t_norm
         self.missing_holds = semantics.missing == "similar"
         self.clips = semantics.clip
-        typical = semantics.missing == "typical"
-        self.typical = np.array([a.typical_code if typical else np.nan for a in attributes])
+        imputes = semantics.missing == "typical"
+        self.typical = np.array([a.typical_code if imputes else np.nan for a in attributes])
         self.n_rules = len(rules)
         self.weights = np.array([rule.weight for rule in rules], dtype=np.float64)
-        self.lows = np.array(
-            [a.low if semantics.clip else -np.inf for a in attributes], dtype=np.float64
-        )
-        self.highs = np.array(
-            [a.high if semantics.clip else np.inf for a in attributes], dtype=np.float64
-        )
+        self.lows = np.array([a.low if self.clips else -np.inf for a in attributes], np.float64)
+        self.highs = np.array([a.high if self.clips else np.inf for a in attributes], np.float64)
         column_of = {attribute.name: j for j, attribute in enumerate(attributes)}
 
-        # A rule without conditions gets one that always holds: no rule is empty from here on. Where
-        # there are no attributes, it looks at a column that `uncut` makes up.
+        # A rule without conditions gets one that always holds, so that no rule is empty. Where there
+        # are no features, it uses a column that `uncut` makes up.
         always = NumericCondition(attributes[0].name if attributes else "")
-        if not attributes:
-            column_of[always.attribute] = 0
+        column_of.setdefault(always.attribute, 0)
         conditions = [c for rule in rules for c in (rule.conditions or (always,))]
         lengths = [max(len(rule.conditions), 1) for rule in rules]
         self.always = np.repeat([not rule.conditions for rule in rules], lengths).astype(np.bool_)
@@ -73,58 +67,44 @@ class Matcher:
         weights = np.where(self.weights > 0.0, self.weights, 1.0)[self.rule_of]
         self.outside = np.minimum(1.0 - 1.0 / weights, 0.0)
         self.columns = np.array([column_of[c.attribute] for c in conditions], dtype=np.int64)
-        trapezoids = np.array(
-            [
-                c.trapezoid if isinstance(c, NumericCondition) else NumericCondition("").trapezoid
-                for c in conditions
-            ],
-            dtype=np.float64,
-        ).reshape(-1, 4)
+        numeric = [c if isinstance(c, NumericCondition) else always for c in conditions]
+        trapezoids = np.array([c.trapezoid for c in numeric], dtype=np.float64).reshape(-1, 4)
         self.support_low, self.core_low, self.core_high, self.support_high = trapezoids.T.copy()
         widths = np.array([a.width for a in attributes] or [1.0], dtype=np.float64)[self.columns]
         self.slope_low = _slopes(self.core_low, self.support_low, widths)
         self.slope_high = _slopes(self.core_high, self.support_high, widths)
         self.steep = bool((np.minimum(self.slope_low, self.slope_high) < 1e-6).any())
-        # Nominal conditions: which codes are allowed; the last entry is for a category never seen.
-        self.nominal = [
-            (
-                k,
-                np.array(
-                    [*(v in c.values for v in attributes[self.columns[k]].categories or ()), False]
-                ),
-            )
-            for k, c in enumerate(conditions)
-            if isinstance(c, NominalCondition)
-        ]
-        # The same one after another, and where code 0 of each condition stands, -1 for other
-        # kinds; the entry for a category never seen, code -1, stands before it.
-        self.nominal_at = np.array([k for k, _ in self.nominal], dtype=np.int64)
-        tables = [np.roll(allowed, 1) for _, allowed in self.nominal]
-        self.allowed = np.concatenate([np.zeros(0, dtype=np.bool_), *tables])
-        sizes = np.array([len(table) for table in tables], dtype=np.int64)
+        # Nominal conditions: which codes they allow, one table after another, each preceded by False
+        # for a category never seen (code -1); the place of code 0, -1 for other conditions.
+        nominal = [(k, c) for k, c in enumerate(conditions) if isinstance(c, NominalCondition)]
+        self.nominal_at = np.array([k for k, _ in nominal], dtype=np.int64)
         self.code_0 = np.full(len(conditions), -1, dtype=np.int64)
-        self.code_0[self.nominal_at] = np.cumsum(sizes) - sizes + 1
         self.n_codes = np.zeros(len(conditions), dtype=np.int64)
-        self.n_codes[self.nominal_at] = sizes - 1
+        allowed: list[bool] = []
+        for k, c in nominal:
+            categories = attributes[self.columns[k]].categories or ()
+            self.code_0[k], self.n_codes[k] = len(allowed) + 1, len(categories)
+            allowed += [False, *(value in c.values for value in categories)]
+        self.allowed = np.array(allowed, dtype=np.bool_)
 
-    def blocks(self, n_objects: int) -> Iterator[slice]:
-        """Slices of objects, small enough that their memberships stay in the cache."""
+    def blocks(self, n_samples: int) -> Iterator[slice]:
+        """Yield slices of samples, small enough that their memberships stay in the cache."""
         size = max(1, BLOCK // max(1, len(self.columns)))
-        for start in range(0, n_objects, size):
-            yield slice(start, min(start + size, n_objects))
+        for start in range(0, n_samples, size):
+            yield slice(start, min(start + size, n_samples))
 
     def filled(self, matrix: Floats) -> Floats:
-        """Typical values in the place of missing ones where the rules want it."""
+        """Return the values with imputed ones in the place of missing ones, if the rules do so."""
         unknown = np.isnan(matrix)
         return np.where(unknown, self.typical, matrix) if unknown.any() else matrix
 
     def clipped(self, matrix: Floats) -> Floats:
-        """Return values that rules look at: filled, and moved into the training range where they want it."""
+        """Return the values filled, and clipped to the training range if the rules do so."""
         filled = self.filled(matrix)
         return np.minimum(np.maximum(filled, self.lows), self.highs) if self.clips else filled
 
     def uncut(self, block: Floats) -> Floats:
-        """Return objects x conditions: 1 inside the core, falling, below 0 outside the support."""
+        """Return samples x conditions: 1 inside the core, falling, below 0 outside the support."""
         x = block[:, self.columns] if block.shape[1] else np.zeros((len(block), len(self.columns)))
         # Infinitely far away is far away.
         with np.errstate(over="ignore") if self.steep else nullcontext():
@@ -135,9 +115,8 @@ class Matcher:
         rising[x >= self.core_low] = 1.0
         falling[x <= self.core_high] = 1.0
         result = np.minimum(rising, falling, out=rising)
-        outside, missing = self.outside, np.isnan(x)
-        if self.nominal:
-            at = self.nominal_at
+        outside, missing, at = self.outside, np.isnan(x), self.nominal_at
+        if len(at):
             codes = np.where(missing[:, at], -1.0, x[:, at]).astype(np.intp)
             holds = self.allowed[self.code_0[at] + codes]
             result[:, at] = np.where(holds, 1.0, outside[at])
@@ -147,15 +126,15 @@ class Matcher:
         return np.asarray(result)
 
     def matching(self, block: Floats) -> Floats:
-        """Return objects x rules: the degree, from 0 to 1, to which the conditions hold together."""
+        """Return samples x rules: the degree, from 0 to 1, to which the conditions hold together."""
         return self.join(np.maximum(self.uncut(block), 0.0))
 
     def covers(self, block: Floats) -> Flags:
-        """Return objects x rules: which rules cover which objects."""
+        """Return samples x rules: which rules cover which samples."""
         return np.asarray(self.matching(block) * self.weights > COVERS)
 
     def join(self, memberships: Floats) -> Floats:
-        """Return objects x conditions to objects x rules, by the t-norm."""
+        """Join samples x conditions to samples x rules, by the t-norm."""
         starts = self.indptr[:-1]
         if not len(starts):
             return np.empty((len(memberships), 0))
@@ -177,20 +156,23 @@ class Matcher:
         return joined
 
     def join_one(self, memberships: Floats) -> Floats:
-        """Return the conditions of one rule, joined one after another."""
+        """Join the conditions of one rule, one after another."""
         return np.asarray(reduce(fuzzy.T_NORMS[self.t_norm], memberships.T))
 
     def nearness(self, block: Floats) -> Floats:
-        """Return objects x rules: weight times the worst uncut value; rules without weight are never near."""
-        starts = self.indptr[:-1]
-        if not len(starts):
-            return np.empty((len(block), 0))
-        values = np.minimum.reduceat(self.uncut(block), starts, axis=1) * self.weights
+        """Return samples x rules: weight times the least uncut value; -inf without weight."""
+        return self.join_nearness(self.uncut(block))
+
+    def join_nearness(self, uncut: Floats) -> Floats:
+        """Join uncut values of samples x conditions to the nearness of samples x rules."""
+        if not self.n_rules:
+            return np.empty((len(uncut), 0))
+        values = np.minimum.reduceat(uncut, self.indptr[:-1], axis=1) * self.weights
         return np.where(self.weights > 0.0, values, -np.inf)
 
 
 def _slopes(cores: Floats, supports: Floats, widths: Floats) -> Floats:
-    """Return what to divide by: the slope's width, for a side without slope the attribute's range."""
+    """Return what to divide by: the width of a slope; without one, the range of the feature."""
     slopes = widths.copy()
     for k, (core, support) in enumerate(zip(cores, supports, strict=True)):
         if core != support and not is_strict(core, support):
@@ -199,7 +181,7 @@ def _slopes(cores: Floats, supports: Floats, widths: Floats) -> Floats:
 
 
 class RuleArrays:
-    """What rules ask of objects and what they say about them; each part is made when it is first asked for.
+    """The conditions and consequents of rules; each part is made when it is first used.
 
     Parameters
     ----------
@@ -222,35 +204,35 @@ class RuleArrays:
 
     @cached_property
     def matcher(self) -> Matcher:
-        """Return the conditions, ready to be matched with objects."""
+        """The conditions, ready to be matched with samples."""
         return Matcher(self._rules, self._attributes, self._semantics)
 
     @property
     def weights(self) -> Floats:
-        """Return the weight of each rule."""
+        """The weight of each rule."""
         return self.matcher.weights
 
     @cached_property
     def classes(self) -> Positions:
-        """Return the position of each rule's class."""
+        """The position of each rule's class."""
         position = {label: c for c, label in enumerate(self._labels)}
         return np.array([position[rule.consequent] for rule in self._rules], dtype=np.intp)
 
     @cached_property
     def of_classes(self) -> list[tuple[int, Positions]]:
-        """Return the positions of the rules of each class that has any."""
+        """The positions of the rules of each class that has any."""
         return [(c, np.flatnonzero(self.classes == c)) for c in np.unique(self.classes).tolist()]
 
     @cached_property
     def rising(self) -> Flags:
-        """Return which rules speak for higher classes: they say "at least", or add something."""
+        """Which rules are for higher classes: those that say "at least", or add something."""
         if self._semantics.meaning.says == "number":
             return np.asarray(self.says[:, 0] > 0.0)
         return np.array([rule.relation == "at least" for rule in self._rules], dtype=np.bool_)
 
     @cached_property
     def holds_for(self) -> Flags:
-        """Return rules x classes: whether what a rule says is true of an object of the class."""
+        """Rules x classes: whether the consequent of a rule is true of a sample of the class."""
         classes, own = np.arange(len(self._labels)), self.classes[:, None]
         falling = np.array([rule.relation == "at most" for rule in self._rules], dtype=np.bool_)
         beyond = (self.rising[:, None] & (classes > own)) | (falling[:, None] & (classes < own))
@@ -258,7 +240,7 @@ class RuleArrays:
 
     @cached_property
     def says(self) -> Floats:
-        """Return rules x classes: shares or votes, all for its own class by default; a column of numbers."""
+        """Rules x classes: votes or proportions, by default 1 for the class; else one number."""
         kind = self._semantics.meaning.says
         if kind == "number":
             numbers = [float(rule.consequent) for rule in self._rules]
@@ -274,31 +256,18 @@ class RuleArrays:
 
     @cached_property
     def partial_weights(self) -> list[Floats]:
-        """Return the weights of the parts of each rule; none of one that has no conditions."""
+        """The weights of the parts of each rule; none of one that has no conditions."""
         parts = (rule.partial_weights if rule.conditions else () for rule in self._rules)
         return [np.array(weights, dtype=np.float64) for weights in parts]
 
+    def weights_of_parts(self, index: Ints) -> Floats:
+        """Return samples x rules: the weight of each rule's part of an index; 0 without parts."""
+        flat, starts, counts = self._parts
+        return np.asarray(flat[starts + counts * index])
+
     @cached_property
-    def parts(self) -> "PartialWeights":
-        """Return the same, ready to be looked up for many objects."""
-        return PartialWeights(self.partial_weights)
-
-
-class PartialWeights:
-    """The weights of parts of rules, in one row after another.
-
-    Parameters
-    ----------
-    parts : sequence of ndarray of float64
-        For each rule the weights of its parts, or nothing; such a rule does not count.
-    """
-
-    def __init__(self, parts: Sequence[Floats]) -> None:
-        lengths = np.array([len(part) for part in parts], dtype=np.int64)
-        self._flat = np.concatenate(([0.0], *parts))
-        self._counts = lengths > 0
-        self._starts = np.where(self._counts, 1 + np.cumsum(lengths) - lengths, 0)
-
-    def take(self, index: Ints) -> Floats:
-        """Return objects x rules: the weight of each rule's part of that index."""
-        return self._flat[self._starts + self._counts * index]
+    def _parts(self) -> tuple[Floats, Ints, Flags]:
+        """All weights of parts after a 0, the place of each rule's first, and whether it has any."""
+        lengths = np.array([len(part) for part in self.partial_weights], dtype=np.int64)
+        starts = np.where(lengths > 0, 1 + np.cumsum(lengths) - lengths, 0)
+        return np.concatenate(([0.0], *self.partial_weights)), starts, lengths > 0

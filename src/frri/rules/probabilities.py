@@ -1,26 +1,45 @@
-"""From shares that rules give to classes to probabilities: their mix with the class priors."""
+"""From scores to probabilities: normalization, and shrinkage towards the class priors."""
 
 import numpy as np
 
 from frri._util import Floats, Positions
 
+# A number times this is the next one, or the one after that.
+SLIGHTLY_MORE = 1.0 + 2.0**-52
+
+
+def exponentials(values: Floats) -> Floats:
+    """Return exp(value - largest of the row), 1 for the largest, though it be infinite."""
+    top = values.max(axis=1, keepdims=True)
+    if top.min() > -np.inf:
+        return np.asarray(np.exp(values - top))
+    return np.where(values == top, 1.0, np.exp(values - np.where(top > -np.inf, top, 0.0)))
+
+
+def raise_to_first(shares: Floats, decided: Positions) -> Floats:
+    """Raise, in place, probabilities of predicted classes that rounding left behind or level."""
+    behind = np.flatnonzero(shares.argmax(axis=1) != decided)
+    if len(behind):
+        shares[behind, decided[behind]] = shares[behind].max(axis=1) * SLIGHTLY_MORE
+    return shares
+
 
 def shrink_to_priors(shares: Floats, decided: Positions, trust: float, sizes: Floats) -> Floats:
-    """Return shares mixed with those of the classes in training; the class decided for stays in front.
+    """Mix probabilities with the class priors; the predicted class keeps the largest one.
 
-    Classes that come out ahead of it are levelled with it: together they keep what they have, and
-    each has the same.
+    Classes that come out ahead of it are levelled with it: together they keep their sum, and each has
+    the same.
 
     Parameters
     ----------
-    shares : ndarray of shape (n_objects, n_classes)
-        With sum 1 in each row.
-    decided : ndarray of int, shape (n_objects,)
-        The class decided for.
+    shares : ndarray of shape (n_samples, n_classes)
+        Probabilities by the rules.
+    decided : ndarray of int, shape (n_samples,)
+        The predicted class.
     trust : float
-        The share that comes from the rules.
+        The fraction that comes from the rules.
     sizes : ndarray of shape (n_classes,)
-        Of the classes.
+        Sizes of the classes in training.
 
     Examples
     --------
