@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._util import Flags, Floats, Positions
-from frri.rules import editing, json_format, measures, text
+from frri.rules import json_format, measures, text
 from frri.rules.checks import base_length, check_ruleset
-from frri.rules.condition import Condition
 from frri.rules.conformal import half_width
+from frri.rules.editing import EditableRules
 from frri.rules.inference import Decision
 from frri.rules.matching import COVERS, RuleArrays
 from frri.rules.provenance import About, plain_scalar
@@ -37,7 +37,7 @@ STATISTICS = Support(
 
 
 @dataclass(frozen=True, init=False)
-class RuleSet:
+class RuleSet(EditableRules):
     """Rules and all it takes to apply them; immutable, independent of learner and training data.
 
     Parameters
@@ -304,46 +304,6 @@ class RuleSet:
         from frri.explain import explain  # noqa: PLC0415 - not needed for prediction
 
         return explain(self, row, unchangeable=unchangeable, effort=effort, **goal)
-
-    def without_rule(self, index: int) -> "RuleSet":
-        """Return all rules but one."""
-        return editing.without_rule(self, index)
-
-    def with_rule(self, rule: Rule, position: int | None = None) -> "RuleSet":
-        """Return one more rule, at the end or before another one; its origin becomes "written"."""
-        return editing.with_rule(self, rule, position)
-
-    def with_changed_rule(
-        self,
-        index: int,
-        *,
-        conditions: tuple[Condition, ...] | None = None,
-        consequent: Label | None = None,
-        weight: float | None = None,
-    ) -> "RuleSet":
-        """Return one rule changed; its origin becomes "edited" and its statistics go: see `frri.rules.editing`.
-
-        Examples
-        --------
-        >>> from frri.rules import NumericCondition
-        >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a"),), (0, 1))
-        >>> print(rules.with_changed_rule(0, weight=0.5).with_rule(Rule((), 1, 0.1)))
-        IF a < 3 THEN class = 0   [confidence 0.50]
-        ALWAYS class = 1   [confidence 0.10]
-        """
-        return editing.with_changed_rule(
-            self, index, conditions=conditions, consequent=consequent, weight=weight
-        )
-
-    def with_condition(
-        self, index: int, condition: Condition, replacing: int | None = None
-    ) -> "RuleSet":
-        """Return one more condition for a rule, or another one in the place of number `replacing`."""
-        return editing.with_condition(self, index, condition, replacing)
-
-    def without_condition(self, index: int, position: int) -> "RuleSet":
-        """Return a rule without its condition number `position`."""
-        return editing.without_condition(self, index, position)
 
     # ------------------------------------------------------------------ display
 

@@ -1,4 +1,4 @@
-"""Rules for people: a sentence, a table, a notebook view. Numbers are rounded here and nowhere else."""
+"""Rules as sentences, as a table and for notebooks. Numbers are rounded only here."""
 
 from collections.abc import Callable
 from html import escape
@@ -19,31 +19,29 @@ if TYPE_CHECKING:
 
 
 def ruleset_lines(ruleset: "RuleSet") -> list[str]:
-    """Return one line per rule, and a last one for what is there before any rule counts."""
+    """Return one line per rule, and a last one for the base."""
     base = base_text(ruleset)
     return [*(rule_text(ruleset, rule) for rule in ruleset), *([base] if base else [])]
 
 
 def base_text(ruleset: "RuleSet") -> str:
-    """Return what is there before any rule counts, as a phrase; nothing where rules do not add to a base.
+    """Return the base as a phrase; nothing where rules do not add to a base.
 
     Examples
     --------
     >>> from frri import RuleSet
-    >>> base_text(RuleSet((), (), ("low", "high"), "risk", semantics="softmax-votes", base=(0.5, 0)))
+    >>> votes = {"semantics": "softmax-votes", "base": (0.5, 0)}
+    >>> base_text(RuleSet((), (), ("low", "high"), "risk", **votes))
     'BASE risk low +0.50, high +0.00'
     """
     if not ruleset.semantics.meaning.adds:
         return ""
     if ruleset.task == "regression":
-        said = f"{ruleset.base[0]:.6g}"
-    elif ruleset.task == "ordinal":
-        odds = zip(ruleset.classes[1:], ruleset.base, strict=True)
-        said = ", ".join(f"at least {label} {amount:+.2f}" for label, amount in odds)
-    else:
-        scores = zip(ruleset.classes, ruleset.base, strict=True)
-        said = ", ".join(f"{label} {score:+.2f}" for label, score in scores)
-    return f"BASE {ruleset.target} {said}"
+        return f"BASE {ruleset.target} {ruleset.base[0]:.6g}"
+    ordinal = ruleset.task == "ordinal"
+    labels = [f"at least {c}" for c in ruleset.classes[1:]] if ordinal else ruleset.classes
+    amounts = zip(labels, ruleset.base, strict=True)
+    return f"BASE {ruleset.target} {', '.join(f'{c} {amount:+.2f}' for c, amount in amounts)}"
 
 
 def rule_text(
@@ -52,11 +50,11 @@ def rule_text(
     word: Callable[[str], str] = str,
     phrase: Callable[[str], str] = str,
 ) -> str:
-    """Return the whole rule as a sentence, with what is known about it in brackets.
+    """Return the whole rule as a sentence, with its weight and statistics in brackets.
 
-    A terminal may want its words and what stands between them in another dress: `word`, `phrase`.
+    A terminal may style the words `IF`, `AND`, `THEN` by `word` and the phrases between by `phrase`.
     """
-    return f"{rule_sentence(ruleset, rule, word, phrase)}{_bracketed(_facts(ruleset, rule))}"
+    return f"{rule_sentence(ruleset, rule, word, phrase)}{_bracketed(ruleset, rule)}"
 
 
 def rule_sentence(
@@ -74,8 +72,15 @@ def rule_sentence(
     return f"{head} {phrase(conclusion_text(ruleset, rule))}"
 
 
+def lone_rule_text(rule: "Rule") -> str:
+    """Return a rule without its rule set as a sentence, in units as far as it has them."""
+    phrases = [condition_text(c, rule.units.get(c.attribute)) for c in rule.conditions]
+    head = f"IF {' AND '.join(phrases)} THEN" if phrases else "ALWAYS"
+    return f"{head} {_consequent(None, rule).removeprefix('= ')}{_bracketed(None, rule)}"
+
+
 def conclusion_text(ruleset: "RuleSet", rule: "Rule") -> str:
-    """Return what a rule says, as a phrase.
+    """Return the consequent of a rule as a phrase.
 
     Examples
     --------
@@ -85,13 +90,14 @@ def conclusion_text(ruleset: "RuleSet", rule: "Rule") -> str:
     >>> conclusion_text(rules, bound)
     'risk at least medium'
     >>> vote = Rule((), "high", 1.5)
-    >>> conclusion_text(RuleSet((vote,), (), ("low", "high"), "risk", semantics="softmax-votes"), vote)
+    >>> rules = RuleSet((vote,), (), ("low", "high"), "risk", semantics="softmax-votes")
+    >>> conclusion_text(rules, vote)
     'risk high +1.50'
     """
-    return f"{ruleset.target} {_said(ruleset, rule)}"
+    return f"{ruleset.target} {_consequent(ruleset, rule)}"
 
 
-def _said(ruleset: "RuleSet | None", rule: "Rule") -> str:
+def _consequent(ruleset: "RuleSet | None", rule: "Rule") -> str:
     if rule.votes is not None:
         names = [f"{label} " for label in ruleset.classes] if ruleset else [""] * len(rule.votes)
         votes = zip(names, rule.votes, strict=True)
@@ -106,20 +112,15 @@ def _said(ruleset: "RuleSet | None", rule: "Rule") -> str:
     return f"{'=' if rule.relation == 'is' else rule.relation} {said}"
 
 
-def _conclusion(ruleset: "RuleSet", rule: "Rule") -> "Label":
-    """Return what a rule says, for a table: the class or number itself where it says just that."""
-    return rule.consequent if rule.relation == "is" and rule.votes is None else _said(ruleset, rule)
-
-
-def lone_rule_text(rule: "Rule") -> str:
-    """Return the same of a rule by itself: in units of the ruleset that it comes from, as far as it knows them."""
-    phrases = [condition_text(c, rule.units.get(c.attribute)) for c in rule.conditions]
-    head = f"IF {' AND '.join(phrases)} THEN" if phrases else "ALWAYS"
-    return f"{head} {_said(None, rule).removeprefix('= ')}{_bracketed(_facts(None, rule))}"
-
-
-def _bracketed(known: list[str]) -> str:
-    """Return what is known about a rule, after its sentence; nothing where nothing is."""
+def _bracketed(ruleset: "RuleSet | None", rule: "Rule") -> str:
+    """Return the weight and statistics of a rule in brackets; nothing where there are none."""
+    adds = ruleset is not None and ruleset.semantics.meaning.adds
+    known = [] if adds and rule.votes is None else [f"confidence {share(rule.weight)}"]
+    if rule.statistics is not None:
+        total = "" if ruleset is None else f" of {amount(sum(ruleset.class_counts))}"
+        known.append(f"covers {amount(rule.statistics.covered)}{total}")
+        if rule.statistics.precision is not None:
+            known.append(f"precision {share(rule.statistics.precision)}")
     return f"   [{', '.join(known)}]" if known else ""
 
 
@@ -132,9 +133,9 @@ def condition_texts(ruleset: "RuleSet", rule: "Rule") -> list[str]:
 def condition_text(
     condition: Condition, attribute: Attribute | None = None, clip: bool = False
 ) -> str:
-    """Return where the condition fully holds, and where it ends, in the attribute's units.
+    """Return where a condition fully holds, and where it ends, in the units of the feature.
 
-    Without an attribute, dates and ordered categories are the numbers they are computed as.
+    Without an attribute, dates and ordered categories are shown as the numbers that encode them.
 
     Examples
     --------
@@ -146,7 +147,7 @@ def condition_text(
     >>> condition_text(NumericCondition("age", 1 / 3, 1000000))
     'age >= 1000000 (fades, ends at 0.333333)'
 
-    Of ordered categories there is nothing between one and the next, so each is told by itself:
+    There is nothing between two ordered categories, so each is shown by itself:
 
     >>> size = Attribute("size", categories=("S", "M", "L"), kind="ordinal")
     >>> condition_text(NumericCondition("size", -1, 1), size)
@@ -158,45 +159,40 @@ def condition_text(
         return f"{name} = {values[0]}" if len(values) == 1 else f"{name} in {{{', '.join(values)}}}"
     assert isinstance(condition, NumericCondition)  # noqa: S101 - there are two kinds of conditions
     if attribute is not None and attribute.kind == "ordinal":
-        return _ordered_text(condition, attribute)
-    c, show = condition, _number if attribute is None else attribute.show
-    strict_low, strict_high = (
-        is_strict(c.core_low, c.support_low),
-        is_strict(c.core_high, c.support_high),
-    )
+        return _ordinal_text(condition, attribute)
+    show = _number if attribute is None else attribute.show
+    support_low, core_low, core_high, support_high = condition.trapezoid
+    sides = ((core_low, support_low), (core_high, support_high))
+    strict = [is_strict(core, support) for core, support in sides]
     # An open side has no value that could be shown: categories and dates end somewhere.
-    low = high = ""
-    if c.core_low > -inf:
-        low = f"{show(c.support_low)} <" if strict_low else f"{show(c.core_low)} <="
-    if c.core_high < inf:
-        high = f"< {show(c.support_high)}" if strict_high else f"<= {show(c.core_high)}"
-    if c.core_low == c.core_high:
-        phrase = f"{name} = {show(c.core_low)}"
-    elif not low:
-        phrase = f"{name} {high}" if high else f"{name} is anything"
-    elif not high:
-        phrase = (
-            f"{name} > {show(c.support_low)}" if strict_low else f"{name} >= {show(c.core_low)}"
-        )
+    low, high = (
+        show(support if above else core) if abs(core) < inf else ""
+        for (core, support), above in zip(sides, strict, strict=True)
+    )
+    less = ["<" if above else "<=" for above in strict]
+    if core_low == core_high:
+        phrase = f"{name} = {show(core_low)}"
+    elif low and high:
+        phrase = f"{low} {less[0]} {name} {less[1]} {high}"
+    elif low:
+        phrase = f"{name} {less[0].replace('<', '>')} {low}"
     else:
-        phrase = f"{low} {name} {high}"
+        phrase = f"{name} {less[1]} {high}" if high else f"{name} is anything"
     slopes = [
-        (support, not clip or attribute is None or attribute.low <= support <= attribute.high)
-        for core, support, strict in (
-            (c.core_low, c.support_low, strict_low),
-            (c.core_high, c.support_high, strict_high),
-        )
-        if core != support and not strict
+        support
+        for (core, support), above in zip(sides, strict, strict=True)
+        if core != support and not above
     ]
     if not slopes:
         return phrase
     # Clipped values never get past the range: an end beyond it is never reached.
-    ends = " and ".join(show(support) for support, reached in slopes if reached)
-    return f"{phrase} (fades, ends at {ends})" if ends else f"{phrase} (fades)"
+    least, most = (attribute.low, attribute.high) if clip and attribute else (-inf, inf)
+    reached = [end for end in slopes if least <= end <= most]
+    return f"{phrase} (fades{', ends at ' if reached else ''}{' and '.join(map(show, reached))})"
 
 
-def _ordered_text(condition: NumericCondition, attribute: Attribute) -> str:
-    """Return the categories that a condition holds for, and those that it holds for to some degree."""
+def _ordinal_text(condition: NumericCondition, attribute: Attribute) -> str:
+    """Return the categories for which a condition holds, and those for which it holds partly."""
     name, categories = attribute.name, attribute.categories or ()
     degrees = condition.membership(np.arange(len(categories))).tolist()
     held = [k for k, degree in enumerate(degrees) if degree >= 1.0]
@@ -215,38 +211,26 @@ def _ordered_text(condition: NumericCondition, attribute: Attribute) -> str:
     return f"{phrase} ({', '.join(partly)})" if partly else phrase
 
 
-def _facts(ruleset: "RuleSet | None", rule: "Rule") -> list[str]:
-    """Return what is known about a rule, in a few words each."""
-    adds = ruleset is not None and ruleset.semantics.meaning.adds
-    known = [] if adds and rule.votes is None else [f"confidence {share(rule.weight)}"]
-    if rule.statistics is not None:
-        total = "" if ruleset is None else f" of {amount(sum(ruleset.class_counts))}"
-        known.append(f"covers {amount(rule.statistics.covered)}{total}")
-        if rule.statistics.precision is not None:
-            known.append(f"precision {share(rule.statistics.precision)}")
-    return known
-
-
 def _number(value: float) -> str:
-    """Return a number of unknown range: six significant digits, or all of its whole part."""
+    """Return a number of unknown range: six significant digits, or all of its integer part."""
     return f"{value:.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
 
 
 def amount(value: float) -> str:
-    """Return a number of objects, or what they weigh."""
+    """Return a number of samples, or their weight, as a string."""
     return f"{value:.0f}" if value == round(value) else f"{value:.10g}"
 
 
 def share(value: float) -> str:
-    """Return a share to two decimals, small ones to two significant digits."""
+    """Return a fraction to two decimals, small ones to two significant digits."""
     return f"{value:.2f}" if value >= 0.095 or value == 0 else f"{value:.2g}"
 
 
-# ------------------------------------------------------------------ tables
+# ---------------------------------------------------------------- tables
 
 
 def rule_columns(ruleset: "RuleSet") -> "dict[str, Callable[[Rule], Any]]":
-    """Return the columns of a table of rules: conditions, what is said, what it counts, statistics if known.
+    """Return the columns of a table of rules: conditions, consequent, weight, statistics if known.
 
     Examples
     --------
@@ -255,25 +239,31 @@ def rule_columns(ruleset: "RuleSet") -> "dict[str, Callable[[Rule], Any]]":
     ['if', 'then', 'vote', 'conditions']
     """
     meaning = ruleset.semantics.meaning
+
+    def consequent(rule: "Rule") -> "Label":
+        plain = rule.relation == "is" and rule.votes is None
+        return rule.consequent if plain else _consequent(ruleset, rule)
+
     columns: dict[str, Callable[[Rule], Any]] = {
         "if": lambda rule: " AND ".join(condition_texts(ruleset, rule))
     }
     if meaning.adds and meaning.says == "number":
         columns["contribution"] = lambda rule: rule.weight * float(rule.consequent)
     else:
-        columns["then"] = lambda rule: _conclusion(ruleset, rule)
+        columns["then"] = consequent
         columns["vote" if meaning.adds else "confidence"] = lambda rule: rule.weight
     columns["conditions"] = lambda rule: len(rule.conditions)
     if any(rule.statistics is not None for rule in ruleset):
-        columns["covers"] = lambda rule: rule.statistics and rule.statistics.covered
-        columns["precision"] = lambda rule: rule.statistics and rule.statistics.precision
-        columns["lift"] = lambda rule: rule.statistics and rule.statistics.lift
-        columns["alone"] = lambda rule: rule.statistics and rule.statistics.alone
+        for title, name in (
+            ("covers", "covered"),
+            *((n, n) for n in ("precision", "lift", "alone")),
+        ):
+            columns[title] = lambda rule, name=name: getattr(rule.statistics, name, None)  # type: ignore[misc]
     return columns
 
 
 def cell_text(title: str, value: Any) -> str:
-    """Return a cell of such a table for people: a number of objects is no share.
+    """Return a cell of such a table as a string.
 
     Examples
     --------
@@ -295,7 +285,7 @@ _CELLS: dict[str, Callable[[float], str]] = {
 
 
 def ruleset_frame(ruleset: "RuleSet") -> "pd.DataFrame":
-    """Return one row per rule."""
+    """Return a data frame with one row per rule."""
     pd = import_optional("pandas", "A table of rules", "tables")
     columns = rule_columns(ruleset).items()
     return pd.DataFrame([{title: of(rule) for title, of in columns} for rule in ruleset])
@@ -305,16 +295,15 @@ def ruleset_html(ruleset: "RuleSet") -> str:
     """Return a plain table for notebooks; every name is escaped."""
     columns = rule_columns(ruleset)
     head = "".join(f"<th>{title}</th>" for title in columns)
+    cell = '<td style="text-align:left">{}</td>'.format
     body = "".join(
         "<tr>"
-        + "".join(
-            f'<td style="text-align:left">{escape(cell_text(title, of(rule)))}</td>'
-            for title, of in columns.items()
-        )
+        + "".join(cell(escape(cell_text(t, of(rule)))) for t, of in columns.items())
         + "</tr>"
         for rule in ruleset
     )
+    number = f"{len(ruleset)} {'rule' if len(ruleset) == 1 else 'rules'}"
     return (
-        f"<p>{len(ruleset)} {'rule' if len(ruleset) == 1 else 'rules'} for <b>{escape(ruleset.target)}</b></p>"
+        f"<p>{number} for <b>{escape(ruleset.target)}</b></p>"
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
