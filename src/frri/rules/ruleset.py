@@ -1,4 +1,4 @@
-"""Rules, what they mean together, and the table they are about: a predictor that can be read."""
+"""The rule set: rules, their semantics, and the features they use; a predictor that can be read."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -38,13 +38,13 @@ STATISTICS = Support(
 
 @dataclass(frozen=True, init=False)
 class RuleSet(EditableRules):
-    """Rules and all it takes to apply them; immutable, independent of learner and training data.
+    """Rules and all that is needed to apply them; immutable, independent of estimator and data.
 
     Parameters
     ----------
     rules : tuple of Rule
     attributes : tuple of Attribute
-        The columns of the training table, in order.
+        The features, in the order of the training table.
     classes : tuple of labels
         All classes, in the order in which ties are decided, lowest first if they are ordered; none
         in regression.
@@ -57,16 +57,15 @@ class RuleSet(EditableRules):
     class_counts : tuple of float
         Size of each class in training.
     about : mapping
-        Where the rules come from (learner, settings, proof); plain JSON values, not interpreted.
-        The ruleset keeps a frozen copy. Equal rulesets decide and read alike, wherever they come
-        from.
+        Provenance of the rules (estimator, parameters, proof): plain JSON values, not interpreted.
+        The rule set keeps a frozen copy, which equality ignores.
     semantics : Semantics or str
-        What the rules mean together, or its name.
+        How the rules are combined, or its name.
     base : tuple of float
-        What is there before any rule counts, where the semantics wants it: a number per class, one
-        number in regression, one for each class but the first in "cumulative-logits".
+        Scores before any rule counts, where the semantics has them: a number per class, one number in
+        regression, one for each class but the first in "cumulative-logits".
     trust : float, default=1.0
-        The share of probabilities that comes from the rules; the rest are the sizes of the classes.
+        Fraction of the probabilities that comes from the rules; the rest are the class priors.
 
     Attributes
     ----------
@@ -141,46 +140,44 @@ class RuleSet(EditableRules):
 
     @property
     def task(self) -> str:
-        """Return what is predicted: "classification", "ordinal" or "regression"."""
+        """What is predicted: "classification", "ordinal" or "regression"."""
         return self.semantics.meaning.task
 
     @property
     def combination(self) -> str:
-        """Return how what rules count comes together: see `frri.rules.semantics`."""
+        """How the rules are combined: see `frri.rules.semantics`."""
         return self.semantics.meaning.combination
 
     @property
     def t_norm(self) -> str:
-        """Return how the conditions of a rule are joined."""
+        """How the conditions of a rule are joined."""
         return self.semantics.t_norm
 
     @property
     def fallback(self) -> str:
-        """Return what decides where no rule fires."""
+        """What decides where no rule fires."""
         return self.semantics.fallback
 
     @property
     def clip(self) -> bool:
-        """Return whether values outside the training range count as its nearest end."""
+        """Whether values outside the training range count as its nearest end."""
         return self.semantics.clip
 
     @property
     def missing(self) -> str:
-        """Return what a missing value counts as."""
+        """What a missing value counts as."""
         return self.semantics.missing
 
     @cached_property
     def arrays(self) -> RuleArrays:
-        """Return the rules as arrays, for engines: what is in it may change with any version."""
+        """The rules as arrays, for engines; may change with any version."""
         return RuleArrays(self.rules, self.attributes, self.classes, self.semantics)
 
     @cached_property
     def used_attributes(self) -> tuple[str, ...]:
-        """Return the names of the attributes that conditions look at: a table needs no other columns."""
+        """Names of the features that conditions use: a table needs no other columns."""
         used = {name for rule in self.rules for name in rule.attributes}
         return tuple(a.name for a in self.attributes if a.name in used)
-
-    # ------------------------------------------------------------------ as a collection
 
     def __len__(self) -> int:
         return len(self.rules)
@@ -191,83 +188,83 @@ class RuleSet(EditableRules):
     def __getitem__(self, index: int) -> Rule:
         return self.rules[index]
 
-    # ------------------------------------------------------------------ prediction
+    # ---------------------------------------------------------------- prediction
 
     def predict(self, X: Any, *, n_jobs: int | None = None) -> NDArray[Any]:
-        """Return the class of each row of a table, or its number (a data frame is read by its column names).
+        """Predict the class of each sample, or its number.
 
-        Columns that no condition looks at need not be there.
-        Many rows are divided among `n_jobs` threads, by default all cores: see
+        The columns of a data frame are found by name; those that no condition uses may be absent.
+        Many samples are divided among `n_jobs` threads, by default all cores: see
         `frri._util.n_threads`.
         """
         return self.decide(X, n_jobs=n_jobs).answers
 
     def predict_proba(self, X: Any, *, n_jobs: int | None = None) -> Floats:
-        """Return rows x classes: shares of the scores, or of the fallback, and of the classes in training."""
+        """Predict the probability of each class, shrunk towards the class priors by `trust`."""
         return self.decide(X, n_jobs=n_jobs).probabilities
 
     def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
-        """Return rows x 2: from where to where the number of each row lies, at a level that new rows hold.
+        """Predict the lower and upper end of a conformal interval for each sample.
 
-        For rules that were learned with `calibration_fraction`: see `frri.rules.conformal`.
+        The rules must have been learned with `calibration_fraction`: see `frri.rules.conformal`.
         """
         reach = half_width(self, level)
         answers = self.predict(X)
         return np.column_stack([answers - reach, answers + reach])
 
     def scores(self, X: Any, *, n_jobs: int | None = None) -> Floats:
-        """Return rows x classes: what the rules that fire say; a row of zeros where none does."""
+        """Compute samples x classes: the scores of the rules; a row of zeros where none fires."""
         return self.decide(X, n_jobs=n_jobs).scores
 
     def degrees(self, X: Any) -> Floats:
-        """Return rows x rules: to which degree each rule's conditions hold (without its weight)."""
+        """Compute samples x rules: the degree to which each rule's conditions hold, unweighted."""
         return self.decide(X).degrees
 
     def covers(self, X: Any) -> Flags:
-        """Return rows x rules: which rules cover which rows."""
+        """Compute samples x rules: which rules cover which samples."""
         return np.asarray(self.degrees(X) * self.arrays.weights > COVERS)
 
     def decide(self, X: Any, *, n_jobs: int | None = None) -> Decision:
-        """Return answers, scores, probabilities and deciding rules of all rows, the table read only once."""
+        """Return predictions, scores, probabilities and deciding rules; X is encoded only once."""
         matrix = to_matrix(X, self.attributes, self.used_attributes)
         check_order(X, self.attributes, matrix, self.used_attributes)
         return Decision(self, matrix, n_jobs)
 
     def predict_index(self, matrix: Floats, *, n_jobs: int | None = None) -> Positions:
-        """Return positions in `classes`, for values already encoded by `frri.table.to_matrix`."""
+        """Predict positions in `classes`, for values encoded by `frri.table.to_matrix`."""
         return Decision(self, matrix, n_jobs).index
 
     def probabilities(self, matrix: Floats, *, n_jobs: int | None = None) -> Floats:
-        """Return the same as `predict_proba`, for encoded values."""
+        """Predict the same as `predict_proba`, for encoded values."""
         return Decision(self, matrix, n_jobs).probabilities
 
-    # ------------------------------------------------------------------ statistics
+    # ---------------------------------------------------------------- statistics
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of the rows that are predicted as labelled; of numbers, R squared.
+        """Return the accuracy on a labelled table, in regression R².
 
         Parameters
         ----------
         X, y : table and labels, or numbers
-        sample_weight : array-like of shape (n_rows,), optional
-            How much every row counts.
+        sample_weight : array-like of shape (n_samples,), optional
 
         Examples
         --------
         >>> from frri.rules import NumericCondition
-        >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a"),), (0, 1))
-        >>> rules.score([[1], [2], [2], [2]], [0, 0, 0, 1])
+        >>> low = Rule((NumericCondition.below("a", 3),), 0)
+        >>> RuleSet((low,), (Attribute("a"),), (0, 1)).score([[1], [2], [2], [2]], [0, 0, 0, 1])
         0.75
         """
         return measures.score(self, X, y, sample_weight)
 
     def statistics(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[RuleStatistics, ...]:
-        """Return what each rule covers in a labelled table, in rows or in what they weigh.
+        """Compute what each rule covers in a labelled table, in samples or their weight.
 
         Examples
         --------
         >>> from frri.rules import NumericCondition
-        >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a"),), (0, 1))
+        >>> low = Rule((NumericCondition.below("a", 3),), 0)
+        >>> rules = RuleSet((low,), (Attribute("a"),), (0, 1))
         >>> rules.statistics([[1], [2], [3], [2]], [0, 0, 1, 1])
         (RuleStatistics(support=(2, 1), precision=0.666..., lift=1.333..., alone=3),)
         """
@@ -277,27 +274,24 @@ class RuleSet(EditableRules):
         return rule_statistics(self, matrix, y, sample_weight)
 
     def with_statistics(self, X: Any, y: Any, sample_weight: Any = None) -> "RuleSet":
-        """Return the same rules with their statistics on a labelled table written into them."""
+        """Return the same rules with their statistics on a labelled table."""
         found = self.statistics(X, y, sample_weight)
         rules = (replace(rule, statistics=s) for rule, s in zip(self.rules, found, strict=True))
         return replace(self, rules=tuple(rules))
 
     def hierarchy(self, X: Any, y: Any, sample_weight: Any = None) -> "Hierarchy":
-        """Return similar rules of a class merged into more general ones, by a labelled table.
+        """Merge similar rules of a class into more general ones, by a labelled table.
 
-        A tree to read from the top, and to cut at any size or precision: see
-        `frri.rules.hierarchy`.
+        Returns a tree that can be cut at any size or precision: see `frri.rules.hierarchy`.
         """
         from frri.rules.hierarchy import hierarchy  # noqa: PLC0415 - not needed for prediction
 
         return hierarchy(self, X, y, sample_weight)
 
-    # ------------------------------------------------------------------ questions and edits
-
     def explain(
         self, row: Any, *, unchangeable: Collection[str] = (), effort: int = 10_000, **goal: Any
     ) -> "Explanation":
-        """Why a row is decided as it is, and what would change that: see `frri.explain.explain`.
+        """Explain a prediction, and what would change it: see `frri.explain.explain`.
 
         Of ordered classes and of numbers a `goal` can be set, `at_least` or `at_most`.
         """
@@ -305,7 +299,7 @@ class RuleSet(EditableRules):
 
         return explain(self, row, unchangeable=unchangeable, effort=effort, **goal)
 
-    # ------------------------------------------------------------------ display
+    # ---------------------------------------------------------------- display
 
     def __str__(self) -> str:
         return "\n".join(text.ruleset_lines(self))
@@ -324,39 +318,37 @@ class RuleSet(EditableRules):
         return notebook_html(self)
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return one row per rule: conditions, class, weight and training statistics (needs pandas)."""
+        """Return one row per rule: conditions, class, weight and statistics (needs pandas)."""
         return text.ruleset_frame(self)
 
-    # ------------------------------------------------------------------ persistence
+    # ---------------------------------------------------------------- model files
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON values; `from_dict` reads them back."""
+        """Return plain JSON values; `from_dict` reads them."""
         return json_format.to_dict(self)
 
     @staticmethod
     def from_dict(content: Mapping[str, Any]) -> "RuleSet":
-        """Return the ruleset that `to_dict` described; a ValueError names what does not fit."""
+        """Return the rule set that `to_dict` wrote; a ValueError names what does not fit."""
         return json_format.from_dict(content)
 
     def to_json(self) -> str:
-        """Return a versioned JSON text, all numbers in full precision."""
+        """Return a versioned JSON string, all numbers in full precision."""
         return json_format.to_json(self)
 
     @staticmethod
     def from_json(content: str) -> "RuleSet":
-        """Return the ruleset of a JSON text."""
+        """Return the rule set of a JSON string."""
         return json_format.from_json(content)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the JSON text to a file, whole or not at all."""
+        """Write the JSON string to a file, whole or not at all."""
         json_format.save(self, path)
 
     @staticmethod
     def load(path: str | PathLike[str]) -> "RuleSet":
         """Read a file written by `save`."""
         return json_format.load(path)
-
-    # ------------------------------------------------------------------ inside
 
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
