@@ -1,4 +1,4 @@
-"""What has to fit together in a ruleset, with one sentence about the first thing that does not."""
+"""Validation of rule sets, with one sentence about the first constraint that is violated."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -48,7 +48,7 @@ def check_ruleset(ruleset: "RuleSet") -> None:
 
 
 def base_length(semantics: Semantics, n_classes: int) -> int:
-    """Return how many numbers are there before any rule counts."""
+    """Return the number of scores in the base of a semantics."""
     if "base" not in semantics.meaning.fallbacks:
         return 0
     numbers = {"regression": 1, "ordinal": max(n_classes - 1, 0)}
@@ -70,7 +70,7 @@ def _check_classes(ruleset: "RuleSet") -> None:
 
 
 def _check_conclusion(name: str, rule: Rule, semantics: Semantics, labels: set[Label]) -> None:
-    """Return what a rule says must be what rules of this semantics say."""
+    """Check that the consequent of a rule fits the semantics."""
     says, meaning = semantics.meaning.says, semantics.name
     if says == "number":
         number = rule.consequent
@@ -116,7 +116,7 @@ def _check_amounts(name: str, rule: Rule, n_classes: int) -> None:
 
 
 def _check_parts(name: str, rule: Rule, fallback: str) -> None:
-    """Weights of nothing, of each beginning of a rule, or of each subset of its conditions."""
+    """Check that partial weights are of all beginnings or subsets of the conditions, or none."""
     n_conditions, n_weights = len(rule.conditions), len(rule.partial_weights)
     allowed = {0, 1 << n_conditions} if n_conditions <= LONGEST_PARTIAL else {0}
     if fallback != "partial":
@@ -135,7 +135,8 @@ def _check_condition(name: str, condition: Condition, kinds: Mapping[str, str]) 
     numeric = isinstance(condition, NumericCondition)
     if numeric == (kind == "nominal"):
         raise ValueError(
-            f"{name} has a condition on {condition.attribute!r} that does not fit a {kind} attribute."
+            f"{name} has a condition on {condition.attribute!r} that does not fit a {kind} "
+            "attribute."
         )
     if kind != "date":
         return
@@ -143,6 +144,6 @@ def _check_condition(name: str, condition: Condition, kinds: Mapping[str, str]) 
     farthest = max((abs(end) for end in ends if isfinite(end)), default=0.0)
     if farthest > FARTHEST_DATE:
         raise ValueError(
-            f"{name} has a condition on {condition.attribute!r} beyond all dates, {farthest:g} days "
-            f"from 1970; they may be {FARTHEST_DATE:g} days away."
+            f"{name} has a condition on {condition.attribute!r} beyond all dates, {farthest:g} "
+            f"days from 1970; they may be {FARTHEST_DATE:g} days away."
         )

@@ -1,4 +1,4 @@
-"""One condition of a rule: how well a single attribute's value satisfies it."""
+"""One condition of a rule: a fuzzy set over the values of one feature."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Condition(ABC):
 
     @abstractmethod
     def membership(self, values: ArrayLike) -> Floats:
-        """To which degree, from 0 to 1, values of the attribute satisfy the condition."""
+        """Return the degree, from 0 to 1, to which values satisfy the condition."""
 
 
 @dataclass(frozen=True)
@@ -82,11 +82,11 @@ class NumericCondition(Condition):
 
     @property
     def trapezoid(self) -> tuple[float, float, float, float]:
-        """Return the four bounds in ascending order."""
+        """The four bounds in ascending order."""
         return self.support_low, self.core_low, self.core_high, self.support_high
 
     def membership(self, values: ArrayLike) -> Floats:
-        """To which degree values satisfy the condition; 0 for a missing one (NaN)."""
+        """Return the degree to which values satisfy the condition; 0 for a missing one (NaN)."""
         x = np.asarray(values, dtype=np.float64)
         result = ((x >= self.core_low) & (x <= self.core_high)).astype(np.float64)
         rising = (x > self.support_low) & (x < self.core_low)
@@ -119,15 +119,15 @@ class NominalCondition(Condition):
         given: object = self.values
         if isinstance(given, str):  # a set of its letters
             raise TypeError(
-                f"The condition on {self.attribute!r} takes a set of values, got the text {given!r}; "
-                "put it into braces."
+                f"The condition on {self.attribute!r} takes a set of values, got the string "
+                f"{given!r}; put it into braces."
             )
         object.__setattr__(self, "values", frozenset(self.values))
         if not self.values:
             raise ValueError(f"The condition on {self.attribute!r} allows no value at all.")
 
     def membership(self, values: ArrayLike) -> Floats:
-        """1 for an allowed value, 0 for any other and for a missing one.
+        """Return 1 for an allowed value, 0 for any other and for a missing one.
 
         A value is allowed in whatever form it comes (see `frri.table.categories`), taking the
         allowed values for all there are; a `RuleSet` knows the attribute's other categories as

@@ -1,4 +1,4 @@
-"""How far predicted numbers may be off: intervals that hold their level on new rows of the kind.
+"""Conformal prediction intervals, which hold their level on new samples of the same distribution.
 
 Split conformal prediction. The errors of the rules on m rows that they were not learned from, and
 the error on a new row, are exchangeable: the new one is at most the k-th smallest of the m with
@@ -50,13 +50,15 @@ def half_width(ruleset: "RuleSet", level: float) -> float:
     Examples
     --------
     >>> from frri import RuleSet
-    >>> rules = RuleSet((), (), semantics="weighted-mean", about={"intervals": half_widths(np.arange(9.0))})
+    >>> about = {"intervals": half_widths(np.arange(9.0))}
+    >>> rules = RuleSet((), (), semantics="weighted-mean", about=about)
     >>> half_width(rules, 0.9)
     8.0
     >>> half_width(rules, 0.95)
     Traceback (most recent call last):
         ...
-    ValueError: An interval of level 0.95 needs more than the 9 rows that were held back; 0.5, 0.6, 0.7, 0.8 and 0.9 can be had.
+    ValueError: An interval of level 0.95 needs more than the 9 rows that were held back;
+    0.5, 0.6, 0.7, 0.8 and 0.9 can be had.
     """
     if ruleset.task != "regression":
         raise ValueError(
@@ -66,8 +68,9 @@ def half_width(ruleset: "RuleSet", level: float) -> float:
     kept = ruleset.about.get("intervals")
     if kept is None:
         raise ValueError(
-            f"The rules for {ruleset.target!r} know no intervals: learn them with calibration_fraction=0.2, which "
-            "holds a fifth of the rows back to measure errors on (frri fit --learner NAME --set calibration_fraction=0.2)."
+            f"The rules for {ruleset.target!r} have no intervals: learn them with "
+            "calibration_fraction=0.2, which holds a fifth of the rows back to measure errors on "
+            "(frri fit --learner NAME --set calibration_fraction=0.2)."
         )
     known = _pairs(kept)
     if level not in LEVELS:
@@ -75,8 +78,8 @@ def half_width(ruleset: "RuleSet", level: float) -> float:
     if level not in known:
         shown = " and ".join(filter(None, [", ".join(map(str, [*known][:-1])), str([*known][-1])]))
         raise ValueError(
-            f"An interval of level {level:g} needs more than the {kept['rows']} rows that were held back; "
-            f"{shown} can be had."
+            f"An interval of level {level:g} needs more than the {kept['rows']} rows that were "
+            f"held back; {shown} can be had."
         )
     return known[level]
 

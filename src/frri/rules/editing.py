@@ -1,10 +1,10 @@
 """Edit rules by hand: every method returns a new rule set and records the origin of the rule.
 
-A rule that is changed loses what was measured or learned for its old form: its statistics, and with
-other conditions or another class also its distribution, its votes and its partial weights (without
-them it does not count in the fallbacks "stretched" and "partial"). Other rules keep their statistics,
-in which `alone` then describes the old rule set; `RuleSet.with_statistics` renews them all. `about`
-counts the edits and loses the proof of optimality, which concerned other rules.
+A rule that is changed loses what was measured or learned for its old form: its statistics, and
+with other conditions or another class also its distribution, its votes and its partial weights
+(without them it does not count in the fallbacks "stretched" and "partial"). Other rules keep their
+statistics, in which `alone` then describes the old rule set; `RuleSet.with_statistics` renews them
+all. `about` counts the edits and loses the proof of optimality, which concerned other rules.
 """
 
 from collections.abc import Mapping

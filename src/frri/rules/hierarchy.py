@@ -1,16 +1,16 @@
 """A hierarchy of rules: similar rules merged bottom-up into more general ones.
 
-Two rules of one class become their *hull*: on each feature that both use, the narrowest condition that
-holds wherever either does. At each step, of all rules not merged yet, those two are merged whose hull
-covers the fewest additional samples of other classes, divided by the size of their class; of equal
-pairs the one which covers most samples of its class, then the first. The hull loses, in the order of
-the features, every condition whose removal covers no more samples of other classes. Rules that have no
-feature in common are not merged.
+Two rules of one class become their *hull*: on each feature that both use, the narrowest condition
+that holds wherever either does. At each step, of all rules not merged yet, those two are merged
+whose hull covers the fewest additional samples of other classes, divided by the size of their
+class; of equal pairs the one which covers most samples of its class, then the first. The hull
+loses, in the order of the features, every condition whose removal covers no more samples of other
+classes. Rules that have no feature in common are not merged.
 
-The weight of a merged rule is the mean weight of its two, by what they cover, times (precision - p) /
-(1 - p), where p is the proportion of its class; 0 if that is negative. It has no partial weights, so
-it does not count in the fallbacks "stretched" and "partial". In a decision list it takes the place of
-the first of its rules.
+The weight of a merged rule is the mean weight of its two, by what they cover, times (precision -
+p) / (1 - p), where p is the proportion of its class; 0 if that is negative. It has no partial
+weights, so it does not count in the fallbacks "stretched" and "partial". In a decision list it
+takes the place of the first of its rules.
 """
 
 import heapq
@@ -68,7 +68,7 @@ class RuleNode:
 
     @property
     def covered(self) -> float:
-        """Return the number of samples it covers, or their weight."""
+        """The number of samples it covers, or their weight."""
         return sum(self.support)
 
 
@@ -107,7 +107,7 @@ class Hierarchy:
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """Return the fewest and the most rules that a cut can have."""
+        """The fewest and the most rules that a cut can have."""
         return len(self.roots), len(self.ruleset)
 
     def nodes(self, descend: Callable[[RuleNode], bool] = bool) -> Iterator[RuleNode]:
@@ -127,8 +127,8 @@ class Hierarchy:
         max_rules : int, optional
             Maximum number of rules: the first steps of merging are done until it is reached.
         min_precision : float, optional
-            Minimum precision of a merged rule: the most general rules that have it are taken, and of
-            the others those below.
+            Minimum precision of a merged rule: the most general rules that have it are taken, and
+            of the others those below.
 
         Returns
         -------
@@ -224,7 +224,7 @@ def hierarchy(ruleset: "RuleSet", X: Any, y: Any, sample_weight: Any = None) -> 
     queue: list[tuple[float, float, int, int]] = []
 
     def offer(new: int, others: Iterable[int]) -> None:
-        """Queue the hulls of a node with others, fewest additional samples of other classes first."""
+        """Queue the hulls of a node with others, the fewest samples of other classes first."""
         rule = nodes[new].rule
         hulls = {
             other: hull(nodes[other].rule, rule, ruleset.attributes)

@@ -75,8 +75,8 @@ class Decision:
     def scores(self) -> Floats:
         """Samples x classes: scores by the table of `frri.rules.semantics`.
 
-        A row of zeros where no rule fires and the fallback decides between classes; in regression one
-        column, the predicted number.
+        A row of zeros where no rule fires and the fallback decides between classes; in regression
+        one column, the predicted number.
         """
         if self._in_bulk:
             self.index, scores = self._bulk(with_scores=True)
@@ -156,7 +156,7 @@ class Decision:
 
     @cached_property
     def degrees(self) -> Floats:
-        """Samples x rules: the degree to which the conditions of each rule hold, without its weight."""
+        """Samples x rules: the degree to which the conditions of each rule hold, unweighted."""
         matcher, clipped = self._matcher, self._clipped
         degrees = np.empty((len(self.matrix), len(self.ruleset)))
         return self._in_blocks(degrees, lambda rows: matcher.matching(clipped[rows]))
@@ -238,7 +238,7 @@ def last_resort(ruleset: "RuleSet") -> str:
 
 
 def _fallback_values(ruleset: "RuleSet", block: Floats) -> Floats:
-    """Return samples x classes for (clipped) samples that no rule covers; the largest value decides."""
+    """Return samples x classes for (clipped) samples that no rule covers; the largest wins."""
     kind = last_resort(ruleset)
     priors = np.broadcast_to(np.array(ruleset.class_counts), (len(block), len(ruleset.classes)))
     if kind == "priors":

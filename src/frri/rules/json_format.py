@@ -114,7 +114,7 @@ def from_json(content: str) -> "RuleSet":
 
 
 def save(ruleset: "RuleSet", path: str | os.PathLike[str]) -> None:
-    """Write a rule set to a neighbouring file first and rename it: an earlier file survives failures."""
+    """Write a rule set to a temporary file and rename it: an earlier file survives failures."""
     write_atomically(path, to_json(ruleset) + "\n")
 
 

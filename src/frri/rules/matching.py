@@ -1,9 +1,9 @@
 """The rules of a rule set as arrays: how well samples match all conditions at once.
 
-The arithmetic is fixed, because exports must reproduce it: a value left of the core counts
-`(x - support_low) / (core_low - support_low)`, one right of it
-`(support_high - x) / (support_high - core_high)`, one inside 1. Degrees cut this at 0; *uncut* values
-continue below 0 and measure how far outside a sample lies.
+The arithmetic is fixed, because exports must reproduce it: a value left of the core counts `(x -
+support_low) / (core_low - support_low)`, one right of it `(support_high - x) / (support_high -
+core_high)`, one inside 1. Degrees cut this at 0; *uncut* values continue below 0 and measure how
+far outside a sample lies.
 """
 
 from collections.abc import Iterator, Sequence
@@ -54,8 +54,8 @@ class Matcher:
         self.highs = np.array([a.high if self.clips else np.inf for a in attributes], np.float64)
         column_of = {attribute.name: j for j, attribute in enumerate(attributes)}
 
-        # A rule without conditions gets one that always holds, so that no rule is empty. Where there
-        # are no features, it uses a column that `uncut` makes up.
+        # A rule without conditions gets one that always holds, so that no rule is empty. Where
+        # there are no features, it uses a column that `uncut` makes up.
         always = NumericCondition(attributes[0].name if attributes else "")
         column_of.setdefault(always.attribute, 0)
         conditions = [c for rule in rules for c in (rule.conditions or (always,))]
@@ -74,8 +74,8 @@ class Matcher:
         self.slope_low = _slopes(self.core_low, self.support_low, widths)
         self.slope_high = _slopes(self.core_high, self.support_high, widths)
         self.steep = bool((np.minimum(self.slope_low, self.slope_high) < 1e-6).any())
-        # Nominal conditions: which codes they allow, one table after another, each preceded by False
-        # for a category never seen (code -1); the place of code 0, -1 for other conditions.
+        # Nominal conditions: which codes they allow, one table after another, each preceded by
+        # False for a category never seen (code -1); the place of code 0, -1 for other conditions.
         nominal = [(k, c) for k, c in enumerate(conditions) if isinstance(c, NominalCondition)]
         self.nominal_at = np.array([k for k, _ in nominal], dtype=np.int64)
         self.code_0 = np.full(len(conditions), -1, dtype=np.int64)
@@ -126,7 +126,7 @@ class Matcher:
         return np.asarray(result)
 
     def matching(self, block: Floats) -> Floats:
-        """Return samples x rules: the degree, from 0 to 1, to which the conditions hold together."""
+        """Return samples x rules: the degree to which the conditions hold together."""
         return self.join(np.maximum(self.uncut(block), 0.0))
 
     def covers(self, block: Floats) -> Flags:
@@ -267,7 +267,7 @@ class RuleArrays:
 
     @cached_property
     def _parts(self) -> tuple[Floats, Ints, Flags]:
-        """All weights of parts after a 0, the place of each rule's first, and whether it has any."""
+        """All weights of parts after a 0, the place of each rule's first, whether it has any."""
         lengths = np.array([len(part) for part in self.partial_weights], dtype=np.int64)
         starts = np.where(lengths > 0, 1 + np.cumsum(lengths) - lengths, 0)
         return np.concatenate(([0.0], *self.partial_weights)), starts, lengths > 0

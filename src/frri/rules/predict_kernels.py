@@ -137,7 +137,7 @@ def decide(
 
 @kernel
 def decide_rows(values, start, stop, rules, results):
-    """Decide about the samples from start to stop; fill in scores only if there is room for them."""
+    """Decide about the samples from start to stop; fill in scores only if asked for."""
     n_columns, n_classes = values.shape[1], results.scores.shape[1]
     grid = make_grid(n_columns, rules)
     # Places after the last sample are looked at too: they hold a code that exists.
@@ -340,7 +340,7 @@ def compute_degrees(r, n_left, rules, buffers):
 
 @inner_kernel
 def lower(degree, inside, n_left, support, core, slope, sign):
-    """Lower degrees to what one side of a condition allows; the left side is the right one mirrored."""
+    """Lower degrees to what one side of a condition allows; the left side is mirrored."""
     for s in range(n_left):
         x = sign * inside[s]
         value = (support - x) / slope

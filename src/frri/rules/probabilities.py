@@ -27,8 +27,8 @@ def raise_to_first(shares: Floats, decided: Positions) -> Floats:
 def shrink_to_priors(shares: Floats, decided: Positions, trust: float, sizes: Floats) -> Floats:
     """Mix probabilities with the class priors; the predicted class keeps the largest one.
 
-    Classes that come out ahead of it are levelled with it: together they keep their sum, and each has
-    the same.
+    Classes that come out ahead of it are levelled with it: together they keep their sum, and each
+    has the same.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where a ruleset comes from: plain JSON values that nobody can change behind its back."""
+"""Provenance of a rule set: frozen plain JSON values."""
 
 import re
 import reprlib
@@ -51,7 +51,8 @@ class About(Mapping[str, Any]):
 
         Examples
         --------
-        >>> About.saved({"edited": {"removed": 1, "changed": 2}, "selection": {"status": "optimal"}})
+        >>> edits = {"removed": 1, "changed": 2}
+        >>> About.saved({"edited": edits, "selection": {"status": "optimal"}})
         About({'edits': 3})
         """
         about = cls(content)
@@ -86,7 +87,7 @@ class About(Mapping[str, Any]):
 
 
 def plain_scalar(value: Any) -> Any:
-    """Return a number, text or truth value of numpy's as Python's own, which can be saved; others as they are.
+    """Return a scalar of numpy as one of Python, which can be saved; other values as they are.
 
     Examples
     --------
@@ -126,8 +127,8 @@ def _text(value: Any) -> str:
 
 def _unfit(value: Any) -> ValueError:
     return ValueError(
-        f"The description of a ruleset has {reprlib.repr(value)} where a plain JSON value of moderate "
-        "depth belongs; turn it into a text."
+        f"The description of a ruleset has {reprlib.repr(value)} where a plain JSON value of "
+        "moderate depth belongs; turn it into a text."
     )
 
 

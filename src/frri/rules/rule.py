@@ -94,7 +94,7 @@ class RuleStatistics:
 
     @property
     def covered(self) -> float:
-        """Return how many objects it covers in all."""
+        """How many objects it covers in all."""
         return sum(self.support)
 
     @property
@@ -170,12 +170,12 @@ class Rule:
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """Return names of the attributes it uses, each once, in order of first use."""
+        """Names of the attributes it uses, each once, in order of first use."""
         return tuple(dict.fromkeys(condition.attribute for condition in self.conditions))
 
     @property
     def units(self) -> Mapping[str, Attribute]:
-        """Attributes whose values are shown otherwise than they are computed; known within a ruleset."""
+        """Attributes whose values are shown otherwise than encoded; known within a rule set."""
         known: Mapping[str, Attribute] = self.__dict__.get("_units", {})
         return known
 
@@ -192,7 +192,8 @@ def attach_units(rule: Rule, attributes: Mapping[str, Attribute]) -> Rule:
     >>> rule = Rule((NumericCondition("size", 1, 1),), "warm")
     >>> print(rule)
     IF size >= 1 THEN warm   [confidence 1.00]
-    >>> print(attach_units(rule, {"size": Attribute("size", categories=("S", "M", "L"), kind="ordinal")}))
+    >>> size = Attribute("size", categories=("S", "M", "L"), kind="ordinal")
+    >>> print(attach_units(rule, {"size": size}))
     IF size >= M THEN warm   [confidence 1.00]
     """
     units = {name: attributes[name] for name in rule.attributes if name in attributes}

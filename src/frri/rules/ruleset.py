@@ -62,8 +62,8 @@ class RuleSet(EditableRules):
     semantics : Semantics or str
         How the rules are combined, or its name.
     base : tuple of float
-        Scores before any rule counts, where the semantics has them: a number per class, one number in
-        regression, one for each class but the first in "cumulative-logits".
+        Scores before any rule counts, where the semantics has them: a number per class, one number
+        in regression, one for each class but the first in "cumulative-logits".
     trust : float, default=1.0
         Fraction of the probabilities that comes from the rules; the rest are the class priors.
 

@@ -1,12 +1,12 @@
 """From the degrees of rules to scores: a function for every semantics.
 
-This is the table of `frri.rules.semantics` in numpy. Sums run from left to right whatever the number of
-samples, because exports must reproduce them.
+This is the table of `frri.rules.semantics` in numpy. Sums run from left to right whatever the
+number of samples, because exports must reproduce them.
 
-Scores of ordered classes fall from class to class. None falls where rules "at least" a class, or those
-that add, count more, and rules "at most" a class, or those that subtract, count less; in floating
-point too. So if the former can only count more and the latter only less as a feature grows, then no
-prediction falls as it grows.
+Scores of ordered classes fall from class to class. None falls where rules "at least" a class, or
+those that add, count more, and rules "at most" a class, or those that subtract, count less; in
+floating point too. So if the former can only count more and the latter only less as a feature
+grows, then no prediction falls as it grows.
 """
 
 from collections.abc import Callable, Mapping
@@ -104,8 +104,8 @@ def _at_least_class(ruleset: "RuleSet", weighted: Floats, near: Floats | None) -
     """Return the fraction of votes about "at least class t" that are for it; 1 for the first class.
 
     A rule "at least k" votes for all classes up to k, a rule "at most k" against all above it; the
-    strongest one counts. Where no rule votes, the nearest rules do by how far those of the other side
-    are, or else the class priors.
+    strongest one counts. Where no rule votes, the nearest rules do by how far those of the other
+    side are, or else the class priors.
     """
     pro, contra = _strongest(ruleset, weighted, 0.0)
     nobody = ~((pro > 0.0) | (contra > 0.0))

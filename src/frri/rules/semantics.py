@@ -103,12 +103,12 @@ class Meaning:
 
     @property
     def is_list(self) -> bool:
-        """Return whether a rule is asked only where those before it fail."""
+        """Whether a rule is asked only where those before it fail."""
         return self.decides == "first"
 
     @property
     def adds(self) -> bool:
-        """Return whether rules add to a base: then their weight is part of what they say."""
+        """Whether rules add to a base: then their weight is part of what they say."""
         return self.combination == "sum" and "base" in self.fallbacks
 
 
@@ -185,12 +185,12 @@ class Semantics:
 
     @property
     def meaning(self) -> Meaning:
-        """Return what the name stands for."""
+        """What the name stands for."""
         return MEANINGS[self.name]
 
     @property
     def is_max_min(self) -> bool:
-        """Return whether a score is a maximum of weighted minima: along straight lines, piece by piece."""
+        """Whether a score is a maximum of weighted minima, and so piecewise linear."""
         return (self.name, self.t_norm) == ("best-rule", "minimum")
 
 
@@ -214,7 +214,8 @@ class Support:
     True
     >>> export.require(Semantics("weighted-mean"))
     Traceback (most recent call last):
-    ValueError: The export cannot express the semantics 'weighted-mean' yet; save it as JSON instead.
+    ValueError: The export cannot express the semantics 'weighted-mean' yet; save it as JSON
+    instead.
     """
 
     engine: str

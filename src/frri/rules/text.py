@@ -52,7 +52,7 @@ def rule_text(
 ) -> str:
     """Return the whole rule as a sentence, with its weight and statistics in brackets.
 
-    A terminal may style the words `IF`, `AND`, `THEN` by `word` and the phrases between by `phrase`.
+    A terminal may style IF, AND and THEN by `word`, and what is between by `phrase`.
     """
     return f"{rule_sentence(ruleset, rule, word, phrase)}{_bracketed(ruleset, rule)}"
 
