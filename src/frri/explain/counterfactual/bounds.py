@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike
 
 from frri._util import Flags, Floats
 from frri.explain.counterfactual.space import Space
-from frri.rules.inference import Decision, last_resort, scores_of
+from frri.rules.inference import Decision, last_resort
 from frri.rules.matching import Matcher
-from frri.rules.ordered import at_least_class
 from frri.rules.ruleset import RuleSet
+from frri.rules.scores import scores_of
 
 # Sums of votes are tied if they differ by less than this fraction of what they add up.
 HAIR = 1e-12
@@ -225,7 +225,7 @@ class DecisionBounds:
             if not nearest:
                 return scores_of(self.ruleset, degrees)
             low, high = self._nearness(lower), self._nearness(upper)
-            return at_least_class(self.ruleset, degrees, np.where(rising == least, low, high))
+            return scores_of(self.ruleset, degrees, np.where(rising == least, low, high))
 
         kept = np.flatnonzero(~self.goal.reached(np.arange(len(self.ruleset.classes))))
         passes = (steps(least=True)[:, 1 : kept[0] + 1] > 0.5).all(axis=1)

@@ -312,7 +312,7 @@ def _find_bends(ruleset: RuleSet) -> Floats:
             matcher.highs[matcher.columns],
         ]
     )
-    bends[[k for k, _ in matcher.nominal]] = np.nan
+    bends[matcher.nominal_at] = np.nan
     return np.where(np.isfinite(bends), bends, np.nan)
 
 

@@ -106,7 +106,8 @@ class Space:
             codes[1:size, j] = np.arange(size - 1)
         uncut = matcher.uncut(matcher.clipped(codes))
         for j, size in sizes.items():
-            conditions = [k for k, _ in matcher.nominal if matcher.columns[k] == j]
+            at = matcher.nominal_at
+            conditions = at[matcher.columns[at] == j].tolist()
             places = np.zeros(1, dtype=np.intp)
             if conditions:
                 _, first = np.unique(uncut[:size, conditions], axis=0, return_index=True)
