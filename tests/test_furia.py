@@ -16,14 +16,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_baselines as naive
 from frri._compile import compiled
-from frri.learners.ripper import _fuzzification_kernels as fuzzification
-from frri.learners.ripper import class_rules as growing
+from frri.learners.ripper import _fuzzify_kernels as fuzzification
 from frri.learners.ripper import furia as fuzzifying
-from frri.learners.ripper import grow as sorted_columns
-from frri.learners.ripper._weighted_columns import WeightedColumns
-from frri.learners.ripper.furia import FURIAClassifier, FuzzyTests
+from frri.learners.ripper import grow as growing
+from frri.learners.ripper.class_rules import split
+from frri.learners.ripper.furia import FURIAClassifier
 from frri.learners.ripper.grow import SortedColumns, without_redundant
-from frri.learners.training import Weights
 from frri.rules import NominalCondition, RuleSet
 from test_ripper import as_tests, compare_with_reference
 
@@ -31,7 +29,7 @@ from test_ripper import as_tests, compare_with_reference
 @parametrize_with_checks(
     [
         FURIAClassifier(random_state=0),
-        FURIAClassifier(t_norm="minimum", uncovered="priors", optimizations=1),
+        FURIAClassifier(t_norm="minimum", fallback="priors", optimizations=1),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
@@ -52,10 +50,10 @@ class Case:
         self.nominal = [attribute.kind == "nominal" for attribute in table.attributes]
         rng = np.random.default_rng(seed)
         self.own = self.y == 0
-        self.columns = SortedColumns.of(table.values, table.attributes)
         if seed % 3 == 0:
-            units = Weights.of(np.random.default_rng(seed).integers(1, 9, len(X)) / 4)
-            self.columns = WeightedColumns.weighted(table.values, table.attributes, units)
+            given = np.random.default_rng(seed).integers(1, 9, len(X)) / 4
+            table = replace(table, weights=given)
+        self.columns = SortedColumns.of(table)
         everything = list(range(len(X)))
         tests = list(naive.tests_in_order(self.X, everything, self.nominal))
         drawn = [
@@ -65,8 +63,9 @@ class Case:
         grown = naive.grow(self.X, self.own, [], everything, self.nominal, 2)
         self.rules = [naive.tightest(rule) for rule in [*drawn, grown]]
 
-    def fuzzy(self, rule):
-        return FuzzyTests.of(self.columns, self.own, without_redundant(as_tests(rule)))
+    def supports(self, rule):
+        tests = without_redundant(as_tests(rule))
+        return tests, fuzzifying.widen(self.columns, self.own, tests)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -93,7 +92,7 @@ def test_purest_support_of_a_test(seed, kernels):
 def test_fuzzified_rules(seed):
     case = Case(seed)
     for rule in case.rules:
-        found = [None if np.isnan(end) else end for end in case.fuzzy(rule).supports]
+        found = [None if np.isnan(end) else end for end in case.supports(rule)[1]]
         assert found == naive.fuzzify(case.X, case.own, rule, case.columns.weights)
 
 
@@ -104,7 +103,7 @@ def test_certainty_factors_of_all_beginnings(seed, t_norm):
     for rule in case.rules:
         weights = case.columns.weights
         ends = naive.fuzzify(case.X, case.own, rule, weights)
-        degrees = case.fuzzy(rule).degrees(case.columns, t_norm)
+        degrees = fuzzifying.prefix_degrees(case.columns.values, *case.supports(rule), t_norm)
         found = fuzzifying.certainties(degrees, case.own, weights)
         expected = [
             float(naive.certainty(case.X, case.own.tolist(), rule[:k], ends[:k], t_norm, weights))
@@ -121,13 +120,7 @@ def test_compiled_supports_agree_with_interpreted_ones(seed):
     for rule in case.rules:
         tests = as_tests(rule)
         known = values, order, case.own, case.columns.weights, tests
-        ends = slow.widened(*known)
-        np.testing.assert_array_equal(ends, fast.widened(*known))
-        for product in (True, False):
-            np.testing.assert_array_equal(
-                slow.degrees(values, tests, ends, product),
-                fast.degrees(values, tests, ends, product),
-            )
+        np.testing.assert_array_equal(slow.widened(*known), fast.widened(*known))
 
 
 @pytest.mark.parametrize("seed", range(45))
@@ -138,13 +131,12 @@ def test_whole_rules(seed):
     weights = None if seed < 30 else np.random.default_rng(seed).integers(1, 9, len(X)) / 4
     model = FURIAClassifier(random_state=seed, missing="fails")
     table = model._training_table(frame, y, weights)
-    columns = SortedColumns.of(table.values, table.attributes)
     random = np.random.RandomState(seed)
 
-    def split(rows):
+    def deal(rows):
         chosen = np.zeros(len(X), dtype=bool)
         chosen[rows] = True
-        parts = growing.split(columns, table.classes, chosen, 3, random)
+        parts = split(table.classes, chosen, 3, random)
         return [np.flatnonzero(part).tolist() for part in parts]
 
     expected = []
@@ -157,7 +149,7 @@ def test_whole_rules(seed):
             [attribute.kind == "nominal" for attribute in table.attributes],
             float(np.average(own, weights=weights)),
             2,
-            split,
+            deal,
             pruned=False,
             keep_hopeless=True,
             weights=weights,
@@ -187,14 +179,14 @@ def as_naive_rule(rule, attributes):
     return rule.consequent, tests, supports
 
 
-@pytest.mark.parametrize("uncovered", ["stretch", "priors"])
+@pytest.mark.parametrize("fallback", ["stretch", "priors"])
 @pytest.mark.parametrize("t_norm", ["product", "minimum"])
 @pytest.mark.parametrize("seed", range(12))
-def test_votes_stretching_and_priors(seed, t_norm, uncovered):
+def test_votes_stretching_and_priors(seed, t_norm, fallback):
     X, y, nominal = naive.random_table(seed, n_max=25)
     frame = naive.as_frame(X, nominal)
     model = FURIAClassifier(
-        t_norm=t_norm, uncovered=uncovered, random_state=seed, missing="fails"
+        t_norm=t_norm, fallback=fallback, random_state=seed, missing="fails"
     ).fit(frame, y)
     attributes = model.ruleset_.attributes
     table = model._new_values(frame)
@@ -205,7 +197,7 @@ def test_votes_stretching_and_priors(seed, t_norm, uncovered):
     classes = model.classes_.tolist()
     for x, shares in zip(new, shown, strict=True):
         scores = naive.furia_scores(
-            table, y.tolist(), classes, rules, t_norm, uncovered == "stretch", x
+            table, y.tolist(), classes, rules, t_norm, fallback == "stretch", x
         )
         total = sum(scores.values(), Fraction(0))
         assert shares == pytest.approx([float(scores[c] / total) for c in classes])
@@ -239,10 +231,17 @@ def test_compiled_and_interpreted_fits_agree(monkeypatch):
     X, y = make_classification(300, 8, n_classes=3, n_informative=5, random_state=1)
     fits = []
     for chosen in (lambda module, _: module, lambda module, _: compiled(module)):
-        monkeypatch.setattr(sorted_columns, "kernels_for", chosen)
+        monkeypatch.setattr(growing, "kernels_for", chosen)
         monkeypatch.setattr(fuzzifying, "kernels_for", chosen)
         fits.append(FURIAClassifier(random_state=0).fit(X, y).ruleset_)
     assert fits[0] == fits[1]
+
+
+def test_the_former_name_of_fallback_warns():
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(FutureWarning, match="now called fallback"):
+        old = FURIAClassifier(uncovered="priors", random_state=0).fit(X, y)
+    assert old.ruleset_ == FURIAClassifier(fallback="priors", random_state=0).fit(X, y).ruleset_
 
 
 def test_a_rule_without_conditions_does_not_vote():
@@ -289,8 +288,8 @@ def test_names_and_gaps_in_data_frames():
         ({"min_weight": -1}, "min_weight must be a number from 0 on, got -1"),
         ({"optimizations": 1.5}, "optimizations must be a whole number from 0 on, got 1.5"),
         ({"t_norm": "drastic"}, "t_norm must be one of product, minimum, got 'drastic'"),
-        ({"uncovered": "guess"}, "uncovered must be one of stretch, priors, got 'guess'"),
-        ({"uncovered": ["priors"]}, "uncovered must be one of stretch, priors"),
+        ({"fallback": "guess"}, "fallback must be one of stretch, priors, got 'guess'"),
+        ({"fallback": ["priors"]}, "fallback must be one of stretch, priors"),
     ],
 )
 def test_bad_parameters(parameters, message):

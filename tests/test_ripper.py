@@ -23,19 +23,16 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_baselines as naive
 from frri._compile import compiled
-from frri.learners.ripper import _description_length_kernels as description_length
-from frri.learners.ripper import _threshold_kernels as thresholds
-from frri.learners.ripper import class_rules as growing
-from frri.learners.ripper import grow as sorted_columns
-from frri.learners.ripper.class_rules import ClassProblem, Place, Strategy, first_later
-from frri.learners.ripper.description_length import Counts
+from frri.learners.ripper import _grow_kernels as kernels
+from frri.learners.ripper import grow as growing
+from frri.learners.ripper.class_rules import ClassProblem, Place, Strategy, first_later, split
+from frri.learners.ripper.description_length import Coverage
 from frri.learners.ripper.grow import SortedColumns
 from frri.learners.ripper.ripper import RIPPERClassifier
 from frri.rules import NominalCondition, RuleSet
-from frri.table import encode_frame
 
 SEEDS = range(60)
-COMPARISONS = {thresholds.AT_MOST: "<=", thresholds.AT_LEAST: ">=", thresholds.EQUAL: "="}
+COMPARISONS = {kernels.AT_MOST: "<=", kernels.AT_LEAST: ">=", kernels.EQUAL: "="}
 RIPPER = Strategy(3, 2, 2, prune_building=True, keep_hopeless=False)
 
 
@@ -52,26 +49,23 @@ def test_scikit_learn_checks(estimator, check):
 class Case:
     """A random table, the problem of its class 0, and the same in the naive twin's terms."""
 
-    def __init__(self, seed, strategy=RIPPER, n_max=40):
+    def __init__(self, seed, strategy=RIPPER, n_max=40, *, weighted=False):
         X, self.y, nominal = naive.random_table(seed, n_max=n_max)
         self.frame = naive.as_frame(X, nominal)
         table = RIPPERClassifier(missing="fails")._training_table(self.frame, self.y)
         self.X = table.values
         self.nominal = [attribute.kind == "nominal" for attribute in table.attributes]
-        self.columns = SortedColumns.of(table.values, table.attributes)
+        if weighted:
+            units = np.random.default_rng(seed).integers(1, 5, len(X)).astype(float)
+            table = replace(table, weights=units)
+        self.columns = SortedColumns.of(table)
         self.rng = np.random.default_rng(seed)
         self.rows = self.rng.random(len(X)) < 0.9
         self.rows[:2] = True
         self.own = self.y == 0
         share = float(np.mean(self.own)) or 0.5
-        self.problem = ClassProblem.of_class(
-            self.columns,
-            table.classes,
-            0,
-            rows=self.rows,
-            false_share=share,
-            strategy=strategy,
-            random=np.random.RandomState(0),
+        self.problem = ClassProblem(
+            self.columns, table.classes, 0, self.rows, share, strategy, np.random.RandomState(0)
         )
         self.naive = naive.ClassProblem(
             self.X,
@@ -86,8 +80,8 @@ class Case:
         )
 
     @property
-    def part(self):
-        return self.columns.part(self.own).restricted(self.rows)
+    def coded(self):
+        return self.columns.coded(self.own, self.rows)
 
     def rules_of(self, rules):
         """Rules of the naive twin as the problem has them."""
@@ -120,21 +114,18 @@ def test_best_test_has_the_greatest_gain(seed):
     """Exactly: gains are compared as fractions; equal counts are decided by the order of tests."""
     case = Case(seed)
     P, T = naive.counts(case.X, case.own, [], case.row_numbers)
-    columns = case.columns
-    base = columns.logs[P + 1] - columns.logs[T + 1]
-    coded = case.part.coded
-    j, side, value, p, start, stop = thresholds.best_test(
-        coded, columns.values, columns.nominal, columns.logs, base
-    )
+    coded = case.coded
+    j, side, value, p, t, start, stop = kernels.best_test(coded, case.columns.columns, P, T)
     tests = list(naive.tests_in_order(case.X, case.row_numbers, case.nominal))
     counts = [naive.counts(case.X, case.own, [test], case.row_numbers) for test in tests]
     gains = [naive.exact_gain(p, t, P, T) for p, t in counts]
-    if side == thresholds.NOTHING:
+    if side == kernels.NOTHING:
         assert max(gains, default=Fraction(1)) <= 1
         return
     found = j, COMPARISONS[side], value
     chosen = tests.index(found)
-    assert counts[chosen] == (p, stop - start)
+    assert counts[chosen] == (p, t)
+    assert t == stop - start
     assert gains[chosen] == max(gains) > 1
     assert counts.index(counts[chosen]) == chosen
     inside = sorted(int(code) // 2 for code in coded[j, start:stop])
@@ -143,55 +134,44 @@ def test_best_test_has_the_greatest_gain(seed):
 
 @pytest.mark.parametrize("among", ["low values", "high values"])
 @pytest.mark.parametrize("n_max", [40, 500])
-@pytest.mark.parametrize("seed", range(30))
-def test_compiled_kernels_agree_with_interpreted_ones(seed, n_max, among):
-    """From a few objects to several blocks of them, positives with the lowest or highest values."""
-    slow, fast = thresholds, compiled(thresholds)
-    case = Case(seed, n_max=n_max)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(20))
+def test_compiled_kernels_agree_with_interpreted_ones(seed, n_max, weighted, among):
+    """From a few samples to several blocks of them, positives with the lowest or highest values."""
+    slow, fast = kernels, compiled(kernels)
+    case = Case(seed, n_max=n_max, weighted=weighted)
     own = case.own if among == "low values" else case.y == case.y.max()
-    columns, whole = case.columns, case.columns.part(own).coded
+    columns = case.columns.columns
+    whole = case.columns.coded(own, np.ones_like(case.rows))
     few = slow.restrict(whole, case.rows)
     np.testing.assert_array_equal(few, fast.restrict(whole, case.rows))
     assert few.dtype == fast.restrict(whole, case.rows).dtype
-    table = columns.values, columns.nominal, columns.logs
-    for base in (-0.2, -1.5, -4.0):
-        assert slow.best_test(few, *table, base) == fast.best_test(few, *table, base)
+    assert slow.weights_of(few[0], columns.units) == fast.weights_of(few[0], columns.units)
+    n = len(case.X)
+    for before in ((n - 1, n), (n // 4, n), (1, n)):
+        assert slow.best_test(few, columns, *before) == fast.best_test(few, columns, *before)
     nothing = np.zeros(len(case.X), dtype=bool)
-    for kernels in (slow, fast):
-        empty = kernels.restrict(whole, nothing)
+    for some in (slow, fast):
+        empty = some.restrict(whole, nothing)
         assert empty.shape == (case.X.shape[1], 0)
-        assert kernels.best_test(empty, *table, -1.5)[1] == thresholds.NOTHING
-        assert kernels.grow(whole, nothing, *table, 2.0).shape == (0, 3)
-    grown = slow.grow(whole, case.rows, *table, 2.0)
-    np.testing.assert_array_equal(grown, fast.grow(whole, case.rows, *table, 2.0))
-    for tests in (grown, *(as_tests(rule) for rule in case.random_rules(3))):
-        np.testing.assert_array_equal(
-            slow.covered(columns.values, tests), fast.covered(columns.values, tests)
-        )
-        arguments = columns.values, tests, case.rows, own
-        np.testing.assert_array_equal(slow.beginnings(*arguments), fast.beginnings(*arguments))
+        assert some.best_test(empty, columns, 1, n)[1] == kernels.NOTHING
+        assert some.grow(whole, nothing, columns, 2.0).shape == (0, 3)
+    grown = slow.grow(whole, case.rows, columns, 2.0)
+    np.testing.assert_array_equal(grown, fast.grow(whole, case.rows, columns, 2.0))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_compiled_lists_agree_with_interpreted_ones(seed):
-    slow, fast = description_length, compiled(description_length)
-    case = Case(seed)
-    classes = case.problem.classes
-    shuffled = np.random.RandomState(seed).permutation(np.flatnonzero(case.rows))
-    for folds in (2, 3, 7):
-        for a, b in zip(
-            slow.deal(shuffled, classes, folds), fast.deal(shuffled, classes, folds), strict=True
-        ):
-            np.testing.assert_array_equal(a, b)
-    first, *later = case.rules_of(case.random_rules(5))
-    bits = np.array([rule.bits for rule in (first, *later)])
-    after = first_later([rule.covers for rule in (first, *later)])[0]
+@pytest.mark.parametrize("seed", range(20))
+def test_a_weight_counts_for_so_many_equal_samples(seed):
+    case = Case(seed, weighted=True)
+    columns = case.columns.columns
+    units = columns.units
+    table = RIPPERClassifier(missing="fails")._training_table(case.frame, case.y)
+    often = np.repeat(np.arange(len(units)), units)
+    repeated = SortedColumns.of(replace(table, values=table.values[often], weights=None))
     np.testing.assert_array_equal(
-        slow.tally(after, case.rows, case.own, 5), fast.tally(after, case.rows, case.own, 5)
+        case.columns.grow(case.columns.coded(case.own, case.rows), case.rows),
+        repeated.grow(repeated.coded(case.own[often], case.rows[often]), case.rows[often]),
     )
-    place = case.problem.length.problem, first.covers, case.rows, case.problem.positive
-    lengths = [kernels.list_length(*place, after, bits, 0) for kernels in (slow, fast)]
-    assert lengths[0] == pytest.approx(lengths[1], rel=1e-12, nan_ok=True)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -200,14 +180,14 @@ def test_growing_a_rule(seed):
     for min_weight in (0, 2, 5):
         for rule in ([], case.random_rules(1)[0]):
             rows = case.columns.covered(as_tests(rule)) & case.rows
-            grown = growing.grow(case.part, rows, as_tests(rule), min_weight=min_weight)
+            grown = case.columns.grow(case.coded, rows, as_tests(rule), min_weight=min_weight)
             expected = naive.grow(
                 case.X, case.own, rule, case.row_numbers, case.nominal, min_weight
             )
             assert as_naive(grown) == expected
             for most in (1, 2):
-                short = growing.grow(
-                    case.part, rows, as_tests(rule), min_weight=min_weight, most=most
+                short = case.columns.grow(
+                    case.coded, rows, as_tests(rule), min_weight=min_weight, most=most
                 )
                 known = case.X, case.own, rule, case.row_numbers, case.nominal, min_weight
                 assert as_naive(short) == naive.grow(*known, most=most)
@@ -219,8 +199,7 @@ def test_pruning_a_rule(seed):
     for rule in case.random_rules(5):
         for worth in ("precision", "accuracy"):
             for keep in (False, True):
-                pruned = growing.prune(
-                    case.columns,
+                pruned = case.columns.prune(
                     case.rows,
                     case.own,
                     as_tests(rule),
@@ -235,9 +214,7 @@ def test_a_rule_without_objects_to_prune_on_stays():
     case = Case(0)
     rule = as_tests(case.random_rules(1)[0])
     nobody = np.zeros_like(case.rows)
-    kept = growing.prune(
-        case.columns, nobody, case.own, rule, worth="accuracy", keep_hopeless=False
-    )
+    kept = case.columns.prune(nobody, case.own, rule, worth="accuracy", keep_hopeless=False)
     assert kept is rule
 
 
@@ -246,7 +223,7 @@ def test_a_rule_without_objects_to_prune_on_stays():
 def test_split_is_a_stratified_partition(seed, folds):
     case = Case(seed)
     random = np.random.RandomState(seed)
-    grow, prune = growing.split(case.columns, case.y, case.rows, folds, random)
+    grow, prune = split(case.y, case.rows, folds, random)
     np.testing.assert_array_equal(grow ^ prune, case.rows)
     assert grow.sum() == case.rows.sum() * (folds - 1) // folds
     for c in set(case.y):
@@ -262,20 +239,21 @@ def test_description_lengths(seed):
     rules = case.random_rules(4)
     counted = case.problem._counted(case.rules_of(rules))
     each = case.naive.rule_counts(rules)
-    assert [(c["cov"], c["tp"]) for c in each] == [tuple(c.counts) for c in counted]
+    assert [(c["cov"], c["tp"]) for c in each] == [tuple(c.coverage) for c in counted]
 
-    before = Counts(0, 0)
+    before = Coverage(0, 0)
     for k, rule in enumerate(counted):
         assert rule.bits == pytest.approx(naive.theory_length(len(rules[k]), case.naive.n_tests))
         assert length.added(before, rule) == pytest.approx(
             case.naive.relative_length(rules[: k + 1], k), nan_ok=True
         )
-        before = before.plus(rule.counts)
+        before = before.plus(rule.coverage)
         assert length.of_errors(before) == pytest.approx(
             case.naive.data_length(case.naive.total(each[: k + 1])), nan_ok=True
         )
-    kept = [rules[k] for k in length.kept(counted)]
-    assert kept == case.naive.delete_needless(rules)
+    kept, _ = length.delete_needless(before, reversed(counted))
+    left = [rule for rule, keep in zip(rules, reversed(kept), strict=True) if keep]
+    assert left == case.naive.delete_needless(rules)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -283,7 +261,7 @@ def test_rules_at_one_place_differ_by_their_relative_lengths(seed):
     case = Case(seed)
     first, old, new, *later = case.random_rules(5)
     before, *others = case.rules_of([first, old, *later])
-    left = case.problem._everything.without(before.covers)
+    left = case.problem._everything.without(before.covers, case.columns)
     place = Place(
         position=1,
         later=first_later([rule.covers for rule in (before, *others)])[1],
@@ -305,18 +283,18 @@ def test_first_later_rule_that_covers(n_rules):
     ]
     for first in later[:1]:
         everything = np.ones(20, dtype=bool)
-        for kernels in (description_length, compiled(description_length)):
-            counts = kernels.tally(first, everything, covers[0], n_rules)
-            assert counts[:, 0].tolist() == [np.sum(first == r) for r in range(n_rules + 1)]
-            assert counts[:, 1].sum() == covers[0].sum()
+        table = RIPPERClassifier()._training_table(np.arange(20.0)[:, None], covers[0])
+        counts = SortedColumns.of(table).tally(first, everything, covers[0], n_rules)
+        assert counts[:, 0].tolist() == [np.sum(first == r) for r in range(n_rules + 1)]
+        assert counts[:, 1].sum() == covers[0].sum()
 
 
 def test_what_is_left_is_held_by_a_part_of_at_most_twice_the_size():
     case = Case(3)
     left = case.problem._everything
     for i in np.flatnonzero(case.rows)[:-1]:
-        left = left.without(np.arange(len(case.X)) == i)
-        held = set((left.part.coded[0] // 2).tolist())
+        left = left.without(np.arange(len(case.X)) == i, case.columns)
+        held = set((left.coded[0] // 2).tolist())
         assert set(np.flatnonzero(left.rows).tolist()) <= held
         assert len(held) <= 2 * np.count_nonzero(left.rows)
 
@@ -330,21 +308,20 @@ def test_whole_decision_list(seed, optimizations):
     weights = None if seed < 40 else np.random.default_rng(seed).integers(1, 9, len(X)) / 4
     model = RIPPERClassifier(random_state=seed, missing="fails", optimizations=optimizations)
     table = model._training_table(frame, y, weights)
-    columns = SortedColumns.of(table.values, table.attributes)
     random = np.random.RandomState(seed)
     sizes = np.bincount(table.classes, weights)
     shuffled = random.permutation(len(sizes))
     order = sorted(shuffled.tolist(), key=lambda c: sizes[c])
 
-    def split(rows):
+    def deal(rows):
         chosen = np.zeros(len(X), dtype=bool)
         chosen[rows] = True
-        parts = growing.split(columns, table.classes, chosen, 3, random)
+        parts = split(table.classes, chosen, 3, random)
         return [np.flatnonzero(part).tolist() for part in parts]
 
     kinds = [attribute.kind == "nominal" for attribute in table.attributes]
     how = {"optimizations": optimizations, "weights": weights}
-    expected = naive.decision_list(table.values, table.classes.tolist(), kinds, order, split, **how)
+    expected = naive.decision_list(table.values, table.classes.tolist(), kinds, order, deal, **how)
     model.fit(frame, y, sample_weight=weights)
     found = [[readable(c, table.attributes) for c in rule.conditions] for rule in model.ruleset_]
     assert found == [naive.tightest(rule) for _, rule in expected] + [[]]
@@ -412,7 +389,7 @@ def test_compiled_and_interpreted_fits_agree(monkeypatch):
     X, y = make_classification(400, 8, n_classes=3, n_informative=5, random_state=1)
     fits = []
     for chosen in (lambda module, _: module, lambda module, _: compiled(module)):
-        monkeypatch.setattr(sorted_columns, "kernels_for", chosen)
+        monkeypatch.setattr(growing, "kernels_for", chosen)
         fits.append(RIPPERClassifier(random_state=0).fit(X, y).ruleset_)
     assert fits[0] == fits[1]
 
@@ -487,9 +464,8 @@ def test_polars_and_pandas_give_the_same_rules():
 
 def test_number_of_possible_tests_counts_values_of_names_once():
     frame = pd.DataFrame({"a": [1.0, 2.0, 2.0, np.nan], "b": ["x", "y", "x", None]})
-    attributes = encode_frame(frame).attributes
-    values = RIPPERClassifier()._training_table(frame, [0, 1, 0, 1]).values
-    assert SortedColumns.of(values, attributes).n_tests == 2 * 2 + 2
+    table = RIPPERClassifier()._training_table(frame, [0, 1, 0, 1])
+    assert SortedColumns.of(table).n_tests == 2 * 2 + 2
 
 
 def test_one_class_needs_only_the_default():

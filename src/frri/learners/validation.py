@@ -88,6 +88,20 @@ def check_amount(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a number from 0 on, got {short_repr(value)}.")
 
 
+def check_boolean(name: str, value: Any) -> None:
+    """Complain about a parameter that is neither True nor False.
+
+    Examples
+    --------
+    >>> check_boolean("prune", "yes")
+    Traceback (most recent call last):
+        ...
+    ValueError: prune must be True or False, got 'yes'.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {short_repr(value)}.")  # noqa: TRY004
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 

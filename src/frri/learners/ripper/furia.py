@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import warnings
+from dataclasses import replace
 from math import isnan
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from frri.learners.ripper import _fuzzification_kernels as fuzzification
-from frri.learners.ripper._threshold_kernels import AT_MOST
-from frri.learners.ripper._weighted_columns import columns_of
+from frri.learners.ripper import _fuzzify_kernels as kernels
+from frri.learners.ripper._grow_kernels import AT_MOST, satisfies
 from frri.learners.ripper.class_rules import ClassProblem, Strategy
-from frri.learners.ripper.grow import kernels_for, without_redundant
+from frri.learners.ripper.grow import SortedColumns, kernels_for, without_redundant
+from frri.learners.ripper.ripper import check_growing
 from frri.learners.rule_limits import LimitedRuleClassifier
 from frri.learners.validation import check_choice, random_numbers
 from frri.rules import NumericCondition, Rule, RuleSet
@@ -22,16 +23,14 @@ from frri.rules.rule_statistics import statistics_from_covers
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from frri._util import Flags
-    from frri.learners.training import TrainingTable
-
-    # The class of a rule, the rule, and what it covers.
-    FuzzyRule = tuple[int, Rule, Flags]
-
     from frri._util import Flags, Floats
-    from frri.learners.ripper.grow import CrispTest, SortedColumns
+    from frri.learners.ripper.grow import CrispTest
+    from frri.learners.training import TrainingTable
     from frri.rules import Condition
     from frri.table import Attribute
+
+    # The class of a rule, the rule, and the samples that it covers.
+    FuzzyRule = tuple[int, Rule, Flags]
 
 FALLBACKS: dict[str, Literal["stretched", "priors"]] = {"stretch": "stretched", "priors": "priors"}
 
@@ -62,8 +61,8 @@ class FURIAClassifier(LimitedRuleClassifier):
         How often each class's rules are gone through again.
     t_norm : {"product", "minimum"}, default="product"
         How the memberships of a rule's tests are joined.
-    uncovered : {"stretch", "priors"}, default="stretch"
-        What decides about an object that no rule covers: stretched rules, or the most frequent class.
+    fallback : {"stretch", "priors"}, default="stretch"
+        Decision about a sample that no rule covers: by stretched rules, or the most frequent class.
     max_rules : int, optional
         The most rules there may be. Of those found, the one goes, again and again, that the accuracy
         in training misses least.
@@ -85,6 +84,8 @@ class FURIAClassifier(LimitedRuleClassifier):
         and results are the same in any case.
     verbose : int, default=0
         Whether each step of learning is told on standard error, with the seconds it takes.
+    uncovered : {"stretch", "priors"}
+        Former name of `fallback`; removed in 0.4.
 
     Attributes
     ----------
@@ -121,7 +122,7 @@ class FURIAClassifier(LimitedRuleClassifier):
         min_weight: float = 2,
         optimizations: int = 2,
         t_norm: Literal["product", "minimum"] = "product",
-        uncovered: Literal["stretch", "priors"] = "stretch",
+        fallback: Literal["stretch", "priors"] = "stretch",
         max_rules: int | None = None,
         max_conditions: int | None = None,
         min_support: float = 0.0,
@@ -130,12 +131,13 @@ class FURIAClassifier(LimitedRuleClassifier):
         class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        uncovered: str = "deprecated",
     ) -> None:
         self.folds = folds
         self.min_weight = min_weight
         self.optimizations = optimizations
         self.t_norm = t_norm
-        self.uncovered = uncovered
+        self.fallback = fallback
         self.max_rules = max_rules
         self.max_conditions = max_conditions
         self.min_support = min_support
@@ -144,11 +146,11 @@ class FURIAClassifier(LimitedRuleClassifier):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.uncovered = uncovered
 
     def _learn(self, table: TrainingTable) -> None:
-        strategy, random = self._strategy(), random_numbers(self.random_state)
-        found = list(self._fuzzy_rules(table, strategy, random))
-        meaning = {"t_norm": self.t_norm, "fallback": FALLBACKS[self.uncovered]}
+        found = list(self._fuzzy_rules(table))
+        meaning = {"t_norm": self.t_norm, "fallback": FALLBACKS[self._fallback()]}
 
         def made(some: Sequence[FuzzyRule]) -> RuleSet:
             return self._made(table, _rules(some, table), combination="sum", **meaning)
@@ -158,11 +160,19 @@ class FURIAClassifier(LimitedRuleClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("t_norm", self.t_norm, ("product", "minimum"))
-        check_choice("uncovered", self.uncovered, tuple(FALLBACKS))
-        self._strategy()
+        if self.uncovered != "deprecated":
+            message = "The parameter uncovered is now called fallback and will be removed in 0.4."
+            warnings.warn(message, FutureWarning, stacklevel=3)
+        check_choice("fallback", self._fallback(), tuple(FALLBACKS))
+        check_growing(self)
 
-    def _strategy(self) -> Strategy:
-        return Strategy(
+    def _fallback(self) -> str:
+        return self.fallback if self.uncovered == "deprecated" else self.uncovered
+
+    def _fuzzy_rules(self, table: TrainingTable) -> Iterator[FuzzyRule]:
+        """Find the rules of every class against all other samples, and what these cover."""
+        columns, random = SortedColumns.of(table), random_numbers(self.random_state)
+        strategy = Strategy(
             folds=self.folds,
             min_weight=self.min_weight,
             optimizations=self.optimizations,
@@ -170,32 +180,24 @@ class FURIAClassifier(LimitedRuleClassifier):
             keep_hopeless=True,
             max_conditions=self.max_conditions,
         )
-
-    def _fuzzy_rules(
-        self, table: TrainingTable, strategy: Strategy, random: np.random.RandomState
-    ) -> Iterator[FuzzyRule]:
-        """Every class against all other objects: its number, its rules, and what these cover."""
-        columns = columns_of(table)
-        everything = np.ones(columns.n_objects, dtype=np.bool_)
-        total = columns.total(everything)
+        everything = np.ones(columns.n_samples, dtype=np.bool_)
         for own, label in enumerate(table.labels):
-            problem = ClassProblem.of_class(
-                columns,
-                table.classes,
-                own,
-                rows=everything,
-                false_share=table.class_counts[own] / total,
-                strategy=strategy,
-                random=random,
+            false_share = table.class_counts[own] / columns.weight(everything)
+            problem = ClassProblem(
+                columns, table.classes, own, everything, false_share, strategy, random
             )
             with self._step(f"rules for {label!r}"):
                 rules = problem.rules()
             for crisp in rules:
-                tests = FuzzyTests.of(columns, problem.positive, without_redundant(crisp.tests))
-                degrees = tests.degrees(columns, self.t_norm)
+                tests = without_redundant(crisp.tests)
+                supports = widen(columns, problem.positive, tests)
+                degrees = prefix_degrees(columns.values, tests, supports, self.t_norm)
                 factors = certainties(degrees, problem.positive, columns.weights)
                 rule = Rule(
-                    conditions=tests.conditions(table.attributes),
+                    conditions=tuple(
+                        _condition(test, end, table.attributes[test.attribute])
+                        for test, end in zip(tests, supports.tolist(), strict=True)
+                    ),
                     consequent=label,
                     weight=factors[-1] if len(crisp.tests) else 0.0,
                     partial_weights=stretched_weights(factors) if len(crisp.tests) else (),
@@ -213,53 +215,54 @@ def _rules(found: Sequence[FuzzyRule], table: TrainingTable) -> Iterator[Rule]:
         yield replace(rule, statistics=known)
 
 
-@dataclass(frozen=True, eq=False)
-class FuzzyTests:
-    """Tests that fade between their values and the ends of their supports.
+def widen(columns: SortedColumns, positive: Flags, tests: Sequence[CrispTest]) -> Floats:
+    """Find how far each test of a rule may reach out to make it purer: see `_fuzzify_kernels.widened`.
 
     Parameters
     ----------
-    tests : tuple of CrispTest
-    supports : ndarray of float
-        Where each is over; NaN for a crisp one.
+    columns : SortedColumns
+    positive : ndarray of bool, shape (n_samples,)
+        Which samples are of the rule's class.
+    tests : sequence of CrispTest
+
+    Returns
+    -------
+    ndarray of float
+        End of each test's support; NaN for a test that stays crisp.
     """
+    chosen = kernels_for(kernels, columns.values.size)
+    matrix = np.array(tests, dtype=np.float64).reshape(-1, 3)
+    known = columns.values, columns.order, positive, columns.weights
+    supports: Floats = chosen.widened(*known, matrix)
+    return supports
 
-    tests: tuple[CrispTest, ...]
-    supports: Floats
 
-    @classmethod
-    def of(
-        cls, columns: SortedColumns, positive: Flags, tests: tuple[CrispTest, ...]
-    ) -> FuzzyTests:
-        """Widen the tests of a rule where that makes it purer: see `frri.learners.ripper._fuzzification_kernels.widened`.
+def prefix_degrees(
+    values: Floats, tests: Sequence[CrispTest], supports: Floats, t_norm: str
+) -> Floats:
+    """Return the degrees to which samples satisfy the first 0, 1, ..., all tests of a rule.
 
-        Parameters
-        ----------
-        columns : SortedColumns
-        positive : ndarray of bool, shape (n_objects,)
-            Which objects are of the rule's class.
-        tests : tuple of CrispTest
-        """
-        kernels = kernels_for(fuzzification, columns.values.size)
-        found = kernels.widened(
-            columns.values, columns.order, positive, columns.weights, _matrix(tests)
-        )
-        return cls(tests, found)
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_features, n_samples)
+    tests : sequence of CrispTest
+    supports : ndarray of float, shape (n_tests,)
+    t_norm : {"product", "minimum"}
 
-    def degrees(self, columns: SortedColumns, t_norm: str) -> Floats:
-        """To which degree objects satisfy the first 0, 1, ..., all tests: tests + 1 x objects."""
-        kernels = kernels_for(fuzzification, columns.values.size)
-        degrees: Floats = kernels.degrees(
-            columns.values, _matrix(self.tests), self.supports, t_norm == "product"
-        )
-        return degrees
-
-    def conditions(self, attributes: tuple[Attribute, ...]) -> tuple[Condition, ...]:
-        """The tests as conditions of the rule model."""
-        return tuple(
-            _condition(test, end, attributes[test.attribute])
-            for test, end in zip(self.tests, self.supports.tolist(), strict=True)
-        )
+    Returns
+    -------
+    ndarray of float, shape (n_tests + 1, n_samples)
+    """
+    join = np.multiply if t_norm == "product" else np.minimum
+    degrees = np.ones((len(tests) + 1, values.shape[1]))
+    for k, ((column, comparison, value), end) in enumerate(zip(tests, supports, strict=True)):
+        x = values[column]
+        membership = satisfies(x, comparison, value).astype(np.float64)
+        if not isnan(end):
+            fading = (x > min(value, end)) & (x < max(value, end))
+            membership[fading] = (end - x[fading]) / (end - value)
+        join(degrees[k], membership, out=degrees[k + 1])
+    return degrees
 
 
 def certainties(degrees: Floats, positive: Flags, weights: Floats) -> list[float]:
@@ -307,10 +310,6 @@ def stretched_weights(certainties: list[float]) -> tuple[float, ...]:
     """
     m = len(certainties) - 1
     return tuple((k + 1) / (m + 2) * c if k else 0.0 for k, c in enumerate(certainties))
-
-
-def _matrix(tests: tuple[CrispTest, ...]) -> Floats:
-    return np.array(tests, dtype=np.float64).reshape(-1, 3)
 
 
 def _condition(test: CrispTest, end: float, attribute: Attribute) -> Condition:

@@ -1,197 +1,246 @@
-"""A training table sorted once, by every attribute, for the search of thresholds."""
+"""A training table sorted once, by every feature, to grow and to prune single rules (Cohen 1995)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from frri._compile import compiled, pays
-from frri.learners.ripper import _description_length_kernels as description_length
-from frri.learners.ripper import _threshold_kernels as thresholds
+from frri.learners.ripper import _grow_kernels as kernels
+from frri.learners.ripper._grow_kernels import AT_LEAST, AT_MOST, Columns, satisfies
+from frri.learners.training import Weights
 from frri.rules import NominalCondition, NumericCondition
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from types import ModuleType
 
     from numpy.typing import NDArray
 
     from frri._util import Flags, Floats
+    from frri.learners.training import TrainingTable
     from frri.rules import Condition
     from frri.table import Attribute
 
-    Integers = NDArray[np.integer]
-    # Objects and positives, one row for each rule: numbers, or what they weigh.
-    Amounts = NDArray[np.generic]
-    # One row (attribute, comparison, value) per test, as frri.learners.ripper._threshold_kernels has them.
+    # One row (feature, comparison, value) for each test; see `_grow_kernels`.
     Tests = Floats
+    # Some of the samples in the order of each feature; see `_grow_kernels`.
+    Codes = NDArray[np.uint32]
 
 # From this many values on a fit takes longer interpreted than it takes to compile the kernels, or,
 # where an earlier process has left them compiled, to load them.
 COMPILED_FROM = 300_000
 LOADED_FROM = 30_000
 
+# Binary logarithm of the maximum number of units: their sums are exact as floating-point numbers.
+EXACT_UNITS = 52
+# Weight of all samples up to which the logarithms of its parts are kept in a table.
+LARGEST_TABLE = 1 << 22
+
 NO_TESTS = np.empty((0, 3))
 
 
 class CrispTest(NamedTuple):
-    """A comparison of one attribute with a value seen in training."""
+    """A comparison of one feature with a value of the training table."""
 
     attribute: int
-    comparison: int  # AT_MOST, AT_LEAST or EQUAL of frri.learners.ripper._threshold_kernels
+    comparison: int
     value: float
 
     def condition(self, attribute: Attribute) -> Condition:
-        """The test as a crisp condition of the rule model."""
+        """Return the test as a crisp condition of the rule model."""
         name, value = attribute.name, self.value
-        if self.comparison == thresholds.AT_MOST:
+        if self.comparison == AT_MOST:
             return NumericCondition(name, core_high=value, support_high=value)
-        if self.comparison == thresholds.AT_LEAST:
+        if self.comparison == AT_LEAST:
             return NumericCondition(name, support_low=value, core_low=value)
-        assert attribute.categories is not None  # noqa: S101 - only names are tested to be equal
-        return NominalCondition(name, frozenset({attribute.categories[int(value)]}))
+        return NominalCondition(name, frozenset({(attribute.categories or ())[int(value)]}))
 
 
 @dataclass(frozen=True, eq=False)
 class SortedColumns:
-    """The values of a table by attribute, each attribute sorted.
+    """The values of a table by feature, each feature sorted, and the weights of the samples.
 
     Parameters
     ----------
-    values : ndarray of float, shape (n_attributes, n_objects)
-        One contiguous row per attribute; NaN where missing.
-    order : ndarray of uint32, same shape
-        Object numbers by ascending value, missing ones last.
-    nominal : ndarray of bool, shape (n_attributes,)
+    columns : Columns
+    order : ndarray of uint32, shape (n_features, n_samples)
+        Sample numbers by ascending value, missing values last.
     n_tests : int
-        How many different tests there are: two per distinct value of an attribute with an order, one
-        per distinct value of a nominal one.
-    logs : ndarray of float
-        Binary logarithms of 0 (as -inf), 1, ..., n_objects + 1.
-    thresholds, description_length : module
-        The kernels of these names, compiled where that pays.
+        Number of distinct tests: two for each distinct value of a numeric feature, one for each
+        category of a nominal one.
     """
 
-    values: Floats
+    columns: Columns
     order: NDArray[np.uint32]
-    nominal: Flags
     n_tests: int
-    logs: Floats
-    thresholds: Any
-    description_length: Any
 
     @classmethod
-    def of(cls, table: Floats, attributes: Sequence[Attribute]) -> SortedColumns:
-        """Sort a table of shape (n_objects, n_attributes)."""
-        values = np.ascontiguousarray(table.T) + 0.0  # -0 equals 0: a threshold is never -0
+    def of(cls, table: TrainingTable) -> SortedColumns:
+        """Sort a training table."""
+        values = np.ascontiguousarray(table.values.T) + 0.0  # -0 equals 0: a threshold is never -0
         order = values.argsort(axis=1, kind="stable")
         ascending = np.take_along_axis(values, order, axis=1)
-        nominal = np.array([attribute.kind == "nominal" for attribute in attributes])
+        nominal = np.array([attribute.kind == "nominal" for attribute in table.attributes])
         steps = ascending[:, 1:] > ascending[:, :-1]  # a comparison with NaN is false
         distinct = np.count_nonzero(steps, axis=1) + ~np.isnan(ascending[:, 0])
         n_tests = int(np.where(nominal, distinct, 2 * distinct).sum())
-        with np.errstate(divide="ignore"):
-            logs = np.log2(np.arange(len(table) + 2, dtype=np.float64))
-        return cls(
-            values,
-            order.astype(np.uint32),
-            nominal,
-            n_tests,
-            logs,
-            thresholds=kernels_for(thresholds, values.size),
-            description_length=kernels_for(description_length, values.size),
-        )
+        units, unit, total = np.empty(0, dtype=np.int64), 1.0, len(table.values)
+        if table.weights is not None:
+            weights = Weights.of(table.weights, EXACT_UNITS)
+            units, unit, total = weights.units, weights.unit, int(weights.units.sum())
+        tabled = not len(units) or (unit == 1.0 and total <= LARGEST_TABLE)
+        logs = np.log2(np.arange(1, total + 2 if tabled else 1, dtype=np.float64))
+        columns = Columns(values, nominal, units, unit, logs)
+        return cls(columns, order.astype(np.uint32), n_tests)
 
     @property
-    def n_objects(self) -> int:
-        """How many objects the table has."""
-        return len(self.values[0])
+    def values(self) -> Floats:
+        """Return the values, features x samples."""
+        return self.columns.values
 
-    def covered(self, tests: Tests) -> Flags:
-        """Which objects satisfy all tests; a missing value satisfies none."""
-        return np.asarray(self.thresholds.covered(self.values, tests))
+    @property
+    def n_samples(self) -> int:
+        """Return the number of samples."""
+        return len(self.order[0])
 
     @property
     def weights(self) -> Floats:
-        """What each object counts."""
-        return np.ones(self.n_objects)
+        """Return the weight of each sample."""
+        units = self.columns.units
+        weights = units * self.columns.unit if len(units) else np.ones(self.n_samples)
+        return np.asarray(weights, dtype=np.float64)
 
-    def total(self, rows: Flags) -> float:
-        """What the objects whose flag is set count together."""
-        return int(np.count_nonzero(rows))
+    def coded(self, positive: Flags, rows: Flags) -> Codes:
+        """Return some samples with a mark for positives, as the kernels need them."""
+        codes = 2 * self.order + positive[self.order]
+        return self.restrict(codes, rows)
 
-    def beginnings(self, tests: Tests, rows: Flags, positive: Flags) -> list[list[float]]:
-        """What satisfies the first 0, 1, ..., all tests, objects and positives."""
-        counts = self.thresholds.beginnings(self.values, tests, rows, positive)
-        return counts.tolist()  # type: ignore[no-any-return]
+    def restrict(self, coded: Codes, rows: Flags) -> Codes:
+        """Keep only the samples whose flag is set."""
+        codes: Codes = self._kernels().restrict(coded, rows)
+        return codes
 
-    def tally(self, first: Integers, rows: Flags, positive: Flags, n_rules: int) -> Amounts:
-        """What each rule is the first to cover, objects and positives; in the end what none covers."""
-        counts: Amounts = self.description_length.tally(first, rows, positive, n_rules)
-        return counts
+    def covered(self, tests: Tests) -> Flags:
+        """Return which samples satisfy all tests; a missing value satisfies none."""
+        kept = np.ones(self.n_samples, dtype=np.bool_)
+        for column, comparison, value in tests:
+            kept &= satisfies(self.values[int(column)], comparison, value)
+        return kept
 
-    def list_length(
+    def weight(self, rows: Flags | NDArray[np.intp]) -> float:
+        """Return the weight of some samples, given by flags or by numbers."""
+        if len(self.columns.units):
+            return float(self.columns.units[rows].sum() * self.columns.unit)
+        return int(np.count_nonzero(rows)) if rows.dtype == np.bool_ else len(rows)
+
+    def tally(
+        self, first: NDArray[np.integer], rows: Flags, positive: Flags, n_rules: int
+    ) -> Floats:
+        """Sum the weights, and those of positives, of the samples that each rule is the first to cover.
+
+        Parameters
+        ----------
+        first : ndarray of int, shape (n_samples,)
+            The first rule that covers each sample, `n_rules` if none does.
+        rows, positive : ndarray of bool, shape (n_samples,)
+            The samples to count, and which samples are positive.
+        n_rules : int
+
+        Returns
+        -------
+        ndarray of float, shape (n_rules + 1, 2)
+            The last row is for the samples that no rule covers.
+        """
+        codes = 2 * first[rows].astype(np.intp) + positive[rows]
+        units = self.columns.units[rows] if len(self.columns.units) else None
+        counts = np.bincount(codes, units, 2 * n_rules + 2).reshape(-1, 2) * self.columns.unit
+        counts[:, 0] += counts[:, 1]
+        return np.asarray(counts, dtype=np.float64)
+
+    def grow(
         self,
-        problem: tuple[float, float, float],
-        covers: Flags,
+        coded: Codes,
+        rows: Flags,
+        tests: Tests = NO_TESTS,
+        *,
+        min_weight: float = 2.0,
+        most: int | None = None,
+    ) -> Tests:
+        """Add tests to a rule, each the one of greatest information gain, until it is pure.
+
+        Parameters
+        ----------
+        coded : ndarray of uint32, shape (n_features, any)
+        rows : ndarray of bool, shape (n_samples,)
+            Which of the coded samples to grow on.
+        tests : ndarray of float, shape (n_tests, 3)
+            Tests of the rule so far; all samples to grow on must satisfy them.
+        min_weight : float
+            A test that positives of a smaller weight satisfy is not added and ends the growth.
+        most : int, optional
+            Maximum number of tests in the end.
+        """
+        added = self._kernels().grow(
+            coded, rows, self.columns, float(min_weight) / self.columns.unit
+        )
+        # Every test is the best after those before it, so that the first ones are those of a shorter rule.
+        added = added[: None if most is None else max(0, most - len(tests))]
+        return np.concatenate((tests, added)) if len(tests) else added
+
+    def prune(
+        self,
         rows: Flags,
         positive: Flags,
-        later: Integers,
-        bits: Floats,
-        position: int,
-    ) -> float:
-        """Bits for the exceptions to a list: see `_description_length_kernels.list_length`."""
-        length = self.description_length.list_length(
-            problem, covers, rows, positive, later, bits, position
-        )
-        return float(length)
+        tests: Tests,
+        *,
+        worth: Literal["precision", "accuracy"],
+        keep_hopeless: bool,
+    ) -> Tests:
+        """Cut a rule to the prefix of greatest worth.
 
-    def grown(self, coded: NDArray[np.uint32], rows: Flags, min_weight: float) -> Tests:
-        """Tests that narrow objects down to positives: see `_threshold_kernels.grow`."""
-        tests: Tests = self.thresholds.grow(
-            coded, rows, self.values, self.nominal, self.logs, min_weight
-        )
-        return tests
+        Parameters
+        ----------
+        rows, positive : ndarray of bool, shape (n_samples,)
+            The samples to prune on, and which samples are of the rule's class.
+        tests : ndarray of float, shape (n_tests, 3)
+        worth : {"precision", "accuracy"}
+            Fraction of positives among the samples covered, smoothed: (p + 1) / (t + 2); or the fraction
+            of all samples classified correctly, covered positives and negatives that are not covered.
+        keep_hopeless : bool
+            If True, a rule of which no prefix is worth more than no rule at all stays as it is;
+            otherwise it loses all its tests.
 
-    def part(self, positive: Flags) -> Part:
-        """All objects, for the search of tests that single out the positives."""
-        return Part(self, 2 * self.order + positive[self.order])
+        Returns
+        -------
+        ndarray of float, shape (n_kept, 3)
+            The shortest of the best prefixes. Without samples to prune on, the rule as it is.
+        """
+        left = np.flatnonzero(rows)
+        total, total_positive = self.weight(left), self.weight(left[positive[left]])
+        if not total:
+            return tests
+        best, length = (total_positive + 1) / (total + 2), 0
+        for k, (column, comparison, value) in enumerate(tests, 1):
+            left = left[satisfies(self.values[int(column)][left], comparison, value)]
+            t, p = self.weight(left), self.weight(left[positive[left]])
+            if worth == "precision":
+                merit = (p + 1) / (t + 2)
+            else:
+                merit = (p + (total - total_positive) - (t - p)) / total
+            if merit > best:
+                best, length = merit, k
+        return tests if not length and keep_hopeless else tests[:length]
 
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """Some of the objects of sorted columns, with a mark for the positives.
-
-    Parameters
-    ----------
-    columns : SortedColumns
-    coded : ndarray of uint32, shape (n_attributes, any)
-        The objects in the order of each attribute, coded as `frri.learners.ripper._threshold_kernels` has them.
-    """
-
-    columns: SortedColumns
-    coded: NDArray[np.uint32]
-
-    @property
-    def n_objects(self) -> int:
-        """How many objects these are."""
-        return len(self.coded[0])
-
-    def restricted(self, rows: Flags) -> Part:
-        """Only the objects whose flag is set."""
-        return Part(self.columns, self.columns.thresholds.restrict(self.coded, rows))
-
-    def grown(self, rows: Flags, min_weight: float) -> Tests:
-        """Tests that narrow the objects whose flag is set down to positives."""
-        return self.columns.grown(self.coded, rows, float(min_weight))
+    def _kernels(self) -> Any:
+        return kernels_for(kernels, self.values.size) if len(self.columns.logs) else kernels
 
 
 def without_redundant(tests: Tests) -> tuple[CrispTest, ...]:
-    """Of the tests of one attribute in one direction keep the last, in the place of the first.
+    """Keep the last of the tests of one feature in one direction, in the place of the first.
 
-    Tests are added to what earlier ones left over, so the last is the tightest.
+    Tests are added to what earlier ones leave, so the last is the tightest.
 
     Examples
     --------
@@ -203,6 +252,6 @@ def without_redundant(tests: Tests) -> tuple[CrispTest, ...]:
 
 
 def kernels_for(module: ModuleType, n_values: int) -> Any:
-    """Interpreted kernels for a small table, which must not wait for a compiler; else compiled ones."""
+    """Return interpreted kernels for a small table, which must not wait for a compiler, else compiled."""
     limits = {"compiled_from": COMPILED_FROM, "loaded_from": LOADED_FROM}
     return compiled(module) if pays(module, n_values, **limits) else module

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util import short_repr
-from frri.learners.ripper._weighted_columns import columns_of
 from frri.learners.ripper.class_rules import ClassProblem, CrispRule, Strategy
-from frri.learners.ripper.grow import NO_TESTS, without_redundant
+from frri.learners.ripper.grow import NO_TESTS, SortedColumns, without_redundant
 from frri.learners.rule_limits import LimitedRuleClassifier
-from frri.learners.validation import random_numbers
+from frri.learners.validation import check_amount, check_boolean, check_count, random_numbers
 from frri.rules import Rule, RuleSet
 from frri.rules.rule_statistics import statistics_from_covers
 
@@ -21,6 +18,9 @@ if TYPE_CHECKING:
 
     from frri._util import Flags, Floats
     from frri.learners.training import TrainingTable
+
+# Rules change in the first few passes only; more than this is a mistake.
+MOST_OPTIMIZATIONS = 10_000
 
 
 class RIPPERClassifier(LimitedRuleClassifier):
@@ -131,57 +131,51 @@ class RIPPERClassifier(LimitedRuleClassifier):
         self.verbose = verbose
 
     def _learn(self, table: TrainingTable) -> None:
-        crisp = self._decision_list(table, self._strategy(), random_numbers(self.random_state))
+        crisp = self._decision_list(table)
 
         def made(some: Sequence[CrispRule]) -> RuleSet:
             return self._made(table, _rules(some, table), combination="first", fallback="priors")
 
         self.ruleset_ = self._within_limits(crisp, made, table)
 
-    def _decision_list(
-        self, table: TrainingTable, strategy: Strategy, random: np.random.RandomState
-    ) -> list[CrispRule]:
-        """The rules of all classes but the most frequent, and the default rule."""
-        columns = columns_of(table)
+    def _decision_list(self, table: TrainingTable) -> list[CrispRule]:
+        """Find the rules of all classes but the most frequent, and the default rule."""
+        columns, random = SortedColumns.of(table), random_numbers(self.random_state)
+        strategy = Strategy(
+            folds=self.folds,
+            min_weight=self.min_weight,
+            optimizations=self.optimizations if self.prune else 0,
+            prune_building=bool(self.prune),
+            keep_hopeless=False,
+            max_conditions=self.max_conditions,
+        )
         counts = np.array(table.class_counts)
         shuffled = random.permutation(len(counts))
         ascending = shuffled[counts[shuffled].argsort(kind="stable")]
-        left = np.ones(columns.n_objects, dtype=np.bool_)
+        left = np.ones(columns.n_samples, dtype=np.bool_)
         rules: list[CrispRule] = []
         for k, own in enumerate(ascending[:-1]):
-            problem = ClassProblem.of_class(
-                columns,
-                table.classes,
-                own,
-                rows=left,
-                false_share=counts[own] / counts[ascending[k:]].sum(),
-                strategy=strategy,
-                random=random,
-            )
+            false_share = counts[own] / counts[ascending[k:]].sum()
+            problem = ClassProblem(columns, table.classes, own, left, false_share, strategy, random)
             with self._step(f"rules for {table.labels[own]!r}"):
                 found = problem.rules()
             for rule in found:
                 left = left & ~rule.covers
             rules += found
-        everything = np.ones(columns.n_objects, dtype=np.bool_)
+        everything = np.ones(columns.n_samples, dtype=np.bool_)
         return [*rules, CrispRule(NO_TESTS, everything, 0.0)]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not isinstance(self.prune, bool | np.bool_):
-            raise ValueError(f"prune must be True or False, got {short_repr(self.prune)}.")  # noqa: TRY004
-        self._strategy()
+        check_boolean("prune", self.prune)
+        check_growing(self)
 
-    def _strategy(self) -> Strategy:
-        strategy = Strategy(
-            folds=self.folds,
-            min_weight=self.min_weight,
-            optimizations=self.optimizations,
-            prune_building=bool(self.prune),
-            keep_hopeless=False,
-            max_conditions=self.max_conditions,
-        )
-        return strategy if self.prune else replace(strategy, optimizations=0)
+
+def check_growing(estimator: Any) -> None:
+    """Check the parameters that RIPPER and FURIA have in common."""
+    check_count("folds", estimator.folds, least=2)
+    check_count("optimizations", estimator.optimizations, most=MOST_OPTIMIZATIONS)
+    check_amount("min_weight", estimator.min_weight)
 
 
 def _rules(crisp: Sequence[CrispRule], table: TrainingTable) -> Iterator[Rule]:

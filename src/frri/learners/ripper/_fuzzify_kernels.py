@@ -1,13 +1,13 @@
-"""How far the tests of a rule may reach out: supports of greatest purity, and degrees (FURIA).
+"""Supports of greatest purity for the tests of a rule: how far each of them may reach out (FURIA).
 
-Objects, tests and columns are those of `frri.learners.ripper._threshold_kernels`; a test has a support beyond its value,
-NaN if it has none. Both forms of a kernel add the same numbers in the same order.
+Tests and columns are those of `_grow_kernels`; a test has a support beyond its value, NaN if it has none.
+Both forms of a kernel add the same numbers in the same order.
 """
 
 import numpy as np
 
 from frri._compile import either, kernel
-from frri.learners.ripper._threshold_kernels import AT_MOST, EQUAL, satisfies
+from frri.learners.ripper._grow_kernels import AT_MOST, EQUAL, satisfies
 
 # Purities that differ by less are equal: sums of memberships are rounded.
 TIE = 1e-12
@@ -15,20 +15,20 @@ TIE = 1e-12
 
 @kernel
 def beyond(column, order, comparison, value):
-    """Objects with known values that fail a test, from the nearest one on; none for a test `=`.
+    """Return the samples with known values that fail a test, the nearest first; none for a test `=`.
 
     Parameters
     ----------
     column : ndarray of float
     order : ndarray of int
-        Object numbers by ascending value.
+        Sample numbers by ascending value.
     comparison, value
         The test.
 
     Examples
     --------
     >>> column = np.array([3.0, 1.0, np.nan, 2.0])
-    >>> beyond(column, column.argsort(), thresholds.AT_LEAST, 3.0)
+    >>> beyond(column, column.argsort(), 2, 3.0)  # 2: at least
     array([3, 1])
     """
     if comparison == EQUAL:
@@ -44,10 +44,10 @@ def beyond(column, order, comparison, value):
 
 
 def _purest_support_interpreted(column, value, outward, failed, positive, weights):
-    """The support of greatest purity for a test, the widest of equal ones.
+    """Find the support of greatest purity for a test, the widest of equal ones.
 
-    Purity is the share of positives in the sum of the test's memberships, over the objects that fail no
-    other test. Candidates are their values outside the test.
+    Purity is the fraction of positives in the sum of the test's memberships, over the samples that fail
+    no other test. Candidates are their values outside the test.
 
     Parameters
     ----------
@@ -55,11 +55,11 @@ def _purest_support_interpreted(column, value, outward, failed, positive, weight
     value : float
         Of the test.
     outward : ndarray of int
-        The objects outside the test, from the nearest one on.
-    failed : ndarray of int, shape (n_objects,)
-        How many tests of the rule each object fails.
-    positive : ndarray of bool, shape (n_objects,)
-    weights : ndarray of float, shape (n_objects,)
+        The samples outside the test, the nearest first.
+    failed : ndarray of int, shape (n_samples,)
+        Number of tests of the rule that each sample fails.
+    positive : ndarray of bool, shape (n_samples,)
+    weights : ndarray of float, shape (n_samples,)
 
     Returns
     -------
@@ -75,7 +75,7 @@ def _purest_support_interpreted(column, value, outward, failed, positive, weight
     values, weight = column[outward], weights[outward]
     own = positive[outward] * weight
     new = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
-    # An object at distance d has membership 1 - d / reach while it is within: sums of d are enough.
+    # A sample at distance d has membership 1 - d / reach while it is within: sums of d are enough.
     distance = np.abs(values - value)
     reach = distance[new]
     before = np.zeros((4, len(outward) + 1))
@@ -134,12 +134,12 @@ def widened(values, order, positive, weights, tests):
 
     Parameters
     ----------
-    values : ndarray of float, shape (n_columns, n_objects)
+    values : ndarray of float, shape (n_features, n_samples)
     order : ndarray of int, same shape
-        Object numbers of each column by ascending value, missing ones last.
-    positive : ndarray of bool, shape (n_objects,)
-    weights : ndarray of float, shape (n_objects,)
-        What the objects count.
+        Sample numbers of each feature by ascending value, missing ones last.
+    positive : ndarray of bool, shape (n_samples,)
+    weights : ndarray of float, shape (n_samples,)
+        Weights of the samples.
     tests : ndarray of float, shape (n_tests, 3)
 
     Returns
@@ -147,10 +147,10 @@ def widened(values, order, positive, weights, tests):
     ndarray of float, shape (n_tests,)
         The supports.
     """
-    n_tests, n_objects = len(tests), values.shape[1]
-    outside = np.empty((n_tests, n_objects), dtype=order.dtype)
+    n_tests, n_samples = len(tests), values.shape[1]
+    outside = np.empty((n_tests, n_samples), dtype=order.dtype)
     n_outside = np.zeros(n_tests, dtype=np.int64)
-    failed = np.zeros(n_objects, dtype=np.int32)  # how many tests each object fails
+    failed = np.zeros(n_samples, dtype=np.int32)  # number of tests that each sample fails
     for k in range(n_tests):
         column, comparison, value = int(tests[k, 0]), tests[k, 1], tests[k, 2]
         failed += ~satisfies(values[column], comparison, value)
@@ -188,50 +188,3 @@ def widened(values, order, positive, weights, tests):
         if np.isnan(supports[k]) and n_outside[k] > 0:
             supports[k] = values[int(tests[k, 0]), outside[k, 0]]
     return supports
-
-
-# --- degrees: to which degree objects satisfy the beginnings of a rule
-
-
-def _degrees_interpreted(values, tests, supports, product):
-    """To which degree objects satisfy the first 0, 1, ..., all tests of a rule.
-
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_columns, n_objects)
-    tests : ndarray of float, shape (n_tests, 3)
-    supports : ndarray of float, shape (n_tests,)
-    product : bool
-        Whether memberships are multiplied, or the lowest counts.
-
-    Returns
-    -------
-    ndarray of float, shape (n_tests + 1, n_objects)
-    """
-    degrees = np.ones((len(tests) + 1, values.shape[1]))
-    for k, (column, comparison, value) in enumerate(tests):
-        x, end = values[int(column)], supports[k]
-        membership = satisfies(x, comparison, value).astype(np.float64)
-        if not np.isnan(end):
-            fading = (x > min(value, end)) & (x < max(value, end))
-            membership[fading] = (end - x[fading]) / (end - value)
-        (np.multiply if product else np.minimum)(degrees[k], membership, out=degrees[k + 1])
-    return degrees
-
-
-def _degrees_loops(values, tests, supports, product):
-    n_objects = values.shape[1]
-    degrees = np.ones((len(tests) + 1, n_objects))
-    for k in range(len(tests)):
-        column, end, value = values[int(tests[k, 0])], supports[k], tests[k, 2]
-        holds = satisfies(column, tests[k, 1], value)
-        for i in range(n_objects):
-            membership = 1.0 if holds[i] else 0.0
-            if min(value, end) < column[i] < max(value, end):
-                membership = (end - column[i]) / (end - value)
-            before = degrees[k, i]
-            degrees[k + 1, i] = before * membership if product else min(before, membership)
-    return degrees
-
-
-degrees = either(interpreted=_degrees_interpreted, loops=_degrees_loops)

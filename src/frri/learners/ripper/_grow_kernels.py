@@ -1,0 +1,314 @@
+"""Search for tests `value <= v`, `value >= v` or `value = v` that single out the samples of a class.
+
+Some of the samples of a table are an array `coded` with a row for each feature: it lists the samples by
+ascending value (missing values last), a sample as twice its number, plus one if it is of the class in
+question, a *positive*. A subset of the samples is the same array with fewer entries, so that nothing is
+sorted again. Several tests are a matrix with one row `(feature, comparison, value)` for each.
+
+Interpreted, the kernels are array operations; compiled, some are loops. Weights are counted in integer
+units and gains are computed from the same table of logarithms in the same order, so that both forms agree
+bit for bit.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frri._compile import either, inner_kernel, kernel
+from frri._util import Flags, Floats, Ints
+
+# How a test compares; a search that finds nothing returns NOTHING.
+NOTHING, AT_MOST, AT_LEAST, EQUAL = range(4)
+
+# Unsigned like the codes: the compiler need not consider negative positions.
+ONE = np.uint32(1)
+
+# Number of samples that are skipped together where no test among them can be the best.
+BLOCK = 64
+
+
+class Columns(NamedTuple):
+    """A table as the kernels need it.
+
+    Attributes
+    ----------
+    values : ndarray of float, shape (n_features, n_samples)
+        NaN where missing.
+    nominal : ndarray of bool, shape (n_features,)
+    units : ndarray of int, shape (n_samples,) or (0,)
+        Weights of the samples in integer units; empty if all weights are 1.
+    unit : float
+        Weight of a unit, a power of 2.
+    logs : ndarray of float
+        Binary logarithms of 1, 2, ..., up to 1 plus the weight of all samples; empty, for interpreted kernels
+        only, if weights are not moderate integers.
+    """
+
+    values: Floats
+    nominal: Flags
+    units: Ints
+    unit: float
+    logs: Floats
+
+
+@inner_kernel
+def satisfies(values: Any, comparison: float, value: float) -> Any:
+    """Return which values satisfy a test; a missing value satisfies none.
+
+    Examples
+    --------
+    >>> satisfies(np.array([1.0, 2.0, np.nan]), AT_LEAST, 2.0)
+    array([False,  True, False])
+    """
+    if comparison == AT_MOST:
+        return values <= value
+    if comparison == AT_LEAST:
+        return values >= value
+    return values == value
+
+
+@kernel
+def grow(coded, kept, columns, min_units):
+    """Find tests one after another, each the best for the samples left, until these are pure.
+
+    Parameters
+    ----------
+    coded : ndarray of uint32, shape (n_features, any)
+    kept : ndarray of bool, shape (n_samples,)
+        Which of these samples to start with.
+    columns : Columns
+    min_units : float
+        A test that positives of a smaller weight satisfy is not added and ends the growth.
+
+    Returns
+    -------
+    ndarray of float, shape (n_tests, 3)
+    """
+    coded = restrict(coded, kept)
+    p, t = weights_of(coded[0], columns.units)
+    left = np.zeros(columns.values.shape[1], dtype=np.bool_)
+    # Every test excludes at least one sample.
+    tests, n_tests = np.empty((coded.shape[1], 3)), 0
+    while p < t:
+        column, comparison, value, p, t, start, stop = best_test(coded, columns, p, t)
+        if comparison == NOTHING or p < min_units:
+            break
+        tests[n_tests, 0], tests[n_tests, 1], tests[n_tests, 2] = column, comparison, value
+        n_tests += 1
+        if p < t:
+            inside = coded[column, start:stop] >> ONE
+            left[inside] = True
+            coded = restrict(coded, left)
+            left[inside] = False
+    return tests[:n_tests].copy()
+
+
+# --- restrict: the same columns with fewer samples
+
+
+def _restrict_interpreted(coded, kept):
+    """Keep the samples whose flag is set, in the order of every feature."""
+    positions = np.flatnonzero(kept.take(coded >> ONE))
+    return coded.ravel().take(positions).reshape(len(coded), len(positions) // len(coded))
+
+
+def _restrict_loops(coded, kept):
+    n_kept = np.uint64(0)
+    for code in coded[0]:
+        n_kept += np.uint64(kept[code >> ONE])
+    result = np.empty((len(coded), n_kept), dtype=np.uint32)
+    for j in range(len(coded)):
+        row, k, i = result[j], np.uint64(0), np.uint64(0)
+        while k < n_kept:
+            # Written in any case and overwritten by the next: a branch could not be predicted.
+            row[k] = coded[j, i]
+            k += np.uint64(kept[coded[j, i] >> ONE])
+            i += np.uint64(1)
+    return result
+
+
+restrict = either(interpreted=_restrict_interpreted, loops=_restrict_loops)
+
+
+# --- weights_of: positives and all samples
+
+
+def _weights_interpreted(codes, units):
+    """Return the weight of the positives and of all samples, in units."""
+    positive = codes & ONE
+    if not len(units):
+        return int(positive.sum()), len(codes)
+    weights = units.take(codes >> ONE)
+    return int(weights[positive > 0].sum()), int(weights.sum())
+
+
+def _weights_loops(codes, units):
+    p, t = 0, 0
+    for i in range(len(codes)):
+        weight = _weight(codes[i], units)
+        p += weight * (codes[i] & ONE)
+        t += weight
+    return p, t
+
+
+@inner_kernel
+def _weight(code, units):
+    return units[code >> ONE] if len(units) > 0 else 1
+
+
+weights_of = either(interpreted=_weights_interpreted, loops=_weights_loops)
+
+
+# --- best_test: the test of greatest information gain
+
+
+def _best_test_interpreted(coded, columns, positives, total):
+    """Find the test of greatest gain `p * (log2((p + 1) / (t + 1)) - log2((P + 1) / (T + 1)))`.
+
+    Here samples of weight t satisfy the test, positives of weight p among them; T and P are the same before
+    the test. The gain must be above 0; of several equal ones the first is taken, in the order of features
+    and values, and at one value `>=` before `<=`. The factor p is in units, which does not change the order.
+
+    Parameters
+    ----------
+    coded : ndarray of uint32, shape (n_features, any)
+    columns : Columns
+    positives, total : int
+        Weight of the positives and of all samples before the test, in units.
+
+    Returns
+    -------
+    column : int
+    comparison : int
+        AT_MOST, AT_LEAST or EQUAL; NOTHING if no test has a gain.
+    value : float
+    positives, total : int
+        Weight of the positives and of all samples that satisfy the test, in units.
+    start, stop : int
+        Positions of these samples in the order of the feature.
+    """
+    values, nominal, units, _, _ = columns
+    n = max(1, coded.shape[1])
+    rows = coded >> ONE
+    ascending = values.ravel().take(rows + np.arange(0, values.size, values.shape[1])[:, None])
+    last = ascending == ascending  # noqa: PLR0124 - not missing
+    last[:, :-1] &= ascending[:, 1:] != ascending[:, :-1]
+    ends = np.flatnonzero(last)
+    if not len(ends):
+        return 0, NOTHING, 0.0, 0, 0, 0, 0
+    # One entry for every feature and distinct value: what is at most this value, and what is below.
+    column = ends // n
+    stop = ends - column * n + 1
+    positive = (coded & ONE).astype(np.bool_)
+    if len(units):
+        weights = units.take(rows)
+        p = (weights * positive).cumsum(axis=1).ravel().take(ends)
+        t = weights.cumsum(axis=1).ravel().take(ends)
+    else:
+        p, t = positive.cumsum(axis=1).ravel().take(ends), stop
+    same = column[1:] == column[:-1]
+    p_below, t_below, start = np.zeros((3, len(ends)), dtype=np.int64)
+    for before, until in ((p_below, p), (t_below, t), (start, stop)):
+        np.multiply(until[:-1], same, out=before[1:])
+    final = np.append(np.flatnonzero(~same), len(column) - 1)[np.append(0, (~same).cumsum())]
+    if nominal.any():
+        final = np.where(nominal[column], np.arange(len(column)), final)
+    p_up, t_up = p[final] - p_below, t[final] - t_below
+    base = _log_ratio(positives, total, columns)
+    gains_up = p_up * (_log_ratio(p_up, t_up, columns) - base)
+    gains_down = p * (_log_ratio(p, t, columns) - base)
+    gains_down[nominal[column]] = -np.inf
+    k = int(np.maximum(gains_up, gains_down).argmax())
+    j, v = int(column[k]), float(ascending.ravel()[ends[k]])
+    if gains_down[k] > gains_up[k]:
+        if gains_down[k] > 0.0:
+            return j, AT_MOST, v, int(p[k]), int(t[k]), 0, int(stop[k])
+    elif gains_up[k] > 0.0:
+        side = EQUAL if nominal[j] else AT_LEAST
+        return j, side, v, int(p_up[k]), int(t_up[k]), int(start[k]), int(stop[final[k]])
+    return 0, NOTHING, 0.0, 0, 0, 0, 0
+
+
+def _log_ratio(p, t, columns):
+    if len(columns.logs):
+        return columns.logs.take(p) - columns.logs.take(t)
+    return np.log2(p * columns.unit + 1.0) - np.log2(t * columns.unit + 1.0)
+
+
+def _best_test_loops(coded, columns, positives, total):
+    values, nominal, units, _, logs = columns
+    base = logs[positives] - logs[total]
+    best = 0.0
+    found = (0, NOTHING, 0.0, 0, 0, 0, 0)
+    for j in range(len(coded)):
+        column = values[j]
+        n_known = coded.shape[1]
+        while n_known > 0 and np.isnan(column[coded[j, n_known - 1] >> ONE]):
+            n_known -= 1
+        codes = coded[j, :n_known]
+        if nominal[j]:
+            gain, value, p, t, start, stop = _best_category(codes, column, units, logs, base)
+            if gain > best:
+                best = gain
+                found = (j, EQUAL, value, p, t, start, stop)
+            continue
+        p, t = 0, 0
+        p_all, t_all = weights_of(codes, units)
+        for first in range(0, n_known, BLOCK):
+            stop = min(first + BLOCK, n_known)
+            p_block, t_block = weights_of(codes[first:stop], units)
+            # More positives and fewer negatives never lower a gain: no test `<=` that ends in this block
+            # exceeds all positives up to its end with the negatives before it, no test `>=` that starts
+            # here all positives from its start with the negatives after it.
+            p_down, p_up = p + p_block, p_all - p
+            t_down, t_up = p_down + (t - p), p_up + (t_all - p_all) - (t + t_block - p_down)
+            if _gain(p_down, t_down, logs, base) <= best and _gain(p_up, t_up, logs, base) <= best:
+                p, t = p_down, t + t_block
+                continue
+            for i in range(first, stop):
+                # Values are looked up only where it matters whether the neighbor has the same.
+                gain = _gain(p_all - p, t_all - t, logs, base)
+                if gain > best and (i == 0 or _differ(codes[i - 1], codes[i], column)):
+                    best = gain
+                    value = column[codes[i] >> ONE]
+                    found = (j, AT_LEAST, value, p_all - p, t_all - t, i, n_known)
+                weight = _weight(codes[i], units)
+                p += weight * (codes[i] & ONE)
+                t += weight
+                gain = _gain(p, t, logs, base)
+                if gain > best and (i + 1 == n_known or _differ(codes[i], codes[i + 1], column)):
+                    best = gain
+                    found = (j, AT_MOST, column[codes[i] >> ONE], p, t, 0, i + 1)
+    return found
+
+
+@inner_kernel
+def _best_category(codes, column, units, logs, base):
+    """Return the best test `=` of a feature: gain, value, positives, total, start and stop."""
+    best = 0.0
+    found = (best, 0.0, 0, 0, 0, 0)
+    start, p, t = 0, 0, 0
+    for i in range(len(codes)):
+        weight = _weight(codes[i], units)
+        p += weight * (codes[i] & ONE)
+        t += weight
+        if i + 1 == len(codes) or _differ(codes[i], codes[i + 1], column):
+            gain = _gain(p, t, logs, base)
+            if gain > best:
+                best = gain
+                found = (gain, column[codes[i] >> ONE], p, t, start, i + 1)
+            start, p, t = i + 1, 0, 0
+    return found
+
+
+@inner_kernel
+def _gain(p, t, logs, base):
+    return p * ((logs[p] - logs[t]) - base)
+
+
+@inner_kernel
+def _differ(code, other, column):
+    return column[code >> ONE] != column[other >> ONE]
+
+
+best_test = either(interpreted=_best_test_interpreted, loops=_best_test_loops)
