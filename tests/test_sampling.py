@@ -18,7 +18,7 @@ def sampled(frame, size, cuts, target="y", seed=0):
     for start, end in zip([0, *cuts], [*cuts, len(frame)], strict=True):
         sample.offer(f"from {start} on", frame.iloc[start:end])
     assert sample.n_rows == len(frame)
-    return [n for part in sample.frames().values() for n in part["n"]]
+    return sample.frame()["n"].tolist()
 
 
 @pytest.fixture(scope="module")

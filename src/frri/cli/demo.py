@@ -8,8 +8,8 @@ import numpy as np
 
 from frri.cli.console import bold, say
 from frri.cli.options import Parser
-from frri.rules import RuleSet
 from frri.rules.text import rule_text
+from frri.table import EncodedTable, describe_columns
 
 EXAMPLES = "frri demo"
 
@@ -37,10 +37,10 @@ def run(arguments: argparse.Namespace) -> int:
         random_state=0,
         stratify=wine.target,
     )
-    say(f"Learning rules from {len(X)} wines, {X.shape[1]} measurements each ...")
-    learner = FRRIClassifier().fit(X, y)
     names = [name.replace("_", " ") for name in wine.feature_names]
-    ruleset = with_names(learner.ruleset_, names, "cultivar")
+    say(f"Learning rules from {len(X)} wines, {X.shape[1]} measurements each ...")
+    learner = FRRIClassifier().fit(EncodedTable(X, describe_columns(X, names)), y)
+    ruleset = replace(learner.ruleset_, target="cultivar")
     selection = learner.selection_
     accuracy = float((ruleset.predict(X_test) == y_test).mean())
     _show(
@@ -58,31 +58,6 @@ def run(arguments: argparse.Namespace) -> int:
     _show("Why is the first of them what it is?", str(ruleset.explain(X_test[0])))
     say("\nNext: frri fit YOUR.csv --target COLUMN -o model.json")
     return 0
-
-
-def with_names(ruleset: RuleSet, names: list[str], target: str) -> RuleSet:
-    """Rename the attributes and the target of rules.
-
-    Examples
-    --------
-    >>> from frri import Attribute, NumericCondition, Rule
-    >>> rules = RuleSet((Rule((NumericCondition.below("x0", 3),), 1),), (Attribute("x0"),), (0, 1))
-    >>> print(with_names(rules, ["age"], "risk"))
-    IF age < 3 THEN risk = 1   [confidence 1.00]
-    """
-    new = dict(zip((a.name for a in ruleset.attributes), names, strict=True))
-    return replace(
-        ruleset,
-        target=target,
-        attributes=tuple(replace(a, name=new[a.name]) for a in ruleset.attributes),
-        rules=tuple(
-            replace(
-                rule,
-                conditions=tuple(replace(c, attribute=new[c.attribute]) for c in rule.conditions),
-            )
-            for rule in ruleset
-        ),
-    )
 
 
 def _show(title: str, content: str) -> None:

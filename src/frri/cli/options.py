@@ -3,6 +3,7 @@
 import argparse
 import re
 from collections.abc import Callable
+from math import isfinite
 from typing import Any, NoReturn
 
 
@@ -62,62 +63,32 @@ class Parser(argparse.ArgumentParser):
 # ------------------------------------------------------------------ types of values
 
 
-def number_from_0(text: str) -> float:
-    """Parse a number of 0 or more.
+def number(
+    what: str, low: float = 0.0, high: float = float("inf"), *, inside: bool = False
+) -> Callable[[str], float]:
+    """Return a parser of finite numbers from low to high, with `inside` without both ends.
 
     Examples
     --------
-    >>> number_from_0("1.5")
-    1.5
-    """
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number, 0 or more, got {text!r}")
-    return value
-
-
-def fraction(text: str) -> float:
-    """Parse a number from 0 to 1.
-
-    Examples
-    --------
-    >>> fraction("0.05")
+    >>> number("a share from 0 to 1", 0, 1)("0.05")
     0.05
     """
-    value = number_from_0(text)
-    if value > 1:
-        raise argparse.ArgumentTypeError(f"expected a share from 0 to 1, got {text!r}")
-    return value
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        if not (low < value < high if inside else low <= value <= high and isfinite(value)):
+            raise argparse.ArgumentTypeError(f"expected {what}, got {text!r}")
+        return value
+
+    return parse
 
 
-def test_fraction(text: str) -> float:
-    """Parse a number above 0 and below 1.
-
-    Examples
-    --------
-    >>> test_fraction("0.3")
-    0.3
-    """
-    value = number_from_0(text)
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"expected a share between 0 and 1, got {text!r}")
-    return value
-
-
-def whole_number(text: str) -> int:
-    """Parse an integer of 0 or more.
-
-    Examples
-    --------
-    >>> whole_number("7")
-    7
-    """
-    if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"expected a whole number, 0 or more, got {text!r}")
-    return int(text)
+number_from_0 = number("a number, 0 or more")
+fraction = number("a share from 0 to 1", 0, 1)
+test_fraction = number("a share between 0 and 1", 0, 1, inside=True)
 
 
 def at_least(least: int) -> Callable[[str], int]:
@@ -130,12 +101,16 @@ def at_least(least: int) -> Callable[[str], int]:
     """
 
     def parse(text: str) -> int:
-        value = whole_number(text)
-        if value < least:
-            raise argparse.ArgumentTypeError(f"must be {least} or more, got {value}")
-        return value
+        if not text.isascii() or not text.isdigit():
+            raise argparse.ArgumentTypeError(f"expected a whole number, 0 or more, got {text!r}")
+        if int(text) < least:
+            raise argparse.ArgumentTypeError(f"must be {least} or more, got {int(text)}")
+        return int(text)
 
     return parse
+
+
+whole_number = at_least(0)
 
 
 def n_rules_or_1se(text: str) -> int | str:

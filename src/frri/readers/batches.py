@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from frri._util import Flags, Floats, Ints, find_name, import_optional
+from frri._util import Flags, find_name, import_optional, import_pandas, quote_name
 from frri.readers.delimited import Layout, decode, find_layout, is_utf16, read_delimited
 from frri.readers.files import ARROW, FORMATS, arrow_frame, damaged_file, read_table
 from frri.readers.infer_types import ReadOptions, replace_na_values
+from frri.table.declare import to_strings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +51,7 @@ def read_batches(
 
     Separated values, Parquet and Arrow (Feather) allow it unless they are compressed as a whole;
     other files have one part. Types of columns of a text are inferred in each part, and must agree
-    (see `frri.readers.training.join_tables`).
+    (see `join_tables`).
 
     Parameters
     ----------
@@ -228,14 +229,65 @@ def _n_rows(n_columns: int) -> int:
     return max(1, min(MOST_ROWS, MOST_VALUES // max(n_columns, 1)))
 
 
-# ------------------------------------------------------------------ random samples
+# ------------------------------------------------------------------ several parts
+
+_KINDS = {"O": "texts", "M": "dates", "b": "truth values"}
+
+
+def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str | None = None) -> "pd.DataFrame":
+    """Concatenate the rows of several tables, if their columns are the same.
+
+    The column of the classes becomes one of strings where its type differs.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> join_tables({"a": pd.DataFrame({"x": [1]}), "b": pd.DataFrame({"x": [2.5]})})["x"].tolist()
+    [1.0, 2.5]
+    >>> join_tables({"a.csv": pd.DataFrame({"x": [1]}), "b.csv": pd.DataFrame({"y": [2]})})
+    Traceback (most recent call last):
+        ...
+    ValueError: b.csv has no column 'x', which a.csv has; give files with the same columns.
+    """
+    (first, whole), *others = frames.items()
+    if not others:
+        return whole
+    parts = dict(frames)
+    for name, frame in others:
+        for lacking, having, columns in (
+            (name, first, whole.columns.difference(frame.columns, sort=False)),
+            (first, name, frame.columns.difference(whole.columns, sort=False)),
+        ):
+            if len(columns):
+                raise ValueError(
+                    f"{lacking} has no column {columns[0]!r}, which {having} has; "
+                    "give files with the same columns."
+                )
+        for column in whole.columns:
+            kinds = [_KINDS.get(values[column].dtype.kind, "numbers") for values in (whole, frame)]
+            known = whole[column].notna().any() and frame[column].notna().any()
+            if not known or kinds[0] == kinds[1]:
+                continue
+            if column != classes:
+                raise ValueError(
+                    f"Column {column!r} holds {kinds[0]} in {first} and {kinds[1]} in {name}; "
+                    "write them in one way, or declare the column as nominal "
+                    f"(--nominal {quote_name(column)})."
+                )
+            parts = {
+                one: part.assign(**{column: to_strings(part[column])})
+                for one, part in parts.items()
+            }
+    return import_pandas().concat(
+        [part[whole.columns] for part in parts.values()], ignore_index=True
+    )
 
 
 class Sample:
     """A uniform random sample of rows, with some rows of every class in any case.
 
-    Every row has a random key; the smallest keys win. Keys depend on the seed and on the number of
-    the row alone, so that a sample is the same whatever parts a table comes in.
+    Every row has a random key; the smallest keys win. Keys depend on the seed and on the number of the
+    row alone, so that a sample is the same whatever parts a table comes in.
 
     Parameters
     ----------
@@ -251,85 +303,61 @@ class Sample:
     >>> for start in (0, 40):
     ...     numbers = range(start, start + 40)
     ...     sample.offer(f"from {start} on", pd.DataFrame({"x": numbers, "y": 1}))
-    >>> sample.n_rows, sum(len(frame) for frame in sample.frames().values())
+    >>> sample.n_rows, len(sample.frame())
     (80, 5)
     """
 
     def __init__(self, size: int, seed: int, target: str | None = None) -> None:
         self.size, self.target, self.n_rows = size, target, 0
         self._random = np.random.default_rng(seed)
-        # Rows that may be in the sample, their keys and classes, by the names of the parts.
-        self._parts: dict[str, tuple[Any, Floats, Ints]] = {}
-        self._bound = np.inf
-        # The number of each class, its smallest keys, and the largest of these.
-        self._codes: dict[str, int] = {}
-        self._least: list[Floats] = []
-        self._worst = np.zeros(1)
+        # Rows that may be in the sample, their keys, and the name of the first part.
+        self._pool: Any = None
+        self._keys = np.empty(0)
+        self._first = ""
 
     def offer(self, name: str, frame: "pd.DataFrame") -> None:
         """Keep the rows of a part of the table that may be in the sample; messages use its name."""
-        keys = self._random.random(len(frame))
-        classes = np.full(len(frame), -1)
         if self.target is not None:
             find_name(self.target, frame.columns, name)
-            classes = self._count_classes(frame[self.target], keys)
-        self.n_rows += len(frame)
-        self._keep(name, frame, keys, classes)
-        if sum(len(keys) for _, keys, _ in self._parts.values()) > 2 * self.size + self._n_needed:
-            self._shrink()
+        keys = self._random.random(len(frame))
+        if self._pool is None:
+            self._first = name
+        else:
+            frame = join_tables({self._first: self._pool, name: frame}, self.target)
+        self.n_rows += len(keys)
+        self._pool, self._keys = frame, np.concatenate([self._keys, keys])
+        if len(frame) > 2 * self.size:
+            bound = np.partition(self._keys, self.size)[self.size]
+            self._take((self._keys < bound) | self._needed())
 
-    def frames(self) -> "dict[str, pd.DataFrame]":
-        """Return the sample in the order of the rows, by the names of the parts."""
-        if min(self.n_rows, self._n_needed) > self.size:
+    def frame(self) -> "pd.DataFrame":
+        """Return the sample in the order of the rows."""
+        needed = self._needed()
+        if needed.sum() > self.size:
+            n_classes = self._pool[self.target].astype(str).nunique()
             raise ValueError(
-                f"A sample of {self.size} rows is too small for the {len(self._codes)} classes of "
-                f"{self.target!r}; take {self._n_needed} rows or more."
+                f"A sample of {self.size} rows is too small for the {n_classes} classes of "
+                f"{self.target!r}; take {needed.sum()} rows or more."
             )
-        self._shrink()
-        keys = np.concatenate([keys for _, keys, _ in self._parts.values()])
-        classes = np.concatenate([classes for _, _, classes in self._parts.values()])
-        others = np.sort(keys[~self._needed(keys, classes)])
-        left = self.size - (len(keys) - len(others))
-        bound = others[left] if left < len(others) else np.inf
-        found = {}
-        for name, (frame, own, of_class) in self._parts.items():
-            chosen = (own < bound) | self._needed(own, of_class)
-            if chosen.any():
-                found[name] = frame[chosen].reset_index(drop=True)
-        return found
+        others = np.sort(self._keys[~needed])
+        left = self.size - int(needed.sum())
+        if left < len(others):
+            self._take(needed | (self._keys < others[left]))
+        return self._pool.reset_index(drop=True)
 
-    @property
-    def _n_needed(self) -> int:
-        return sum(map(len, self._least))
+    def _needed(self) -> Flags:
+        """Return flags of the smallest keys of each class."""
+        if self.target is not None:
+            classes = self._pool[self.target].astype(str).to_numpy(dtype=object)
+            labels, codes = np.unique(classes, return_inverse=True)
+            if len(labels) <= MOST_CLASSES:
+                order = np.lexsort((self._keys, codes))
+                rank = np.arange(len(codes)) - np.searchsorted(codes[order], codes[order])
+                needed = np.zeros(len(codes), dtype=bool)
+                needed[order] = rank < LEAST
+                return needed
+            self.target = None
+        return np.zeros(len(self._keys), dtype=bool)
 
-    def _count_classes(self, column: "pd.Series[Any]", keys: Floats) -> Ints:
-        """Return the numbers of the classes of rows, and store the smallest keys of each."""
-        labels, codes = np.unique(column.astype(str).to_numpy(dtype=object), return_inverse=True)
-        known = [self._codes.setdefault(label, len(self._codes)) for label in labels]
-        if len(self._codes) > MOST_CLASSES:
-            self.target, self._least, self._worst = None, [], np.zeros(1)
-            self._codes = {}
-            return np.full(len(column), -1)
-        self._least += [keys[:0]] * (len(self._codes) - len(self._least))
-        for place, code in enumerate(known):
-            own = np.concatenate([self._least[code], keys[codes == place]])
-            self._least[code] = np.sort(own)[:LEAST]
-        # The last entry is for rows of no class.
-        self._worst = np.array([*(least[-1] for least in self._least), -1.0])
-        return np.asarray(known, dtype=np.int64)[codes]
-
-    def _needed(self, keys: Floats, classes: Ints) -> Flags:
-        worst = self._worst[np.minimum(classes, len(self._worst) - 1)]
-        return np.asarray((classes >= 0) & (keys <= worst))
-
-    def _keep(self, name: str, frame: "pd.DataFrame", keys: Floats, classes: Ints) -> None:
-        """Keep the smallest keys of all, and of each class."""
-        kept = np.flatnonzero((keys < self._bound) | self._needed(keys, classes))
-        self._parts[name] = (frame.iloc[kept].reset_index(drop=True), keys[kept], classes[kept])
-
-    def _shrink(self) -> None:
-        keys = np.concatenate([keys for _, keys, _ in self._parts.values()])
-        if len(keys) > self.size:
-            self._bound = float(np.partition(keys, self.size)[self.size])
-        for name, part in list(self._parts.items()):
-            self._keep(name, *part)
+    def _take(self, rows: Flags) -> None:
+        self._pool, self._keys = self._pool[rows], self._keys[rows]

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from frri._util import find_name, import_pandas, join_names, quote_name
-from frri.readers.batches import Sample, read_batches
+from frri.readers.batches import Sample, join_tables, read_batches
 from frri.readers.files import read_table
 from frri.table.checks import check_kinds, looks_like_identifier
 from frri.table.columns import kind_of
@@ -18,8 +18,6 @@ from frri.table.targets import NUMBER_REMEDY, bin_target, check_quantities
 if TYPE_CHECKING:
     import pandas as pd
 
-
-_KINDS = {"O": "texts", "M": "dates", "b": "truth values"}
 
 # Rows from which a column that counts up does so on purpose.
 ENOUGH_TO_COUNT = 50
@@ -102,7 +100,7 @@ def read_training(
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise ValueError(f"{twice[0]} is given twice; name it once.")
-    frame = join_tables(_read_all(sources, names, target, how), "" if how.numbers else target)
+    frame = _read_all(sources, names, target, how)
     whole = ", ".join(names)
     if how.date_format is not None and all(dtype.kind != "M" for dtype in frame.dtypes):
         raise ValueError(
@@ -115,7 +113,7 @@ def read_training(
 
 def _read_all(
     sources: Sequence[str | PathLike[str]], names: list[str], target: str, how: TrainingOptions
-) -> "dict[str, pd.DataFrame]":
+) -> "pd.DataFrame":
     """Read all files, or a sample of their rows."""
     # Columns that are left out are read as strings, so that there is no warning about them.
     as_strings = {*how.nominal, *how.ignore} - {target}
@@ -129,66 +127,18 @@ def _read_all(
     }
     if how.sample is None:
         read = [read_table(one, strings, **options) for one in sources]
-        return dict(zip(names, read, strict=True))
+        tables = dict(zip(names, read, strict=True))
+        return join_tables(tables, None if how.numbers else target)
     sample = Sample(how.sample, how.seed, classes)
     for name, one in zip(names, sources, strict=True):
         for batch in read_batches(one, strings, **options):
             part = f"{name} from row {batch.start + 1} on" if batch.start else name
             sample.offer(part, batch.frame)
-    frames = sample.frames()
-    size = sum(map(len, frames.values()))
+    frame = sample.frame()
+    size = len(frame)
     what = "which are all" if size == sample.n_rows else f"drawn at random of {sample.n_rows}"
     _warn(f"The sample has {size} rows, {what}.")
-    return frames
-
-
-def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str = "") -> "pd.DataFrame":
-    """Concatenate the rows of several tables, if their columns are the same.
-
-    The column of the classes becomes one of strings where its type differs.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> join_tables({"a": pd.DataFrame({"x": [1]}), "b": pd.DataFrame({"x": [2.5]})})["x"].tolist()
-    [1.0, 2.5]
-    >>> join_tables({"a.csv": pd.DataFrame({"x": [1]}), "b.csv": pd.DataFrame({"y": [2]})})
-    Traceback (most recent call last):
-        ...
-    ValueError: b.csv has no column 'x', which a.csv has; give files with the same columns.
-    """
-    (first, whole), *others = frames.items()
-    if not others:
-        return whole
-    parts = dict(frames)
-    for name, frame in others:
-        for lacking, having, columns in (
-            (name, first, whole.columns.difference(frame.columns, sort=False)),
-            (first, name, frame.columns.difference(whole.columns, sort=False)),
-        ):
-            if len(columns):
-                raise ValueError(
-                    f"{lacking} has no column {columns[0]!r}, which {having} has; "
-                    "give files with the same columns."
-                )
-        for column in whole.columns:
-            kinds = [_KINDS.get(values[column].dtype.kind, "numbers") for values in (whole, frame)]
-            known = whole[column].notna().any() and frame[column].notna().any()
-            if not known or kinds[0] == kinds[1]:
-                continue
-            if column != classes:
-                raise ValueError(
-                    f"Column {column!r} holds {kinds[0]} in {first} and {kinds[1]} in {name}; "
-                    "write them in one way, or declare the column as nominal "
-                    f"(--nominal {quote_name(column)})."
-                )
-            parts = {
-                one: part.assign(**{column: to_strings(part[column])})
-                for one, part in parts.items()
-            }
-    return import_pandas().concat(
-        [part[whole.columns] for part in parts.values()], ignore_index=True
-    )
+    return frame
 
 
 def split_training(
