@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from frri.cli.console import abandon_stdout, prepare_stdout, say, sentence
-from frri.cli.options import Parser
+from frri.cli.options import Arguments, Parser
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -79,7 +79,7 @@ def _run(argv: list[str]) -> int:
     command = import_module(f"frri.cli.{name}")
     parser = Parser(f"frri {name}", command.__doc__ or "", command.EXAMPLES)
     command.configure(parser)
-    return int(command.run(parser.parse_intermixed_args(_renamed(name, argv[1:]))))
+    return int(command.run(parser.parse_intermixed_args(_renamed(name, argv[1:]), Arguments())))
 
 
 def _renamed(command: str, arguments: list[str]) -> list[str]:

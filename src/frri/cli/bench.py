@@ -5,7 +5,6 @@ run, with a note. The same command resumes a run that was interrupted or killed.
 if every cell has a result, and 1 if some have failed or the run was interrupted.
 """
 
-import argparse
 import signal
 import sys
 import threading
@@ -15,17 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from frri.cli.console import notes, say
-from frri.cli.options import (
-    Parser,
-    add_column_options,
-    add_reading_options,
-    at_least,
-    declared_columns,
-    number_from_0,
-    reading_options,
-    split_names,
-    whole_number,
-)
+from frri.cli.options import Arguments, Parser
 
 if TYPE_CHECKING:
     from frri.compare.datasets import Dataset
@@ -48,16 +37,16 @@ def configure(parser: Parser) -> None:
     add("--quick", f"{', '.join(QUICK)}; three folds; all learners", group=what)
     add("--paper", "the paper's data sets and learners", group=what)
     add("--target COLUMN", "the column with the class, for files other than ARFF and KEEL")
-    add_column_options(parser)
-    add_reading_options(parser)
-    add("--datasets A,B", "names of data sets, or sklearn:iris and the like", type=split_names)
-    add("--learners A,B", "names of learners, or of classifier classes", type=split_names)
-    add("--folds N", "default 10; with --quick 3", type=at_least(2))
-    add("--seed N", "default 0", type=whole_number, default=0)
+    parser.add_column_options()
+    parser.add_reading_options()
+    add("--datasets A,B", "names of data sets, or sklearn:iris and the like", type="names")
+    add("--learners A,B", "names of learners, or of classifier classes", type="names")
+    add("--folds N", "default 10; with --quick 3", type="from 2")
+    add("--seed N", "default 0", type="from 0", default=0)
     workers = "processes; default one per processor; 0 runs all in this one"
-    add("--workers N", workers, type=whole_number)
+    add("--workers N", workers, type="from 0")
     limit = "per cell, default 600, 0 for none; longer counts as a failure"
-    add("--time-limit SECONDS", limit, type=number_from_0)
+    add("--time-limit SECONDS", limit, type="number")
     add("-o --output DIR", "default bench", type=Path, default=Path("bench"))
     add(
         "--bookkeeping",
@@ -68,7 +57,7 @@ def configure(parser: Parser) -> None:
     add("--quiet", "no progress")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Print the means, and write everything else to a directory."""
     if arguments.list:
         from frri.compare import datasets, evaluate  # noqa: PLC0415 - slow to import
@@ -90,7 +79,7 @@ def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def _compare(arguments: argparse.Namespace) -> int:
+def _compare(arguments: Arguments) -> int:
     from frri.compare.page import make_report, overview, write_report  # noqa: PLC0415
     from frri.compare.run import Grid, run_grid  # noqa: PLC0415
 
@@ -151,12 +140,12 @@ def _import_package(package: Path) -> ModuleType:
     return module
 
 
-def _data(arguments: argparse.Namespace) -> "list[Dataset]":
+def _data(arguments: Arguments) -> "list[Dataset]":
     """Return the datasets that the arguments name."""
     from frri.compare.datasets import NAMES, dataset  # noqa: PLC0415
 
     names = arguments.datasets or ()
-    kinds = declared_columns(arguments) | reading_options(arguments)
+    kinds = arguments.declared_columns | arguments.reading_options
     if not arguments.data and (arguments.target is not None or any(kinds.values())):
         raise ValueError(
             "--target, --ignore, --nominal, --ordinal, --na-values and --date-format speak of "
@@ -178,7 +167,7 @@ def _data(arguments: argparse.Namespace) -> "list[Dataset]":
     return found
 
 
-def _learners(arguments: argparse.Namespace, paper: ModuleType | None) -> dict[str, Any]:
+def _learners(arguments: Arguments, paper: ModuleType | None) -> dict[str, Any]:
     """Return the named learners, by default all that are installed; print which are not."""
     from frri.compare import evaluate  # noqa: PLC0415
 

@@ -1,13 +1,12 @@
 """Learn rules from data that come with the program (wines of three cultivars), and explain one."""
 
-import argparse
 import sys
 from dataclasses import replace
 
 import numpy as np
 
 from frri.cli.console import bold, say
-from frri.cli.options import Parser
+from frri.cli.options import Arguments, Parser
 from frri.rules.text import rule_text
 from frri.table import EncodedTable, describe_columns
 
@@ -21,7 +20,7 @@ def configure(parser: Parser) -> None:
     del parser
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Print rules, their proof, their accuracy and one explanation."""
     del arguments
     from sklearn.datasets import load_wine  # noqa: PLC0415 - slow to import

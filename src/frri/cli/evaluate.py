@@ -13,7 +13,6 @@ Of numbers, R2 (1 is perfect, 0 no better than the mean), the root mean squared 
 absolute error are shown with 95% intervals, beside those of always answering the mean of the table.
 """
 
-import argparse
 import sys
 from dataclasses import asdict
 from typing import Any
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 
 from frri.cli.console import align_columns, json_text, one_line, say
 from frri.cli.files import check_inputs, load_model, read_labelled
-from frri.cli.options import Parser, add_model, add_reading_options
+from frri.cli.options import Arguments, Parser
 from frri.cli.unseen_values import UnseenValues
 from frri.rules import RuleSet
 from frri.rules.drift import RuleDrift, drift, is_training_table
@@ -50,13 +49,13 @@ MOST_LISTED = 20
 
 def configure(parser: Parser) -> None:
     """Describe the arguments."""
-    add_model(parser, table=True)
-    add_reading_options(parser, labelled=True)
+    parser.add_model(table=True)
+    parser.add_reading_options(labelled=True)
     parser.add("--target COLUMN", "column of the true values; default: the model's target")
     parser.add("--json", "everything as JSON")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Print the measures."""
     check_inputs(arguments.model, arguments.data)
     ruleset = load_model(arguments.model)

@@ -4,14 +4,13 @@ The table is artificial (no patient in it has ever lived) and has what real ones
 categories, dates, and unexpected rows. An existing file is left alone.
 """
 
-import argparse
 from importlib.resources import files
 from pathlib import Path
 
 from frri._util import find_name
 from frri.cli.console import say
 from frri.cli.files import check_output, write_output
-from frri.cli.options import Parser
+from frri.cli.options import Arguments, Parser
 
 EXAMPLES = """\
 frri example patients.csv
@@ -26,7 +25,7 @@ def configure(parser: Parser) -> None:
     parser.add("-o --output FILE", "default: a file of that name, here")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Write the table to a file or to standard output."""
     find_name(arguments.name, EXAMPLE_TABLES, "frri", "example")
     output = arguments.name if arguments.output is None else arguments.output

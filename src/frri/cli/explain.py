@@ -3,7 +3,6 @@
 The row is one of a table (--row, counted from 1) or given as NAME=VALUE; NAME=? is a missing value.
 """
 
-import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 from frri._util import Progress, find_name, join_names
 from frri.cli.console import json_text, one_line, one_line_each, say
 from frri.cli.files import check_inputs, load_model, read_for
-from frri.cli.options import Parser, add_model, add_reading_options, reading_options, whole_number
+from frri.cli.options import Arguments, Parser
 from frri.readers.infer_types import clean_text
 from frri.rules import RuleSet
 from frri.table import Attribute, to_matrix
@@ -31,10 +30,10 @@ frri explain prices.json area=90 garden=small --at-least 300000"""
 def configure(parser: Parser) -> None:
     """Describe the arguments."""
     add = parser.add
-    add_model(parser)
+    parser.add_model()
     add("row_or_table", "what to explain", nargs="+", metavar="DATA | NAME=VALUE")
-    add("--row N", "row of the table, from 1", type=whole_number)
-    add_reading_options(parser)
+    add("--row N", "row of the table, from 1", type="from 0")
+    parser.add_reading_options()
     add("--fix COLUMN", "must not change; repeatable", action="append", default=[])
     goal = parser.add_mutually_exclusive_group()
     for side in ("at least", "at most"):
@@ -43,7 +42,7 @@ def configure(parser: Parser) -> None:
     add("--json", "the explanation as JSON")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Print the explanation."""
     given = arguments.row_or_table
     check_inputs(arguments.model, *given)
@@ -66,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _goal(ruleset: RuleSet, arguments: argparse.Namespace) -> dict[str, Any]:
+def _goal(ruleset: RuleSet, arguments: Arguments) -> dict[str, Any]:
     """Return the goal of the change: a number, or a class of the model."""
     labels = {str(label): label for label in ruleset.classes}
     found: dict[str, Any] = {}
@@ -86,8 +85,8 @@ def _goal(ruleset: RuleSet, arguments: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
-def _row_of_table(ruleset: RuleSet, source: str, arguments: argparse.Namespace) -> Any:
-    frame = read_for(ruleset, source, **reading_options(arguments))
+def _row_of_table(ruleset: RuleSet, source: str, arguments: Arguments) -> Any:
+    frame = read_for(ruleset, source, **arguments.reading_options)
     number = arguments.row
     if number is None:
         if len(frame) > 1:

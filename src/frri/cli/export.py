@@ -6,12 +6,10 @@ understand it. The query reads the table of --table, of which it needs the colum
 database returns rows in any order: --keep shows a key beside the prediction.
 """
 
-import argparse
-
 from frri._util import find_name
 from frri.cli.console import say
 from frri.cli.files import check_output, load_model, write_output
-from frri.cli.options import Parser, add_model, split_names
+from frri.cli.options import Arguments, Parser
 from frri.export import FORMATS, to_sql
 from frri.export.sql_dialects import DIALECTS
 from frri.rules import RuleSet
@@ -26,18 +24,18 @@ frri export model.json --to latex -o rules.tex"""
 def configure(parser: Parser) -> None:
     """Describe the arguments."""
     add = parser.add
-    add_model(parser)
+    parser.add_model()
     add("--to FORMAT", ", ".join(FORMATS), required=True)
     add("--dialect NAME", f"of SQL: {', '.join(DIALECTS)}; default: sqlite")
     add("--table NAME", "of SQL: what to read; default: data")
     add("--schema NAME", "of SQL: where the table is")
     keep = "of SQL: columns to show beside the prediction, as a key; default: those that rules use"
-    add("--keep A,B", keep, action="extend", type=split_names)
+    add("--keep A,B", keep, action="extend", type="names")
     add("--view NAME", "of SQL: create a view instead of selecting")
     add("-o --output FILE", "default: - (stdout)", default="-")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Write the export to standard output or a file."""
     if arguments.to.lower() == "pmml":
         raise ValueError("PMML was removed; use --to python, javascript or sql.")
@@ -52,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _sql(model: RuleSet, arguments: argparse.Namespace) -> str:
+def _sql(model: RuleSet, arguments: Arguments) -> str:
     dialect = find_name(arguments.dialect or "sqlite", DIALECTS, "frri export", "dialect")
     if not arguments.keep:
         say("note: a database returns rows in any order; --keep shows a key beside the prediction.")

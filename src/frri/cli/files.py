@@ -1,6 +1,5 @@
 """Read saved models and the tables that they need, and write results: completely or not at all."""
 
-import argparse
 import errno
 import os
 import sys
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from frri._util import Progress, find_name, import_pandas, write_atomically
 from frri.cli.console import notes, say, sentence
-from frri.cli.options import reading_options
+from frri.cli.options import Arguments
 from frri.readers import read_table
 from frri.readers.batches import Batch, read_batches
 from frri.readers.files import FORMATS
@@ -214,11 +213,11 @@ def _check_used(ruleset: RuleSet, frame: "pd.DataFrame", source: str) -> None:
 
 
 def read_labelled(
-    ruleset: RuleSet, source: str, arguments: argparse.Namespace
+    ruleset: RuleSet, source: str, arguments: Arguments
 ) -> "tuple[pd.DataFrame, NDArray[Any]]":
     """Read a table for a model, and the true classes or numbers of its rows."""
     target = ruleset.target if arguments.target is None else arguments.target
-    frame = read_for(ruleset, source, target, **reading_options(arguments))
+    frame = read_for(ruleset, source, target, **arguments.reading_options)
     if target not in frame.columns:
         try:
             find_name(target, frame.columns, _shown(source))

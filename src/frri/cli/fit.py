@@ -9,7 +9,6 @@ keeps the best found so far. The last lines are the score of such rules on held-
 learner that would be clearly better.
 """
 
-import argparse
 import ast
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,19 +20,7 @@ import numpy as np
 from frri._util import Progress, find_name, join_names
 from frri.cli.console import notes, one_line, one_line_each, say, sentence
 from frri.cli.files import category_values, check_inputs, check_output, labels_of, write_output
-from frri.cli.options import (
-    Parser,
-    add_column_options,
-    add_reading_options,
-    at_least,
-    declared_columns,
-    fraction,
-    n_rules_or_1se,
-    number_from_0,
-    reading_options,
-    test_fraction,
-    whole_number,
-)
+from frri.cli.options import Arguments, Parser
 from frri.cli.rules import numbered_rules
 from frri.learners.registry import TASKS, rule_learners
 from frri.readers.batches import read_batches
@@ -87,43 +74,43 @@ def configure(parser: Parser) -> None:
     ]
     names = "; ".join([", ".join(rule_learners("classification")), *learners])
     add("--learner NAME", f"{names}; default: what suits the table best")
-    add_column_options(parser)
-    add_reading_options(parser, labelled=True)
+    parser.add_column_options()
+    parser.add_reading_options(labelled=True)
     rows = "learn from N rows, drawn at random by --seed; with --bags, N rows for each bag"
-    add("--sample N", rows, type=at_least(1))
+    add("--sample N", rows, type="from 1")
     add(
         "--bags B",
         f"rules from B bags of rows drawn at random (--sample, else {ROWS_OF_BAG} each), checked "
         "against all rows of the files: the learner frri-bags",
-        type=at_least(1),
+        type="from 1",
     )
     add("--weights COLUMN", "how much every row counts")
     settings = "any parameter of the learner"
     add("--set PARAMETER=VALUE", settings, dest="settings", action="append", default=[])
     most = "the most rules; 1se: the fewest about as good as the best (compact, additive)"
-    add("--max-rules N", most, type=n_rules_or_1se)
-    add("--max-conditions N", "the most conditions of a rule", type=at_least(1))
-    add("--min-support SHARE", "what a rule must cover of its class", type=fraction)
-    add("--seed N", "random seed", type=whole_number)
-    add("--effort N", "work of the search for the fewest rules", type=whole_number)
-    add("--gap SHARE", "of the rules that need not be proved necessary", type=fraction)
-    add("--time-limit SECONDS", "limit of that search", type=number_from_0)
+    add("--max-rules N", most, type="size")
+    add("--max-conditions N", "the most conditions of a rule", type="from 1")
+    add("--min-support SHARE", "what a rule must cover of its class", type="fraction")
+    add("--seed N", "random seed", type="from 0")
+    add("--effort N", "work of the search for the fewest rules", type="from 0")
+    add("--gap SHARE", "of the rules that need not be proved necessary", type="fraction")
+    add("--time-limit SECONDS", "limit of that search", type="number")
     add("--memory-limit SIZE", "what learning may take, such as 2GB")
     check = parser.add_mutually_exclusive_group()
     test = "check on a share of the rows, such as 0.3"
-    add("--test SHARE", test, group=check, type=test_fraction)
+    add("--test SHARE", test, group=check, type="test fraction")
     add(
         "--cv N",
         f"check by cross-validation with N folds; default: {FOLDS} where that takes seconds, or "
         "with "
         f"more than {MANY_SAMPLES:,} rows --test {TEST_SIZE}",
         group=check,
-        type=at_least(2),
+        type="from 2",
     )
     add("--no-check", "no check on rows not learned from", group=check)
     target = parser.add_mutually_exclusive_group()
     bins = "make N classes of a target that is a number"
-    add("--bins N", bins, group=target, type=at_least(2))
+    add("--bins N", bins, group=target, type="from 2")
     target.add_argument(
         "--task",
         choices=list(TASKS),
@@ -133,9 +120,9 @@ def configure(parser: Parser) -> None:
     add("--order LOW<...<HIGH", "the classes of --task ordinal in their order")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Write the model to a file, and to standard error what it was made from and how good it is."""
-    kinds = declared_columns(arguments, arguments.weights)
+    kinds = arguments.declared_columns
     undecided = arguments.task is None and arguments.bins is None
     arguments.task = arguments.task or "classification"
     arguments.order = parse_order(arguments.order, arguments.task)
@@ -181,7 +168,7 @@ def run(arguments: argparse.Namespace) -> int:
 # ------------------------------------------------------------------ the table
 
 
-def _read(arguments: argparse.Namespace, kinds: dict[str, Any]) -> tuple[Any, Any, Any]:
+def _read(arguments: Arguments, kinds: dict[str, Any]) -> tuple[Any, Any, Any]:
     """Return the table, the target and the weights."""
     names = ["standard input" if name == "-" else name for name in arguments.data]
     sample = arguments.sample
@@ -198,12 +185,12 @@ def _read(arguments: argparse.Namespace, kinds: dict[str, Any]) -> tuple[Any, An
             sample=sample,
             seed=arguments.seed or 0,
             **kinds,
-            **reading_options(arguments),
+            **arguments.reading_options,
         )
 
 
 def _all_rows(
-    arguments: argparse.Namespace, attributes: Sequence[Attribute], classes: Sequence[Label]
+    arguments: Arguments, attributes: Sequence[Attribute], classes: Sequence[Label]
 ) -> Iterator[tuple[Any, Any]]:
     """Yield all rows of the files with a class and a weight, part by part, and their classes."""
     names = [attribute.name for attribute in attributes]
@@ -211,7 +198,7 @@ def _all_rows(
     texts = category_values(known, arguments.target)
     wanted = {*names, arguments.target, *filter(None, [arguments.weights])}
     for source in arguments.data:
-        for batch in read_batches(source, texts, columns=wanted, **reading_options(arguments)):
+        for batch in read_batches(source, texts, columns=wanted, **arguments.reading_options):
             frame = batch.frame[batch.frame[arguments.target].notna()]
             if arguments.weights is not None:
                 frame = frame[frame[arguments.weights] > 0]
@@ -278,7 +265,7 @@ def find_order(y: Any, given: Sequence[str] | None, target: str) -> list[Any]:
 # ------------------------------------------------------------------ the estimator
 
 
-def _named_learner(arguments: argparse.Namespace) -> Any:
+def _named_learner(arguments: Arguments) -> Any:
     """Return the estimator that the options name, None if they name none."""
     search = {name: getattr(arguments, name) for name in SEARCH}
     if arguments.learner is None and (
@@ -304,7 +291,7 @@ def _named_learner(arguments: argparse.Namespace) -> Any:
     return learner
 
 
-def _choose(arguments: argparse.Namespace, holdout: Holdout) -> tuple[Any, HoldoutResult | None]:
+def _choose(arguments: Arguments, holdout: Holdout) -> tuple[Any, HoldoutResult | None]:
     """Return the estimator that suits the table, and its result on held-out rows."""
     limits = {name: getattr(arguments, name) for name in LIMITS}
     choice = choose_estimator(
@@ -317,7 +304,7 @@ def _choose(arguments: argparse.Namespace, holdout: Holdout) -> tuple[Any, Holdo
     return choice.estimator, choice.result
 
 
-def _apply_bags(arguments: argparse.Namespace) -> None:
+def _apply_bags(arguments: Arguments) -> None:
     """Set the estimator of --bags and its parameters; other estimators and tasks contradict it."""
     if arguments.bags is None:
         return
@@ -411,7 +398,7 @@ def _parse_setting(text: str) -> tuple[str, Any]:
 # ------------------------------------------------------------------ results
 
 
-def _write_rules(arguments: argparse.Namespace, learner: Any) -> None:
+def _write_rules(arguments: Arguments, learner: Any) -> None:
     """Write the rules to the output, and what is known about them to standard error."""
     ruleset, output = learner.ruleset_, arguments.output
     if output is None:
@@ -435,7 +422,7 @@ def _write_rules(arguments: argparse.Namespace, learner: Any) -> None:
         say(str(learner.path_))
 
 
-def _holdout(arguments: argparse.Namespace, X: Any, y: Any, weights: Any) -> Holdout:
+def _holdout(arguments: Arguments, X: Any, y: Any, weights: Any) -> Holdout:
     """Return the held-out rows that the options ask for."""
     holdout = Holdout(
         X,
@@ -452,7 +439,7 @@ def _holdout(arguments: argparse.Namespace, X: Any, y: Any, weights: Any) -> Hol
     return holdout
 
 
-def _check(arguments: argparse.Namespace, learner: Any, holdout: Holdout, seconds: float) -> None:
+def _check(arguments: Arguments, learner: Any, holdout: Holdout, seconds: float) -> None:
     """Evaluate a fitted estimator; Ctrl-C ends that, for the model is complete."""
     if getattr(learner, "selection_", {}).get("stopped_by") == "interrupt":
         return
@@ -462,9 +449,7 @@ def _check(arguments: argparse.Namespace, learner: Any, holdout: Holdout, second
         say("The check was interrupted; the model is complete.")
 
 
-def _evaluate(
-    arguments: argparse.Namespace, learner: Any, holdout: Holdout, seconds: float
-) -> None:
+def _evaluate(arguments: Arguments, learner: Any, holdout: Holdout, seconds: float) -> None:
     """Print the score on held-out rows, and the estimator that may be better.
 
     Fitting all rows took some seconds: if that is long, there is no check unless it is asked for.

@@ -7,7 +7,6 @@ about a row, and where none covers it the majority class. The numbers are about 
 evaluate measures the rules on other rows.
 """
 
-import argparse
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,17 +16,7 @@ from frri._util import Progress, find_name
 from frri.cli.console import json_text, notes, one_line_each, say
 from frri.cli.files import check_inputs, check_output, load_model, write_output
 from frri.cli.fit import make_learner
-from frri.cli.options import (
-    Parser,
-    add_column_options,
-    add_reading_options,
-    at_least,
-    declared_columns,
-    number_from_0,
-    reading_options,
-    split_names,
-    whole_number,
-)
+from frri.cli.options import Arguments, Parser, split_names
 from frri.cli.rules import numbered_rules
 from frri.learners.registry import RULE_LEARNERS
 from frri.pareto.frontier import Frontier
@@ -53,18 +42,18 @@ def configure(parser: Parser) -> None:
     add("--target COLUMN", "column with the class", required=True)
     names = f"{', '.join(RULE_LEARNERS)}, trees, or files of models"
     add("--pool A,B", f"whose rules: {names}; default: ripper,furia", default="ripper,furia")
-    add("--max-rules K", "sizes from 1 to K; default 6", type=at_least(1), default=6)
-    add("--rules K", "show, or save, the best K; default for -o: all", type=at_least(1))
+    add("--max-rules K", "sizes from 1 to K; default 6", type="from 1", default=6)
+    add("--rules K", "show, or save, the best K; default for -o: all", type="from 1")
     add("-o --output FILE", "save these as a model, - for standard output")
     add("--json", "the sizes as JSON")
     limit = "limit of the proofs, default 60"
-    add("--time-limit SECONDS", limit, type=number_from_0, default=60.0)
-    add("--seed N", "random seed", type=whole_number, default=0)
-    add_column_options(parser)
-    add_reading_options(parser, labelled=True)
+    add("--time-limit SECONDS", limit, type="number", default=60.0)
+    add("--seed N", "random seed", type="from 0", default=0)
+    parser.add_column_options()
+    parser.add_reading_options(labelled=True)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Print a sentence for each number of rules."""
     names = _pools(arguments)
     with notes(), Progress(f"reading {arguments.data}"):
@@ -72,8 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
             [arguments.data],
             arguments.target,
             drop_unlabelled=arguments.drop_unlabelled,
-            **declared_columns(arguments),
-            **reading_options(arguments),
+            **arguments.declared_columns,
+            **arguments.reading_options,
         )
     check_not_number(y.to_numpy(), arguments.target)
     with notes():
@@ -90,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _pools(arguments: argparse.Namespace) -> list[str]:
+def _pools(arguments: Arguments) -> list[str]:
     """Return the names of the pools, after all checks that need no table."""
     names = split_names(arguments.pool)
     for name in names:
@@ -110,7 +99,7 @@ def _pools(arguments: argparse.Namespace) -> list[str]:
     return names
 
 
-def _write(found: Frontier, arguments: argparse.Namespace) -> None:
+def _write(found: Frontier, arguments: Arguments) -> None:
     best = found[arguments.rules or arguments.max_rules].ruleset
     if arguments.json:
         sys.stdout.write(json_text(found.to_dict()))

@@ -29,9 +29,13 @@ class Parser(argparse.ArgumentParser):
         )
         # No option begins with a digit, so that -999,unknown is a value like -999.
         self._negative_number_matcher = re.compile(r"-\.?\d")
+        for name, parse in TYPES.items():
+            self.register("type", name, parse)
 
     def add(self, names: str, text: str, *, group: Any = None, **settings: Any) -> None:
         """Add an argument, such as ``model``, ``-o --output FILE`` or the flag ``--json``.
+
+        A `type` may be one of `TYPES`.
 
         Examples
         --------
@@ -58,6 +62,55 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise the error, for the caller to print."""
         raise ValueError(f"{message.rstrip('.')}; see {self.prog} --help.")
+
+    def add_model(self, *, table: bool = False) -> None:
+        """Add the saved model, and a table to apply it to."""
+        self.add("model", "a saved model, - for standard input")
+        if table:
+            self.add("data", "a table, in any form that frri fit reads; - for standard input")
+
+    def add_column_options(self) -> None:
+        """Add the options that declare types of columns."""
+        for option, text in (
+            ("--ignore A,B", "leave columns out"),
+            ("--nominal A,B", "values without order"),
+            ("--ordinal COLUMN=A<B<C", "values from low to high"),
+        ):
+            self.add(option, text, action="append", default=[])
+
+    def add_reading_options(self, *, labelled: bool = False) -> None:
+        """Add the options for missing values and dates, and for rows without a class or number."""
+        marks = "further marks of missing values, as -999,unknown"
+        self.add("--na-values A,B", marks, type="names", default=[])
+        self.add("--date-format FORMAT", "how dates are written, such as %%m/%%d/%%Y")
+        if labelled:
+            self.add("--drop-unlabelled", "leave out rows without a class or number")
+
+
+class Arguments(argparse.Namespace):
+    """Values of the arguments of a command."""
+
+    @property
+    def reading_options(self) -> dict[str, Any]:
+        """Values of the reading options, for `read_table`."""
+        return {"na_values": self.na_values, "date_format": self.date_format}
+
+    @property
+    def declared_columns(self) -> dict[str, Any]:
+        """Declared types of columns, for `read_training`; a column can only be used in one way."""
+        ordinal = dict(_parse_ordinal(text) for text in self.ordinal)
+        uses = [
+            *[(column, "--ignore") for names in self.ignore for column in split_names(names)],
+            *[(column, "--nominal") for names in self.nominal for column in split_names(names)],
+            *[(column, "--ordinal") for column in ordinal],
+            (self.target, "--target"),
+            (getattr(self, "weights", None), "--weights"),
+        ]
+        seen: dict[str, str] = {}
+        for column, option in uses:
+            if column is not None and seen.setdefault(column, option) != option:
+                raise ValueError(f"Column {column!r} is given both to {seen[column]} and {option}.")
+        return {"nominal": self.nominal, "ordinal": ordinal, "ignore": self.ignore}
 
 
 # ------------------------------------------------------------------ types of values
@@ -86,11 +139,6 @@ def number(
     return parse
 
 
-number_from_0 = number("a number, 0 or more")
-fraction = number("a share from 0 to 1", 0, 1)
-test_fraction = number("a share between 0 and 1", 0, 1, inside=True)
-
-
 def at_least(least: int) -> Callable[[str], int]:
     """Return a parser of integers from `least` on.
 
@@ -108,9 +156,6 @@ def at_least(least: int) -> Callable[[str], int]:
         return int(text)
 
     return parse
-
-
-whole_number = at_least(0)
 
 
 def n_rules_or_1se(text: str) -> int | str:
@@ -135,55 +180,16 @@ def split_names(text: str | None) -> list[str]:
     return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
-# ------------------------------------------------------------------ options of several commands
-
-
-def add_model(parser: Parser, *, table: bool = False) -> None:
-    """Add the saved model, and a table to apply it to."""
-    parser.add("model", "a saved model, - for standard input")
-    if table:
-        parser.add("data", "a table, in any form that frri fit reads; - for standard input")
-
-
-def add_column_options(parser: Parser) -> None:
-    """Add the options that declare types of columns."""
-    for option, text in (
-        ("--ignore A,B", "leave columns out"),
-        ("--nominal A,B", "values without order"),
-        ("--ordinal COLUMN=A<B<C", "values from low to high"),
-    ):
-        parser.add(option, text, action="append", default=[])
-
-
-def add_reading_options(parser: Parser, *, labelled: bool = False) -> None:
-    """Add the options for missing values and dates, and for rows without a class or number."""
-    marks = "further marks of missing values, as -999,unknown"
-    parser.add("--na-values A,B", marks, type=split_names, default=[])
-    parser.add("--date-format FORMAT", "how dates are written, such as %%m/%%d/%%Y")
-    if labelled:
-        parser.add("--drop-unlabelled", "leave out rows without a class or number")
-
-
-def reading_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the values of the reading options, for `read_table`."""
-    return {"na_values": arguments.na_values, "date_format": arguments.date_format}
-
-
-def declared_columns(arguments: argparse.Namespace, weights: str | None = None) -> dict[str, Any]:
-    """Return the declared types, for `read_training`; a column can only be used in one way."""
-    ordinal = dict(_parse_ordinal(text) for text in arguments.ordinal)
-    uses = [
-        *[(column, "--ignore") for names in arguments.ignore for column in split_names(names)],
-        *[(column, "--nominal") for names in arguments.nominal for column in split_names(names)],
-        *[(column, "--ordinal") for column in ordinal],
-        (arguments.target, "--target"),
-        (weights, "--weights"),
-    ]
-    seen: dict[str, str] = {}
-    for column, option in uses:
-        if column is not None and seen.setdefault(column, option) != option:
-            raise ValueError(f"Column {column!r} is given both to {seen[column]} and {option}.")
-    return {"nominal": arguments.nominal, "ordinal": ordinal, "ignore": arguments.ignore}
+TYPES: dict[str, Callable[[str], Any]] = {
+    "number": number("a number, 0 or more"),
+    "fraction": number("a share from 0 to 1", 0, 1),
+    "test fraction": number("a share between 0 and 1", 0, 1, inside=True),
+    "from 0": at_least(0),
+    "from 1": at_least(1),
+    "from 2": at_least(2),
+    "size": n_rules_or_1se,
+    "names": split_names,
+}
 
 
 def _parse_ordinal(text: str) -> tuple[str, list[str]]:

@@ -8,7 +8,6 @@ number) has an apostrophe in front. Large files of CSV, Parquet and Arrow are re
 that the table may be larger than memory; the output appears when it is complete.
 """
 
-import argparse
 import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -18,14 +17,7 @@ import numpy as np
 from frri._util import Progress, find_name
 from frri.cli.console import notes
 from frri.cli.files import batches_for, check_inputs, check_output, load_model, write_output
-from frri.cli.options import (
-    Parser,
-    add_model,
-    add_reading_options,
-    number_from_0,
-    reading_options,
-    split_names,
-)
+from frri.cli.options import Arguments, Parser
 from frri.cli.unseen_values import UnseenValues
 from frri.export.text_formats import csv_lines, csv_text
 from frri.readers.batches import Batch
@@ -51,14 +43,14 @@ cat new.csv | frri predict model.json -"""
 def configure(parser: Parser) -> None:
     """Describe the arguments."""
     add = parser.add
-    add_model(parser, table=True)
-    add_reading_options(parser)
+    parser.add_model(table=True)
+    parser.add_reading_options()
     add("-o --output FILE", "default: - (stdout)", default="-")
     add(
         "--keep A,B",
         "columns to show beside the prediction, such as a key",
         action="extend",
-        type=split_names,
+        type="names",
         default=[],
     )
     add("--keep-all", "show all columns of the table")
@@ -66,13 +58,13 @@ def configure(parser: Parser) -> None:
     add(
         "--interval LEVEL",
         "of numbers: add from where to where they lie, at a level such as 0.9",
-        type=number_from_0,
+        type="number",
     )
     add("--rules", "add the rule that decided and all that fired, as numbered by frri rules")
     add("--json", "JSON instead of CSV")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Write the predictions to standard output or a file."""
     check_inputs(arguments.model, arguments.data)
     check_output(arguments.output, (arguments.model, arguments.data))
@@ -100,7 +92,7 @@ Columns = dict[str, list[Any]]
 
 
 def _predict(
-    arguments: argparse.Namespace,
+    arguments: Arguments,
     ruleset: RuleSet,
     where: str,
     unseen: UnseenValues,
@@ -110,7 +102,7 @@ def _predict(
     reach = None if arguments.interval is None else half_width(ruleset, arguments.interval)
     keep = list(dict.fromkeys(arguments.keep))
     wanted = None if arguments.keep_all else keep
-    for batch in batches_for(ruleset, arguments.data, wanted, **reading_options(arguments)):
+    for batch in batches_for(ruleset, arguments.data, wanted, **arguments.reading_options):
         kept = [find_name(name, batch.frame.columns, where) for name in keep]
         shown = list(batch.frame.columns) if arguments.keep_all else kept
         for start, frame in _pieces(batch, len(ruleset) if arguments.rules else 0):

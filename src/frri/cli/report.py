@@ -1,6 +1,5 @@
 """Write one HTML file that shows a model, for any browser."""
 
-import argparse
 from typing import Any
 
 from frri._util import Progress
@@ -14,7 +13,7 @@ from frri.cli.files import (
     take_labelled,
     write_output,
 )
-from frri.cli.options import Parser, add_model, add_reading_options, reading_options, whole_number
+from frri.cli.options import Arguments, Parser
 from frri.readers import read_table
 from frri.report.facts import MAX_ROWS, SUPPORTED
 from frri.report.page import report_html
@@ -32,7 +31,7 @@ def configure(parser: Parser) -> None:
     parser.add("-o --output FILE", "default: report.html", default="report.html")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Write the page to a file or to standard output."""
     check_output(arguments.output, [one for one in (arguments.model, arguments.data) if one])
     write_output(arguments.output, page_of(arguments))
@@ -44,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
 def add_page_arguments(parser: Parser) -> None:
     """Add the model, and the rows to show it on."""
     add = parser.add
-    add_model(parser)
+    parser.add_model()
     add(
         "data",
         "rows to show it on, in any form that frri fit reads, - for standard input; rows that "
@@ -54,17 +53,17 @@ def add_page_arguments(parser: Parser) -> None:
     )
     add("--target COLUMN", "the classes or numbers of the rows; default: the model's target")
     add("--names COLUMN", "a column of the data that says what the rows are called")
-    add_reading_options(parser, labelled=True)
+    parser.add_reading_options(labelled=True)
     sample = f"embed a random sample of N rows where there are more; default: {MAX_ROWS}"
-    add("--max-rows N", sample, type=whole_number, default=MAX_ROWS)
+    add("--max-rows N", sample, type="from 0", default=MAX_ROWS)
     add(
         "--stability N",
         "learn N times from resamples of the rows, and show how often each rule comes back",
-        type=whole_number,
+        type="from 0",
     )
 
 
-def page_of(arguments: argparse.Namespace) -> str:
+def page_of(arguments: Arguments) -> str:
     """Return the page that those arguments ask for."""
     check_inputs(arguments.model, arguments.data)
     ruleset = load_model(arguments.model)
@@ -83,7 +82,7 @@ def page_of(arguments: argparse.Namespace) -> str:
         )
 
 
-def _names(table: Any, arguments: argparse.Namespace) -> Any:
+def _names(table: Any, arguments: Arguments) -> Any:
     """Return the names of the rows, if a column has them."""
     if arguments.names is None:
         return None
@@ -94,13 +93,13 @@ def _names(table: Any, arguments: argparse.Namespace) -> Any:
     return table[arguments.names].tolist()
 
 
-def _labelled(ruleset: RuleSet, arguments: argparse.Namespace) -> tuple[Any, Any]:
+def _labelled(ruleset: RuleSet, arguments: Arguments) -> tuple[Any, Any]:
     """Return the table, and the classes or numbers of its rows if it has them."""
     source, column = arguments.data, arguments.target
     answers = "classes" if ruleset.classes else "numbers"
     target = ruleset.target if column is None else column
     texts = category_values(ruleset, target)
-    table = read_table(source, texts, **reading_options(arguments))
+    table = read_table(source, texts, **arguments.reading_options)
     if target in table.columns:
         return take_labelled(ruleset, table, target, drop=arguments.drop_unlabelled)
     if column is not None:

@@ -8,7 +8,6 @@ With --stability, the learner of the model is fitted to resamples of the rows of
 is shown with the percentage of resamples in which it comes back, about the same.
 """
 
-import argparse
 import sys
 from collections.abc import Iterable, Sequence
 
@@ -22,7 +21,7 @@ from frri.cli.files import (
     stability_of,
     write_output,
 )
-from frri.cli.options import Parser, add_model, add_reading_options, at_least, whole_number
+from frri.cli.options import Arguments, Parser
 from frri.rules import Rule, RuleSet
 from frri.rules.hierarchy import SUPPORTED
 from frri.rules.text import base_text, rule_text
@@ -42,21 +41,21 @@ frri rules model.json --stability patients.csv"""
 def configure(parser: Parser) -> None:
     """Describe the arguments."""
     add = parser.add
-    add_model(parser)
+    parser.add_model()
     add("--class LABEL", "only rules for this class", dest="label")
     add("--json", "rules as JSON")
     add("--tree DATA", "merge rules by a table (CSV, ...) with the true classes")
-    add("--depth N", "levels of the tree to show", type=whole_number)
-    add("--cut N", "the tree cut to N rules", type=at_least(1))
+    add("--depth N", "levels of the tree to show", type="from 0")
+    add("--cut N", "the tree cut to N rules", type="from 1")
     add("-o --output FILE", "save the rules of --cut as a model")
     add("--stability DATA", "how often each rule comes back, by a table with the truth")
     resamples = f"of --stability, how often rows are drawn; default: {RESAMPLES}"
-    add("--resamples N", resamples, type=at_least(1))
+    add("--resamples N", resamples, type="from 1")
     add("--target COLUMN", "the classes in DATA; default: the model's target")
-    add_reading_options(parser, labelled=True)
+    parser.add_reading_options(labelled=True)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Print the rules."""
     if arguments.tree is not None:
         if arguments.stability is not None:
@@ -109,7 +108,7 @@ def _choose(ruleset: RuleSet, label: str | None) -> list[tuple[int, Rule]]:
     ]
 
 
-def _check_options(arguments: argparse.Namespace) -> None:
+def _check_options(arguments: Arguments) -> None:
     """Raise a ValueError for options about a table without one."""
     reads = ("target", "na_values", "date_format", "drop_unlabelled")
     of_trees, of_both = ("depth", "cut", "output"), () if arguments.stability else reads
@@ -123,7 +122,7 @@ def _check_options(arguments: argparse.Namespace) -> None:
         raise ValueError("--stability is told as text; leave --json out.")
 
 
-def _tree(arguments: argparse.Namespace) -> int:
+def _tree(arguments: Arguments) -> int:
     """Print the merged rules: as a tree, or those of a cut."""
     if arguments.label is not None:
         raise ValueError("--class does not go together with --tree, which shows all classes.")

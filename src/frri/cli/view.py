@@ -1,13 +1,12 @@
 """Show a model in the browser."""
 
-import argparse
 import tempfile
 import webbrowser
 from pathlib import Path
 
 from frri.cli.console import say
 from frri.cli.files import write_output
-from frri.cli.options import Parser
+from frri.cli.options import Arguments, Parser
 from frri.cli.report import add_page_arguments, page_of
 
 EXAMPLES = """\
@@ -20,7 +19,7 @@ def configure(parser: Parser) -> None:
     add_page_arguments(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Write the page to a temporary file, and open it in the browser."""
     page = page_of(arguments)
     target = Path(tempfile.mkdtemp(prefix="frri-")) / "report.html"

@@ -286,8 +286,8 @@ def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str | None = None
 class Sample:
     """A uniform random sample of rows, with some rows of every class in any case.
 
-    Every row has a random key; the smallest keys win. Keys depend on the seed and on the number of the
-    row alone, so that a sample is the same whatever parts a table comes in.
+    Every row has a random key; the smallest keys win. Keys depend on the seed and on the number of
+    the row alone, so that a sample is the same whatever parts a table comes in.
 
     Parameters
     ----------
