@@ -2,25 +2,25 @@
  * The page: reads the facts that came with it and sets up the views.
  */
 
-import { allClassStrips, singleChanges } from "./changes.js";
-import { casesView } from "./cases.js";
+import { allClassStrips, singleChanges } from "./counterfactuals.js";
+import { casesView } from "./casesView.js";
 import { byId } from "./dom.js";
-import { editView } from "./edit.js";
+import { editView } from "./editView.js";
 import { degrees, explain, predict, probabilities, scores } from "../../export/evaluator.js";
-import { headerView } from "./header.js";
+import { headerView } from "./headerView.js";
 import { countLayers } from "./conditionHistogram.js";
-import { numberCases } from "./numbercases.js";
-import { predictsNumbers } from "./numbers.js";
-import { overviewView } from "./overview.js";
+import { numberCases } from "./numberCases.js";
+import { predictsNumbers } from "./regression.js";
+import { overviewView } from "./overviewView.js";
 import { conditionParts, ruleParts } from "./ruleText.js";
-import { distributionSymbols } from "./scales.js";
+import { distributionSymbols } from "./distributions.js";
 import { conditionText } from "./conditionText.js";
-import { sharedCase } from "./sharing.js";
+import { sharedCase } from "./caseLink.js";
 import { createStore } from "./store.js";
-import { rulesView } from "./table.js";
+import { rulesView } from "./rulesTable.js";
 import { tabs } from "./tabs.js";
 import { theme } from "./theme.js";
-import { whatIfView } from "./whatif.js";
+import { whatIfView } from "./whatIf.js";
 
 
 const facts = JSON.parse(byId("facts").textContent);

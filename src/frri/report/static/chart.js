@@ -1,8 +1,8 @@
 /** Small drawings: classes and their colours, bars, and a line. */
 
 import { h, named, s } from "./dom.js";
-import { levelOf, predictsNumbers, saidLevel, saidShort, shownNumber } from "./numbers.js";
-import { movesAnswer, shownClass } from "./ordered.js";
+import { levelOf, predictsNumbers, saidLevel, saidShort, shownNumber } from "./regression.js";
+import { movesAnswer, shownClass } from "./ordinal.js";
 import { percentText, signedText } from "./format.js";
 
 /**

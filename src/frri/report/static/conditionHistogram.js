@@ -5,7 +5,7 @@
 
 import { classColour, ownSeries } from "./chart.js";
 import { s } from "./dom.js";
-import { placesOf, rangeBar } from "./range.js";
+import { placesOf, rangeBar } from "./rangeBar.js";
 import { sidesOf } from "./conditionText.js";
 import { show } from "./format.js";
 

@@ -4,11 +4,11 @@
 
 
 import { actionButton, h, named } from "./dom.js";
-import { complaint, freshCondition, stretchedCondition } from "./editing.js";
-import { addHandles, follow } from "./handles.js";
+import { complaint, freshCondition, stretchedCondition } from "./ruleEdits.js";
+import { addHandles, follow } from "./boundHandles.js";
 import { conditionHistogram } from "./conditionHistogram.js";
-import { parseValue } from "./pasting.js";
-import { scalesOnce } from "./scales.js";
+import { parseValue } from "./parseRow.js";
+import { scalesOnce } from "./distributions.js";
 import { attributesByName, boundsOf, show } from "./format.js";
 
 const BOUNDS = ["begins", "holds from", "holds to", "ends"];

@@ -3,8 +3,8 @@
  * the largest part in it.
  */
 
-import { addsNumbers, predictsNumbers } from "./numbers.js";
-import { isOrdered, movesAnswer } from "./ordered.js";
+import { addsNumbers, predictsNumbers } from "./regression.js";
+import { isOrdered, movesAnswer } from "./ordinal.js";
 import { addsVotes, votesOf } from "./votes.js";
 
 const DECIDING = {

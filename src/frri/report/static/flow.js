@@ -6,8 +6,8 @@
 import { roleOf } from "./contributions.js";
 import { classColour } from "./chart.js";
 import { s, scrolling } from "./dom.js";
-import { levelNames, predictsNumbers } from "./numbers.js";
-import { isOrdered } from "./ordered.js";
+import { levelNames, predictsNumbers } from "./regression.js";
+import { isOrdered } from "./ordinal.js";
 import { ranking } from "./ranking.js";
 import { counted, percentText } from "./format.js";
 

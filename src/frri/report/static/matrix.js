@@ -7,9 +7,9 @@
 import { classColour, ownSeries } from "./chart.js";
 import { h, named, plain, put } from "./dom.js";
 import { conditionParts, shortParts } from "./ruleText.js";
-import { placesOf, rangeBar } from "./range.js";
+import { placesOf, rangeBar } from "./rangeBar.js";
 import { ranking } from "./ranking.js";
-import { distribution, scalesOnce } from "./scales.js";
+import { distribution, scalesOnce } from "./distributions.js";
 import { sidesOf } from "./conditionText.js";
 import { attributesByName, boundsOf, counted, show } from "./format.js";
 

@@ -6,10 +6,10 @@
 import { answerLabel, shareBar } from "./chart.js";
 import { h, named, put } from "./dom.js";
 import { degrees, explain } from "../../export/evaluator.js";
-import { firedList, nearList } from "./fired.js";
-import { allCurves, extremes } from "./numbercurves.js";
-import { addsNumbers, saidNumber, saidText, shownMove, shownNumber } from "./numbers.js";
-import { scalesOnce } from "./scales.js";
+import { firedList, nearList } from "./firedRules.js";
+import { allCurves, extremes } from "./numberCurves.js";
+import { addsNumbers, saidNumber, saidText, shownMove, shownNumber } from "./regression.js";
+import { scalesOnce } from "./distributions.js";
 import { resultFrame } from "./resultFrame.js";
 import { waterfall } from "./waterfall.js";
 import { counted, percentText, showValue } from "./format.js";

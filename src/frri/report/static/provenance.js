@@ -2,9 +2,9 @@
 
 import { classBar } from "./chart.js";
 import { h, named } from "./dom.js";
-import { editsOf } from "./editing.js";
+import { editsOf } from "./ruleEdits.js";
 import { metrics } from "./measures.js";
-import { predictsNumbers, shownNumber } from "./numbers.js";
+import { predictsNumbers, shownNumber } from "./regression.js";
 import { addsVotes } from "./votes.js";
 import { counted, decimal, percentText, shareText, signedText } from "./format.js";
 

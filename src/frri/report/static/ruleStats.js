@@ -4,7 +4,7 @@ import { roleOf } from "./contributions.js";
 import { classColour, decidedBar, ownSeries } from "./chart.js";
 import { h } from "./dom.js";
 import { performanceOf, wilson } from "./measures.js";
-import { addsNumbers, predictsNumbers } from "./numbers.js";
+import { addsNumbers, predictsNumbers } from "./regression.js";
 import { coverageOf } from "./store.js";
 import { counted, percentText, shareText, weightName } from "./format.js";
 

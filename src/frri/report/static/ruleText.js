@@ -7,8 +7,8 @@
  * @typedef {Array<string|{name: *}>} Parts
  */
 
-import { addsNumbers, predictsNumbers, saidText } from "./numbers.js";
-import { movesAnswer } from "./ordered.js";
+import { addsNumbers, predictsNumbers, saidText } from "./regression.js";
+import { movesAnswer } from "./ordinal.js";
 import { endsText, membersOf } from "./conditionText.js";
 import { addsVotes } from "./votes.js";
 import { attributesByName, boundsOf, isStrict, show, signedText } from "./format.js";

@@ -2,7 +2,7 @@
 
 import { classColour } from "./chart.js";
 import { put, s } from "./dom.js";
-import { shownNumber } from "./numbers.js";
+import { shownNumber } from "./regression.js";
 
 const [SIZE, MARGIN, DOT] = [420, 44, 5];
 /** A click finds a row that is at most so far away. */

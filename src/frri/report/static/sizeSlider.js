@@ -2,9 +2,9 @@
 
 import { actionButton, h, put } from "./dom.js";
 import { goodnessAt, goodnessBySize, orderOf } from "./measures.js";
-import { shownNumber } from "./numbers.js";
-import { smallTable } from "./rowtable.js";
-import { sizeCurve } from "./sizecurve.js";
+import { shownNumber } from "./regression.js";
+import { smallTable } from "./rowTable.js";
+import { sizeCurve } from "./sizeCurve.js";
 import { counted, percentText, shareText } from "./format.js";
 
 /**

@@ -1,7 +1,7 @@
 /** What so many rules are worth: the sizes that the learner tried in cross-validation, with their standard errors. */
 
 import { h, s } from "./dom.js";
-import { smallTable } from "./rowtable.js";
+import { smallTable } from "./rowTable.js";
 import { counted } from "./format.js";
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [560, 220, 52, 16, 12, 30];

@@ -22,9 +22,9 @@
  * @property {string} label            what was done to get here
  */
 
-import { withRules } from "./editing.js";
-import { levelOf, predictsNumbers } from "./numbers.js";
-import { isOrdered, speaksFor } from "./ordered.js";
+import { withRules } from "./ruleEdits.js";
+import { levelOf, predictsNumbers } from "./regression.js";
+import { isOrdered, speaksFor } from "./ordinal.js";
 import { readRows, size, unpack, unpackFlags } from "./rows.js";
 import { createRowCache } from "./rowCache.js";
 import { forEachYielding } from "./yieldToUi.js";

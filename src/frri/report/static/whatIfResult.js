@@ -3,14 +3,14 @@
  * classes would need, and the rules that hold or come near.
  */
 
-import { allClassStrips, severalChanges, singleChanges } from "./changes.js";
+import { allClassStrips, severalChanges, singleChanges } from "./counterfactuals.js";
 import { classColour, classLabel, shareBar } from "./chart.js";
 import { h, named, put, sentence } from "./dom.js";
 import { degrees, explain, predict, probabilities, scores } from "../../export/evaluator.js";
 import { mainRuleIn, boundingRulesIn } from "./contributions.js";
-import { firedList, membershipsOf, nearList } from "./fired.js";
+import { firedList, membershipsOf, nearList } from "./firedRules.js";
 import { conditionParts } from "./ruleText.js";
-import { isOrdered, movesAnswer } from "./ordered.js";
+import { isOrdered, movesAnswer } from "./ordinal.js";
 import { isStraight } from "./classStrips.js";
 import { resultFrame } from "./resultFrame.js";
 import { addsVotes, leadOf } from "./votes.js";

@@ -1,7 +1,7 @@
 /** How good fewer rules are, as a line: accuracy beside coverage, or by how much numbers are off. */
 
 import { s } from "./dom.js";
-import { shownNumber } from "./numbers.js";
+import { shownNumber } from "./regression.js";
 import { percentText } from "./format.js";
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [560, 240, 44, 30, 12, 82];

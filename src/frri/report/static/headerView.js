@@ -4,10 +4,10 @@
 
 import { roleOf } from "./contributions.js";
 import { byId, put } from "./dom.js";
-import { editsOf } from "./editing.js";
+import { editsOf } from "./ruleEdits.js";
 import { SMALL, flowPicture, orderWords } from "./flow.js";
 import { metrics, performanceOf, recognisedText } from "./measures.js";
-import { shownNumber } from "./numbers.js";
+import { shownNumber } from "./regression.js";
 import { counted, decimal } from "./format.js";
 
 /** On narrower screens the picture is folded away until it is asked for. */

@@ -1,9 +1,9 @@
 /** The curve below an attribute: the number that would result at each of its values, and where it stands. */
 
 import { put, s } from "./dom.js";
-import { extremes } from "./numbercurves.js";
-import { shownNumber } from "./numbers.js";
-import { stripFrame } from "./stripframe.js";
+import { extremes } from "./numberCurves.js";
+import { shownNumber } from "./regression.js";
+import { stripFrame } from "./stripFrame.js";
 
 const HEIGHT = 40;
 
@@ -19,7 +19,7 @@ export function curveView(store, attribute) {
   return {
     element,
     point,
-    /** Points as in numbercurves.js; null for an attribute that no rule uses. */
+    /** Points as in numberCurves.js; null for an attribute that no rule uses. */
     show(points) {
       put(layer, points ? s("path", { class: "line", d: drawn(points) }) : null);
       say(points && described(points));

@@ -4,7 +4,7 @@
  */
 
 import { s } from "./dom.js";
-import { fadingGradients } from "./range.js";
+import { fadingGradients } from "./rangeBar.js";
 import { boundsOf, rangeOf } from "./format.js";
 
 const kept = new WeakMap();

@@ -3,7 +3,7 @@
 import { actionButton, announce, h, put, scrolling } from "./dom.js";
 import { option } from "./filters.js";
 import { usedByRank } from "./ranking.js";
-import { rowTable } from "./rowtable.js";
+import { rowTable } from "./rowTable.js";
 import { counted } from "./format.js";
 
 const CHUNK = 50;

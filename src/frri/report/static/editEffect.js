@@ -3,7 +3,7 @@
 import { answerLabel } from "./chart.js";
 import { actionButton, h } from "./dom.js";
 import { metrics } from "./measures.js";
-import { shownNumber } from "./numbers.js";
+import { shownNumber } from "./regression.js";
 import { counted, decimal } from "./format.js";
 
 const MOST_CASES = 8;

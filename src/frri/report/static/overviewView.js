@@ -12,7 +12,7 @@ import { importance } from "./importance.js";
 import { dataBlock, modelBlock, pairs, proofBlock } from "./provenance.js";
 import { metrics, performanceOf } from "./measures.js";
 import { mergedRules } from "./merged.js";
-import { predictsNumbers, shownNumber } from "./numbers.js";
+import { predictsNumbers, shownNumber } from "./regression.js";
 import { scatterPicture } from "./scatter.js";
 import { sizesCard } from "./sizes.js";
 import { counted, percentText } from "./format.js";

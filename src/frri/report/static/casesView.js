@@ -4,12 +4,12 @@
  */
 
 import { roleOf } from "./contributions.js";
-import { caseList } from "./caselist.js";
-import { caseMap } from "./casemap.js";
+import { caseList } from "./caseList.js";
+import { caseMap } from "./caseMap.js";
 import { classLabel } from "./chart.js";
 import { actionButton, byId, h, named, put } from "./dom.js";
 import { field, option } from "./filters.js";
-import { speaksFor } from "./ordered.js";
+import { speaksFor } from "./ordinal.js";
 import { counted } from "./format.js";
 
 /** Which rows a filter lets pass, by the state that is shown. */

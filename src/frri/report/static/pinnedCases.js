@@ -3,7 +3,7 @@
 import { answerLabel } from "./chart.js";
 import { actionButton, h, named, put, scrolling } from "./dom.js";
 import { predict } from "../../export/evaluator.js";
-import { predictsNumbers } from "./numbers.js";
+import { predictsNumbers } from "./regression.js";
 import { showValue } from "./format.js";
 
 const MOST_PINS = 2;

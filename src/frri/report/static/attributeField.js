@@ -3,12 +3,12 @@
  * Below it a strip shows what would be decided at every value, or a curve what would be predicted.
  */
 
-import { curveView } from "./curveview.js";
+import { curveView } from "./curveView.js";
 import { h, named } from "./dom.js";
-import { predictsNumbers } from "./numbers.js";
-import { parseValue } from "./pasting.js";
-import { distribution, scalesOnce } from "./scales.js";
-import { stripView } from "./stripview.js";
+import { predictsNumbers } from "./regression.js";
+import { parseValue } from "./parseRow.js";
+import { distribution, scalesOnce } from "./distributions.js";
+import { stripView } from "./stripView.js";
 import { missingText, showValue, widthOf } from "./format.js";
 
 /**

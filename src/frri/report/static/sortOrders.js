@@ -2,7 +2,7 @@
 
 import { roleOf } from "./contributions.js";
 import { ownSeries } from "./chart.js";
-import { addsNumbers, predictsNumbers, saidNumber } from "./numbers.js";
+import { addsNumbers, predictsNumbers, saidNumber } from "./regression.js";
 import { coverageOf } from "./store.js";
 import { addsVotes } from "./votes.js";
 import { weightName } from "./format.js";

@@ -4,13 +4,13 @@
  */
 
 import { byId, h, put } from "./dom.js";
-import { valueField } from "./fields.js";
-import { predictsNumbers } from "./numbers.js";
+import { valueField } from "./attributeField.js";
+import { predictsNumbers } from "./regression.js";
 import { numberResult } from "./numberResult.js";
-import { parseRow } from "./pasting.js";
-import { pinBoard } from "./pins.js";
+import { parseRow } from "./parseRow.js";
+import { pinBoard } from "./pinnedCases.js";
 import { ranking } from "./ranking.js";
-import { linkTo } from "./sharing.js";
+import { linkTo } from "./caseLink.js";
 import { rowPicker } from "./rowPicker.js";
 import { whatIfResult } from "./whatIfResult.js";
 import { counted, rangeOf } from "./format.js";

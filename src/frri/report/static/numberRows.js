@@ -1,7 +1,7 @@
 /** The numbers of the rows that a rule covers, beside those of all rows. */
 
 import { h } from "./dom.js";
-import { shownMove, shownNumber } from "./numbers.js";
+import { shownMove, shownNumber } from "./regression.js";
 import { counted } from "./format.js";
 
 /**

@@ -1,7 +1,7 @@
 /** The frame below an attribute's slider: as wide as its range, with a needle where the row stands. */
 
 import { h, s } from "./dom.js";
-import { scalesOnce } from "./scales.js";
+import { scalesOnce } from "./distributions.js";
 
 const WIDTH = 1000;
 

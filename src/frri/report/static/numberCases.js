@@ -1,10 +1,10 @@
 /** Cases of rules that predict numbers: the embedded rows by how far off they are, as a list and a picture. */
 
-import { caseList } from "./caselist.js";
+import { caseList } from "./caseList.js";
 import { answerLabel } from "./chart.js";
 import { byId, h, put } from "./dom.js";
 import { field } from "./filters.js";
-import { shownMove } from "./numbers.js";
+import { shownMove } from "./regression.js";
 import { scatterPicture } from "./scatter.js";
 
 /** Which rows a filter lets pass; those that need the truth are ordered by how far off they are. */

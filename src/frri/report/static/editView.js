@@ -21,10 +21,10 @@ import {
   stretched,
   withChanges,
   writtenRule,
-} from "./editing.js";
-import { bothMetrics, changedList, effectTable, percentOf } from "./effect.js";
-import { addsNumbers, predictsNumbers, saidNumber, shownNumber } from "./numbers.js";
-import { isOrdered, movesAnswer } from "./ordered.js";
+} from "./ruleEdits.js";
+import { bothMetrics, changedList, effectTable, percentOf } from "./editEffect.js";
+import { addsNumbers, predictsNumbers, saidNumber, shownNumber } from "./regression.js";
+import { isOrdered, movesAnswer } from "./ordinal.js";
 import { ruleParts } from "./ruleText.js";
 import { attributesByName, counted, weightName } from "./format.js";
 

@@ -6,9 +6,9 @@
 import { classColour, ownSeries } from "./chart.js";
 import { h, put, s } from "./dom.js";
 import { field, option } from "./filters.js";
-import { placesOf } from "./range.js";
+import { placesOf } from "./rangeBar.js";
 import { usedByRank } from "./ranking.js";
-import { scalesOnce } from "./scales.js";
+import { scalesOnce } from "./distributions.js";
 import { show } from "./format.js";
 
 const SIZE = 420;

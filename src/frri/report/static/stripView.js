@@ -2,7 +2,7 @@
 
 import { classColour } from "./chart.js";
 import { put, s } from "./dom.js";
-import { stripFrame } from "./stripframe.js";
+import { stripFrame } from "./stripFrame.js";
 import { counted, show } from "./format.js";
 
 const HEIGHT = 10;

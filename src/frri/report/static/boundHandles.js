@@ -4,7 +4,7 @@
  */
 
 import { s } from "./dom.js";
-import { complaint } from "./editing.js";
+import { complaint } from "./ruleEdits.js";
 import { AXIS, WIDTH } from "./conditionHistogram.js";
 import { boundsOf, isStrict, widthOf } from "./format.js";
 
