@@ -103,7 +103,8 @@ def _length_metric(unit: str, words: str) -> Metric:
     def length(outcome: Outcome) -> float | None:
         return None if outcome.size is None else outcome.size.mean(unit)
 
-    return Metric(unit, f"{words} per rule", length, False, 2, True)
+    label = f"{words} per rule"
+    return Metric(unit, label, length, higher_is_better=False, digits=2, of_model=True)
 
 
 _KNOWN = {

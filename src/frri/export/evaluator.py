@@ -306,7 +306,7 @@ class Evaluator:
         total = _add(0.0, self._weighted(counted, 0))
         odds = [min(-(total + base), 700.0) for base in self._base]
         shares = [1.0 / (1.0 + math.exp(value)) for value in odds]
-        # Above one half exactly where the sum is positive: the sign decides, not the last bit of exp.
+        # Above one half exactly where the sum is positive: the sign decides, not the bits of exp.
         half, more = 0.5, 0.5 + 2.0**-53
         pairs = zip(odds, shares)  # noqa: B905
         return [1.0, *(max(s, more) if value < 0.0 else min(s, half) for value, s in pairs)]

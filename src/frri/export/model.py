@@ -117,7 +117,8 @@ def display_rows(ruleset: RuleSet) -> tuple[list[str], list[list[str]]]:
     Examples
     --------
     >>> from frri import Rule
-    >>> display_rows(RuleSet((Rule((), -1234.5678),), (), (), "price", semantics="weighted-mean"))[1]
+    >>> rules = Rule((), -1234.5678),
+    >>> display_rows(RuleSet(rules, (), (), "price", semantics="weighted-mean"))[1]
     [['1', '', '-1234.57', '1.00']]
     """
     return _table(ruleset, cell_text)

@@ -5,8 +5,7 @@ before:
 
 - `x1, x2, ...` the encoded attributes, `k1, k2, ...` the columns to be shown, `one` 1.0,
 - `m1, m2, ...` memberships, one column for all rules that share a condition,
-- `j1, j2, ...` memberships joined one after another (for t-norms that are no single expression),
-- `r1, r2, ...` the number of conditions of a rule before the first that fails (stretched rules),
+- `j1, j2, ...` prefixes of rules (for t-norms that are no single expression, and stretched rules),
 - `v1, v2, ...` the vote of each rule,
 - `p1, p2, ...` prefixes of long products,
 - `s1, s2, ...` the score of each group of rules (of a class), `n1, n2, ...` its strongest rule,
@@ -158,36 +157,24 @@ class VoteQuery:
         return [*names, f"b{c + 1}"] if self.fold == "sum" else names
 
     def _portions(self) -> Iterator[list[int]]:
-        """Numbers of rules, so many at a time that their columns fit beside the others."""
+        """Yield numbers of rules whose columns fit into a table beside the others."""
         limit = self.query.dialect.most_columns
         room = inf if limit is None else limit - 20 - len(self.kept) - 6 * len(self.ruleset.classes)
-        # The vote, how far a stretched rule reaches, and prefixes of long products.
-        usual, taken = 2 if self.vote == "stretched" else 1, 0
         portion: list[int] = []
-        known: set[Condition | int] = set()
-        prefixes: dict[tuple[int, Condition], int] = {}
+        taken = 0
         for r, rule in enumerate(self.ruleset):
-            parts: set[Condition | int] = set(rule.conditions)
-            if self._joined:
-                before = 0
-                for condition in rule.conditions:
-                    before = prefixes.setdefault((before, condition), len(prefixes) + 1)
-                    parts.add(before)
-            own = usual + (
-                len(rule.conditions) // PORTION if self.ruleset.t_norm == "product" else 0
-            )
-            new = len(parts - known)
-            full = len(known) + new + taken + own > room
-            if portion and (full or len(portion) == PORTION):
-                yield portion
-                portion, known, taken = [], set(), 0
-            if len(parts) + own > room:
+            # Memberships, prefixes of rules or of long products, and the vote.
+            n = len(rule.conditions)
+            own = n + (n if self._joined else n // PORTION) + 1
+            if own > room:
                 raise ValueError(
                     f"{self.query.dialect.name} allows at most {limit} columns in a query, and "
                     f"rule {r + 1} needs more; keep fewer columns or shorten the rule."
                 )
+            if portion and (taken + own > room or len(portion) == PORTION):
+                yield portion
+                portion, taken = [], 0
             portion.append(r)
-            known |= parts
             taken += own
         if portion:
             yield portion
@@ -202,25 +189,14 @@ class VoteQuery:
         if columns:
             source = self.query.add("memberships", ["*", *columns], source)
         joins = TNormJoins(self.ruleset.t_norm, self.query, members)
+        degrees = {r: [members[c] for c in self.ruleset[r].conditions] for r in portion}
         if self._joined:
             source = joins.add_stages(source, [self.ruleset[r] for r in portion])
-        elif self.vote == "stretched":
-            columns = [f"{_count_holding(self.ruleset[r], members)} AS r{r + 1}" for r in portion]
-            source = self.query.add("reaches", ["*", *columns], source)
-        degrees = {r: self._degrees(r, joins) for r in portion}
-        if self.ruleset.t_norm == "product":
+        elif self.ruleset.t_norm == "product":
             source = self._shorten_products(source, degrees)
         votes = {r: f"v{r + 1}" for r in portion}
         columns = [f"{self._vote(r, joins, degrees[r])} AS {votes[r]}" for r in portion]
         return self.query.add("votes", ["*", *columns], source), votes
-
-    def _degrees(self, r: int, joins: "TNormJoins") -> list[str]:
-        """Return the factors of a vote; a failing condition of a stretched rule counts as 1."""
-        names = [joins.members[condition] for condition in self.ruleset[r].conditions]
-        if self._joined or self.vote != "stretched":
-            return names
-        full = self.query.dialect.number(1.0)
-        return [f"CASE WHEN r{r + 1} > {k} THEN {m} ELSE {full} END" for k, m in enumerate(names)]
 
     def _shorten_products(self, source: str, degrees: dict[int, list[str]]) -> str:
         """Add a table with the prefixes of long products, which replace them."""
@@ -292,9 +268,7 @@ class VoteQuery:
             return self.query.dialect.number(0.0)
         if self.vote == "partial":
             return self._subset_weight(rule, names)
-        if self._joined:
-            return self._longest_prefix(rule, joins)
-        return f"{joins.join_all(degrees)} * {self._prefix_weight(rule, f'r{r + 1}')}"
+        return self._longest_prefix(rule, joins)
 
     def _nearness(self, rule: Rule, names: list[str]) -> str:
         """Return weight times the lowest value; a rule without weight is never near."""
@@ -335,22 +309,11 @@ class VoteQuery:
         )
         return f"CASE {ends}ELSE {parts[-1]} END"
 
-    def _prefix_weight(self, rule: Rule, reach: str) -> str:
-        """Return the weight of the conditions before the first that fails."""
-        number = self.query.dialect.number
-        weights = "".join(
-            f"WHEN {k} THEN {number(weight)} "
-            for k, weight in enumerate(rule.partial_weights[: len(rule.conditions) + 1])
-            if k and weight
-        )
-        nothing = number(0.0)
-        return f"CASE {reach} {weights}ELSE {nothing} END" if weights else nothing
-
     @property
     def _joined(self) -> bool:
         """Whether prefixes of rules need columns of their own."""
         whole = self.ruleset.t_norm in {"minimum", "product"}
-        return not whole and self.vote not in {"nearest", "partial"}
+        return self.vote == "stretched" or not (whole or self.vote in {"nearest", "partial"})
 
     @cached_property
     def _groups(self) -> list[int]:
@@ -377,12 +340,6 @@ def _any_of(tests: list[str]) -> str:
     return tests[0]
 
 
-def _count_holding(rule: Rule, members: dict[Condition, str]) -> str:
-    """Return the number of conditions before the first that fails."""
-    ends = [f"WHEN {members[c]} <= 0 THEN {k}" for k, c in enumerate(rule.conditions)]
-    return f"CASE {' '.join(ends)} ELSE {len(ends)} END" if ends else "0"
-
-
 @dataclass
 class TNormJoins:
     """Memberships joined by a t-norm, each expression once.
@@ -400,9 +357,8 @@ class TNormJoins:
         """Degrees joined in one expression, where a t-norm has one."""
         if not degrees:
             return self.query.dialect.number(1.0)
-        return (
-            self.query.dialect.least(degrees) if self.t_norm == "minimum" else " * ".join(degrees)
-        )
+        least = self.query.dialect.least
+        return least(degrees) if self.t_norm == "minimum" else " * ".join(degrees)
 
     def prefixes(self, rule: Rule) -> list[str]:
         """Return the columns of the prefixes of a rule."""
@@ -431,6 +387,8 @@ class TNormJoins:
         dialect = self.query.dialect
         smaller, larger = dialect.least([a, b]), dialect.greatest([a, b])
         nothing, one = dialect.number(0.0), dialect.number(1.0)
+        if self.t_norm in {"minimum", "product"}:
+            return self.join_all([a, b])
         if self.t_norm == "lukasiewicz":
             return dialect.greatest([f"{smaller} - ({one} - {larger})", nothing])
         if self.t_norm == "hamacher":
