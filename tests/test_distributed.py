@@ -17,7 +17,6 @@ from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import frri.distributed
-from frri import induction
 from frri.cover import CoverMatrix, minimum_cover
 from frri.distributed import (
     DaskAdditiveRulesClassifier,
@@ -29,7 +28,7 @@ from frri.distributed import (
 )
 from frri.distributed import cluster as cluster_module
 from frri.distributed import covers as covers_module
-from frri.induction import backends, blocks
+from frri.induction import backends, bitmap_backend
 from frri.learners.additive import _columns
 from frri.learners.frri import selection
 from thorough import THOROUGH, some
@@ -131,8 +130,8 @@ def trouble(orders):
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
     """Tables of a few hundred objects are divided into many blocks."""
-    monkeypatch.setattr(classifier, "DIVIDED_FROM", 0)
-    monkeypatch.setattr(blocks, "BLOCK", 50)
+    monkeypatch.setattr(backends, "DIVIDED_FROM", 0)
+    monkeypatch.setattr(bitmap_backend, "BLOCK_ROWS", 50)
 
 
 def scaled(cluster, client, n_workers):
@@ -320,11 +319,7 @@ def test_classes_are_searched_one_by_one_where_all_do_not_fit(client, table, her
 
 @pytest.fixture
 def _large_here(monkeypatch):
-    """A fit in this process takes the way of large tables, interpreted, in little room."""
-    monkeypatch.setattr(induction, "COMPILED_FROM", 0)
-    monkeypatch.setattr(backends, "compiled", lambda module: module)
-    monkeypatch.setattr(backends, "DENSE_UP_TO", 0)
-    monkeypatch.setattr(backends, "PAIRS_UP_TO", 0)
+    """A fit in this process has little memory for covers."""
     monkeypatch.setattr(selection, "LEAST_BYTES", 100)
     monkeypatch.setattr(selection, "BESIDES", 0)
 

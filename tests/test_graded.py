@@ -17,7 +17,7 @@ from frri.induction import (
     induce,
     shorten,
 )
-from frri.induction import _fuzzy_decision_kernels as kernels
+from frri.induction import _fuzzy_kernels as kernels
 from test_induction import KINDS, random_order, random_table
 from thorough import often
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 import naive
 import worked_example
-from frri import induction
+from frri import _compile, induction
 from frri.cover import CoverMatrix
 from frri.induction import (
     TOLERANCE,
     ConditionType,
     backends,
-    blocks,
+    bitmap_backend,
     confidences,
     covers,
     induce,
@@ -35,11 +35,9 @@ PATHS = [False, True]
 @pytest.fixture
 def _coarse(monkeypatch):
     """Parameters under which small tables take every turn that large ones take."""
-    monkeypatch.setattr(backends, "DENSE_UP_TO", 0)
-    monkeypatch.setattr(backends, "PAIRS_UP_TO", 0)
-    monkeypatch.setattr(backends, "CUTS", 2)
-    monkeypatch.setattr(backends, "CELLS", 1)
-    monkeypatch.setattr(backends, "CHUNK", 7)
+    monkeypatch.setattr(bitmap_backend, "CUTS", 2)
+    monkeypatch.setattr(bitmap_backend, "CELLS", 1)
+    monkeypatch.setattr(bitmap_backend, "CHUNK", 7)
     monkeypatch.setattr(layout, "CLUSTERED_FROM", 8)
     monkeypatch.setattr(numpy_backend, "BLOCK_WORDS", 1)
     monkeypatch.setattr(numpy_backend, "LEAST_ROWS", 3)
@@ -323,7 +321,9 @@ def assert_same_paths(values, classes, order, **declared):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("n", "m", "n_classes"), [(500, 1, 2), (900, 60, 3), (2500, 12, 4)])
+@pytest.mark.parametrize(
+    ("n", "m", "n_classes"), [(500, 1, 2), (900, 60, 3), (2500, 12, 4), (3000, 7, 3)]
+)
 def test_paths_agree(n, m, n_classes, kind):
     rng = np.random.default_rng(n + m)
     values, classes = random_table(rng, n, m, n_classes, kind)
@@ -331,20 +331,11 @@ def test_paths_agree(n, m, n_classes, kind):
     assert_same_paths(values, classes, random_order(rng, n, m))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_paths_agree_without_pairs(kind, monkeypatch):
-    monkeypatch.setattr(backends, "PAIRS_UP_TO", 0)
-    rng = np.random.default_rng(8)
-    values, classes = random_table(rng, 3000, 7, 3, kind)
-    assert_same_paths(values, classes, rng.permutation(7))
-
-
-def test_paths_agree_on_separated_classes(monkeypatch):
+def test_paths_agree_on_separated_classes():
     rng = np.random.default_rng(9)
     values, _ = random_table(rng, 7000, 6, 2, "uniform")
     classes = (values[:, 0] + values[:, 1] > 1).astype(int) + (values[:, 2] > 0.9)
     assert_same_paths(values, classes, np.arange(6))
-    monkeypatch.setattr(backends, "PAIRS_UP_TO", 0)
     assert_same_paths(values, classes, np.arange(6)[::-1])
 
 
@@ -364,7 +355,7 @@ def test_threads_do_not_matter(monkeypatch):
     values, classes = random_table(rng, 2000, 5, 3, "uniform")
     results = []
     for n_jobs, chunk in ((1, 5000), (1, 100), (3, 64), (None, 64), (-1, 100)):
-        monkeypatch.setattr(backends, "CHUNK", chunk)
+        monkeypatch.setattr(bitmap_backend, "CHUNK", chunk)
         results.append(induce(values, classes, np.arange(5), compiled=True, n_jobs=n_jobs))
     for other in results[1:]:
         np.testing.assert_array_equal(other.confidence, results[0].confidence)
@@ -375,26 +366,28 @@ def test_threads_do_not_matter(monkeypatch):
 @coarse
 @pytest.mark.parametrize("kind", KINDS)
 def test_blocks_sent_elsewhere_make_the_whole(monkeypatch, kind):
-    monkeypatch.setattr(blocks, "BLOCK", 9)
+    monkeypatch.setattr(bitmap_backend, "BLOCK_ROWS", 9)
     rng = np.random.default_rng(17)
     for n, m, n_classes in ((1, 2, 1), (40, 4, 1), (90, 3, 3), (150, 6, 2)):
         values, classes, initial, nominal = random_mixed_table(rng, n, m, n_classes, kind)
         declared = {"initial": initial, "rigid": np.isin(np.arange(m), nominal)}
         order = random_order(rng, n, m)
         whole = induce(values, classes, order, compiled=False, **declared)
-        table = pickle.loads(pickle.dumps(blocks.RowBlocks(values, classes, **declared)))
-        assert [end for _, end in table.ranges()[:-1]] == [low for low, _ in table.ranges()[1:]]
+        whole_table = layout.ClassLayout(values, classes, **declared)
+        table = pickle.loads(pickle.dumps(bitmap_backend.BitmapBackend(whole_table, n_jobs=1)))
+        samples, ranges = table.layout.samples, table.blocks()
+        assert [end for _, end in ranges[:-1]] == [low for low, _ in ranges[1:]]
         parts = []
-        for low, high in table.ranges():
-            rows = table.objects[low:high]
+        for low, high in ranges:
+            rows = samples[low:high]
             assert len(set(classes[rows])) == 1
-            confidence = table.confidences(low, high)
+            confidence = table.nearest_rows(low, high)
             np.testing.assert_array_equal(confidence, whole.confidence[rows], strict=True)
             orders = np.atleast_2d(order) if order.ndim == 1 else order[rows]
-            types = table.shorten(low, high, confidence, orders)
+            types = table.shorten_rows(low, confidence, orders)
             np.testing.assert_array_equal(types, whole.types[rows], strict=True)
-            parts.append(table.covers(low, high, confidence, types))
-        covered = CoverMatrix.below(parts).take(np.argsort(table.objects))
+            parts.append(table.cover_rows(np.arange(low, high), confidence, types))
+        covered = CoverMatrix.below(parts).take(np.argsort(samples))
         assert_same_covers((covered, 0), (whole.covers, 0))
 
 
@@ -426,22 +419,27 @@ SMALL_THEN_COMPILED = """
 import sys
 import numpy as np
 from frri import induction
-from frri.induction.layout import ClassLayout
+from frri.induction.backends import choose_backend
 rng = np.random.default_rng(0)
 values, classes = rng.random((300, 4)), rng.integers(0, 2, 300)
 small = induction.induce(values, classes, np.arange(4))
-path = lambda: type(induction._path(ClassLayout(values, classes), "induce", None)).__name__
-print("numba" in sys.modules, path(), induction.use_compiled(20_000))
+def chosen(n):
+    return type(choose_backend(rng.random((n, 4)), rng.integers(0, 2, n))).__name__
+print("numba" in sys.modules, chosen(300))
 compiled = induction.induce(values, classes, np.arange(4), compiled=True)
-print("numba" in sys.modules, path())
+print("numba" in sys.modules, chosen(300), chosen(3000))
 print((small.types == compiled.types).all(), (small.confidence == compiled.confidence).all())
 """
 
 
 def test_small_tables_do_not_import_the_compiler():
-    assert " ".join(run_python(SMALL_THEN_COMPILED)) == "False Plain True True Small True True"
+    assert " ".join(run_python(SMALL_THEN_COMPILED)) == (
+        "False NumpyBackend True NumpyBackend BitmapBackend True True"
+    )
 
 
 def test_without_the_compiler_everything_is_numpy(monkeypatch):
-    monkeypatch.setattr(induction, "numba_installed", lambda: False)
-    assert not induction.use_compiled(10**6)
+    for name in ("_modules", "numba_installed"):
+        monkeypatch.setattr(_compile, name, {} if name == "_modules" else lambda: False)
+    backend = backends.choose_backend(np.zeros((10**5, 1)), np.zeros(10**5, dtype=int))
+    assert isinstance(backend, numpy_backend.NumpyBackend)

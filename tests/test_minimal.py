@@ -8,7 +8,7 @@ import naive_orders
 from frri._compile import compiled
 from frri.cover import minimum_cover
 from frri.induction import ConditionType, confidences, covers, minimal, shorten
-from frri.induction import _minimal_kernels as kernels
+from frri.induction import hitting_set as kernels
 from frri.induction.hitting_set import cheapest_choice
 from frri.induction.minimal import all_minimal, discerning_power, shortest
 from test_induction import KINDS, random_mixed_table
@@ -41,7 +41,7 @@ def test_discerning_power_by_definition():
 @pytest.mark.parametrize("quick", [True, False])
 def test_shortest_rules_by_definition(monkeypatch, quick):
     if not quick:  # as if the search for the cheapest choice were too long
-        monkeypatch.setattr(minimal, "cheapest_choice", lambda _: None)
+        monkeypatch.setattr(kernels, "cheapest_choice", lambda _: None)
     for _, values, classes, confidence, kinds, declared in random_tables(2, 60 if quick else 10):
         for u, types in enumerate(shortest(values, classes, confidence, **kinds)):
             rules = naive_orders.rules(values, classes, u, confidence[u], *declared)

@@ -21,6 +21,8 @@ from frri.cover import __dict__ as cover_names
 from frri.cover import reduce as core
 from frri.cover.budget import Work
 from frri.induction import backends, layout
+from frri.induction.bitmap_backend import BitmapBackend
+from frri.induction.numpy_backend import NumpyBackend
 from frri.learners.frri import selection
 from test_induction import KINDS, _coarse, random_table  # noqa: F401 - a fixture
 from thorough import often
@@ -104,7 +106,8 @@ def test_a_first_cover_has_less_room_unless_a_limit_is_given():
 def _large_path(monkeypatch, request):
     """Small tables take the way of large ones."""
     request.getfixturevalue("_coarse")
-    monkeypatch.setattr(induction, "COMPILED_FROM", 0)
+    for name in ("COMPILED_FROM", "LOADED_FROM", "USED_FROM", "DIVIDED_FROM"):
+        monkeypatch.setattr(backends, name, 0)
 
 
 @needs_numba
@@ -120,12 +123,11 @@ def test_covers_of_some_objects_are_those_of_all_cut_down(kind):
         types = induction.shorten(values, classes, confidence, np.arange(4), compiled=False)
         whole, _ = induction.covers(values, classes, confidence, types, compiled=False)
         table = layout.ClassLayout(values, classes)
-        path = backends.Large(table, n_jobs=2)
+        path = BitmapBackend(table, n_jobs=2)
         asked, wanted = rng.permutation(150)[:40], rng.integers(0, 2**63, whole.n_objects // 64)
         wanted = wanted.astype(np.uint64)
-        by_row = confidence[table.objects] - induction.TOLERANCE, types[table.objects]
         for words in (None, wanted, np.zeros_like(wanted)):
-            found = path.covered_by(*by_row, table.rows[asked], words)
+            found = path.cover_rows(table.rows[asked], confidence[asked], types[asked], words)
             expected = whole.take(asked) if words is None else whole.take(asked).within(words)
             assert (found.to_dense() == expected.to_dense()).all()
             assert (found.bits != 0).all()
@@ -238,9 +240,9 @@ def test_memory_and_gap_on_the_command_line(tmp_path, capsys):
 # ---------------------------------------------------------------- an end in any phase
 
 PHASES = {
-    "confidences": (backends.Plain, "confidences"),
-    "shortening": (backends.Plain, "shorten"),
-    "covers": (backends.Plain, "covered"),
+    "confidences": (NumpyBackend, "confidences"),
+    "shortening": (NumpyBackend, "shorten"),
+    "covers": (NumpyBackend, "covers"),
     "reduction": (component, "reduce"),
     "greedy": (component, "greedy_cover"),
     "local search": (component.Part, "_local_search"),
@@ -259,7 +261,7 @@ PHASES = {
 def test_a_fit_can_be_ended_in_every_phase(phase, end, monkeypatch):
     """The first call of the phase is interrupted, or takes all the time there is."""
     X, y = make_classification(300, 8, flip_y=0.2, random_state=0)
-    monkeypatch.setattr(induction, "_done_before", set())  # whatever ran before
+    monkeypatch.setattr(backends, "USED_FROM", np.inf)  # whatever ran before
     if phase.endswith("on words"):
         monkeypatch.setitem(cover_names, "LARGEST_EXPANDED", 0)
     where, name = PHASES[phase]

@@ -13,14 +13,13 @@ from frri._util import import_optional
 from frri.cover.memory_bounded import Peeled, begin
 from frri.distributed.covers import RemoteCovers, RemoteRules
 from frri.distributed.estimator import OnCluster
-from frri.induction.blocks import RowBlocks
+from frri.induction import backends
+from frri.induction.bitmap_backend import BitmapBackend
+from frri.induction.layout import ClassLayout
 from frri.learners.frri import FRRIClassifier
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-# Tables of fewer objects are learned from here: sending them takes longer.
-DIVIDED_FROM = induction.COMPILED_FROM
 
 
 class DaskFRRIClassifier(OnCluster, FRRIClassifier):
@@ -74,7 +73,7 @@ class DaskFRRIClassifier(OnCluster, FRRIClassifier):
 
     def _learn(self, table: Any, start: float | None = None) -> None:
         self.traffic_ = None
-        if self._cluster is None or len(table.values) <= DIVIDED_FROM:
+        if self._cluster is None or len(table.values) <= backends.DIVIDED_FROM:
             super()._learn(table, start)
             return
         import_optional("numba", "Learning on a cluster", "dask")
@@ -85,28 +84,29 @@ class DaskFRRIClassifier(OnCluster, FRRIClassifier):
         self, values: ArrayLike, classes: ArrayLike, order: ArrayLike, **declared: Any
     ) -> induction.CandidateRules:
         cluster = self._cluster
-        if cluster is None or callable(order) or len(np.asarray(classes)) <= DIVIDED_FROM:
+        if cluster is None or callable(order) or len(np.asarray(classes)) <= backends.DIVIDED_FROM:
             return super()._induce(values, classes, order, **declared)
-        n_objects, n_attributes = np.shape(values)
-        room = self._cover_bytes(n_objects, n_attributes, cluster.room())
+        n_samples, n_features = np.shape(values)
+        cover_bytes = self._cover_bytes(n_samples, n_features, cluster.room())
         laps = [perf_counter()]
-        table = RowBlocks(values, classes, **declared)
+        layout = ClassLayout(values, classes, **declared)
+        table = BitmapBackend(layout, n_jobs=1)
         sent = cluster.send(table)
-        ranges, orders = table.ranges(), table.layout.orders(order)
-        lows, highs = zip(*ranges, strict=True)
-        tables = [sent] * len(ranges)
-        by_block = [orders if len(orders) == 1 else orders[low:high] for low, high in ranges]
-        near = cluster.map("confidences", RowBlocks.confidences, tables, lows, highs)
-        opened = cluster.map("shortening", RowBlocks.shorten, tables, lows, highs, near, by_block)
-        rules = RemoteRules(cluster, sent, table, ranges, near, opened)
-        confidence = table.layout.by_object(np.concatenate(cluster.gather(near)))
+        blocks, orders = table.blocks(), layout.orders(order)
+        lows, highs = zip(*blocks, strict=True)
+        tables = [sent] * len(blocks)
+        by_block = [orders if len(orders) == 1 else orders[low:high] for low, high in blocks]
+        near = cluster.map("confidences", BitmapBackend.nearest_rows, tables, lows, highs)
+        kept = cluster.map("shortening", BitmapBackend.shorten_rows, tables, lows, near, by_block)
+        rules = RemoteRules(cluster, sent, layout, blocks, near, kept)
+        confidence = layout.by_sample(np.concatenate(cluster.gather(near)))
         laps.append(perf_counter())
-        types = table.layout.by_object(np.concatenate(cluster.gather(opened)))
+        types = layout.by_sample(np.concatenate(cluster.gather(kept)))
         laps.append(perf_counter())
         begun = None
-        if room is not None and not table.is_small:  # as on one machine
+        if cover_bytes is not None and n_samples > backends.DIVIDED_FROM:  # as on one machine
             costs = np.count_nonzero(types, axis=1)
-            begun = begin(rules, table.objects, costs, room)
+            begun = begin(rules, layout.samples, costs, cover_bytes)
         covers: Any = rules.covers(None if begun is None else begun.left)
         peeled = None if begun is None else Peeled(begun.first, rules)
         answers = confidence.nbytes + types.nbytes
@@ -114,7 +114,7 @@ class DaskFRRIClassifier(OnCluster, FRRIClassifier):
         laps.append(perf_counter())
         steps = ("confidences", "shortening", "covering")
         seconds = dict(zip(steps, np.diff(laps).tolist(), strict=True))
-        known = table.layout.positions, seconds, peeled
+        known = layout.positions, seconds, peeled
         return induction.CandidateRules(confidence, types, covers, *known)
 
     def _search(self, limits: Any, covers: Any, *known: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Who covers whom, left on the workers block by block, and the fewest rules found there."""
+"""Covers of candidate rules in blocks on the workers, and the selection of the fewest rules there."""
 
 from __future__ import annotations
 
@@ -14,37 +14,38 @@ from frri.cover import LARGEST_EXPANDED, Cover, CoverMatrix, minimum_cover
 from frri.cover.budget import Work
 from frri.cover.solve_large import greedy_on_words
 from frri.distributed.cluster import ended_with
-from frri.induction.blocks import RowBlocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from frri._util import Flags, Ints, Words
+    from frri._util import Flags, Floats, Ints, Types, Words
     from frri.cover import PartialCover
     from frri.distributed.cluster import Cluster, Future
+    from frri.induction.bitmap_backend import BitmapBackend
+    from frri.induction.layout import ClassLayout
     from frri.learners.frri.selection import Limits, Search
 
-# What a selection takes, in sizes of its covers: measured, and rounded up.
+# Memory of a selection, in sizes of its covers: measured, and rounded up.
 COPIES = 4
 # Sums of reciprocals are rounded.
 ROUNDING = 1e-6
-# What ends a search, the reason to name first.
+# Reasons to stop a search, the most important first.
 REASONS = ("interrupt", "time", "memory", "effort", "gap")
 
 
 class RemoteRules:
-    """The rules of all objects on the workers, block by block: who covers whom is found out when asked.
+    """Rules of all samples on the workers, block by block, whose covers are computed on demand.
 
     Parameters
     ----------
     cluster : Cluster
     sent : future
-        The table, on all workers.
-    table : RowBlocks
+        `BitmapBackend` on all workers.
+    layout : ClassLayout
     ranges : list of (int, int)
-        The rows of each block.
+        Rows of each block.
     confidences, types : list of futures
         Of these rows.
     """
@@ -53,54 +54,51 @@ class RemoteRules:
         self,
         cluster: Cluster,
         sent: Future,
-        table: RowBlocks,
+        layout: ClassLayout,
         ranges: Sequence[tuple[int, int]],
         confidences: list[Future],
         types: list[Future],
     ) -> None:
-        self.cluster, self.layout, self.ranges = cluster, table.layout, ranges
+        self.cluster, self.layout, self.ranges = cluster, layout, ranges
         self.blocks = [
-            (sent, *ends, near, opened)
-            for ends, near, opened in zip(ranges, confidences, types, strict=True)
+            (sent, low, near, kept)
+            for (low, _), near, kept in zip(ranges, confidences, types, strict=True)
         ]
-        self.asked = 0
+        self.n_bits = 64 * int(layout.first_word[-1])
+        self.n_requests = 0
 
     def __call__(self, candidates: Ints, wanted: Words | None = None) -> CoverMatrix:
-        """What some candidates cover of all objects, or of those wanted, here: see `frri.cover.memory_bounded`."""
-        self.asked += 1
+        """Return what some candidates cover of all samples or of those wanted, here."""
+        self.n_requests += 1
         places, rows, order = _by_block(self.layout.rows[candidates], self.ranges)
         wanted = None if wanted is None else self.cluster.send(wanted)
         known = [(*self.blocks[i], wanted, some) for i, some in zip(places, rows, strict=True)]
-        parts = self.cluster.map(f"some{self.asked}", RowBlocks.covers, *zip(*known, strict=True))
+        phase = f"some{self.n_requests}"
+        parts = self.cluster.map(phase, _cover_block, *zip(*known, strict=True))
         return _in_order(self.cluster.gather(parts), order, self.n_bits)
 
     def covers(self, wanted: Words | None = None) -> RemoteCovers:
-        """What all of them cover, left on the workers."""
+        """Return what all of them cover, left on the workers."""
         wanted = None if wanted is None else self.cluster.send(wanted)
         known = zip(*((*block, wanted) for block in self.blocks), strict=True)
-        found = self.cluster.map("covers", RowBlocks.covers, *known)
-        return RemoteCovers(self.cluster, found, self.ranges, self.layout.objects, self.n_bits)
-
-    @property
-    def n_bits(self) -> int:
-        """Bits that stand for objects, or for none."""
-        return 64 * int(self.layout.first_word[-1])
+        found = self.cluster.map("covers", _cover_block, *known)
+        return RemoteCovers(self.cluster, found, self.ranges, self.layout.samples, self.n_bits)
 
 
 class RemoteCovers:
-    """What `frri.cover.CoverMatrix` is here, in blocks on the workers.
+    """A `frri.cover.CoverMatrix` in blocks on the workers.
 
     Parameters
     ----------
     cluster : Cluster
     blocks : list of futures
-        A `CoverMatrix` each, of the rules of so many rows.
+        `CoverMatrix` of the rules of some rows.
     ranges : list of (int, int)
-        These rows.
-    objects : ndarray of int
-        The object of each row.
+        Rows of each block.
+    samples : ndarray of int
+        Sample of each row.
     n_objects : int
-        Bits that stand for objects, or for none.
+        Number of bits.
     """
 
     def __init__(
@@ -108,21 +106,21 @@ class RemoteCovers:
         cluster: Cluster,
         blocks: list[Future],
         ranges: Sequence[tuple[int, int]],
-        objects: Ints,
+        samples: Ints,
         n_objects: int,
     ) -> None:
         self.room = cluster.room()
         self.cluster = cluster
         self.blocks = blocks
         self.ranges = ranges
-        self.objects = objects
+        self.samples = samples
         self.n_objects = n_objects
         self._searches: dict[int, Future] = {}
 
     @cached_property
     def rows(self) -> Ints:
-        """The row of each object."""
-        return np.argsort(self.objects)
+        """Row of each sample."""
+        return np.argsort(self.samples)
 
     @cached_property
     def _measured(self) -> list[tuple[Ints, int]]:
@@ -133,11 +131,11 @@ class RemoteCovers:
 
     @property
     def nbytes(self) -> int:
-        """How much memory all blocks take."""
+        """Memory of all blocks, in bytes."""
         return sum(n for _, n in self._measured)
 
     def sizes(self) -> Ints:
-        """How many objects each candidate covers."""
+        """Return how many samples each candidate covers."""
         return np.concatenate([sizes for sizes, _ in self._measured])[self.rows]
 
     @cached_property
@@ -147,11 +145,11 @@ class RemoteCovers:
         return CoverMatrix.from_words(table[None, :], self.n_objects).union()
 
     def union(self) -> Flags:
-        """Which objects are covered by any candidate at all."""
+        """Return which samples any candidate covers."""
         return self._union
 
     def take(self, candidates: Ints) -> CoverMatrix:
-        """The rows of some candidates, here."""
+        """Return what some candidates cover, here."""
         places, rows, order = _by_block(self.rows[candidates], self.ranges)
         local = [some - self.ranges[i][0] for i, some in zip(places, rows, strict=True)]
         blocks = [self.blocks[i] for i in places]
@@ -159,11 +157,11 @@ class RemoteCovers:
         return _in_order(parts, order, self.n_objects)
 
     def only(self, kept: Flags) -> RemoteCovers:
-        """The same candidates, of which all but those kept cover nothing."""
-        by_row = kept[self.objects]
+        """Return the same candidates, of which all but those kept cover nothing."""
+        by_row = kept[self.samples]
         flags = [by_row[low:high] for low, high in self.ranges]
         blocks = self.cluster.map("allowed", CoverMatrix.only, self.blocks, flags)
-        known = self.ranges, self.objects, self.n_objects
+        known = self.ranges, self.samples, self.n_objects
         return RemoteCovers(self.cluster, blocks, *known)
 
     def select(self, limits: Limits, *known: Any) -> Cover | PartialCover:
@@ -207,7 +205,7 @@ class RemoteCovers:
         return whole
 
     def _search(self, number: int, work: Callable[..., Any], *known: Any) -> Future:
-        """A search for the fewest, begun once; it ends early with the fit."""
+        """Start a search for the fewest once; it ends early with the fit."""
         if number not in self._searches:
             name = self.cluster.name
             task = self.cluster.submit("selection", number, _ended_with, name, work, *known)
@@ -216,8 +214,8 @@ class RemoteCovers:
 
     def _by_class(self, lengths: Ints, groups: Ints, search: Search) -> list[Cover]:
         """Return the cover of each class, by candidates as they are numbered in all."""
-        costs = lengths[self.objects]
-        own = groups[self.objects[[low for low, _ in self.ranges]]]
+        costs = lengths[self.samples]
+        own = groups[self.samples[[low for low, _ in self.ranges]]]
         tasks, members = [], []
         data: tuple[Any, ...]
         codes = np.unique(own)
@@ -228,10 +226,10 @@ class RemoteCovers:
             places = np.flatnonzero(own == code).tolist()
             blocks = [self.blocks[i] for i in places]
             low, high = self.ranges[places[0]][0], self.ranges[places[-1]][1]
-            order = np.argsort(self.objects[low:high])
-            members.append(self.objects[low:high][order])
+            order = np.argsort(self.samples[low:high])
+            members.append(self.samples[low:high][order])
             # Proportional shares of a limit that must not be exceeded in all.
-            known = search._replace(effort=search.effort * (high - low) // len(self.objects))
+            known = search._replace(effort=search.effort * (high - low) // len(self.samples))
             if COPIES * sum(self._measured[i][1] for i in places) <= self.room:
                 data = (_one_class, blocks, order, costs[low:high][order], known)
             else:
@@ -251,7 +249,7 @@ class RemoteCovers:
         prices: list[Ints],
         order: Ints,
     ) -> tuple[Any, ...]:
-        """What a second round needs: the proposals of all blocks, and a bound for the whole class."""
+        """Return the proposals of all blocks for a second round, and a bound for the whole class."""
         proposed = self.cluster.map(f"proposal{code}", _proposal, blocks, prices)
         largest = self.cluster.map(f"largest{code}", _largest, blocks)
         widest = self.cluster.reduce(f"largest{code}", np.maximum, largest)
@@ -261,7 +259,7 @@ class RemoteCovers:
 
 
 def _by_block(rows: Ints, ranges: Sequence[tuple[int, int]]) -> tuple[list[int], list[Ints], Ints]:
-    """The blocks that have some of the rows, which rows those are, and the order that this puts them in."""
+    """Return the blocks of some rows, the rows in each, and the order that this puts them in."""
     order = np.argsort(rows, kind="stable")
     ends = np.searchsorted(rows[order], [high for _, high in ranges])
     parts = np.split(rows[order], ends[:-1])
@@ -270,13 +268,26 @@ def _by_block(rows: Ints, ranges: Sequence[tuple[int, int]]) -> tuple[list[int],
 
 
 def _in_order(parts: list[CoverMatrix], order: Ints, n_objects: int) -> CoverMatrix:
-    """What blocks have answered, as it was asked for."""
+    """Return the answers of blocks in the order of the request."""
     if not parts:
         return CoverMatrix.from_dense(np.zeros((0, n_objects), dtype=bool))
     return CoverMatrix.below(parts).take(np.argsort(order, kind="stable"))
 
 
 # --- On the workers
+
+
+def _cover_block(
+    table: BitmapBackend,
+    low: int,
+    confidence: Floats,
+    types: Types,
+    wanted: Words | None = None,
+    rows: Ints | None = None,
+) -> CoverMatrix:
+    """Return what the rules of a block from row `low` on cover, or those of some of its rows."""
+    rows = np.arange(low, low + len(confidence)) if rows is None else rows
+    return table.cover_rows(rows, confidence[rows - low], types[rows - low], wanted)
 
 
 def _ended_with(name: str, work: Callable[..., Any], *known: Any) -> Any:
@@ -304,13 +315,13 @@ def _one_class(
 
 
 def _proposal(block: CoverMatrix, costs: Ints) -> tuple[Ints, CoverMatrix, Ints]:
-    """A cover of all that a block covers, by its own rules."""
+    """Return a cover of all that a block covers, by its own rules."""
     chosen = greedy_on_words(block, costs, Work(0, None))
     return chosen, block.take(chosen), costs[chosen]
 
 
 def _largest(block: CoverMatrix) -> NDArray[np.int32]:
-    """Of every object, how many the widest rule of a block covers that covers it; 0 without one."""
+    """Return the size of the widest rule of a block that covers each sample; 0 without one."""
     widest = np.zeros(64 * -(-block.n_objects // 64), dtype=np.int32).reshape(-1, 64)
     sizes, ends = block.sizes().astype(np.int32), block.indptr
     for row in np.argsort(sizes, kind="stable"):
@@ -329,7 +340,7 @@ def _second_round(
     bound: int,
     search: Search,
 ) -> Cover:
-    """The fewest of what blocks propose; what is proved of them says nothing about all rules."""
+    """Return the fewest of the proposed rules; a proof for these does not hold for all rules."""
     rows = np.concatenate(
         [chosen + end for (chosen, _, _), end in zip(proposed, ends, strict=True)]
     )
@@ -351,7 +362,7 @@ def _second_round(
 
 
 def _joined(found: list[Cover]) -> Cover:
-    """The covers of all classes as one."""
+    """Return the covers of all classes as one."""
     optimal = all(part.status == "optimal" for part in found)
     cheapest = optimal and all(part.cost_status == "optimal" for part in found)
     return Cover(
@@ -372,5 +383,5 @@ def _joined(found: list[Cover]) -> Cover:
 
 
 def _first(*stopped_by: str | None) -> str | None:
-    """What to name of several reasons to stop."""
+    """Return the most important of several reasons to stop."""
     return next((reason for reason in REASONS if reason in stopped_by), None)

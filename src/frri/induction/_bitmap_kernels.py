@@ -1,45 +1,55 @@
-"""Nearest enemies, shortened conditions and covered objects of large tables, from bitmaps of boxes.
+"""Kernels on bitmaps: nearest samples of other classes, shortened conditions, coverage.
 
-`frri.induction._box_kernels` says how boxes are kept, and what the arrays are called.
+Names: `u` is the row whose box it is, `v` another row. Kernels work on the rows from `low` on, as many
+as their output has. `frri.induction._bitmap_table_kernels` describes the table.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, type-arg"
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from frri._compile import inner_kernel, kernel
 from frri._words import ALL, NONE, ONE, lowest
-from frri.induction._box_kernels import (
-    BLOCK,
-    beyond,
-    byte_distance,
-    enemies,
-    narrow,
-    open_sides,
-    place,
-    span,
-)
+from frri.induction._bitmap_table_kernels import BLOCK, beyond, narrow, place, span
 
-# Not literals: for these the compiler would do everything once more. Whether a box is closed remains one: boxes
-# are placed in the innermost loops.
+# Not literals: for these the compiler would do everything once more. Whether a box is closed remains
+# one: boxes are placed in the innermost loops.
 NO, ZERO = np.bool_(False), np.int64(0)
-# Words that held the nearest enemies of the objects before, and how many objects that are.
+# Words that contain the nearest samples of the rows before, and the number of their samples.
 RECENT = 8
 SIGHT = np.uint64(64 * RECENT)
+
+
+class CoverWords(NamedTuple):
+    """Output of `cover`: number of words of each row, words and their bits."""
+
+    lengths: Any
+    words: Any
+    sets: Any
+
+
+class PrunedRule(NamedTuple):
+    """A rule while it is shortened: row, limit, feature order and the sides kept so far."""
+
+    u: Any
+    limit: Any
+    order: Any
+    kept: Any
 
 
 # --- Confidences
 
 
 @inner_kernel
-def distance(points, initial, u, v, enough):
-    """Chebyshev distance from row `u` to row `v`, or anything not below `enough`."""
+def distance(table, u, v, enough):
+    """Return the Chebyshev distance from row `u` to row `v`, or anything not below `enough`."""
+    points, initial = table.points, table.initial
     largest = 0.0
     for k in range(points.shape[1]):
         d = points[v, k] - points[u, k]
-        if initial is None:
-            largest = max(largest, abs(d))
-        elif d > largest:
+        if d > largest:
             if initial[k] & 1:
                 largest = d
         elif -d > largest:
@@ -52,7 +62,7 @@ def distance(points, initial, u, v, enough):
 
 @inner_kernel
 def remember(levels, start, end, slot, members, near):
-    """Put the rows of a word, its last one as often as it takes, among those that are looked at first."""
+    """Put the rows of a word, its last one repeated, among those that are compared first."""
     for i in range(64):
         v = min(start + i, end - 1)
         members[64 * slot + i] = v
@@ -61,8 +71,14 @@ def remember(levels, start, end, slot, members, near):
 
 
 @inner_kernel
-def first_bound(points, initial, levels, u, members, near, gaps):
-    """Distance to one of the rows remembered, in levels the nearest of them, and its place."""
+def byte_distance(one, other):
+    """Return how far apart two bytes are."""
+    return np.uint8(max(one, other) - min(one, other))
+
+
+@inner_kernel
+def nearest_remembered(levels, u, near, gaps):
+    """Return the place of the remembered row that is nearest to row `u` in levels."""
     for i in range(SIGHT):
         gaps[i] = 0
     for k in range(0, len(levels), 4):
@@ -74,61 +90,59 @@ def first_bound(points, initial, levels, u, members, near, gaps):
     least = gaps[0]
     for i in range(SIGHT):
         least = min(least, gaps[i])
-    place = 0
-    while gaps[place] != least:
-        place += 1
-    return distance(points, initial, u, members[place], np.inf), place
+    found = 0
+    while gaps[found] != least:
+        found += 1
+    return found
 
 
 @kernel
-def nearest(
-    levels, points, bits, rows, fence, fine, some, every, first, shift, cuts, tops, starts, initial,
-    low, high, out,
-):  # fmt: skip
-    """Distance to the nearest enemy, infinite without one, for the rows from `low` to `high`."""
-    n_blocks = fine.shape[1]
-    flat = fine.reshape(-1, BLOCK)
+def nearest(table, levels, low, out):
+    """Find the distance to the nearest sample of another class, infinite without one."""
+    fence, rows = table.fence, table.rows
+    n_blocks = table.fine.shape[1]
+    flat = table.fine.reshape(-1, BLOCK)
     n_words = len(fence)
-    m = points.shape[1]
+    m = table.points.shape[1]
     box = np.empty((m, 4), dtype=np.int32)
     inside = np.empty((1, BLOCK), dtype=np.uint64)
-    attributes = np.arange(m)
+    features = np.arange(m)
     members = np.empty(64 * RECENT, dtype=np.int64)
     near = np.empty((len(levels), 64 * RECENT), dtype=np.uint8)
     gaps = np.empty(64 * RECENT, dtype=np.uint8)
     recent = np.empty(RECENT, dtype=np.int64)
     class_start, oldest = -1, 0
-    for u in range(low, high):
-        own_start, own_end = fence[bits[u] >> 6, 0], fence[bits[u] >> 6, 1]
+    for u in range(low, low + len(out)):
+        own = table.bits[u] >> 6
+        own_start, own_end = fence[own, 0], fence[own, 1]
         best, last = np.inf, -1
         if own_start != class_start:
             class_start = own_start
             for w in range(n_words):
                 if w < own_start or w >= own_end:
-                    d = distance(points, initial, u, rows[w], best)
+                    d = distance(table, u, rows[w], best)
                     if d < best or last < 0:
                         best, last = d, w
             for slot in range(RECENT if last >= 0 else 0):
                 recent[slot] = last
                 remember(levels, rows[last], rows[last + 1], slot, members, near)
-        # Words that held the nearest enemies of the objects before give a first bound.
+        # Words that contain the nearest samples of the rows before give a first bound.
         if own_end - own_start < n_words:
-            d, i = first_bound(points, initial, levels, u, members, near, gaps)
+            i = nearest_remembered(levels, u, near, gaps)
+            d = distance(table, u, members[i], np.inf)
             if d < best or last < 0:
                 best, last = d, recent[i >> 6]
         stale = best < np.inf
-        for q in range(some.shape[1] if stale else 0):
+        for q in range(table.some.shape[1] if stale else 0):
             live = span(q, ZERO, n_blocks) & ~span(q, -(-own_start // BLOCK), own_end // BLOCK)
             k = 0
             while live != NONE:
                 if stale:
-                    place(points, first, cuts, tops, starts, u, best, False, attributes, m, box)
-                    if initial is not None:
-                        open_sides(points, first, shift, initial, u, attributes, m, box)
+                    place(table, u, best, False, features, box)
                     stale = False
                     k = 0
                 while k < m:
-                    live &= some[box[k, 2], q] & ~every[box[k, 0], q]
+                    live &= table.some[box[k, 2], q] & ~table.every[box[k, 0], q]
                     k += 1
                 if live == NONE:
                     break
@@ -151,12 +165,12 @@ def nearest(
                 for i in range(BLOCK):
                     while inside[0, i] != NONE:
                         w = BLOCK * b + i
-                        d = distance(points, initial, u, rows[w] + lowest(inside[0, i]), best)
+                        d = distance(table, u, rows[w] + lowest(inside[0, i]), best)
                         inside[0, i] &= inside[0, i] - ONE
                         if d < best:
                             best, last = d, w
                             stale = True
-        out[u] = best
+        out[u - low] = best
         known = last < 0
         for slot in range(RECENT):
             known |= recent[slot] == last
@@ -170,84 +184,94 @@ def nearest(
 
 
 @inner_kernel
-def critical(points, u, v, limit, orders, types, j):
-    """Whether neither the conditions kept before place `j` nor the attributes after it discern v.
+def other_classes(fine, own_start, own_end, live, sets):
+    """Find the samples outside a class, and the blocks they are in."""
+    live[:] = NONE
+    for b in range(fine.shape[1]):
+        found = NONE
+        for i in range(BLOCK):
+            own = own_start <= BLOCK * b + i < own_end
+            sets[b, i] = NONE if own else fine[0, b, i]
+            found |= sets[b, i]
+        live[b >> 6] |= np.uint64(found != NONE) << np.uint64(b & 63)
 
-    Attributes after it still have their first types.
+
+@inner_kernel
+def is_critical(points, rule, v, j):
+    """Return whether neither conditions kept before place `j` nor features after it discern `v`.
+
+    Features after it still have their initial types.
     """
-    o = u if len(orders) > 1 else 0
-    for i in range(orders.shape[1]):
+    for i in range(len(rule.order)):
         if i == j:
             continue
-        k = orders[o, i]
-        d = points[v, k] - points[u, k]
-        if d > limit:
-            if types[u, k] & 1:
+        k = rule.order[i]
+        d = points[v, k] - points[rule.u, k]
+        if d > rule.limit:
+            if rule.kept[k] & 1:
                 return False
-        elif d < -limit:
-            if types[u, k] & 2:
+        elif d < -rule.limit:
+            if rule.kept[k] & 2:
                 return False
     return True
 
 
 @inner_kernel
-def confirm(points, rows, fine, u, limit, orders, types, j, b, box, hits, above, below):
-    """Whether enemies among the hits in block `b` make either side needed that was not before."""
-    k = orders[u if len(orders) > 1 else 0, j]
+def confirm(table, rule, box, j, b, hits, above, below):
+    """Return which sides samples among the hits in block `b` need, besides those needed before."""
+    k = rule.order[j]
     for i in range(BLOCK):
         while True:
             # A bin may reach from one side of the box to the other: look beyond sides in question.
-            beyond = NONE if above else fine[box[j, 1], b, i]
-            beyond |= NONE if below else ~fine[box[j, 3], b, i]
-            hits[i] &= beyond
+            outside = NONE if above else table.fine[box[j, 1], b, i]
+            outside |= NONE if below else ~table.fine[box[j, 3], b, i]
+            hits[i] &= outside
             if hits[i] == NONE:
                 break
-            v = rows[BLOCK * b + i] + lowest(hits[i])
+            v = table.rows[BLOCK * b + i] + lowest(hits[i])
             hits[i] &= hits[i] - ONE
-            d = points[v, k] - points[u, k]
-            if d > limit:
-                if not above and types[u, k] & 1:
-                    above = critical(points, u, v, limit, orders, types, j)
-            elif d < -limit:
-                if not below and types[u, k] & 2:
-                    below = critical(points, u, v, limit, orders, types, j)
+            d = table.points[v, k] - table.points[rule.u, k]
+            if d > rule.limit:
+                if not above and rule.kept[k] & 1:
+                    above = is_critical(table.points, rule, v, j)
+            elif d < -rule.limit:
+                if not below and rule.kept[k] & 2:
+                    below = is_critical(table.points, rule, v, j)
     return above, below
 
 
 @kernel
-def prune(
-    points, bits, rows, fence, fine, some, every, first, shift, cuts, tops, starts, initial,
-    rigid, limits, orders, exact, low, high, out,
-):  # fmt: skip
-    """Condition types, given as those that rules start from, for the rows from `low` to `high`.
+def prune(table, exact, limits, orders, low, out):
+    """Find condition types, given as those that rules start from.
 
-    From the last attribute backwards, find the enemies that the attributes from there on do not
-    discern. Then forwards: an enemy that neither the attributes to come nor the conditions kept so
-    far discern needs the side of the attribute it lies beyond. Block after block without a branch is
-    quicker than only those that are asked for. A `rigid` attribute keeps both sides or none.
+    From the last feature backwards, find the samples that the features from there on do not discern.
+    Then forwards: a sample that neither the features to come nor the conditions kept so far discern
+    needs the side of the feature it lies beyond. If bins have one value each, `exact`, no sample need be
+    compared. A rigid feature keeps both sides or none.
     """
-    n_blocks, n_coarse = fine.shape[1], some.shape[1]
-    m = points.shape[1]
+    some, every, first, fence = table.some, table.every, table.first, table.fence
+    n_blocks, n_coarse = table.fine.shape[1], some.shape[1]
+    m = table.points.shape[1]
     box = np.empty((m, 4), dtype=np.int32)
-    flat = fine.reshape(-1, BLOCK)
+    flat = table.fine.reshape(-1, BLOCK)
     live = np.empty((m + 1, n_coarse), dtype=np.uint64)
     later = np.empty(((m + 1) * n_blocks, BLOCK), dtype=np.uint64)
     alive_blocks = np.empty(n_coarse, dtype=np.uint64)
     hits = np.empty(BLOCK, dtype=np.uint64)
     class_start = -1
-    for u in range(low, high):
-        limit = limits[u]
-        own_start, own_end = fence[bits[u] >> 6, 0], fence[bits[u] >> 6, 1]
+    for u in range(low, low + len(out)):
+        limit, kept = limits[u - low], out[u - low]
+        own = table.bits[u] >> 6
+        own_start, own_end = fence[own, 0], fence[own, 1]
         if limit < 0 or own_end - own_start == len(fence):
-            out[u] = 0
+            out[u - low] = 0
             continue
         if own_start != class_start:
             class_start = own_start
-            enemies(fine, own_start, own_end, live[m], later[m * n_blocks :])
-        order = orders[u if len(orders) > 1 else 0]
-        place(points, first, cuts, tops, starts, u, limit, True, order, m, box)
-        if initial is not None:
-            open_sides(points, first, shift, initial, u, order, m, box)
+            other_classes(table.fine, own_start, own_end, live[m], later[m * n_blocks :])
+        order = orders[u - low if len(orders) > 1 else 0]
+        rule = PrunedRule(u, limit, order, kept)
+        place(table, u, limit, True, order, box)
         for j in range(m - 1, 0, -1):
             outer, inner = box[j, 0], box[j, 2]
             for q in range(n_coarse):
@@ -260,7 +284,7 @@ def prune(
                     cuts_here = inner * n_blocks + b, outer * n_blocks + b
                     found = narrow(later, here, later, after, flat, cuts_here[0], cuts_here[1])
                     live[j, q] |= np.uint64(found) << np.uint64(b & 63)
-        # Where the enemies are that the conditions kept so far do not discern: from the first one on, in front.
+        # Samples that the conditions kept so far do not discern are in front from the first one on.
         source = m * n_blocks
         for q in range(n_coarse):
             alive_blocks[q] = live[m, q]
@@ -282,17 +306,14 @@ def prune(
                     elif (over and not above) or (under and not below):
                         for i in range(BLOCK):
                             hits[i] = later[source + b, i] & later[after, i]
-                        above, below = confirm(
-                            points, rows, fine, u, limit, orders, out, j, b, box, hits, above, below
-                        )
+                        above, below = confirm(table, rule, box, j, b, hits, above, below)
                     if above and below:
                         break
                 if above and below:
                     break
-            if initial is not None:
-                if rigid[k]:
-                    above = below = above or below
-            out[u, k] = above + 2 * below
+            if table.rigid[k]:
+                above = below = above or below
+            kept[k] = above + 2 * below
             if above or below:
                 outer = box[j, 0] if above else first[k + 1] - 1
                 inner = box[j, 2] if below else first[k]
@@ -314,60 +335,56 @@ def prune(
 
 
 @inner_kernel
-def is_inside(points, u, v, limit, types, attributes, used):
-    """Whether row `v` is inside the open box of row `u`."""
-    for c in range(used):
-        k = attributes[c]
+def is_inside(points, u, v, limit, types, features):
+    """Return whether row `v` is inside the open box of row `u`."""
+    for k in features:
         d = points[v, k] - points[u, k]
-        if types[u, k] & 1 and d >= limit:
+        if types[k] & 1 and d >= limit:
             return False
-        if types[u, k] & 2 and d <= -limit:
+        if types[k] & 2 and d <= -limit:
             return False
     return True
 
 
 @kernel
-def covered(
-    points, bits, rows, fence, fine, some, every, first, shift, cuts, tops, starts, initial,
-    limits, types, asked, wanted, low, high, lengths, words, sets,
-):  # fmt: skip
-    """Words and sets that the rules of the rows `asked[low:high]` cover of the objects wanted.
+def cover(table, asked, limits, types, wanted, out):
+    """Find the words and sets that the rules of some rows cover of the samples wanted.
 
-    Returns how many words there are.
+    Return the number of words.
     """
-    m = points.shape[1]
+    first, fence = table.first, table.fence
+    m = table.points.shape[1]
     box = np.empty((m, 4), dtype=np.int32)
-    attributes = np.empty(m + 1, dtype=np.int64)
-    n_blocks = fine.shape[1]
-    flat = fine.reshape(-1, BLOCK)
+    used = np.empty(m + 1, dtype=np.int64)
+    n_blocks = table.fine.shape[1]
+    flat = table.fine.reshape(-1, BLOCK)
     possible, certain = np.empty((2, 1, BLOCK), dtype=np.uint64)
     filled = 0
-    for a in range(low, high):
-        u = asked[a]
-        limit = limits[u]
+    for a in range(len(asked)):
+        u, limit = asked[a], limits[a]
         if limit <= 0:
-            lengths[a] = 0
+            out.lengths[a] = 0
             continue
         before = filled
-        own_start, own_end = fence[bits[u] >> 6, 0], fence[bits[u] >> 6, 1]
-        used = ZERO
+        own = table.bits[u] >> 6
+        own_start, own_end = fence[own, 0], fence[own, 1]
+        n_used = ZERO
         for k in range(m):
-            attributes[used] = k
-            used += types[u, k] != 0
-        place(points, first, cuts, tops, starts, u, limit, False, attributes, used, box)
-        if initial is not None:
-            open_sides(points, first, shift, initial, u, attributes, used, box)
-        for c in range(used):
-            k = attributes[c]
-            if not types[u, k] & 1:
+            used[n_used] = k
+            n_used += types[a, k] != 0
+        features = used[:n_used]
+        place(table, u, limit, False, features, box)
+        for c in range(n_used):
+            k = features[c]
+            if not types[a, k] & 1:
                 box[c, 0] = box[c, 1] = first[k + 1] - 1
-            if not types[u, k] & 2:
+            if not types[a, k] & 2:
                 box[c, 2] = box[c, 3] = first[k]
         own_blocks = own_start // BLOCK, (own_end - 1) // BLOCK + 1
         for q in range(own_blocks[0] >> 6, ((own_blocks[1] - 1) >> 6) + 1):
             live = span(q, own_blocks[0], own_blocks[1])
-            for c in range(used):
-                live &= some[box[c, 2], q] & ~every[box[c, 0], q]
+            for c in range(n_used):
+                live &= table.some[box[c, 2], q] & ~table.every[box[c, 0], q]
             while live != NONE:
                 b = 64 * q + lowest(live)
                 live &= live - ONE
@@ -376,7 +393,7 @@ def covered(
                     possible[0, i] = wanted[b, i]
                     any_wanted |= wanted[b, i]
                 found = any_wanted != NONE
-                for c in range(used if found else 0):
+                for c in range(n_used if found else 0):
                     inner, outer = box[c, 2] * n_blocks + b, box[c, 0] * n_blocks + b
                     found = narrow(possible, 0, possible, 0, flat, inner, outer)
                     if not found:
@@ -385,7 +402,7 @@ def covered(
                     continue
                 for i in range(BLOCK):
                     certain[0, i] = possible[0, i]
-                for c in range(used):
+                for c in range(n_used):
                     inner, outer = box[c, 3] * n_blocks + b, box[c, 1] * n_blocks + b
                     narrow(certain, 0, certain, 0, flat, inner, outer)
                 for i in range(max(own_start - BLOCK * b, 0), min(own_end - BLOCK * b, BLOCK)):
@@ -395,24 +412,24 @@ def covered(
                     while doubtful != NONE:
                         p = lowest(doubtful)
                         doubtful &= doubtful - ONE
-                        v = rows[w] + p
-                        found = is_inside(points, u, v, limit, types, attributes, used)
+                        v = table.rows[w] + p
+                        found = is_inside(table.points, u, v, limit, types[a], features)
                         inside |= np.uint64(found) << np.uint64(p)
                     if inside != NONE:
-                        words[filled] = w
-                        sets[filled] = inside
+                        out.words[filled] = w
+                        out.sets[filled] = inside
                         filled += 1
-        lengths[a] = filled - before
+        out.lengths[a] = filled - before
     return filled
 
 
 @kernel
-def arrange(some_words, some_sets, starts, lengths, low, high, words, sets):
-    """Put what `covered` has found for `asked[low:high]` where each of them starts."""
+def arrange(some, starts, words, sets):
+    """Put words found by `cover` where each row starts."""
     filled = 0
-    for a in range(low, high):
+    for a in range(len(starts)):
         start = starts[a]
-        for i in range(lengths[a]):
-            words[start + i] = some_words[filled + i]
-            sets[start + i] = some_sets[filled + i]
-        filled += lengths[a]
+        for i in range(some.lengths[a]):
+            words[start + i] = some.words[filled + i]
+            sets[start + i] = some.sets[filled + i]
+        filled += some.lengths[a]

@@ -1,4 +1,9 @@
-"""The steps of induction for decisions that agree by degrees, on a table as it stands."""
+"""The steps of induction for decisions that agree by degrees: numbers, and classes as a special case.
+
+The decision of `v` agrees with the rule of `u` to the degree max(0, 1 - |y(v) - y(u)| / tau). A rule keeps
+its confidence, less this degree, away from every sample: limits are by pair, so that all pairs are
+compared.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +15,21 @@ from frri._compile import compiled as compiled_kernels
 from frri._compile import pays
 from frri._util import map_threads
 from frri.cover.matrix import CoverMatrix
-from frri.induction import _fuzzy_decision_kernels as kernels
-from frri.induction.layout import BOTH_SIDES, NO_SIDE, declared
+from frri.induction import _fuzzy_kernels as kernels
+from frri.induction._fuzzy_kernels import GradedTable
+from frri.induction.layout import NO_SIDE, TOLERANCE, GivenLayout, declared_types
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from frri._util import Floats, Ints, Types
 
-# Pairs of objects x attributes that are worth waiting for the compiler, or loading what it has left.
+# Pairs of samples x features that are worth waiting for the compiler, or loading compiled kernels.
 COMPILED_FROM, LOADED_FROM = 1_000_000_000, 50_000_000
 
-# Rows that one call of a compiled kernel works off.
+# Rows of one call of a compiled kernel.
 CHUNK = 512
 
 
@@ -32,7 +38,7 @@ class Graded(NamedTuple):
 
     Parameters
     ----------
-    numbers : array-like of float, shape (n_objects,)
+    numbers : array-like of float, shape (n_samples,)
     tau : float
         Above 0.
 
@@ -46,15 +52,23 @@ class Graded(NamedTuple):
     tau: float
 
     def agreement(self) -> Floats:
-        """D(u, v) = max(0, 1 - |y(v) - y(u)| / tau) for all pairs of objects."""
+        """Return D(u, v) = max(0, 1 - |y(v) - y(u)| / tau) for all pairs of samples."""
         y = np.asarray(self.numbers, dtype=np.float64)
         return np.maximum(0.0, 1.0 - np.abs(y[None, :] - y[:, None]) / self.tau)
 
 
-class GradedTable:
-    """A table in the order of its objects, with the steps on it: layout and path in one.
+class FuzzyBackend:
+    """The steps of induction on a table with graded decisions.
 
-    The names are those of `frri.induction.layout.ClassLayout` and `frri.induction.backends.Path`.
+    Parameters
+    ----------
+    values : array-like of float, shape (n_samples, n_features)
+    decisions : Graded
+    initial, rigid : array-like, optional
+        As for `frri.induction.shorten`.
+    compiled : bool, optional
+        Force or forbid compiled kernels; by default they are used where they pay.
+    n_jobs : int, optional
     """
 
     def __init__(
@@ -63,66 +77,57 @@ class GradedTable:
         decisions: Graded,
         initial: ArrayLike | None = None,
         rigid: ArrayLike | None = None,
+        compiled: bool | None = None,
+        n_jobs: int | None = None,
     ) -> None:
-        self.points = np.array(values, dtype=np.float64, order="C")
-        n, m = self.points.shape
-        types, flags = declared(initial, rigid)
-        self.initial = np.full(m, BOTH_SIDES, dtype=np.int8) if types is None else types
-        self.rigid = np.zeros(m, dtype=np.bool_) if flags is None else flags
-        self.points[:, self.initial == NO_SIDE] = 0.0
-        self.numbers = np.asarray(decisions.numbers, dtype=np.float64)
-        self.tau = float(decisions.tau)
-        self.objects = self.positions = np.arange(n)
-        self.kernels: Any = kernels
-        self.n_jobs: int | None = 1
-
-    def choose(self, compiled: bool | None, n_jobs: int | None) -> GradedTable:
-        """Itself, with the kernels that pay unless these are forced or forbidden."""
-        n, m = self.points.shape
-        worth = pays(kernels, m * n * n, compiled_from=COMPILED_FROM, loaded_from=LOADED_FROM)
-        if worth if compiled is None else compiled:
-            self.kernels, self.n_jobs = compiled_kernels(kernels), n_jobs
-        return self
-
-    def orders(self, order: ArrayLike) -> Ints:
-        """The attribute order of each object, or a single one for all."""
-        return np.array(order, dtype=np.int64, ndmin=2)
-
-    def by_object(self, by_row: NDArray[Any]) -> NDArray[Any]:
-        """What is known, in the order of the objects: as it is."""
-        return by_row
+        points = np.array(values, dtype=np.float64, order="C")
+        n, m = points.shape
+        types, flags = declared_types(m, initial, rigid)
+        points[:, types == NO_SIDE] = 0.0
+        numbers = np.asarray(decisions.numbers, dtype=np.float64)
+        self.layout = GivenLayout(n)
+        self.table = GradedTable(points, numbers, float(decisions.tau), types, flags)
+        if compiled is None:
+            compiled = pays(
+                kernels, m * n * n, compiled_from=COMPILED_FROM, loaded_from=LOADED_FROM
+            )
+        self.kernels: Any = compiled_kernels(kernels) if compiled else kernels
+        self.n_jobs = n_jobs if compiled else 1
 
     def confidences(self) -> Floats:
-        """The least sum of distance and agreement, at most 1."""
-        found = np.empty(len(self.points))
-        self._run(
-            lambda low, high: self.kernels.nearest(
-                self.points, self.numbers, self.tau, self.initial, low, high, found
-            )
-        )
+        """Return the minimum of distance and agreement over all samples, at most 1."""
+        found = np.empty(len(self.table.points))
+        self._run(lambda low, high: self.kernels.nearest(self.table, low, found[low:high]))
         return found
 
-    def shorten(self, limits: Floats, orders: Ints) -> Types:
-        """The sides that each object's box keeps, by attribute."""
-        types = np.zeros(self.points.shape, dtype=np.int8)
-        self._run(
-            lambda low, high: self.kernels.prune(
-                self.points, self.numbers, self.tau, self.initial, self.rigid, limits, orders, low, high,
-                types,
-            )
-        )  # fmt: skip
+    def shorten(self, confidence: Floats, orders: Ints) -> Types:
+        """Return the condition types of every sample's rule, shortened in the orders of features."""
+        types = np.zeros(self.table.points.shape, dtype=np.int8)
+        limits = confidence - TOLERANCE
+
+        def work(low: int, high: int) -> None:
+            own = orders if len(orders) == 1 else orders[low:high]
+            self.kernels.prune(self.table, limits[low:high], own, low, types[low:high])
+
+        self._run(work)
         return types
 
-    def covered(self, limits: Floats, types: Types) -> CoverMatrix:
-        """The objects in the box of every object."""
-        n = len(self.points)
-        table = np.zeros((n, -(-n // 64)), dtype=np.uint64)
-        self._run(
-            lambda low, high: self.kernels.cover(self.points, limits, types, low, high, table)
-        )
-        return CoverMatrix.from_words(table, n)
+    def covers(self, confidence: Floats, types: Types) -> CoverMatrix:
+        """Return the samples in the box of every sample."""
+        n = len(confidence)
+        words = np.zeros((n, -(-n // 64)), dtype=np.uint64)
+        limits = confidence - TOLERANCE
+        points = self.table.points
+
+        def work(low: int, high: int) -> None:
+            own = slice(low, high)
+            self.kernels.cover(points, limits[own], types[own], low, words[own])
+
+        self._run(work)
+        return CoverMatrix.from_words(words, n)
 
     def _run(self, work: Callable[[int, int], Any]) -> None:
         work(0, 0)  # compiled in this thread, where Ctrl-C finds the compiler
-        n = len(self.points)
-        map_threads(work, [(low, min(low + CHUNK, n)) for low in range(0, n, CHUNK)], self.n_jobs)
+        n = len(self.table.points)
+        chunks = [(low, min(low + CHUNK, n)) for low in range(0, n, CHUNK)]
+        map_threads(work, chunks, self.n_jobs)

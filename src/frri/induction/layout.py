@@ -1,4 +1,4 @@
-"""A table laid out for the kernels: objects grouped by class, each class in whole words of 64 bits."""
+"""Tables in the order of the backends: samples grouped by class, each class in whole words."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri.cover.matrix import CoverMatrix
-
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from frri._util import Flags, Floats, Ints, Types, Words
+    from frri._util import Flags, Floats, Ints, Types
 
-    WordRun = tuple[NDArray[np.int32], Words]
+# Shortening asks for failures above `confidence - TOLERANCE`, covering for distances below it.
+TOLERANCE = 1e-6
 
-# Classes of more objects than this are put in an order that keeps neighbours in the same word.
+# Classes of more samples than this are sorted so that neighbors are in the same word.
 CLUSTERED_FROM = 1024
 
 # The sides that a box may have are flags: 1 for above, 2 for below.
@@ -24,14 +23,20 @@ NO_SIDE, BOTH_SIDES = 0, 3
 
 
 class ClassLayout:
-    """Objects grouped by class, each class in whole words of 64 bits.
+    """Samples grouped by class, each class in whole words of 64 bits.
 
-    *Rows* count the objects in this grouping, *bits* are their positions in sets; the two differ
-    by the bits left unused at the end of each class.
+    *Rows* number the samples in this order, *bits* are their positions in sets; the two differ by the
+    bits left unused at the end of each class.
 
-    `initial` (what sides boxes may have, by attribute), `rigid` (which attributes have both sides or
-    none) and `missing` (a mask like `columns`) are None where there is nothing to say: both sides for
-    all, nothing rigid, nothing missing.
+    Parameters
+    ----------
+    values : array-like of float, shape (n_samples, n_features)
+        NaN where missing.
+    classes : array-like of int, shape (n_samples,)
+    initial : array-like of int, shape (n_features,), optional
+        Sides that boxes may have; both by default.
+    rigid : array-like of bool, shape (n_features,), optional
+        Features of which boxes have both sides or none.
     """
 
     def __init__(
@@ -42,26 +47,24 @@ class ClassLayout:
         rigid: ArrayLike | None = None,
     ) -> None:
         matrix = np.asarray(values, dtype=np.float64)
-        self.initial, self.rigid = declared(initial, rigid)
-        if self.initial is not None:
-            # What is always 0 is never needed.
+        self.initial, self.rigid = declared_types(matrix.shape[1], initial, rigid)
+        if (self.initial == NO_SIDE).any():
+            # A feature that is always 0 is never needed.
             matrix = np.where(self.initial == NO_SIDE, 0.0, matrix)
-        incomplete = bool(np.isnan(matrix.sum()))
+        mixed = bool(np.isnan(matrix.sum()) or self.rigid.any())
         codes = np.asarray(classes)
         self.first_row = [0, *np.cumsum(np.bincount(codes)).tolist()]
-        self.objects = np.argsort(codes, kind="stable")
+        self.samples = np.argsort(codes, kind="stable")
         for start, end in pairwise(self.first_row):
             if end - start > CLUSTERED_FROM:
-                members = self.objects[start:end]
+                members = self.samples[start:end]
                 points = matrix[members]
-                if incomplete or self.rigid is not None:
-                    points = _comparable(points)
-                members[:] = members[_clustered(points)]
-        self.points = matrix.take(self.objects, axis=0)
+                members[:] = members[_cluster(_comparable(points) if mixed else points)]
+        self.points = matrix.take(self.samples, axis=0)
         self._number()
 
     def _number(self) -> None:
-        """What follows from the points and their order."""
+        """Set everything that follows from the points and their order."""
         n, sizes = len(self.points), np.diff(self.first_row)
         self.first_word = [0, *np.cumsum((sizes + 63) >> 6).tolist()]
         self.columns = np.ascontiguousarray(self.points.T)
@@ -69,94 +72,77 @@ class ClassLayout:
         gaps = 64 * np.array(self.first_word[:-1]) - np.array(self.first_row[:-1])
         self.bits = np.arange(n) + np.repeat(gaps, sizes)
         self.rows = np.empty(n, dtype=np.int64)
-        self.rows[self.objects] = np.arange(n)
+        self.rows[self.samples] = np.arange(n)
         self.positions = self.bits[self.rows]
 
     def __getstate__(self) -> dict[str, Any]:
-        """What the rest follows from: half as much to send."""
-        kept = ("points", "objects", "first_row", "initial", "rigid")
+        """Return what the rest follows from: half as much to send."""
+        kept = ("points", "samples", "first_row", "initial", "rigid")
         return {name: getattr(self, name) for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._number()
 
-    @property
-    def mutual(self) -> bool:
-        """Whether any two objects are equally far from each other: no single sides, nothing missing."""
-        return self.initial is None and self.missing is None
-
-    @property
-    def scaled(self) -> bool:
-        """Whether no value exceeds 1, as codes of categories do."""
-        return bool(self.points.max(initial=0.0) <= 1)
-
-    @property
-    def all_initial(self) -> Types:
-        """The sides that boxes may have, said in any case."""
-        if self.initial is None:
-            return np.full(len(self.columns), BOTH_SIDES, dtype=np.int8)
-        return self.initial
-
     def orders(self, order: ArrayLike) -> Ints:
-        """The attribute order of each row, or a single one for all."""
+        """Return the feature order of each row, or a single one for all."""
         orders = np.array(order, dtype=np.int64, ndmin=2)
-        return orders if len(orders) == 1 else np.ascontiguousarray(orders[self.objects])
+        return orders if len(orders) == 1 else self.by_row(orders)
 
-    def by_object(self, by_row: NDArray[Any]) -> NDArray[Any]:
-        """What is known by row in the order of the objects."""
+    def by_row(self, by_sample: ArrayLike) -> NDArray[Any]:
+        """Put an array of all samples into the order of rows."""
+        return np.asarray(by_sample).take(self.samples, axis=0)
+
+    def by_sample(self, by_row: NDArray[Any]) -> NDArray[Any]:
+        """Put an array of all rows into the order of samples."""
         return by_row.take(self.rows, axis=0)
 
-    def cover_matrix(self, lengths: Ints, parts: list[WordRun]) -> CoverMatrix:
-        """Who covers whom by object from the words per row and all words in parts; consumes the parts."""
-        indptr = np.zeros(len(lengths) + 1, dtype=np.int64)
-        np.cumsum(lengths[self.rows], out=indptr[1:])
-        words = np.empty(indptr[-1], dtype=np.int32)
-        sets = np.empty(indptr[-1], dtype=np.uint64)
-        ends = np.cumsum(lengths)
-        shifts = indptr[self.objects] - ends + lengths
-        row = done = 0
-        parts.reverse()
-        while parts:
-            some_words, some_sets = parts.pop()
-            last = int(np.searchsorted(ends, done + len(some_words), side="right"))
-            target = np.repeat(shifts[row:last], lengths[row:last])
-            target += np.arange(done, done + len(some_words))
-            words[target], sets[target] = some_words, some_sets
-            row, done = last, done + len(some_words)
-        return CoverMatrix(indptr, words, sets, 64 * self.first_word[-1])
+
+class GivenLayout:
+    """Samples in the order of the table, with the interface of `ClassLayout`."""
+
+    def __init__(self, n_samples: int) -> None:
+        self.positions = np.arange(n_samples)
+
+    def orders(self, order: ArrayLike) -> Ints:
+        """Return the feature order of each sample, or a single one for all."""
+        return np.array(order, dtype=np.int64, ndmin=2)
+
+    def by_row(self, by_sample: ArrayLike) -> NDArray[Any]:
+        """Return an array of all samples as it is."""
+        return np.asarray(by_sample)
+
+    def by_sample(self, by_row: NDArray[Any]) -> NDArray[Any]:
+        """Return an array of all samples as it is."""
+        return by_row
 
 
-def declared(
-    initial: ArrayLike | None, rigid: ArrayLike | None
-) -> tuple[Types | None, Flags | None]:
-    """What is declared about attributes as arrays, None where it is what holds for all anyway."""
-    types = None if initial is None else np.asarray(initial, dtype=np.int8)
-    flags = None if rigid is None else np.asarray(rigid, dtype=np.bool_)
-    if types is not None and flags is not None:
-        # A single side is kept or not in any case.
-        flags = flags & (types == BOTH_SIDES)
-    if types is not None and (types == BOTH_SIDES).all():
-        types = None
-    if flags is not None and not flags.any():
-        flags = None
-    return types, flags
+def declared_types(
+    n_features: int, initial: ArrayLike | None, rigid: ArrayLike | None
+) -> tuple[Types, Flags]:
+    """Return initial types and rigid features as arrays; a single side is kept or not in any case."""
+    types = np.full(n_features, BOTH_SIDES, dtype=np.int8)
+    if initial is not None:
+        types[:] = initial
+    if rigid is None:
+        return types, np.zeros(n_features, dtype=np.bool_)
+    return types, np.asarray(rigid, dtype=np.bool_) & (types == BOTH_SIDES)
 
 
 def _comparable(points: Floats) -> Floats:
-    """Points without missing values, all attributes in [0, 1]: only their rough place matters."""
+    """Return points without missing values, all features in [0, 1]: only their rough place matters."""
     filled = np.nan_to_num(points, nan=0.5)
     filled /= np.maximum(filled.max(axis=0), 1.0)
     return filled
 
 
-def _clustered(points: Floats) -> Ints:
+def _cluster(points: Floats) -> Ints:
     """Order points so that every run of 64 is a leaf of a k-d tree.
 
-    Splits halve the words along the attribute of largest variance; within a leaf the points keep
-    their order. Ties are split by index, so the order depends on nothing but the points.
+    Splits halve the words along the feature of largest variance; within a leaf the points keep their
+    order. Ties are split by index, so that the order depends on nothing but the points.
     """
-    ranks = np.stack([_ranks(column) for column in points.T])
+    ranks = np.stack([_rank(column) for column in points.T])
     ordered = np.arange(len(points))
     pending = [(0, len(points))]
     while pending:
@@ -174,8 +160,8 @@ def _clustered(points: Floats) -> Ints:
     return ordered
 
 
-def _ranks(column: Floats) -> NDArray[np.int32]:
-    """The place of each value among all, equal ones by index."""
+def _rank(column: Floats) -> NDArray[np.int32]:
+    """Return the place of each value among all, equal ones by index."""
     values = np.ascontiguousarray(column)
     order = np.argsort(values)  # the quickest way, which leaves open where equal values come
     ascending = values[order]

@@ -20,9 +20,7 @@ import numpy as np
 from frri._compile import compiled, pays
 from frri.cover import minimum_cover
 from frri.cover.matrix import CoverMatrix, packed
-from frri.induction import TOLERANCE, ConditionType
-from frri.induction import _minimal_kernels as kernels
-from frri.induction.hitting_set import cheapest_choice
+from frri.induction import TOLERANCE, ConditionType, hitting_set
 from frri.induction.layout import ClassLayout
 from frri.induction.numpy_backend import Ranking
 
@@ -77,7 +75,7 @@ def discerning_power(
            [2, 0]])
     """
     layout = ClassLayout(values, classes, initial)
-    limits = np.asarray(confidence, dtype=np.float64)[layout.objects] - TOLERANCE
+    limits = np.asarray(confidence, dtype=np.float64)[layout.samples] - TOLERANCE
     ranking = Ranking(layout.columns, layout.missing)
     n_attributes, n_rows = layout.columns.shape
     known = np.full((n_attributes, 1), n_rows)
@@ -86,8 +84,8 @@ def discerning_power(
     if layout.missing is not None:
         known -= layout.missing.sum(axis=1, keepdims=True)  # the others rank last
         beyond = np.where(layout.missing, known, beyond)
-    beyond = np.where(layout.all_initial[:, None] & 1, beyond, known)
-    below = np.where(layout.all_initial[:, None] & 2, below, 0)
+    beyond = np.where(layout.initial[:, None] & 1, beyond, known)
+    below = np.where(layout.initial[:, None] & 2, below, 0)
     power = np.empty((n_rows, n_attributes), dtype=np.int64)
     for start, end in zip(layout.first_row[:-1], layout.first_row[1:], strict=True):
         enemies = np.ones((n_attributes, n_rows + 1), dtype=np.int64)
@@ -98,7 +96,7 @@ def discerning_power(
         above = above - np.take_along_axis(enemies, beyond[:, start:end], axis=1)
         power[start:end] = (above + np.take_along_axis(enemies, below[:, start:end], axis=1)).T
     power[limits < 0] = 0
-    return layout.by_object(power)
+    return layout.by_sample(power)
 
 
 def shortest(
@@ -136,7 +134,7 @@ def shortest(
     types = np.zeros(boxes.shape, dtype=np.int8)
     for u in np.flatnonzero(boxes.limits >= 0).tolist():
         clauses = boxes.clauses(u)
-        sides = cheapest_choice(clauses)
+        sides = hitting_set.cheapest_choice(clauses)
         if sides is None:
             types[u] = _by_cover(clauses)
         else:
@@ -198,8 +196,8 @@ def all_minimal(
     """
     boxes = _Boxes(values, classes, confidence, initial, rigid)
     given = np.asarray(types, dtype=np.int8)
-    worth = pays(kernels, given.size, compiled_from=COMPILED_FROM, loaded_from=LOADED_FROM)
-    search = compiled(kernels) if worth else kernels
+    worth = pays(hitting_set, given.size, compiled_from=COMPILED_FROM, loaded_from=LOADED_FROM)
+    search = compiled(hitting_set) if worth else hitting_set
     pool = _Pool(boxes)
     incomplete = []
     for u in np.flatnonzero(boxes.limits > 0).tolist():
@@ -266,8 +264,6 @@ class _Boxes:
 
     def declared(self, types: Types) -> Types:
         """Types as they are written: both sides for a rigid attribute."""
-        if self.layout.rigid is None:
-            return types
         return np.where(self.layout.rigid & (types > 0), np.int8(ConditionType.SIMILAR), types)
 
     def _own(self, u: int) -> tuple[int, int]:
@@ -277,12 +273,10 @@ class _Boxes:
 
     def _by_side(self, above: Flags, below: Flags) -> Flags:
         """Two tables of attributes as one of sides, as far as boxes may have them."""
-        if self.layout.initial is not None:
-            above &= (self.layout.initial & 1) > 0
-            below &= (self.layout.initial & 2) > 0
-        if self.layout.rigid is not None:
-            above |= below & self.layout.rigid
-            below &= ~self.layout.rigid
+        above &= (self.layout.initial & 1) > 0
+        below &= (self.layout.initial & 2) > 0
+        above |= below & self.layout.rigid
+        below &= ~self.layout.rigid
         return np.stack((above, below), axis=2).reshape(len(above), 2 * above.shape[1])
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from frri._util import map_threads
 from frri.cover import CoverMatrix
 from frri.cover.matrix import packed
-from frri.induction import TOLERANCE, ConditionType
+from frri.induction import TOLERANCE
+from frri.induction.numpy_backend import box_distances
 from frri.learners.boxes import scaled_values
 from frri.learners.frri.pipeline import Candidates
 from frri.rules.rule import label_array
@@ -84,30 +85,9 @@ class RulePool:
         return replace(self, radii=np.minimum(self.radii, distances))
 
     def distances(self, samples: Samples) -> Floats:
-        """Return rules x samples: by how much the worst condition fails; missing values fail none.
-
-        Examples
-        --------
-        >>> one = np.zeros(1, dtype=np.int64)
-        >>> types = np.array([[1, 3]], np.int8)
-        >>> pool = RulePool(np.array([[0.5, 0.5]]), types, np.ones(1), one, one, one)
-        >>> pool.distances(Samples(np.array([[0.2, 0.75], [1.0, np.nan]]), one, None))
-        array([[0.25, 0.5 ]])
-        """
+        """Return rules x samples: by how much the worst condition fails; missing values fail none."""
         columns = np.ascontiguousarray(samples.values.T)
-        rigid = [] if samples.rigid is None else samples.rigid.tolist()
-        found = np.zeros((len(self), columns.shape[1]))
-        for row, point, types in zip(found, self.points.tolist(), self.types, strict=True):
-            for a in np.flatnonzero(types).tolist():
-                apart = columns[a] - point[a]
-                if rigid and rigid[a]:
-                    apart = (np.abs(apart) > 0.0).astype(np.float64)
-                elif types[a] == ConditionType.SIMILAR:
-                    np.abs(apart, out=apart)
-                elif types[a] == ConditionType.AT_LEAST:
-                    np.negative(apart, out=apart)
-                np.fmax(row, apart, out=row)
-        return found
+        return box_distances(self.points, self.types, columns, samples.rigid)
 
     def candidates(self, samples: Samples, n_jobs: int | None = None) -> Candidates:
         """Return the rules with the samples that they cover: those nearer than their radius."""
