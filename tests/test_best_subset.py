@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import naive_winner
 from frri.pareto import best_subset, matching_bound
-from frri.pareto.best_subset import fewest_errors
+from frri.pareto.best_subset import find_best_subsets
 from thorough import often
 
 SIZES = [1, 2, 4]
@@ -32,7 +32,7 @@ def solved(contest, **options):
     scores, says, classes, default = contest
     table = np.array(scores, dtype=float).reshape(len(says), len(classes))
     says = np.array(says, dtype=int)
-    return fewest_errors(table, says, np.array(classes), SIZES, default=default, **options)
+    return find_best_subsets(table, says, np.array(classes), SIZES, default=default, **options)
 
 
 @settings(max_examples=often(120), deadline=None)
@@ -56,7 +56,7 @@ def test_larger_pools(seed, n_classes, n_scores):
     random = np.random.default_rng(seed)
     scores = random.integers(0, n_scores, (14, 20)) * (random.random((14, 20)) < 0.5)
     says, classes = random.integers(0, n_classes, 14), random.integers(0, n_classes, 20)
-    (choice,) = fewest_errors(scores, says, classes, [3], default=0)
+    (choice,) = find_best_subsets(scores, says, classes, [3], default=0)
     table = scores.tolist(), says.tolist(), classes.tolist()
     assert choice.errors == choice.bound == naive_winner.fewest(*table, 3, 0)
 
@@ -100,18 +100,20 @@ def test_cuts_hold_for_all_choices(contest, at_most, weight, data):
     scores, says, classes, default = contest
     table = np.array(scores, dtype=float).reshape(len(says), len(classes))
     weights = np.array([1.0 + i % weight for i in range(len(classes))])
-    one = best_subset._Contest(
+    one = best_subset.LevelTable(
         table, np.array(says, dtype=int), np.array(classes), default, weights
     )
     shares = st.lists(st.sampled_from([0.0, 0.002, 1 / 3, 0.5, 1.0]), min_size=9, max_size=9)
     with patch.object(matching_bound, "EVENTS", data.draw(st.sampled_from([1, 4, 1200]))):
         cuts = [
-            matching_bound._Matcher(one.levels, one.start, one.counts, size).cut(
-                np.array(data.draw(shares)[: len(says)])
+            matching_bound.MatchingBound(one.levels, one.start, one.counts).make_cut(
+                np.array(data.draw(shares)[: len(says)]), size
             )
             for size in (at_most, at_most + 1)
         ]
-    mean = matching_bound._mean(cuts, np.array([data.draw(st.sampled_from([0.0, 0.3, 1.0])), 0.7]))
+    mean = matching_bound.average_cuts(
+        cuts, np.array([data.draw(st.sampled_from([0.0, 0.3, 1.0])), 0.7])
+    )
     assert mean.at_most == at_most or mean.gains.tolist() == cuts[1].gains.tolist()
     choices = [c for k in range(at_most + 1) for c in combinations(range(len(says)), k)]
     fewest = min(one.errors(list(choice)) for choice in choices)
@@ -127,7 +129,7 @@ def test_matching_bounds_what_relaxations_do_not():
     """Two objects that none can tell apart: half of each candidate does not put one right for half the harm."""
     classes = [0, 1] * 6
     scores = np.kron(np.eye(6), np.ones((1, 2)))
-    contest = best_subset._Contest(scores, np.ones(6, int), np.array(classes), 0, np.ones(12))
-    ascent = matching_bound.Ascent(contest.levels, contest.start, contest.counts)
-    cut, _ = ascent.bounded([0], 6, 3, None)
+    contest = best_subset.LevelTable(scores, np.ones(6, int), np.array(classes), 0, np.ones(12))
+    bound = matching_bound.MatchingBound(contest.levels, contest.start, contest.counts)
+    cut, _ = bound.ascend([0], 6, 3, None)
     assert cut.bound(3) == 6

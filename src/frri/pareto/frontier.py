@@ -1,10 +1,11 @@
-"""How few errors so many rules of a pool can make, with a proof: from one rule to a handful.
+"""The trade-off between the number of rules and the errors, with a proof for each size.
 
-A *pool* is any number of rules that say a class, of one learner or of several. In a labelled table each of
-them counts its precision there, drawn a little towards chance (Laplace: one more object of its own class, and
-one of every other), times the degree to which it holds. The best of the chosen rules decides about an
-object. Where none of them covers it, the commonest class does. So a choice is a ruleset of the semantics
-"best-rule" with the fallback "priors", and its errors are those that its own prediction makes.
+A *pool* is any number of rules that predict a class, of one estimator or of several. The weight of
+each rule is its precision in a labelled table with Laplace smoothing (one more sample of its own
+class, and one of every other). The chosen rule with the highest weight times degree decides about
+a sample, and the majority class decides where no chosen rule covers it. So a choice is a rule set
+with the semantics "best-rule" and the fallback "priors", and its errors are those of its own
+predictions.
 """
 
 import operator
@@ -33,19 +34,19 @@ SUPPORTED = Support(
 
 @dataclass(frozen=True)
 class FrontierPoint:
-    """The best ruleset found of at most so many rules, and what is proved about it.
+    """The best rule set found of a maximum size, and the proven bound on its errors.
 
     Parameters
     ----------
     at_most : int
-        How many rules there may be; the ruleset may have fewer, where more do not help.
+        Maximum number of rules; the rule set may have fewer, where more do not help.
     ruleset : RuleSet
     errors : int
-        Objects of the table that it decides wrongly.
+        Number of samples that it misclassifies.
     bound : int
-        Proved: no ruleset of at most so many rules of the pool makes fewer errors.
+        Proven lower bound on the errors of all rule sets of at most that size from the pool.
     n_pool : int
-        How many rules the pool has.
+        Number of rules in the pool.
     """
 
     at_most: int
@@ -56,39 +57,38 @@ class FrontierPoint:
 
     @property
     def proved(self) -> bool:
-        """Whether nothing better can be had."""
+        """Whether the rule set is proven optimal."""
         return self.errors == self.bound
 
     @property
     def certificate(self) -> str:
-        """What is proved, as a sentence."""
-        several = self.at_most > 1
-        known = (
-            f"{f'No {self.at_most}' if several else 'None'} of these {self.n_pool:,} rules "
-            f"{'make' if several else 'makes'} fewer than {self.bound:,} errors"
-        )
+        """The proof as a sentence."""
+        n_rules, errors = len(self.ruleset), f"{self.errors:,}"
+        rules = f"of these {self.n_pool:,} rules"
         if self.bound == 0 < self.errors:
             return (
-                f"{self.at_most} of these {self.n_pool:,} rules: nothing is proved, there was no time; "
-                f"these {len(self.ruleset)} make {self.errors:,} errors."
+                f"{self.at_most} {rules}: nothing is proved, there was no time; "
+                f"these {n_rules} make {errors} errors."
             )
+        subject, verb = (f"No {self.at_most}", "make") if self.at_most > 1 else ("None", "makes")
+        known = f"{subject} {rules} {verb} fewer than {self.bound:,} errors"
         if not self.proved:
-            return f"{known}; these {len(self.ruleset)} make {self.errors:,}."
-        if len(self.ruleset) == 1:
+            return f"{known}; these {n_rules} make {errors}."
+        if n_rules == 1:
             return f"{known}; this one makes no more."
-        return f"{known}; {f'these {len(self.ruleset)}' if self.ruleset.rules else 'no rules at all'} make no more."
+        return f"{known}; {f'these {n_rules}' if n_rules else 'no rules at all'} make no more."
 
 
 @dataclass(frozen=True)
 class Frontier:
-    """What `frontier` returns: the fewest errors for each number of rules.
+    """The fewest errors for each number of rules, as `frontier` returns them.
 
     Parameters
     ----------
     pool : RuleSet
-        The rules there were to choose from, with what they count.
+        The rules to choose from, with their weights.
     default : label
-        The class of objects that none of the chosen rules covers.
+        Class of samples that none of the chosen rules covers.
     n_objects : int
     points : tuple of FrontierPoint
         One for each size, ascending.
@@ -100,7 +100,7 @@ class Frontier:
     points: tuple[FrontierPoint, ...]
 
     def __getitem__(self, at_most: int) -> FrontierPoint:
-        """The point of a size."""
+        """Return the point of a size."""
         for point in self.points:
             if point.at_most == at_most:
                 return point
@@ -108,23 +108,23 @@ class Frontier:
         raise KeyError(f"There is no point for {at_most} rules; there are {sizes}.")
 
     def cheapest(self, price: float) -> tuple[FrontierPoint, float]:
-        """The point with the least errors + price x rules, and what that cannot be below.
+        """Return the point with the least errors + price x rules, and a lower bound on that.
 
         Parameters
         ----------
         price : float
-            How many errors a rule must save to be worth it.
+            Number of errors that a rule must save to be worth it.
 
         Returns
         -------
         point : FrontierPoint
         bound : float
-            Proved for all rulesets of at most as many rules as the largest size.
+            Proven for all rule sets of at most the largest size.
         """
         if not price >= 0:
             raise ValueError(f"price must be a number of errors and not negative, got {price!r}.")
         costs = [point.errors + price * len(point.ruleset) for point in self.points]
-        # More rules than the size before, and at least the errors that are proved for this one.
+        # More rules than the previous size, and at least the errors proven for this one.
         before = [0, *(point.at_most for point in self.points)]
         least = [
             point.bound + price * (fewer + 1)
@@ -134,7 +134,7 @@ class Frontier:
         return self.points[int(np.argmin(costs))], min(*least, nothing)
 
     def to_dict(self) -> dict[str, Any]:
-        """What is known of each size, for JSON."""
+        """Return the results for each size, for JSON."""
         return {
             "target": self.pool.target,
             "pool": len(self.pool),
@@ -154,7 +154,7 @@ class Frontier:
         }
 
     def to_frame(self) -> "pd.DataFrame":
-        """A row for each size, as a pandas data frame."""
+        """Return a row for each size, as a pandas data frame."""
         pandas = import_optional("pandas", "A table of sizes", "tables")
         points = pandas.DataFrame(self.to_dict()["points"])
         return points.drop(columns="certificate")
@@ -180,17 +180,17 @@ def frontier(
     Parameters
     ----------
     pool : RuleSet or iterable of RuleSet
-        The rules of learners for the same table; equal rules are taken once. `tree_rules` makes them of
-        trees. Rulesets must agree in the names of attributes, in classes, and in the t-norm where
-        conditions fade; what becomes of missing values and of values outside the range is as in the
-        first one.
+        Rules of estimators for the same table; equal rules are taken once. `tree_rules` extracts
+        them from trees. The rule sets must agree in the names of features, in classes, and in the
+        t-norm where conditions are fuzzy; the treatment of missing values and of values outside
+        the range is that of the first one.
     X, y : table and labels
-        The objects to be decided rightly, usually those that the rules were learned from.
+        Samples to classify, usually those that the rules were learned from.
     sizes : iterable of int
-        How many rules there may be.
+        Maximum numbers of rules.
     time_limit : float, optional
-        Limit in seconds for the proofs, shared among the sizes; None takes the time that it takes. What
-        is not proved in time is told by the bound, which depends on the machine then.
+        Limit in seconds for the proofs, shared among the sizes; None for no limit. Bounds that are
+        not proven optimal in time depend on the machine.
 
     Returns
     -------
@@ -213,24 +213,25 @@ def frontier(
         raise ValueError(f"sizes must be numbers of rules from 1 on, got {limits}.")
     if time_limit is not None and not time_limit >= 0:
         raise ValueError(f"time_limit must be a number of seconds, got {time_limit!r}.")
-    from frri.pareto.best_subset import fewest_errors  # noqa: PLC0415 - scipy is not needed for prediction
+    from frri.pareto.best_subset import find_best_subsets  # noqa: PLC0415 - scipy is slow to import
 
-    rules = _weighted(_joined([pool] if isinstance(pool, RuleSet) else list(pool)), X, y)
+    rules = _weigh_rules(_join_pools([pool] if isinstance(pool, RuleSet) else list(pool)), X, y)
     classes = class_positions(rules, y, len(y))
-    counted = (rules.degrees(X) * rules.arrays.weights).T
-    default, said = int(np.argmax(rules.class_counts)), rules.arrays.classes
-    found = fewest_errors(counted, said, classes, limits, default=default, time_limit=time_limit)
+    scores = (rules.degrees(X) * rules.arrays.weights).T
+    default = int(np.argmax(rules.class_counts))
     points = []
-    for choice in found:
-        chosen = replace(rules, rules=tuple(rules[r] for r in choice.selected.tolist()))
-        point = FrontierPoint(choice.at_most, chosen, choice.errors, choice.bound, len(rules))
-        told = dict(rules.about) | {"frontier": point.certificate}
-        points.append(replace(point, ruleset=replace(chosen, about=told)))
+    for subset in find_best_subsets(
+        scores, rules.arrays.classes, classes, limits, default=default, time_limit=time_limit
+    ):
+        chosen = replace(rules, rules=tuple(rules[r] for r in subset.selected.tolist()))
+        point = FrontierPoint(subset.at_most, chosen, subset.errors, subset.bound, len(rules))
+        about = dict(rules.about) | {"frontier": point.certificate}
+        points.append(replace(point, ruleset=replace(chosen, about=about)))
     return Frontier(rules, rules.classes[default], len(classes), tuple(points))
 
 
-def _joined(pools: list[RuleSet]) -> RuleSet:
-    """All rules that differ, in the order in which they come, as a ruleset of which the best decides."""
+def _join_pools(pools: list[RuleSet]) -> RuleSet:
+    """Return all distinct rules in their order, as a rule set of which the best rule decides."""
     if not pools:
         raise ValueError("The pool is empty; give at least one ruleset.")
     first = pools[0]
@@ -238,7 +239,7 @@ def _joined(pools: list[RuleSet]) -> RuleSet:
     for one in pools:
         SUPPORTED.require(one.semantics)
         for what, mine, other in (
-            ("attributes", _names(first), _names(one)),
+            ("attributes", *(tuple(a.name for a in pool.attributes) for pool in (first, one))),
             ("classes", first.classes, one.classes),
         ):
             if mine != other:
@@ -246,10 +247,9 @@ def _joined(pools: list[RuleSet]) -> RuleSet:
                     f"The rulesets of a pool must have the same {what}, got {mine} and {other}."
                 )
         for rule in one:
-            rules.setdefault(
-                (rule.conditions, rule.consequent), Rule(rule.conditions, rule.consequent)
-            )
-    # Without slopes, all t-norms are the same.
+            key = rule.conditions, rule.consequent
+            rules.setdefault(key, Rule(*key))
+    # Without slopes, all t-norms are equal.
     t_norms = list(dict.fromkeys(one.t_norm for one in pools if not _is_crisp(one)))
     if len(t_norms) > 1:
         raise ValueError(
@@ -263,8 +263,8 @@ def _joined(pools: list[RuleSet]) -> RuleSet:
     )
 
 
-def _weighted(pool: RuleSet, X: Any, y: Any) -> RuleSet:
-    """The rules with their precision in a table, and the sizes of its classes."""
+def _weigh_rules(pool: RuleSet, X: Any, y: Any) -> RuleSet:
+    """Return the rules with their precision in a table as weights, and its class counts."""
     n_classes = len(pool.classes)
     rules = []
     for rule, known in zip(pool, pool.statistics(X, y), strict=True):
@@ -276,7 +276,7 @@ def _weighted(pool: RuleSet, X: Any, y: Any) -> RuleSet:
 
 
 def _is_crisp(ruleset: RuleSet) -> bool:
-    """Whether every condition holds fully or not at all."""
+    """Return whether every condition holds fully or not at all."""
     return all(
         core == support or is_strict(core, support)
         for rule in ruleset
@@ -284,7 +284,3 @@ def _is_crisp(ruleset: RuleSet) -> bool:
         if isinstance(c, NumericCondition)
         for core, support in ((c.core_low, c.support_low), (c.core_high, c.support_high))
     )
-
-
-def _names(ruleset: RuleSet) -> tuple[str, ...]:
-    return tuple(attribute.name for attribute in ruleset.attributes)

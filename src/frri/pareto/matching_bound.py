@@ -1,23 +1,29 @@
-"""Lower bounds for candidates that compete: objects that are put right are matched with those that are harmed.
+"""Lower bounds on the errors of subsets, by matching corrected samples with harmed ones.
 
-A choice x (0 or 1 for each candidate) lifts an object to a level; odd levels are errors (see `winner`). Let
-u(i, l) say whether object i is at level l or above. Then the errors are a constant, less u of even levels,
-plus u of odd ones, where an odd level may be left out together with the even one above it. Whatever the choice,
+A subset x (0 or 1 for each candidate) raises a sample to a level; odd levels are errors (see
+`frri.pareto.best_subset`). Let u(i, l) be 1 if sample i is at level l or above, else 0. Then the
+errors are a constant, less u of even levels, plus u of odd ones, where an odd level may be left
+out together with the even one above it. Let R(l) be the candidates that reach a level. For every
+subset,
 
-- an even level e is reached by someone who reaches it: u(e) <= 1 and u(e) <= sum of x over R(e),
-- who does not reach the odd level o as well must be outside R(o): u(e) <= u(o) + sum of x over R(e) - R(o),
-- who reaches o lifts it: u(o) >= x of each in R(o), and, if there are at most K, u(o) >= sum of x over R(o) / K.
+- an even level e is reached by one of R(e): u(e) <= 1 and u(e) <= sum of x over R(e),
+- a candidate that reaches e but not the odd level o is outside R(o):
+  u(e) <= u(o) + sum of x over R(e) - R(o),
+- a candidate that reaches o raises it: u(o) >= x of each in R(o) and, for at most K candidates,
+  u(o) >= sum of x over R(o) / K.
 
-Use each even level once (for one of the first three) and each odd one at most once, and add up: the errors are
-at least constant - A - sum of g x, with a number g for each candidate, so at least constant - A - the K
-largest of g. The third inequality makes the difference. Without it, the relaxation of an integer programme puts an
-object right by fractions of many candidates, each of which does only its fraction of harm; with it, an object
-is put right for nothing only by those who do not harm its partner.
+Use each even level once (in one of the first three inequalities) and each odd one at most once,
+and add up: the errors are at least constant - A - sum of g x, with a number g for each candidate,
+so at least constant - A - the K largest g. The third inequality makes the difference. Without it,
+the relaxation of an integer program corrects a sample by fractions of many candidates, each of
+which does only its fraction of harm; with it, a sample is corrected without cost only by
+candidates that do not harm its partner.
 
-Which even level is matched with which odd one is an assignment problem for every x; its answer is a *cut*, A and
-g. The x where all cuts so far are lowest is a small linear programme, and the next x is on the way there. Any
-matching is valid, and so is any mean of cuts, so no solver is trusted: A and g are multiples of a power of two,
-means are taken by multiples of another, and these are so coarse that every sum is exact in float64.
+The assignment of even to odd levels is an assignment problem for every x; its solution is a *cut*,
+A and g. The x where the highest cut is lowest is the solution of a small linear program, and the
+next x is on the way there. Every matching is valid, and so is every mean of cuts, so that the
+proof does not depend on a solver: A and g are multiples of a power of two, means use multiples of
+another, and these are so coarse that every sum is exact in float64.
 """
 
 import time
@@ -31,37 +37,29 @@ from frri._util import Flags, Floats, Ints
 
 Levels = NDArray[np.uint16]
 
+# Coefficients of a mean of cuts are multiples of this.
 UNIT = 2.0**-20
-"""Shares of cuts are multiples of this."""
-
+# Gains are multiples of 1 / PARTS.
 PARTS = 1024
-"""Gains are whole numbers of such parts."""
-
+# Number of errors above which sums of products of both would be rounded.
 LARGEST = 2.0**20
-"""Above so many errors sums of products of both would be rounded."""
-
+# Maximum number of odd levels to match, those of the greatest weight under x.
 EVENTS = 1200
-"""Odd levels that are matched, those of the greatest weight under x."""
-
+# Candidates with a smaller part of x are ignored when matching.
 TINY = 1e-3
-"""Candidates with less of x are not looked at to find a matching."""
-
+# The ascent ends after this number of rounds with less than this progress.
 PATIENCE, PROGRESS = 20, 0.05
-"""Rounds without so much progress after which the ascent ends."""
-
+# Part of the way that x moves to where the cuts are lowest.
 REACH = 0.3
-"""How far x goes to where the cuts are lowest."""
-
+# Maximum number of cuts kept.
 KEPT = 80
-"""How many cuts are kept."""
-
-TURNS = 3
-"""Objects that weigh different amounts are matched so often, each time with what is left of them."""
+# Rounds of matching for samples of different weights, each with the remaining weights.
+ROUNDS = 3
 
 
 @dataclass(frozen=True)
 class Cut:
-    """Valid for all choices of at most so many: errors >= constant - sum of the gains of the chosen.
+    """A bound for subsets of at most some size: errors >= constant - sum of the selected gains.
 
     Attributes
     ----------
@@ -75,87 +73,152 @@ class Cut:
     gains: Floats
 
     def bound(self, at_most: int) -> int:
-        """What no choice of at most so many can be below."""
+        """Return the lower bound on the errors of subsets of at most some size."""
         return max(0, int(np.ceil(self.least(at_most))))
 
-    def possible(self, at_most: int, errors: int) -> Flags:
-        """The candidates that a choice of at most so many with fewer errors may have."""
-        with_it = self.constant - self._most(at_most - 1) - self.gains
-        return np.asarray(np.ceil(with_it) < errors)
-
     def least(self, at_most: int) -> float:
-        """The same, not rounded to a whole number."""
-        return self.constant - self._most(at_most)
+        """Return the same, not rounded to an integer."""
+        return self.constant - self._largest_sum(at_most)
+
+    def possible(self, at_most: int, errors: int) -> Flags:
+        """Return the candidates that a subset with fewer errors may contain."""
+        with_each = self.constant - self._largest_sum(at_most - 1) - self.gains
+        return np.asarray(np.ceil(with_each) < errors)
 
     def relaxed(self, x: Floats) -> float:
-        """Errors of a choice by halves, about."""
+        """Return the bound for a fractional subset."""
         return float(self.constant - self.gains @ x)
 
-    def _most(self, number: int) -> float:
-        """The most that so many gain together."""
+    def _largest_sum(self, number: int) -> float:
+        """Return the sum of the largest positive gains."""
         if number <= 0:
             return 0.0
         return float(np.sort(np.maximum(self.gains, 0.0))[::-1][:number].sum())
 
 
-class Ascent:
-    """Bounds for one number of candidates after the other, from the largest on: what is valid for more is for fewer.
+class MatchingBound:
+    """Cuts for one maximum size after another, the largest first: they hold for smaller ones too.
 
     Parameters
     ----------
-    levels : ndarray of uint16, shape (n_candidates, n_objects)
-        Levels to which candidates lift objects, 0 where they change nothing.
-    start : ndarray of uint16, shape (n_objects,)
-        Their levels without anyone, 0 or 1.
-    counts : ndarray of float64, shape (n_objects,)
-        What objects weigh, whole numbers.
+    levels : ndarray of uint16, shape (n_candidates, n_samples)
+        Levels to which candidates raise samples, 0 where they have no effect.
+    start : ndarray of uint16, shape (n_samples,)
+        Levels without any candidate, 0 or 1.
+    counts : ndarray of float64, shape (n_samples,)
+        Weights of the samples, integers.
     """
 
     def __init__(self, levels: Levels, start: Levels, counts: Floats) -> None:
-        self.levels, self.start, self.counts = levels, start, counts
+        self.levels, self.counts = levels, counts
+        self.odd = (levels & 1).astype(bool) & (levels > start)
+        self.wrong = np.flatnonzero(start)
+        self.errors = float(counts[self.wrong].sum())
         self.cuts: list[Cut] = []
 
-    def bounded(
+    def ascend(
         self, chosen: list[int], errors: int, at_most: int, deadline: float | None
     ) -> tuple[Cut | None, Floats]:
-        """The best cut found for choices of at most so many, and the x where the relaxation is least.
+        """Return the best cut for subsets of at most some size, and the x of the least relaxation.
 
         Parameters
         ----------
         chosen : list of int
-            A good choice, to begin with.
+            A good subset, to begin with.
         errors : int
-            Its errors; a bound of as many ends the ascent.
+            Its errors; a bound that reaches them ends the ascent.
         at_most : int
         deadline : float, optional
             By `time.perf_counter`.
         """
         x = np.zeros(len(self.levels))
         x[chosen] = 1.0
-        centre, least, best, idle = x, np.inf, None, 0
+        center, least, best, idle = x, np.inf, None, 0
         if self.counts.sum() > LARGEST or not len(self.levels):
             return None, x
-        matcher = _Matcher(self.levels, self.start, self.counts, at_most)
         x = (x + at_most / len(x)) / 2.0
         while idle < PATIENCE and (deadline is None or time.perf_counter() < deadline):
-            self.cuts.append(matcher.cut(x))
+            self.cuts.append(self.make_cut(x, at_most))
             if self.cuts[-1].relaxed(x) < least:
-                least, centre = self.cuts[-1].relaxed(x), x
-            lowest, shares = _lowest(self.cuts, at_most)
-            mean = _mean(self.cuts, shares)
+                least, center = self.cuts[-1].relaxed(x), x
+            lowest, shares = _minimize_cuts(self.cuts, at_most)
+            mean = average_cuts(self.cuts, shares)
             progress = np.inf if best is None else mean.least(at_most) - best.least(at_most)
             best = mean if progress > 0 else best
             idle = 0 if progress > PROGRESS else idle + 1
             if best is None or best.bound(at_most) >= min(errors, np.ceil(least - PROGRESS)):
                 break
-            x = REACH * lowest + (1.0 - REACH) * centre
+            x = REACH * lowest + (1.0 - REACH) * center
             heaviest = np.sort(np.argsort(-shares, kind="stable")[:KEPT])
             self.cuts = [self.cuts[t] for t in heaviest.tolist()]
-        return best, centre
+        return best, center
+
+    def make_cut(self, x: Floats, at_most: int) -> Cut:
+        """Return the cut of the best matching for an x."""
+        some = np.flatnonzero(x > TINY)
+        part = x[some]
+        samples, odd = self._find_odd_levels(some, part)
+        # Misclassified samples have an even level of their own; every odd one has that above it.
+        of_even = np.concatenate([self.wrong, samples])
+        even = np.concatenate([np.full(len(self.wrong), 2), odd + 1])
+        rises = (self.levels[np.ix_(some, of_even)] >= even).T.astype(np.float64)
+        harms = (self.levels[np.ix_(some, samples)] >= odd).T.astype(np.float64)
+        sums = rises @ part
+        single = (harms * part).max(axis=1, initial=0.0)
+        shared = harms @ part / at_most
+        saved = np.minimum(sums, 1.0)[:, None] - sums[:, None] + (rises * part) @ harms.T
+        saved -= np.maximum(single, shared)
+        left_even, left_odd = self.counts[of_even], self.counts[samples]
+        gains = np.zeros(len(x))
+        for _ in range(ROUNDS):
+            e, o = _match_levels(saved, left_even, left_odd)
+            if not len(e):
+                break
+            flow = np.minimum(left_even[e], left_odd[o])
+            left_even[e] -= flow
+            left_odd[o] -= flow
+            reaches = self.levels[:, of_even[e]] >= even[e]
+            gains += (reaches & (self.levels[:, samples[o]] < odd[o])) @ flow
+        sure = left_even * (sums >= 1.0)
+        left_even -= sure
+        gains += self._add_weights(of_even, even, left_even)
+        by_all = left_odd * (shared > single)
+        # Each of at most K candidates has its part of the harm; rounded down, to be valid.
+        parts = self._add_weights(samples, odd, by_all).astype(np.int64) * PARTS // at_most
+        gains -= parts / PARTS
+        by_one = np.flatnonzero((left_odd > by_all) & (single > 0.0))
+        if len(by_one):
+            strongest = some[(harms[by_one] * part).argmax(axis=1)]
+            np.subtract.at(gains, strongest, left_odd[by_one])
+        return Cut(at_most, self.errors - float(sure.sum()), gains)
+
+    def _find_odd_levels(self, some: Ints, part: Floats) -> tuple[Ints, Ints]:
+        """Return the samples and odd levels to which x raises the greatest weight."""
+        rows, samples = np.nonzero(self.odd[some])
+        odd = self.levels[some[rows], samples].astype(np.int64)
+        keys, places = np.unique(samples << 16 | odd, return_inverse=True)
+        weight = np.bincount(places.ravel(), part[rows] * self.counts[samples], len(keys))
+        keys = keys[np.sort(np.argsort(-weight, kind="stable")[:EVENTS])]
+        return keys >> 16, keys & 0xFFFF
+
+    def _add_weights(self, samples: Ints, levels: Ints, weights: Floats) -> Floats:
+        """Return the sum of the weights of the levels that each candidate reaches."""
+        here = np.flatnonzero(weights)
+        return np.asarray((self.levels[:, samples[here]] >= levels[here]) @ weights[here])
 
 
-def _lowest(cuts: list[Cut], at_most: int) -> tuple[Floats, Floats]:
-    """The x where the highest of the cuts is lowest, and how much of each of them makes it so."""
+def average_cuts(cuts: list[Cut], shares: Floats) -> Cut:
+    """Return a mean of cuts by multiples of the unit that add up to 1, without any rounding."""
+    whole = np.floor(shares / max(float(shares.sum()), UNIT) / UNIT)
+    whole[whole.argmax()] += 1.0 / UNIT - whole.sum()
+    used = np.flatnonzero(whole).tolist()
+    gains = sum((whole[t] * UNIT) * cuts[t].gains for t in used)
+    constant = sum(whole[t] * UNIT * cuts[t].constant for t in used)
+    return Cut(min(cuts[t].at_most for t in used), constant, np.asarray(gains))
+
+
+def _minimize_cuts(cuts: list[Cut], at_most: int) -> tuple[Floats, Floats]:
+    """Return the x where the highest cut is lowest, and the dual coefficient of each cut."""
     gains = np.array([cut.gains for cut in cuts])
     here = np.flatnonzero((gains > 0.0).any(axis=0))
     rows = np.column_stack([-gains[:, here], -np.ones(len(cuts))])
@@ -174,84 +237,8 @@ def _lowest(cuts: list[Cut], at_most: int) -> tuple[Floats, Floats]:
     return x, shares
 
 
-def _mean(cuts: list[Cut], shares: Floats) -> Cut:
-    """A mean of cuts by multiples of the unit that add up to 1, so that no sum is rounded."""
-    whole = np.floor(shares / max(float(shares.sum()), UNIT) / UNIT)
-    whole[whole.argmax()] += 1.0 / UNIT - whole.sum()
-    used = np.flatnonzero(whole)
-    gains = sum((whole[t] * UNIT) * cuts[t].gains for t in used.tolist())
-    constant = sum(whole[t] * UNIT * cuts[t].constant for t in used.tolist())
-    return Cut(min(cuts[t].at_most for t in used.tolist()), constant, np.asarray(gains))
-
-
-class _Matcher:
-    """Cuts for choices of at most so many candidates."""
-
-    def __init__(self, levels: Levels, start: Levels, counts: Floats, at_most: int) -> None:
-        self.levels, self.counts, self.at_most = levels, counts, at_most
-        self.odd = (levels & 1).astype(bool) & (levels > start)
-        self.wrong = np.flatnonzero(start)
-        self.errors = float(counts[self.wrong].sum())
-
-    def cut(self, x: Floats) -> Cut:
-        """The cut of the best matching for an x."""
-        some = np.flatnonzero(x > TINY)
-        part = x[some]
-        objects, odd = self._odd_levels(some, part)
-        # Those that are wrong at first have an even level of their own, every odd one has that above it.
-        of_even = np.concatenate([self.wrong, objects])
-        even = np.concatenate([np.full(len(self.wrong), 2), odd + 1])
-        rises = (self.levels[np.ix_(some, of_even)] >= even).T.astype(np.float64)
-        harms = (self.levels[np.ix_(some, objects)] >= odd).T.astype(np.float64)
-        sums = rises @ part
-        single = (harms * part).max(axis=1, initial=0.0)
-        shared = harms @ part / self.at_most
-        saved = np.minimum(sums, 1.0)[:, None] - sums[:, None] + (rises * part) @ harms.T
-        saved -= np.maximum(single, shared)
-        left_even, left_odd = self.counts[of_even], self.counts[objects]
-        gains = np.zeros(len(x))
-        for _ in range(TURNS):
-            e, o = _matched(saved, left_even, left_odd)
-            if not len(e):
-                break
-            flow = np.minimum(left_even[e], left_odd[o])
-            left_even[e] -= flow
-            left_odd[o] -= flow
-            outside = (self.levels[:, of_even[e]] >= even[e]) & (
-                self.levels[:, objects[o]] < odd[o]
-            )
-            gains += outside @ flow
-        sure = left_even * (sums >= 1.0)
-        left_even -= sure
-        gains += self._at(of_even, even, left_even)
-        by_all = left_odd * (shared > single)
-        # Each of at most so many has its part of the harm; rounded down, to be safe.
-        parts = self._at(objects, odd, by_all).astype(np.int64) * PARTS // self.at_most
-        gains -= parts / PARTS
-        by_one = np.flatnonzero((left_odd > by_all) & (single > 0.0))
-        if len(by_one):
-            strongest = some[(harms[by_one] * part).argmax(axis=1)]
-            np.subtract.at(gains, strongest, left_odd[by_one])
-        return Cut(self.at_most, self.errors - float(sure.sum()), gains)
-
-    def _odd_levels(self, some: Ints, part: Floats) -> tuple[Ints, Ints]:
-        """The odd levels to which x lifts objects most."""
-        rows, objects = np.nonzero(self.odd[some])
-        odd = self.levels[some[rows], objects].astype(np.int64)
-        keys, places = np.unique(objects << 16 | odd, return_inverse=True)
-        weight = np.bincount(places.ravel(), part[rows] * self.counts[objects], len(keys))
-        keys = keys[np.sort(np.argsort(-weight, kind="stable")[:EVENTS])]
-        return keys >> 16, keys & 0xFFFF
-
-    def _at(self, objects: Ints, levels: Ints, weights: Floats) -> Floats:
-        """What the levels weigh to which each candidate lifts objects."""
-        here = np.flatnonzero(weights)
-        lifted = self.levels[:, objects[here]] >= levels[here]
-        return np.asarray(lifted @ weights[here])
-
-
-def _matched(saved: Floats, left_even: Floats, left_odd: Floats) -> tuple[Ints, Ints]:
-    """Pairs of an even and an odd level, of those left, that save most together."""
+def _match_levels(saved: Floats, left_even: Floats, left_odd: Floats) -> tuple[Ints, Ints]:
+    """Return the pairs of remaining even and odd levels that save most together."""
     saved = saved * np.minimum(left_even[:, None], left_odd)
     rows = np.flatnonzero(saved.max(axis=1, initial=0.0) > TINY)
     columns = np.flatnonzero(saved.max(axis=0, initial=0.0) > TINY)

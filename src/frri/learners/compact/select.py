@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from frri._util import Floats, Positions
     from frri.learners.compact.candidates import CandidatePool
-    from frri.pareto.best_subset import WinnerChoice
+    from frri.pareto.best_subset import BestSubset
 
 # Steps per unit of the objective.
 STEPS = 1 << 20
@@ -59,14 +59,14 @@ class RuleSelection:
         self._trim()
         self._add(most)
 
-    def find_fewest_errors(self, n_candidates: int, at_most: int, seconds: float) -> WinnerChoice:
+    def find_fewest_errors(self, n_candidates: int, at_most: int, seconds: float) -> BestSubset:
         """Return the best selection of the first candidates, with a proven bound."""
-        from frri.pareto.best_subset import fewest_errors  # noqa: PLC0415 - slow to import
+        from frri.pareto.best_subset import find_best_subsets  # noqa: PLC0415 - slow to import
 
         pool, scores = self.pool, self.pool.scores[:n_candidates]
         # Ranks of scores, above 0: outside their boxes rules compete by distance.
         places = np.unique(scores, return_inverse=True)[1].reshape(scores.shape) + 1.0
-        (found,) = fewest_errors(
+        (found,) = find_best_subsets(
             places,
             pool.classes[:n_candidates],
             pool.objects,
