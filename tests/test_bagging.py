@@ -24,9 +24,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 @parametrize_with_checks(
     [FRRIBaggingClassifier(n_estimators=2)],
-    expected_failed_checks=lambda _: {
-        "check_class_weight_classifiers": "rules are the same, whatever a class weighs",
-    },
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

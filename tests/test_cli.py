@@ -217,10 +217,10 @@ BAD = {
         [*FIT_NUMBERS, "--learner", "bagged", "--weights", "a"], None, "bagged takes no weights of rows",
     ),
     "weights of classes that do not exist": (
-        [*FIT_NUMBERS, "--set", "class_weight={'perhaps': 2}"], None, "names the class 'perhaps'",
+        [*FIT_NUMBERS, "--learner", "ripper", "--set", "class_weight={'perhaps': 2}"], None, "names the class 'perhaps'",
     ),
     "weights of classes by another name": (
-        [*FIT_NUMBERS, "--set", "class_weight=even"], None, 'must be "balanced", None or a mapping',
+        [*FIT_NUMBERS, "--learner", "ripper", "--set", "class_weight=even"], None, 'must be "balanced", None or a mapping',
     ),
     # output
     "no folder to write to": ([*FIT_NUMBERS[:-1], "no/m.json"], None, "There is no folder no"),

@@ -182,7 +182,7 @@ def test_rules_are_those_of_one_machine(client, table, here):
         {"max_rules": 5},
         {"coverage": 0.9},
         {"max_conditions": 2, "min_support": 0.02},
-        {"attribute_order": "discerning", "class_weight": "balanced"},
+        {"attribute_order": "discerning"},
         {"candidates": "all-minimal", "max_candidates": 3},
     ],
     ids=str,

@@ -42,9 +42,6 @@ quiet = pytest.mark.filterwarnings("ignore::UserWarning")
         FRRIClassifier(attribute_order="random", random_state=0),
         FRRIClassifier(missing="error"),
     ],
-    expected_failed_checks=lambda _: {
-        "check_class_weight_classifiers": "rules cover every object, whatever its class weighs",
-    },
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

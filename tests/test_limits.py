@@ -150,11 +150,11 @@ def test_a_list_keeps_its_default():
     assert default.distribution == pytest.approx(shares)
 
 
-def test_class_weights_say_what_accuracy_is():
+def test_sample_weights_count_in_accuracy():
     X = np.array([[float(i)] for i in range(12)])
     y = np.array([0] * 9 + [1] * 3)
     plain = MODLEMClassifier(max_rules=1).fit(X, y).ruleset_
-    heavy = MODLEMClassifier(max_rules=1, class_weight={1: 9}).fit(X, y).ruleset_
+    heavy = MODLEMClassifier(max_rules=1).fit(X, y, np.where(y == 1, 9.0, 1.0)).ruleset_
     assert [rule.consequent for rule in plain] == [0]
     assert [rule.consequent for rule in heavy] == [1]
 

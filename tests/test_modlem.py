@@ -36,9 +36,6 @@ REFERENCE = Path(__file__).parent / "reference" / "rough.csv"
 
 @parametrize_with_checks(
     [MODLEMClassifier(), MODLEMClassifier(criterion="entropy", approximation="upper")],
-    expected_failed_checks=lambda _: {
-        "check_class_weight_classifiers": "rules cover every class, whatever it weighs",
-    },
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -32,20 +32,7 @@ REFERENCE = Path(__file__).parent / "reference" / "rough.csv"
 REPORTED = {"t_norm": "minimum", "coverage_test": "close", "ties": "first"}
 
 
-REPEATED = "an object that is there twice makes a rule twice, as it was reported"
-
-
-@parametrize_with_checks(
-    [QuickRulesClassifier(), QuickRulesClassifier(**REPORTED)],
-    expected_failed_checks=lambda learner: (
-        {
-            "check_sample_weight_equivalence_on_dense_data": REPEATED,
-            "check_sample_weight_equivalence_on_sparse_data": REPEATED,
-        }
-        if learner.coverage_test == "close"
-        else {}
-    ),
-)
+@parametrize_with_checks([QuickRulesClassifier(), QuickRulesClassifier(**REPORTED)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

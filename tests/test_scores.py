@@ -17,6 +17,7 @@ import naive_semantics
 from frri import (
     AdditiveRulesRegressor,
     Attribute,
+    FRRIClassifier,
     MODLEMClassifier,
     NumericCondition,
     Rule,
@@ -244,7 +245,7 @@ def test_an_order_for_every_object_goes_with_it():
 def test_weights_of_classes_change_probabilities():
     X, y = overlapping(100)
     plain = fitted("frri", X, y)
-    heavy = fitted("frri", X, y, class_weight={2: 20})
+    heavy = FRRIClassifier().fit(X, y, sample_weight=np.where(y == 2, 20.0, 1.0))
     assert heavy.predict_proba(X)[:, 2].mean() > plain.predict_proba(X)[:, 2].mean()
     assert heavy.predict(X).tolist() == plain.predict(X).tolist()
 

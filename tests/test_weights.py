@@ -13,6 +13,7 @@ import pytest
 import sklearn
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -277,7 +278,7 @@ def made(name, **parameters):
     return LEARNERS[name].make(**seeded, **parameters)
 
 
-@pytest.mark.parametrize("name", ["frri", "ripper", "furia", "modlem", "quickrules"])
+@pytest.mark.parametrize("name", ["ripper", "furia", "quickrules"])
 def test_weights_of_classes_are_weights_of_their_objects(name):
     X, y = IRIS
     X, y = X[30:], y[30:]
@@ -306,15 +307,33 @@ def test_what_is_known_of_rules_is_in_weights(name):
     assert RuleSet.from_json(rules.to_json()) == rules
 
 
-@pytest.mark.parametrize("name", ["frri", "quickrules"])
-def test_rules_of_similarity_do_not_depend_on_weights(name):
+def test_rules_of_frri_do_not_depend_on_weights():
     X, y = IRIS
-    plain = quietly(made(name), X, y).ruleset_
-    weighted = quietly(made(name, class_weight={0: 5}), X, y, sample_weight=1 + WEIGHTS).ruleset_
+    plain = quietly(made("frri"), X, y).ruleset_
+    weighted = quietly(made("frri"), X, y, sample_weight=1 + WEIGHTS).ruleset_
     assert [(rule.conditions, rule.weight) for rule in weighted] == [
         (rule.conditions, rule.weight) for rule in plain
     ]
     assert weighted.predict(X).tolist() == plain.predict(X).tolist()
+
+
+@pytest.mark.parametrize("parameters", [{}, {"coverage_test": "close", "ties": "first"}])
+def test_repeated_rows_of_quickrules_are_weights(parameters):
+    X, y = IRIS
+    often = np.repeat(np.arange(150), WEIGHTS.astype(int))
+    model = made("quickrules", **parameters)
+    weighted = quietly(clone(model), X, y, sample_weight=WEIGHTS)
+    repeated = quietly(clone(model), X.iloc[often], y.iloc[often])
+    assert weighted.reduct_.tolist() == repeated.reduct_.tolist()
+    assert [(rule.conditions, rule.consequent) for rule in weighted.ruleset_] == [
+        (rule.conditions, rule.consequent) for rule in repeated.ruleset_
+    ]
+
+
+@pytest.mark.parametrize("name", ["frri", "frri-bags", "modlem"])
+def test_no_class_weights_where_they_would_change_no_rule(name):
+    with pytest.raises(ImportError, match="class_weight"):
+        made(name, class_weight="balanced")
 
 
 @pytest.mark.parametrize("name", ["ripper", "furia"])
@@ -337,7 +356,7 @@ def test_equal_weights_are_none_where_objects_are_drawn(name):
     assert made(name).fit(with_gaps, y, sample_weight=np.ones(150)).ruleset_ == plain
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["compact", "ripper", "furia", "additive", "quickrules"])
 @pytest.mark.parametrize(
     ("class_weight", "message"),
     [

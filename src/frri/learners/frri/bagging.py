@@ -93,8 +93,6 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         of `fit`; the rules of all bags are found in any case.
     random_state : int, RandomState or None, default=None
         Random seed of the bags.
-    class_weight : "balanced", None or mapping, default=None
-        As in `FRRIClassifier`, without influence on the rules.
     n_jobs : int, optional
         Number of bags that are processed at a time, and of threads for what follows. None is one bag at a
         time, in threads of its own, unless `joblib.parallel_config` sets something else: any backend of
@@ -170,7 +168,6 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         effort: int = DEFAULT_EFFORT,
         time_limit: float | None = None,
         random_state: Any = None,
-        class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -189,7 +186,6 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         self.effort = effort
         self.time_limit = time_limit
         self.random_state = random_state
-        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -215,7 +211,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         """
         start = perf_counter()
         self._check_parameters()
-        table = self._training_table(X, y, sample_weight, self.class_weight)
+        table = self._training_table(X, y, sample_weight)
         check_resolution(table.attributes)
         warn_if_one_class(table)
         if check_batches is not None and self.form == "ensemble":

@@ -98,9 +98,6 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         Maximum number of conditions of a rule.
     min_support : float, default=0.0
         Fraction of its class that a rule must cover.
-    class_weight : "balanced", None or mapping, default=None
-        Weights of classes, times the sample weights: all classes together the same, every sample the
-        same, or as in the mapping (1 for a class that it lacks).
     effort : int, default=DEFAULT_EFFORT
         Limit of work of the exact selection, in steps of its search: unlike a time limit it gives the
         same result on every machine. When it is reached the best rule set found is used, and
@@ -199,7 +196,6 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         time_limit: float | None = None,
         memory_limit: int | str | None = None,
         random_state: Any = None,
-        class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -218,7 +214,6 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.random_state = random_state
-        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -240,7 +235,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         """
         start = perf_counter()
         self._check_parameters()
-        table = self._training_table(X, y, sample_weight, self.class_weight)
+        table = self._training_table(X, y, sample_weight)
         check_resolution(table.attributes)
         warn_if_one_class(table)
         self._learn(table, start)

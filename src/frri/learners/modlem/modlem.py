@@ -62,9 +62,6 @@ class MODLEMClassifier(LimitedRuleClassifier):
         The most tests that a rule may get, before those of one attribute become one condition.
     min_support : float, default=0.0
         The share of its class that a rule must cover to be kept.
-    class_weight : "balanced", None or mapping, default=None
-        How much the objects of a class count, times their sample weights: all classes together the
-        same, every object the same, or as the mapping of classes says (1 for a class that it lacks).
     missing : {"typical", "fails", "error"}, default="typical"
         Whether a missing value counts as the typical one of its column (the median, or the commonest
         category), satisfies no condition, or is refused, in training and in prediction.
@@ -111,7 +108,6 @@ class MODLEMClassifier(LimitedRuleClassifier):
         max_rules: int | None = None,
         max_conditions: int | None = None,
         min_support: float = 0.0,
-        class_weight: Any = None,
         missing: str = "typical",
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -121,7 +117,6 @@ class MODLEMClassifier(LimitedRuleClassifier):
         self.max_rules = max_rules
         self.max_conditions = max_conditions
         self.min_support = min_support
-        self.class_weight = class_weight
         self.missing = missing
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -53,6 +53,8 @@ class PositiveRegion:
         Joins the similarities on the attributes; a name of `frri.fuzzy.T_NORMS`.
     implicator : str
         Makes similarities certainties; a name of `frri.fuzzy.IMPLICATORS`.
+    weights : ndarray of float, shape (n_samples,), optional
+        Weights of the samples in the size of a positive region.
 
     Attributes
     ----------
@@ -78,7 +80,9 @@ class PositiveRegion:
         attributes: Sequence[Attribute],
         t_norm: str,
         implicator: str,
+        weights: Floats | None = None,
     ) -> None:
+        self.weights = weights
         self.values = np.ascontiguousarray(values)
         self.classes = classes.astype(np.int64)
         self.widths = np.array([attribute.width for attribute in attributes])
@@ -103,6 +107,10 @@ class PositiveRegion:
             self.t_norm,
         )
         return self._degrees(nearest)
+
+    def size(self, degrees: Floats) -> float:
+        """Return the sum of degrees of all samples, times their weights."""
+        return total(degrees if self.weights is None else degrees * self.weights)
 
     def relation(self, rows: Any, attributes: Sequence[int]) -> Floats:
         """How similar some objects are to all objects, over a set of attributes."""
@@ -150,14 +158,14 @@ def greedy_reduct(
         The attributes in the order in which they were added.
     """
     chosen: list[int] = []
-    enough = (1.0 - TOLERANCE) * total(region.full)
+    enough = (1.0 - TOLERANCE) * region.size(region.full)
     best = -1.0
     while True:
         candidates = [a for a in region.informative if a not in chosen]
         if not candidates or len(chosen) == most:
             return chosen
         degrees = region.extended(chosen, candidates)
-        sums = [total(row) for row in degrees]
+        sums = [region.size(row) for row in degrees]
         if visitor is not None:
             for a, row in zip(candidates, degrees, strict=True):
                 visitor.visit([*chosen, a], row)

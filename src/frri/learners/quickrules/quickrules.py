@@ -49,8 +49,8 @@ class QuickRulesClassifier(LimitedRuleClassifier):
     Numeric attributes are similar to the degree `1 - |x - y| / range`, nominal ones (columns of text
     in a data frame) if they are equal. Constant attributes are left out.
 
-    Weights of objects count in probabilities and in what is known about rules, which are the same with any
-    weights above 0.
+    Sample weights count in the size of the positive region, in probabilities and in the statistics of rules: a
+    sample of weight 3 counts as three equal ones.
 
     Parameters
     ----------
@@ -78,7 +78,6 @@ class QuickRulesClassifier(LimitedRuleClassifier):
     class_weight : "balanced", None or mapping, default=None
         How much the objects of a class count, times their sample weights: all classes together the
         same, every object the same, or as the mapping of classes says (1 for a class that it lacks).
-        Rules do not depend on it, probabilities do.
     missing : {"typical", "error"}, default="typical"
         Whether a missing value counts as the typical one of its column (the median, or the commonest
         category) or is refused, in training and in prediction.
@@ -159,9 +158,8 @@ class QuickRulesClassifier(LimitedRuleClassifier):
 
     def _learn(self, table: TrainingTable) -> None:
         check_complete(table.values, table.attributes)
-        region = PositiveRegion(
-            table.values, table.classes, table.attributes, self.t_norm, self.implicator
-        )
+        known = table.values, table.classes, table.attributes, self.t_norm, self.implicator
+        region = PositiveRegion(*known, weights=table.weights)
         collection = _Collection(region, close=self.coverage_test == "close")
         with self._step("attributes one after another"):
             found = greedy_reduct(region, self.ties, collection, self.max_conditions)
