@@ -1,13 +1,13 @@
-"""ARFF and KEEL files: a header that names and types the attributes, then rows of values.
+"""Read ARFF and KEEL files: a header that names and types the attributes, then rows of values.
 
-The two formats differ in what the header may say: KEEL adds ranges, and lists of inputs and
-outputs; ARFF adds texts, dates and comments.
+The headers differ: KEEL adds ranges, and lists of inputs and outputs; ARFF adds strings, dates and
+comments.
 """
 
 import csv
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,22 @@ from frri.readers.infer_types import parse_numbers
 if TYPE_CHECKING:
     import pandas as pd
 
+_MISSING = frozenset({"?", "<null>", ""})
+
+# The name is quoted, or it ends where the rest of the line is a type.
+_ATTRIBUTE = re.compile(
+    r"""@attribute\s+(?P<name>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|.+?)
+        (?:\s*(?P<nominal>\{.*\})
+         | \s+(?P<kind>real|integer|numeric|string|date)\b\s*(?:\[[^\]]*\]|["'][^"']*["'])?)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+# A value in single quotes: only ARFF has them.
+_SINGLE_QUOTED = re.compile(r"(?:^|,)\s*'")
+
+# Lines and their numbers.
+_Lines = Sequence[tuple[int, str]]
+
 
 @dataclass(frozen=True, eq=False)
 class ArffTable:
@@ -26,13 +42,12 @@ class ArffTable:
     Attributes
     ----------
     relation : str
-        The name the file gives itself.
+        Name of the table in the file.
     frame : pandas.DataFrame
-        Numeric attributes are float columns with nan for missing values, all others hold text with
+        Numeric attributes are float columns with NaN for missing values, all others hold strings with
         None for missing values. Columns and rows are in the order of the file.
     inputs, outputs : tuple of str
-        The condition and the decision attributes. A file that does not say has its last attribute
-        as the only output.
+        The condition and the decision attributes; by default the last attribute is the only output.
     dates : tuple of str
         The attributes that are declared as dates.
     """
@@ -50,7 +65,7 @@ def read_arff(source: str | os.PathLike[str]) -> ArffTable:
     Parameters
     ----------
     source : path or str
-        The path of a file, or its text (recognised by a line break).
+        Path of a file, or its text (recognized by a line break).
 
     Returns
     -------
@@ -106,25 +121,8 @@ def read_arff(source: str | os.PathLike[str]) -> ArffTable:
     return ArffTable(relation, _frame(kinds, rows), inputs, outputs, dates)
 
 
-_MISSING = frozenset({"?", "<null>", ""})
-
-# The name is quoted, or it ends where the rest of the line is a type.
-_ATTRIBUTE = re.compile(
-    r"""@attribute\s+(?P<name>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|.+?)
-        (?:\s*(?P<nominal>\{.*\})
-         | \s+(?P<kind>real|integer|numeric|string|date)\b\s*(?:\[[^\]]*\]|["'][^"']*["'])?)""",
-    re.IGNORECASE | re.VERBOSE,
-)
-
-# A value in single quotes: only ARFF has them.
-_SINGLE_QUOTED = re.compile(r"(?:^|,)\s*'")
-
-# Line numbers and what stands there.
-_Lines = Sequence[tuple[int, str]]
-
-
 def _split(text: str) -> tuple[_Lines, _Lines]:
-    """Part the lines of the header from those of the table."""
+    """Split the lines of the header from those of the table."""
     lines = [line.strip() for line in text.split("\n")]
     start = next((i for i, line in enumerate(lines) if line.lower() == "@data"), None)
     if start is None:
@@ -149,7 +147,7 @@ def _attribute(line: str, number: int) -> tuple[str, str]:
 def _roles(
     attributes: tuple[str, ...], inputs: tuple[str, ...] | None, outputs: tuple[str, ...] | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Complete what the header says about condition and decision attributes."""
+    """Complete the condition and decision attributes of the header."""
     for name in (*(inputs or ()), *(outputs or ())):
         if name not in attributes:
             raise ValueError(
@@ -167,7 +165,8 @@ def _roles(
 def _frame(kinds: dict[str, str], lines: _Lines) -> "pd.DataFrame":
     pd = import_pandas()
     columns: list[list[str | None]] = [[] for _ in kinds]
-    for number, row in _rows(lines):
+    for number, line in lines:
+        row = _values(number, line)
         if row and row[0].startswith("{"):
             raise ValueError(f"line {number} is a sparse row; write out all values")
         if len(row) != len(kinds):
@@ -175,43 +174,31 @@ def _frame(kinds: dict[str, str], lines: _Lines) -> "pd.DataFrame":
         for column, value in zip(columns, row, strict=True):
             bare = _unquoted(value)
             column.append(None if bare in _MISSING else bare)
-    numbers = [number for number, _ in lines]
-    return pd.DataFrame(
-        {
-            name: _numeric(values, name, numbers, pd)
-            if kind == "numeric"
-            else pd.Series(values, dtype=object)
-            for (name, kind), values in zip(kinds.items(), columns, strict=True)
-        }
-    )
+    frame = {}
+    for (name, kind), values in zip(kinds.items(), columns, strict=True):
+        frame[name] = pd.Series(values, dtype=object)
+        if kind == "numeric":
+            frame[name] = _to_floats(frame[name], name, lines)
+    return pd.DataFrame(frame)
 
 
-def _rows(lines: _Lines) -> Iterator[tuple[int, list[str]]]:
-    for number, line in lines:
-        single = _SINGLE_QUOTED.search(line) is not None
-        try:
-            yield (
-                number,
-                next(
-                    csv.reader(
-                        [line],
-                        skipinitialspace=True,
-                        quotechar="'" if single else '"',
-                        escapechar="\\" if single else None,
-                    )
-                ),
-            )
-        except csv.Error as error:
-            raise ValueError(f"line {number}: {error}") from None
+def _values(number: int, line: str) -> list[str]:
+    single = _SINGLE_QUOTED.search(line) is not None
+    quotes: Any = {"quotechar": "'", "escapechar": "\\"} if single else {}
+    try:
+        return next(csv.reader([line], skipinitialspace=True, **quotes))
+    except csv.Error as error:
+        raise ValueError(f"line {number}: {error}") from None
 
 
-def _numeric(values: list[str | None], name: str, lines: list[int], pd: Any) -> "pd.Series[float]":
-    numbers = parse_numbers(pd.Series(values, dtype=object)).astype(float)
+def _to_floats(column: "pd.Series[Any]", name: str, lines: _Lines) -> "pd.Series[float]":
+    numbers = parse_numbers(column).astype(float)
     for row in numbers.index[numbers.isna()]:
-        value = values[row]
+        value = column[row]
         if value is not None and value.lower() != "nan":
+            number, _ = lines[row]
             raise ValueError(
-                f"line {lines[row]}: the numeric attribute {name!r} has the value {value!r}"
+                f"line {number}: the numeric attribute {name!r} has the value {value!r}"
             )
     return numbers
 

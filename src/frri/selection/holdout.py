@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from frri._util import Flags, Floats, Positions
 from frri.rules.measures import (
-    OrdinalQuality,
     majority,
     measure_ordinal,
     measure_regression,
@@ -91,7 +90,8 @@ class Holdout:
             X, labels, weight = _take(X, weight > 0), labels[weight > 0], weight[weight > 0]
         self.X, self.y, self.sample_weight = X, labels, weight
         self.task, self.class_order = task, class_order
-        self.measure = _measure(task, class_order)
+        self.measure = Measure(task, class_order)
+        self._stratified = task != "regression"
         asked = cv is not None or test_size is not None
         if not asked and len(labels) > MANY_SAMPLES:
             test_size = TEST_SIZE
@@ -155,7 +155,7 @@ class Holdout:
         """Return why the table cannot be split; an empty string if it can."""
         n_samples = len(self.y)
         if (
-            self.measure.stratified
+            self._stratified
             and test_size is None
             and np.unique(self.y.astype(str), return_counts=True)[1].max() < folds
         ):
@@ -176,13 +176,13 @@ class Holdout:
 
         rows, classes = np.arange(len(self.y)), self.y.astype(str)
         if test_size is None:
-            kind = StratifiedKFold if self.measure.stratified else KFold
+            kind = StratifiedKFold if self._stratified else KFold
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # classes smaller than the folds
                 splitter = kind(folds, shuffle=True, random_state=seed)
                 self.splits = list(splitter.split(rows, classes))
             return
-        stratify = self.measure.stratified and np.unique(classes, return_counts=True)[1].min() > 1
+        stratify = self._stratified and np.unique(classes, return_counts=True)[1].min() > 1
         try:
             split = train_test_split(
                 rows,
@@ -233,9 +233,8 @@ class HoldoutResult:
     @property
     def baseline(self) -> tuple[str, float]:
         """Best constant prediction (majority class, mean or median class), and its score."""
-        constant = self._constant()
-        score = self.measure.score(constant)
-        return self.measure.constant_text(constant.predictions[0]), round(score, 9) + 0.0
+        _, text = self.measure.constant(self.truth, self.sample_weight)
+        return text, round(self.measure.score(self._constant()), 9) + 0.0
 
     @property
     def correct(self) -> Flags:
@@ -275,7 +274,7 @@ class HoldoutResult:
         )
 
     def _constant(self) -> "Predictions":
-        constant = self.measure.constant(self.truth, self.sample_weight)
+        constant, _ = self.measure.constant(self.truth, self.sample_weight)
         always = np.full(len(self.truth), constant, dtype=self.truth.dtype)
         return Predictions(self.truth, always, self.sample_weight)
 
@@ -294,96 +293,66 @@ class Predictions(NamedTuple):
 
 
 class Measure:
-    """How predictions of a task are scored; this one is the accuracy of a classification."""
+    """The score of a task: accuracy, R² of a regression, or quadratic kappa of ordered classes.
 
-    name = "accuracy"
-    # Whether parts of a table should have the same fraction of every class.
-    stratified = True
+    Parameters
+    ----------
+    task : {"classification", "regression", "ordinal"}
+    class_order : sequence of labels, optional
+        Classes from the lowest to the highest, for `task="ordinal"`.
+    """
+
+    def __init__(
+        self, task: str = "classification", class_order: Sequence[Any] | None = None
+    ) -> None:
+        self.task = task
+        self.name = {"regression": "R2", "ordinal": "kappa"}.get(task, "accuracy")
+        self._place = {str(label): c for c, label in enumerate(class_order or ())}
 
     def score(self, of: Predictions) -> float:
         """Return the score: higher is better."""
+        if self.task == "regression":
+            return measure_regression(*of).r2
+        if self.task == "ordinal":
+            return quadratic_kappa(*self._places(of), len(self._place), of.weight)
         return float(np.average(of.truth == of.predictions, weights=of.weight))
-
-    def constant(self, truth: NDArray[Any], weight: Floats | None) -> Any:
-        """Return the best constant prediction."""
-        _, first, classes = np.unique(truth.astype(str), return_index=True, return_inverse=True)
-        return truth[first[majority(classes, weight)[0]]]
-
-    def constant_text(self, constant: Any) -> str:
-        """Return the constant prediction in words."""
-        return str(constant)
 
     def interval(self, of: Predictions) -> tuple[float, float]:
         """Return the 95% confidence interval of the score."""
+        if self.task == "regression":
+            return measure_regression(*of).r2_interval
+        if self.task == "ordinal":
+            quality = measure_ordinal(*self._places(of), len(self._place), of.weight)
+            return quality.kappa_interval
         return wilson(self.score(of) * len(of.truth), len(of.truth))
+
+    def constant(self, truth: NDArray[Any], weight: Floats | None) -> tuple[Any, str]:
+        """Return the best constant prediction and its text: mean, median or majority class."""
+        if self.task == "regression":
+            mean = float(np.average(truth, weights=weight))
+            return mean, f"the mean ({mean:.6g})"
+        if self.task == "ordinal":
+            classes, _ = self._places(Predictions(truth, truth, weight))
+            passed = np.cumsum(np.bincount(classes, weight, len(self._place)))
+            row = (classes == (passed >= passed[-1] / 2.0).argmax()).argmax()
+        else:
+            _, first, classes = np.unique(truth.astype(str), return_index=True, return_inverse=True)
+            row = first[majority(classes, weight)[0]]
+        return truth[row], str(truth[row])
 
     def error_text(self, of: Predictions) -> str:
         """Return the mean error as the end of a phrase, where errors have a size."""
-        del of
+        if self.task == "regression":
+            return f", off by {measure_regression(*of).mae:.4g} on average"
+        if self.task == "ordinal":
+            true, predicted = self._places(of)
+            mae = np.average(np.abs(true - predicted), weights=of.weight)
+            return f", off by {mae:.2f} classes on average"
         return ""
 
-
-class RSquaredMeasure(Measure):
-    """R² of a regression, and its mean absolute error."""
-
-    name, stratified = "R2", False
-
-    def score(self, of: Predictions) -> float:
-        """Return R²."""
-        return measure_regression(*of).r2
-
-    def constant(self, truth: NDArray[Any], weight: Floats | None) -> Any:
-        """Return the mean."""
-        return float(np.average(truth, weights=weight))
-
-    def constant_text(self, constant: Any) -> str:
-        """Return the mean in words."""
-        return f"the mean ({constant:.6g})"
-
-    def interval(self, of: Predictions) -> tuple[float, float]:
-        """Return the 95% confidence interval of R²."""
-        return measure_regression(*of).r2_interval
-
-    def error_text(self, of: Predictions) -> str:
-        """Return the mean absolute error as the end of a phrase."""
-        return f", off by {measure_regression(*of).mae:.4g} on average"
-
-
-class KappaMeasure(Measure):
-    """Quadratic kappa of an ordinal classification, and its mean error in classes."""
-
-    name = "kappa"
-
-    def __init__(self, class_order: Sequence[Any]) -> None:
-        self.place = {str(label): c for c, label in enumerate(class_order)}
-
-    def score(self, of: Predictions) -> float:
-        """Return the quadratic kappa."""
-        places = self._places(of.truth), self._places(of.predictions)
-        return quadratic_kappa(*places, len(self.place), of.weight)
-
-    def constant(self, truth: NDArray[Any], weight: Floats | None) -> Any:
-        """Return the median class."""
-        median = self._quality(Predictions(truth, truth, weight)).median
-        return truth[(self._places(truth) == median).argmax()]
-
-    def interval(self, of: Predictions) -> tuple[float, float]:
-        """Return the 95% confidence interval of kappa."""
-        return self._quality(of).kappa_interval
-
-    def error_text(self, of: Predictions) -> str:
-        """Return the mean error in classes as the end of a phrase."""
-        return f", off by {self._quality(of).mae:.2f} classes on average"
-
-    def _quality(self, of: Predictions) -> OrdinalQuality:
-        places = self._places(of.truth), self._places(of.predictions)
-        return measure_ordinal(*places, len(self.place), of.weight)
-
-    def _places(self, labels: NDArray[Any]) -> Positions:
-        return np.array([self.place[str(label)] for label in labels.tolist()], dtype=np.intp)
-
-
-def _measure(task: str, class_order: Sequence[Any] | None) -> Measure:
-    if task == "ordinal":
-        return KappaMeasure(class_order or ())
-    return RSquaredMeasure() if task == "regression" else Measure()
+    def _places(self, of: Predictions) -> tuple[Positions, Positions]:
+        true, predicted = (
+            np.array([self._place[str(label)] for label in labels.tolist()], dtype=np.intp)
+            for labels in (of.truth, of.predictions)
+        )
+        return true, predicted
