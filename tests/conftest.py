@@ -68,15 +68,15 @@ def pytest_collection_finish():
 def _small_searches():
     """Many small searches for covers are no reason to compile their kernels, which takes half a minute a process."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(budget, "COLD_SECONDS", 60.0)
-        patch.setattr(budget, "CACHED_SECONDS", 5.0)
+        patch.setattr(budget, "COMPILE_SECONDS", dict.fromkeys(budget.COMPILE_SECONDS, 60.0))
+        patch.setattr(budget, "LOAD_SECONDS", 5.0)
         yield
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _searches_of_other_files():
     """What the files before have spent on searches is none of the next one's."""
-    budget._Rent.paid = 0.0
+    budget._interpreted_seconds.clear()
 
 
 @pytest.fixture(scope="module")

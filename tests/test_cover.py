@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 import tracemalloc
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,6 +24,7 @@ from frri.cover import (
     component,
     local_search,
     minimum_cover,
+    nodes,
     simplex,
     solve,
     solve_large,
@@ -31,7 +32,7 @@ from frri.cover import (
 )
 from frri.cover import reduce as red
 from frri.cover.bounds import exact_bound
-from frri.cover.matrix import Lists, greedy_cover
+from frri.cover.matrix import CoverLists, greedy_cover
 from programs import posix
 from thorough import often
 
@@ -209,7 +210,7 @@ def test_interpreted_and_compiled_walk_the_same_way(seed, limit, monkeypatch):
 def test_without_numba_everything_works(monkeypatch):
     monkeypatch.setattr(budget, "numba_installed", lambda: False)
     monkeypatch.setattr(budget, "compiled_before", lambda _: False)
-    monkeypatch.setattr(budget._Rent, "paid", 1e9)
+    monkeypatch.setattr(budget, "_interpreted_seconds", dict.fromkeys(budget.COMPILE_SECONDS, 1e9))
     matrix, costs = boxes(100, 5)
     assert minimum_cover(CoverMatrix.from_dense(matrix), costs).settled
 
@@ -220,20 +221,12 @@ def test_a_small_problem_never_waits_for_a_compiler(monkeypatch):
 
     monkeypatch.setattr(budget, "compiled_before", lambda _: False)
     monkeypatch.setattr(budget, "compiled", refuse)
-    monkeypatch.setattr(budget._Rent, "paid", 0.0)
+    monkeypatch.setattr(budget, "_interpreted_seconds", {})
     matrix, costs = boxes(60, 2)
     assert minimum_cover(CoverMatrix.from_dense(matrix), costs).settled
 
 
 # --- the compiler and the clock
-
-
-class FakeKernel:
-    """A kernel that has, or has not yet, been compiled."""
-
-    def __init__(self, *signatures):
-        self.signatures = signatures
-        self.__name__ = "fake"
 
 
 @pytest.fixture
@@ -243,7 +236,7 @@ def clock(monkeypatch):
     monkeypatch.setattr(budget, "time", SimpleNamespace(perf_counter=lambda: now.seconds))
     monkeypatch.setattr(budget, "cached_on_disk", lambda *_: False)
     monkeypatch.setattr(budget, "numba_installed", lambda: True)
-    monkeypatch.setattr(budget._Rent, "paid", 1e9)
+    monkeypatch.setattr(budget, "_interpreted_seconds", dict.fromkeys(budget.COMPILE_SECONDS, 1e9))
     return now
 
 
@@ -268,11 +261,11 @@ def test_a_limit_shorter_than_the_compiler_is_spent_interpreted(clock, monkeypat
     bought = []
     monkeypatch.setattr(budget, "compiled_before", lambda _: False)
     monkeypatch.setattr(budget, "compiled", lambda module: bought.append(module) or module)
-    short = budget.Work(10, budget.COLD_SECONDS - 1)
+    short = budget.Work(10, budget.COMPILE_SECONDS["local_search"] - 1)
     assert short.kernels(local_search, ahead=1e9) is local_search
     assert not bought
     budget.Work(10, None).kernels(local_search)
-    long = budget.Work(10, budget.COLD_SECONDS + 9)
+    long = budget.Work(10, budget.COMPILE_SECONDS["local_search"] + 9)
     long.kernels(local_search)
     assert bought == [local_search] * 2
     clock.seconds += 10
@@ -282,22 +275,6 @@ def test_a_limit_shorter_than_the_compiler_is_spent_interpreted(clock, monkeypat
     cover = minimum_cover(CoverMatrix.from_dense(matrix), costs, time_limit=5)
     assert cover.settled
     assert bought == [local_search] * 2
-
-
-@pytest.mark.usefixtures("clock")
-def test_of_loaded_kernels_a_short_limit_takes_what_is_compiled(monkeypatch):
-    module = SimpleNamespace(fix="interpreted", settle="interpreted")
-    fast = SimpleNamespace(fix=FakeKernel(), settle=FakeKernel("some types"))
-    monkeypatch.setattr(budget, "compiled_before", lambda _: True)
-    monkeypatch.setattr(budget, "compiled", lambda _: fast)
-    name = ModuleType("kernels")
-    name.__dict__.update(vars(module))
-    short = budget.Work(10, budget.COLD_SECONDS - 1).kernels(name)
-    assert (short.fix, short.settle) == ("interpreted", fast.settle)
-    monkeypatch.setattr(budget, "cached_on_disk", lambda *_: True)
-    assert short.fix is fast.fix
-    for limit in (None, budget.COLD_SECONDS + 1):
-        assert budget.Work(10, limit).kernels(name) is fast
 
 
 @pytest.mark.parametrize("end", ["time", "interrupt"])
@@ -325,7 +302,7 @@ def test_interpreted_slices_are_short_and_booked_as_a_whole(clock):
     parts = []
 
     def run():
-        for part in work.glances(10_000, seconds=0.001):
+        for part in work.slices(10_000, seconds=0.001):
             parts.append(part)
             clock.seconds += part * 0.001
 
@@ -333,7 +310,7 @@ def test_interpreted_slices_are_short_and_booked_as_a_whole(clock):
         run()
     assert sum(parts) * 0.001 == pytest.approx(5.0, abs=0.3)
     assert work.spent == 0
-    assert sum(budget.Work(10, None).glances(1234, 0.001)) == 1234
+    assert sum(budget.Work(10, None).slices(1234, 0.001)) == 1234
 
 
 # --- stopped early
@@ -668,7 +645,7 @@ def test_reductions_agree_with_their_definitions(seed):
 def test_greedy_covers_are_complete_and_irredundant():
     for seed in range(20):
         matrix, costs = boxes(50, seed)
-        chosen = greedy_cover(Lists.of(matrix), costs)
+        chosen = greedy_cover(CoverLists.of(matrix), costs)
         times = matrix[chosen].sum(axis=0)
         assert (times[matrix.any(axis=0)] > 0).all()
         assert all((times[matrix[j]] == 1).any() for j in chosen)
@@ -701,7 +678,7 @@ def test_local_search_keeps_its_books(kernels, request):
     module = local_search if kernels == "interpreted" else compiled(local_search)
     matrix, costs = boxes(80, 4)
     matrix = matrix[:, matrix.any(axis=0)]
-    lists = Lists.of(matrix)
+    lists = CoverLists.of(matrix)
     state = local_search.State(lists, costs, greedy_cover(lists, costs))
     for _ in range(10):
         module.search(*state.arrays(), 37, 0)
@@ -729,27 +706,25 @@ def test_bounds_hold_for_any_multipliers(seed):
     best = naive.minimum_cover(matrix, costs.tolist())
     scale = rng.choice([0.1, 1.0, 100.0])
     state = np.zeros(8, dtype=np.int8)
-    lists = Lists.of(matrix)
-    pairs = lists.objects_from, lists.objects
-    count, _ = exact_bound(*pairs, rng.normal(0, scale, 6), np.ones(8), state, -1)
+    lists = CoverLists.of(matrix)
+    count, _ = exact_bound(lists, rng.normal(0, scale, 6), np.ones(8), state, -1)
     assert count <= len(best)
     y = rng.normal(0, scale, 8)
-    limited, _ = exact_bound(*pairs, y, costs.astype(float), state, len(best))
+    limited, _ = exact_bound(lists, y, costs.astype(float), state, len(best))
     assert limited <= costs[best].sum()
 
 
 def test_a_damaged_tableau_is_never_believed(monkeypatch):
     # Rounding errors made gross: the answer must stay right, because only exact bounds prune.
-    reoptimise = simplex.reoptimise
     rng = np.random.default_rng(0)
 
-    def damaged(table, *rest):
-        answer = reoptimise(table, *rest)
-        table[-1] *= rng.uniform(0.9, 1.3, table.shape[1])
+    def damaged(lp, *rest):
+        answer = simplex.reoptimize(lp, *rest)
+        lp.table[-1] *= rng.uniform(0.9, 1.3, lp.table.shape[1])
         return answer
 
     monkeypatch.setattr(budget.Work, "kernels", lambda _, module, **__: module)
-    monkeypatch.setattr(simplex, "reoptimise", damaged)
+    monkeypatch.setattr(nodes, "reoptimize", damaged)
     matrix, costs = boxes(45, 6)
     expected = scipy_optimum(matrix, costs)
     cover = minimum_cover(CoverMatrix.from_dense(matrix), costs, effort=200)

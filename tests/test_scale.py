@@ -279,7 +279,7 @@ def test_a_fit_can_be_ended_in_every_phase(phase, end, monkeypatch):
     for module in (
         FRRIClassifier.fit.__globals__,
         FRRIClassifier._learn.__globals__,
-        Work.look_at_the_clock.__globals__["time"].__dict__,
+        Work.check_time.__globals__["time"].__dict__,
     ):
         monkeypatch.setitem(module, "perf_counter", lambda: now[0])
     clf = FRRIClassifier(time_limit=60, effort=10)

@@ -344,6 +344,12 @@ def report_progress(done: int, of: int) -> None:
         Progress.active[-1].set_step(done / of)
 
 
+def show_note(text: str) -> None:
+    """Write one line to standard error if a `Progress` is shown."""
+    if Progress.active:
+        _write(f"\r\x1b[K{text}\n" if sys.stderr.isatty() else f"{text}\n")
+
+
 def _write(text: str) -> None:
     try:
         sys.stderr.write(text)

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from frri._compile import either, inner_kernel
-from frri._util import Floats, Ints
+from frri._compile import inner_kernel
+from frri._util import Floats
 from frri.cover.budget import Exhausted, Work
+from frri.cover.matrix import CoverLists
 
 Bytes = NDArray[np.int8]
 
@@ -31,37 +32,15 @@ def rounded(multipliers: Floats, n_candidates: int, largest_cost: float, size: i
     return np.floor(y * grid) / grid
 
 
-def _prices_interpreted(objects_from: Ints, objects: Ints, y: Floats) -> Floats:
-    sums = np.concatenate((np.zeros(1), np.cumsum(y[objects])))
-    return sums[objects_from[1:]] - sums[objects_from[:-1]]
-
-
-def _prices_loops(objects_from: Ints, objects: Ints, y: Floats) -> Floats:
-    prices = np.zeros(len(objects_from) - 1)
-    for j in range(len(prices)):
-        for k in range(objects_from[j], objects_from[j + 1]):
-            prices[j] += y[objects[k]]
-    return prices
-
-
-_prices = either(interpreted=_prices_interpreted, loops=_prices_loops, inner=True)
-
-
 @inner_kernel
 def exact_bound(
-    objects_from: Ints,
-    objects: Ints,
-    multipliers: Floats,
-    costs: Floats,
-    state: Bytes,
-    size: int,
+    lists: CoverLists, multipliers: Floats, costs: Floats, state: Bytes, size: int
 ) -> tuple[float, Floats]:
-    """A proved lower bound and the reduced costs that go with it.
+    """Return a proved lower bound and the reduced costs that go with it.
 
     Parameters
     ----------
-    objects_from, objects : ndarray of int64
-        What candidate `j` covers: `objects[objects_from[j]:objects_from[j + 1]]`.
+    lists : CoverLists
     multipliers : ndarray of float64, shape (n_objects,) or (n_objects + 2,)
         One per object and, where the number of candidates is given, one each for "at most" and "at
         least" so many.
@@ -74,15 +53,16 @@ def exact_bound(
 
     Examples
     --------
-    >>> starts, objects = np.array([0, 2, 4, 6]), np.array([0, 1, 1, 2, 0, 2])
+    >>> lists = CoverLists.of(np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]], dtype=bool))
     >>> free = np.zeros(3, dtype=np.int8)
-    >>> float(exact_bound(starts, objects, np.full(3, 0.5), np.ones(3), free, -1)[0])
+    >>> float(exact_bound(lists, np.full(3, 0.5), np.ones(3), free, -1)[0])
     1.5
     """
     y = rounded(multipliers, len(costs), costs.max(), max(size, 0))
     given = 0 if size < 0 else 2
     value = y[: len(y) - given].sum()
-    reduced = costs - _prices(objects_from, objects, y)
+    sums = np.concatenate((np.zeros(1), np.cumsum(y[lists.objects])))
+    reduced = costs - (sums[lists.objects_from[1:]] - sums[lists.objects_from[:-1]])
     if given:
         price = y[-1] - y[-2]
         value += size * price

@@ -7,15 +7,13 @@ holds exactly, or because an object has no coverer left.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from frri._util import Flags, Floats, Ints
+from frri._util import Flags, Ints
 from frri.cover import nodes
 from frri.cover.budget import Work
-from frri.cover.matrix import Lists
-from frri.cover.nodes import Domains
-
-Bytes = NDArray[np.int8]
+from frri.cover.matrix import CoverLists
+from frri.cover.nodes import Domains, Goal, Pseudocosts
+from frri.cover.simplex import Relaxation
 
 SLICE = 20_000_000
 """Cells of a tableau to be rewritten before the clock is looked at again."""
@@ -31,20 +29,15 @@ NONE = np.zeros(0, dtype=np.int64)
 
 @dataclass(slots=True)
 class Node:
-    """A part of the search tree: some candidates chosen or excluded, and a tableau.
+    """A part of the search tree: some candidates chosen or excluded, and a linear program.
 
-    The tableau knows of the candidates fixed in `applied`; `domains` may be ahead of it. `branch` is the
-    candidate to divide it by, with its `value` in the solution.
+    `domains` may be ahead of what is fixed in `lp`. `branch` is the candidate to divide it by, with its
+    `value` in the solution.
     """
 
     domains: Domains
-    applied: Bytes
-    turned: Flags
+    lp: Relaxation
     bound: float
-    table: Floats
-    basic: Ints
-    nonbasic: Ints
-    weights: Floats
     fresh: bool
     closed: bool = False
     branch: int = -1
@@ -56,7 +49,7 @@ class Search:
 
     Parameters
     ----------
-    lists : Lists
+    lists : CoverLists
         Who covers whom; every object is covered by somebody.
     costs : ndarray of int64
     upper : int
@@ -82,7 +75,7 @@ class Search:
 
     def __init__(
         self,
-        lists: Lists,
+        lists: CoverLists,
         costs: Ints,
         upper: int,
         work: Work,
@@ -103,9 +96,7 @@ class Search:
         self._first = False
         self._tied = 0
         self._extra = 0 if size is None else 2
-        self._pairs = (lists.objects_from, lists.objects, lists.coverers_from, lists.coverers)
-        self._gains = np.zeros((2, self.n))
-        self._tries = np.zeros((2, self.n))
+        self._pseudocosts = Pseudocosts(np.zeros((2, self.n)), np.zeros((2, self.n)))
 
     def start(self) -> Node:
         """Solve the programme of the root; its bound may suggest a better `upper` to go on with."""
@@ -182,17 +173,9 @@ class Search:
             table[m + 1] = -table[m]
         table[height, :n] = self.costs
         state = np.zeros(n, dtype=np.int8)
-        return Node(
-            domains=Domains(state, np.ones(m, dtype=bool), degree, gain),
-            applied=state.copy(),
-            turned=np.zeros(n, dtype=bool),
-            bound=0.0,
-            table=table,
-            basic=np.arange(n, n + height),
-            nonbasic=np.arange(n),
-            weights=np.ones(height),
-            fresh=True,
-        )
+        basic, flipped = np.arange(n, n + height), np.zeros(n, dtype=bool)
+        lp = Relaxation(table, basic, np.arange(n), np.ones(height), state.copy(), flipped)
+        return Node(Domains(state, np.ones(m, dtype=bool), degree, gain), lp, bound=0.0, fresh=True)
 
     def _cover_with(self, node: Node, j: int) -> Ints | None:
         self.best = None
@@ -218,17 +201,9 @@ class Search:
         self.finished = True
 
     def _child(self, parent: Node, j: int, value: int) -> Node:
-        node = Node(
-            domains=parent.domains.copy(),
-            applied=parent.applied,
-            turned=parent.turned.copy(),
-            bound=parent.bound,
-            table=parent.table,
-            basic=parent.basic,
-            nonbasic=parent.nonbasic,
-            weights=parent.weights,
-            fresh=False,
-        )
+        domains = parent.domains.copy()
+        lp = parent.lp._replace(flipped=parent.lp.flipped.copy())
+        node = Node(domains, lp, parent.bound, fresh=False)
         only = np.array([j])
         self._fix(node, only if value else NONE, NONE if value else only)
         return node
@@ -236,7 +211,7 @@ class Search:
     def _fix(self, node: Node, chosen: Ints, excluded: Ints) -> None:
         """Fix candidates and all that follows; the node is closed if that is impossible."""
         possible = self.work.kernels(nodes).fix(
-            *self._pairs, self.size, *node.domains.arrays(), chosen, excluded
+            self.lists, self.size, node.domains, chosen, excluded
         )
         if not possible:
             node.closed = True
@@ -245,31 +220,9 @@ class Search:
         """Solve the node's programme, fix what it settles, and close the node if nothing is left."""
         self.work.nodes += 1
         while not node.closed:
-            (
-                outcome,
-                node.bound,
-                node.applied,
-                node.table,
-                node.basic,
-                node.nonbasic,
-                node.weights,
-                pivots,
-                cells,
-            ) = self.work.kernels(nodes).settle(
-                *self._pairs,
-                self.costs,
-                self.size,
-                self.upper,
-                *node.domains.arrays(),
-                node.applied,
-                node.turned,
-                node.table,
-                node.basic,
-                node.nonbasic,
-                node.weights,
-                node.bound,
-                node.fresh,
-                SLICE,
+            goal = Goal(self.costs, self.size, self.upper)
+            outcome, node.bound, node.lp, pivots, cells = self.work.kernels(nodes).settle(
+                self.lists, goal, node.domains, node.lp, node.bound, node.fresh, SLICE
             )
             self.work.pivots += pivots
             self.work.spend(cells + OVERHEAD)
@@ -285,30 +238,22 @@ class Search:
 
     def _rebuild(self, node: Node) -> None:
         """Replace a tableau that has gathered rounding errors by one made from the data."""
-        fresh = self.root()
-        node.applied, node.turned = fresh.applied, fresh.turned
-        node.table, node.basic = fresh.table, fresh.basic
-        node.nonbasic, node.weights = fresh.nonbasic, fresh.weights
-        node.fresh = True
+        node.lp, node.fresh = self.root().lp, True
 
     def _divide(self, node: Node) -> None:
         """Find out how to branch; where there is no need to, keep the cover."""
         state = node.domains.state
-        node.branch, node.value = self.work.kernels(nodes).divide(
-            node.table,
-            node.basic,
-            state,
-            node.turned,
-            self._gains,
-            self._tries,
-            self.upper - node.bound,
+        node.branch, node.value, pivots, cells = self.work.kernels(nodes).choose_branch(
+            node.lp, state, self._pseudocosts, node.bound, self.upper
         )
+        self.work.pivots += pivots
+        self.work.spend(cells)
         if node.branch >= 0:
             return
-        rows = np.flatnonzero(node.basic < self.n)
-        whole = node.table[rows, -1] > 0.5
-        inside = node.turned.copy()
-        inside[node.basic[rows[whole]]] ^= True
+        rows = np.flatnonzero(node.lp.basic < self.n)
+        whole = node.lp.table[rows, -1] > 0.5
+        inside = node.lp.flipped.copy()
+        inside[node.lp.basic[rows[whole]]] ^= True
         inside[state != 0] = state[state != 0] == 1
         cover = np.flatnonzero(inside)
         cost = int(self.costs[cover].sum())
@@ -350,9 +295,9 @@ class Search:
         """Remember how much the objective gained per unit of the candidate's change."""
         distance = 1.0 - parent.value if value else parent.value
         if parent.branch == j and 0.0 < distance < 1.0:
-            gain = min(-node.table[-1, -1], self.upper) + parent.table[-1, -1]
-            self._gains[value, j] += max(gain, 0.0) / distance
-            self._tries[value, j] += 1
+            gain = min(-node.lp.table[-1, -1], self.upper) + parent.lp.table[-1, -1]
+            self._pseudocosts.gains[value, j] += max(gain, 0.0) / distance
+            self._pseudocosts.tries[value, j] += 1
 
     def _branch(self, node: Node) -> None:
         if not node.closed and node.branch >= 0:

@@ -19,7 +19,7 @@ from frri.cover import local_search
 from frri.cover.bounds import subgradient_bound
 from frri.cover.branch_and_bound import Search
 from frri.cover.budget import Exhausted, Work
-from frri.cover.matrix import Lists, greedy_cover
+from frri.cover.matrix import CoverLists, greedy_cover
 from frri.cover.reduce import Core, Matrix, reduce, undominated
 
 LARGEST_TABLEAU = 1_200_000
@@ -87,7 +87,7 @@ class Part:
         solved = len(self.ids) == 0
         self.count_proved = self.cost_proved = self.settled = solved
         if not solved:
-            self.lists = Lists.of(self.matrix)
+            self.lists = CoverLists.of(self.matrix)
             self.inside = greedy_cover(self.lists, self.costs)
 
     @property
@@ -107,14 +107,14 @@ class Part:
                 self._prove_count(taken)
                 return
             matrix = self.matrix[candidates][:, objects]
-            lists = Lists.of(matrix)
+            lists = CoverLists.of(matrix)
             start = greedy_cover(lists, self.costs[candidates])
             self._improve(np.concatenate((taken, candidates[start])))
         if matrix.shape[0] * matrix.shape[1] > LARGEST_TABLEAU:
             matrix, candidates, taken = self._bound_large(matrix, candidates, taken, lists, work)
             if self.count_proved or matrix.shape[0] * matrix.shape[1] > LARGEST_TABLEAU:
                 return
-            lists = Lists.of(matrix)
+            lists = CoverLists.of(matrix)
             start = greedy_cover(lists, self.costs[candidates])
         costs = self.costs[candidates]
         ones = np.ones(len(candidates), dtype=np.int64)
@@ -188,7 +188,7 @@ class Part:
             ids=ids,
             matrix=matrix,
             costs=self.costs[left],
-            lists=Lists.of(matrix),
+            lists=CoverLists.of(matrix),
             inside=inside,
             lower_bound=len(inside),
             settled=len(left) == 0,
@@ -210,7 +210,7 @@ class Part:
 
     def _local_search(
         self,
-        lists: Lists,
+        lists: CoverLists,
         costs: Ints,
         cover: Ints,
         enough: int,
@@ -231,7 +231,7 @@ class Part:
         try:
             while total > 0 and state.reached > enough:
                 kernels = work.kernels(local_search, ahead=total * STEP_SECONDS)
-                for part in work.glances(min(stride, total), STEP_SECONDS):
+                for part in work.slices(min(stride, total), STEP_SECONDS):
                     if state.reached > enough:
                         kernels.search(*state.arrays(), part, enough)
                 total -= stride
@@ -242,7 +242,7 @@ class Part:
         return state.cover()
 
     def _bound_large(
-        self, matrix: Matrix, candidates: Ints, taken: Ints, lists: Lists, work: Work
+        self, matrix: Matrix, candidates: Ints, taken: Ints, lists: CoverLists, work: Work
     ) -> tuple[Matrix, Ints, Ints]:
         """Local search and a bound without tableau; what neither excludes is left."""
         costs = self.costs[candidates]
@@ -304,7 +304,7 @@ class Piece:
         cover: Ints,
     ) -> None:
         self.matrix, self.ids, self.names, self.costs, self.sizes = matrix, ids, names, costs, sizes
-        greedy = greedy_cover(Lists.of(matrix), costs)
+        greedy = greedy_cover(CoverLists.of(matrix), costs)
         self.cover = greedy if len(greedy) < len(cover) else cover
         self.lower_bound = 1
 
@@ -323,7 +323,7 @@ class Piece:
         promising = relaxed.reduced < PROMISING
         promising[self.cover] = True
         keep = np.flatnonzero(promising)
-        lists, start = Lists.of(self.matrix[keep]), np.searchsorted(keep, self.cover)
+        lists, start = CoverLists.of(self.matrix[keep]), np.searchsorted(keep, self.cover)
         state = local_search.State(lists, self.costs[keep], start)
         steps = STEPS * sum(self.matrix.shape)
         search_on(state, start, self.lower_bound, work, steps)
@@ -394,7 +394,7 @@ def search_on(state: local_search.State, cover: Ints, enough: int, work: Work, s
         while steps > 0 and state.reached > enough:
             kernels = work.kernels(local_search, ahead=steps * STEP_SECONDS)
             now = min(stride, steps)
-            for part in work.glances(now, STEP_SECONDS):
+            for part in work.slices(now, STEP_SECONDS):
                 if state.reached > enough:
                     kernels.search(*state.arrays(), part, enough)
             steps -= now

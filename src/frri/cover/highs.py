@@ -9,7 +9,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from frri._util import Floats, Ints
 from frri.cover.budget import Exhausted, Work
-from frri.cover.matrix import Lists, greedy_cover
+from frri.cover.matrix import CoverLists, greedy_cover
 from frri.cover.reduce import LARGEST_DENSE, undominated
 
 
@@ -40,7 +40,7 @@ class HighsPart:
         self.costs = costs[self.ids]
         self.work = work
         self.taken = np.zeros(0, dtype=np.int64)
-        self.inside = greedy_cover(Lists.of(self.matrix), self.costs)
+        self.inside = greedy_cover(CoverLists.of(self.matrix), self.costs)
         self.lower_bound = min(1, len(self.inside))
         self.cost_proved = self.settled = False
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from frri._compile import either, inner_kernel, kernel
 from frri._util import Flags, Ints
-from frri.cover.matrix import Lists
+from frri.cover.matrix import CoverLists, shift
 
 N_CHOSEN, N_UNCOVERED, PERMITTED, CLOCK, SEED, RECENT, BEST_COUNT, BEST_COST, COST, HELD, MOVES = (
     range(11)
@@ -36,7 +36,7 @@ class State:
 
     Parameters
     ----------
-    lists : Lists
+    lists : CoverLists
     costs : ndarray of int64
     cover : ndarray of int64
         The complete cover to start from.
@@ -48,7 +48,7 @@ class State:
 
     def __init__(
         self,
-        lists: Lists,
+        lists: CoverLists,
         costs: Ints,
         cover: Ints,
         *,
@@ -110,18 +110,6 @@ class State:
     def cover(self) -> Ints:
         """The best cover noted so far, ascending."""
         return np.sort(self.noted[: self.numbers[BEST_COUNT]])
-
-
-def _shift_interpreted(values: Ints, members: Ints, amount: int) -> None:
-    values[members] += amount
-
-
-def _shift_loops(values: Ints, members: Ints, amount: int) -> None:
-    for k in members:
-        values[k] += amount
-
-
-_shift = either(interpreted=_shift_interpreted, loops=_shift_loops, inner=True)
 
 
 @inner_kernel
@@ -207,7 +195,7 @@ def _toggle(
         touched[i] = numbers[MOVES]
         if enters:
             if count[i] == 0:
-                _shift(score, members, -weights[i])
+                shift(score, members, -weights[i])
                 numbers[N_UNCOVERED] -= 1
                 last = uncovered[numbers[N_UNCOVERED]]
                 uncovered[where[i]] = last
@@ -220,7 +208,7 @@ def _toggle(
             count[i] -= 1
             who[i] -= candidate
             if count[i] == 0:
-                _shift(score, members, weights[i])
+                shift(score, members, weights[i])
                 uncovered[numbers[N_UNCOVERED]] = i
                 where[i] = numbers[N_UNCOVERED]
                 numbers[N_UNCOVERED] += 1
@@ -326,4 +314,4 @@ def search(  # noqa: C901, PLR0912 - one loop, all in one kernel
         for k in range(numbers[N_UNCOVERED]):
             i = uncovered[k]
             weights[i] += 1
-            _shift(score, coverers[coverers_from[i] : coverers_from[i + 1]], ONE)
+            shift(score, coverers[coverers_from[i] : coverers_from[i + 1]], ONE)

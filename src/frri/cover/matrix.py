@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from frri._util import Flags, Ints, Words
+from frri._compile import either
+from frri._util import Flags, Floats, Ints, Words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -199,8 +200,7 @@ def packed(flags: Flags) -> Words:
     return octets.view("<u8").astype(np.uint64, copy=False)
 
 
-@dataclass(frozen=True, eq=False)
-class Lists:
+class CoverLists(NamedTuple):
     """Who covers whom, as lists in both directions.
 
     Candidate `j` covers `objects[objects_from[j]:objects_from[j + 1]]`; object `i` is covered by
@@ -213,7 +213,7 @@ class Lists:
     coverers: Ints
 
     @classmethod
-    def of(cls, matrix: Any) -> "Lists":
+    def of(cls, matrix: Any) -> "CoverLists":
         """From a boolean or sparse matrix, candidates x objects (indices ascending)."""
         if sparse.issparse(matrix):
             turned = sparse.csr_array(matrix.T)
@@ -229,12 +229,12 @@ class Lists:
         )
 
 
-def greedy_cover(lists: Lists, costs: Ints, needed: Flags | None = None) -> Ints:
+def greedy_cover(lists: CoverLists, costs: Ints, needed: Flags | None = None) -> Ints:
     """A cover without redundant candidates, ascending.
 
     Parameters
     ----------
-    lists : Lists
+    lists : CoverLists
     costs : ndarray of int64
         Breaks ties between equal gains, before the order of the candidates does.
     needed : ndarray of bool, optional
@@ -242,7 +242,7 @@ def greedy_cover(lists: Lists, costs: Ints, needed: Flags | None = None) -> Ints
 
     Examples
     --------
-    >>> lists = Lists.of(np.array([[1, 1, 0], [0, 1, 1], [1, 1, 1]], dtype=bool))
+    >>> lists = CoverLists.of(np.array([[1, 1, 0], [0, 1, 1], [1, 1, 1]], dtype=bool))
     >>> greedy_cover(lists, np.array([0, 0, 0]))
     array([2])
     """
@@ -269,7 +269,7 @@ def greedy_cover(lists: Lists, costs: Ints, needed: Flags | None = None) -> Ints
     return np.sort(np.array(_without_redundant(lists, costs, chosen, times), dtype=np.int64))
 
 
-def _without_redundant(lists: Lists, costs: Ints, chosen: list[int], times: Ints) -> list[int]:
+def _without_redundant(lists: CoverLists, costs: Ints, chosen: list[int], times: Ints) -> list[int]:
     kept = []
     dearest_and_latest = sorted(enumerate(chosen), key=lambda pair: (-costs[pair[1]], -pair[0]))
     for _, j in dearest_and_latest:
@@ -283,3 +283,16 @@ def _without_redundant(lists: Lists, costs: Ints, chosen: list[int], times: Ints
 
 def _starts(owners: NDArray[np.integer], n: int) -> Ints:
     return np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=n)))).astype(np.int64)
+
+
+def _shift_arrays(values: Ints | Floats, members: Ints, amount: float) -> None:
+    values[members] += amount
+
+
+def _shift_loops(values: Ints | Floats, members: Ints, amount: float) -> None:
+    for k in members:
+        values[k] += amount
+
+
+shift = either(interpreted=_shift_arrays, loops=_shift_loops, inner=True)
+"""Add an amount to the values of some members, each of which occurs once."""

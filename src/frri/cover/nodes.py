@@ -1,85 +1,95 @@
-"""One node of the search tree: solve its programme, fix what follows, say how to divide it."""
+"""Kernels for one node of the search tree: solve its program, fix what follows, choose the branch."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._compile import either, inner_kernel, kernel
+from frri._compile import inner_kernel, kernel
 from frri._util import Flags, Floats, Ints
 from frri.cover import simplex
 from frri.cover.bounds import exact_bound
-from frri.cover.simplex import child, extend, missing, penalties, reoptimise
+from frri.cover.matrix import CoverLists, shift
+from frri.cover.simplex import Relaxation, child, extend, penalties, reoptimize, violated
 
 Bytes = NDArray[np.int8]
 
 OPEN, CLOSED, PAUSED, DOUBTFUL = 0, 1, 2, 3
-"""What has become of a node; doubtful if its tableau says more than can be proved from it."""
+"""Outcomes of `settle`; doubtful if the tableau suggests more than can be proved from it."""
+
+CHOSEN, FREE, EXCLUDED = 1, 0, -1
 
 KEEP, AT_ZERO, AT_ONE, IDLE = simplex.KEEP, simplex.AT_ZERO, simplex.AT_ONE, simplex.IDLE
 LP_OPTIMAL, LP_INFEASIBLE, LP_PAUSED = simplex.OPTIMAL, simplex.INFEASIBLE, simplex.PAUSED
 INTEGRAL = simplex.INTEGRAL
 
+MINUS: Any = np.int64(-1)
+"""Not a literal: for one, the kernel would be compiled once more."""
 
-CHOSEN, FREE, EXCLUDED = 1, 0, -1
-
-
-def _lessen_interpreted(counts: Ints, members: Ints) -> None:
-    counts[members] -= 1
-
-
-def _lessen_loops(counts: Ints, members: Ints) -> None:
-    for k in members:
-        counts[k] -= 1
+PROBED, PROBE_PIVOTS = 8, 30
+"""Candidates probed by strong branching, and the pivots that each side of one may take."""
 
 
-_lessen = either(interpreted=_lessen_interpreted, loops=_lessen_loops, inner=True)
+class Goal(NamedTuple):
+    """The covers that a search looks for.
+
+    Attributes
+    ----------
+    costs : ndarray of float64
+        Integers.
+    size : int
+        The number of candidates to choose, or -1.
+    upper : int
+        Only covers that cost less are of interest.
+    """
+
+    costs: Floats
+    size: int
+    upper: int
 
 
-def _useless_interpreted(members: Ints, gain: Ints, state: Bytes) -> Ints:
-    useless: Ints = members[(gain[members] == 0) & (state[members] == FREE)]
-    return useless
+class Domains(NamedTuple):
+    """The state of all candidates and objects in one node of a search.
 
-
-def _useless_loops(members: Ints, gain: Ints, state: Bytes) -> Ints:
-    found = np.empty(len(members), dtype=np.int64)
-    n = 0
-    for k in members:
-        if gain[k] == 0 and state[k] == FREE:
-            found[n] = k
-            n += 1
-    return found[:n]
-
-
-_useless = either(interpreted=_useless_interpreted, loops=_useless_loops, inner=True)
-
-
-@inner_kernel
-def propagate(  # noqa: C901, PLR0912 - one loop, all in one kernel
-    objects_from: Ints,
-    objects: Ints,
-    coverers_from: Ints,
-    coverers: Ints,
-    state: Bytes,
-    uncovered: Flags,
-    degree: Ints,
-    gain: Ints,
-    chosen: Ints,
-    excluded: Ints,
-) -> bool:
-    """Choose and exclude candidates and all that follows; whether it is possible at all.
-
-    Parameters
+    Attributes
     ----------
     state : ndarray of int8
-        Per candidate; changed, as are the next three.
+        Per candidate: CHOSEN, FREE or EXCLUDED.
     uncovered : ndarray of bool
         Per object: whether no chosen candidate covers it.
     degree : ndarray of int64
         Per uncovered object: its coverers that are not excluded.
     gain : ndarray of int64
-        Per candidate: the uncovered objects it covers.
+        Per candidate: the uncovered objects that it covers.
     """
+
+    state: Bytes
+    uncovered: Flags
+    degree: Ints
+    gain: Ints
+
+    def copy(self) -> "Domains":
+        """Return an independent copy."""
+        state, uncovered, degree, gain = self
+        return Domains(state.copy(), uncovered.copy(), degree.copy(), gain.copy())
+
+
+class Pseudocosts(NamedTuple):
+    """Gains of the objective per unit by which candidates were pushed down (0) or up (1), and how often."""
+
+    gains: Floats
+    tries: Floats
+
+
+@inner_kernel
+def _propagate(  # noqa: C901, PLR0912 - one loop, all in one kernel
+    lists: CoverLists, domains: Domains, chosen: Ints, excluded: Ints
+) -> bool:
+    """Choose and exclude candidates and all that follows; return whether that is possible.
+
+    An object with one coverer left forces it; a candidate that covers nothing uncovered is excluded.
+    """
+    state, uncovered, degree, gain = domains
     queue = np.empty(len(gain) + len(chosen), dtype=np.int64)
     np.positive(chosen, queue[: len(chosen)])
     end = len(chosen)
@@ -87,12 +97,11 @@ def propagate(  # noqa: C901, PLR0912 - one loop, all in one kernel
         state[j] = CHOSEN
     for j in excluded:
         state[j] = EXCLUDED
-        members = objects[objects_from[j] : objects_from[j + 1]]
-        _lessen(degree, members)
+        shift(degree, lists.objects[lists.objects_from[j] : lists.objects_from[j + 1]], MINUS)
     for j in excluded:
-        for i in objects[objects_from[j] : objects_from[j + 1]]:
+        for i in lists.objects[lists.objects_from[j] : lists.objects_from[j + 1]]:
             if uncovered[i] and degree[i] <= 1:
-                for k in coverers[coverers_from[i] : coverers_from[i + 1]]:
+                for k in lists.coverers[lists.coverers_from[i] : lists.coverers_from[i + 1]]:
                     if state[k] == FREE:
                         queue[end] = k
                         end += 1
@@ -105,164 +114,77 @@ def propagate(  # noqa: C901, PLR0912 - one loop, all in one kernel
     while start < end:
         j = queue[start]
         start += 1
-        for i in objects[objects_from[j] : objects_from[j + 1]]:
+        for i in lists.objects[lists.objects_from[j] : lists.objects_from[j + 1]]:
             if uncovered[i]:
                 uncovered[i] = False
-                members = coverers[coverers_from[i] : coverers_from[i + 1]]
-                _lessen(gain, members)
-                for k in _useless(members, gain, state):
+                members = lists.coverers[lists.coverers_from[i] : lists.coverers_from[i + 1]]
+                shift(gain, members, MINUS)
+                for k in members[(gain[members] == 0) & (state[members] == FREE)]:
                     state[k] = EXCLUDED
     return True
 
 
-class Domains:
-    """The state of all candidates and objects in one node of a search."""
-
-    __slots__ = ("degree", "gain", "state", "uncovered")
-
-    def __init__(self, state: Bytes, uncovered: Flags, degree: Ints, gain: Ints) -> None:
-        self.state = state
-        self.uncovered = uncovered
-        self.degree = degree
-        self.gain = gain
-
-    def copy(self) -> "Domains":
-        """An independent copy."""
-        return Domains(
-            self.state.copy(), self.uncovered.copy(), self.degree.copy(), self.gain.copy()
-        )
-
-    def arrays(self) -> tuple[Any, ...]:
-        """The arguments of `propagate`, in its order."""
-        return self.state, self.uncovered, self.degree, self.gain
-
-
-def _action_interpreted(
-    state: Bytes, applied: Bytes, turned: Flags, uncovered: Flags, extra: int
-) -> Bytes:
-    n, m = len(state), len(uncovered)
-    action = np.zeros(n + m + extra, dtype=np.int8)
-    action[:n] = np.where(state == applied, KEEP, np.where((state == 1) ^ turned, AT_ONE, AT_ZERO))
-    action[n : n + m] = np.where(uncovered, KEEP, IDLE)
-    return action
-
-
-def _action_loops(
-    state: Bytes, applied: Bytes, turned: Flags, uncovered: Flags, extra: int
-) -> Bytes:
-    n, m = len(state), len(uncovered)
-    action = np.zeros(n + m + extra, dtype=np.int8)
-    for j in range(n):
-        if state[j] != applied[j]:
-            action[j] = AT_ONE if (state[j] == 1) != turned[j] else AT_ZERO
-    for i in range(m):
-        if not uncovered[i]:
-            action[n + i] = IDLE
-    return action
-
-
-actions = either(interpreted=_action_interpreted, loops=_action_loops, inner=True)
-"""What becomes of every variable when a tableau catches up with what has been fixed."""
+@kernel
+def fix(lists: CoverLists, size: int, domains: Domains, chosen: Ints, excluded: Ints) -> bool:
+    """Fix candidates and all that follows; return whether that is possible within the size."""
+    if not _propagate(lists, domains, chosen, excluded):
+        return False
+    if size < 0:
+        return True
+    taken = np.count_nonzero(domains.state == CHOSEN)
+    return bool(taken < size or (taken == size and not domains.uncovered.any()))
 
 
 @inner_kernel
-def _multipliers(
-    table: Floats,
-    basic: Ints,
-    nonbasic: Ints,
-    n: int,
-    n_rows: int,
-    infeasible: int,
-    upper: float,
-) -> Floats:
-    """The multipliers of all rows, as the tableau has them."""
-    surplus = np.flatnonzero(nonbasic >= n)
-    where = nonbasic[surplus] - n
-    y: Any = np.bincount(where, table[-1][surplus], n_rows)
+def _actions(domains: Domains, lp: Relaxation, extra: int) -> Bytes:
+    """Return what becomes of every variable when a tableau takes in what has been fixed."""
+    state, n, m = domains.state, len(domains.state), len(domains.uncovered)
+    action = np.zeros(n + m + extra, dtype=np.int8)
+    for j in np.flatnonzero(state != lp.fixed):
+        action[j] = AT_ONE if (state[j] == CHOSEN) != lp.flipped[j] else AT_ZERO
+    action[n + np.flatnonzero(~domains.uncovered)] = IDLE
+    return action
+
+
+@inner_kernel
+def _multipliers(lp: Relaxation, n_rows: int, infeasible: int, upper: float) -> Floats:
+    """Return the multipliers of all rows, as the tableau has them."""
+    n = len(lp.fixed)
+    surplus = np.flatnonzero(lp.nonbasic >= n)
+    where = lp.nonbasic[surplus] - n
+    y: Any = np.bincount(where, lp.table[-1][surplus], n_rows)
     if infeasible >= 0:
         # The row that cannot be repaired proves any bound, given enough of it.
-        line = table[infeasible]
-        enough = (upper + table[-1, -1] + 1.0) / -line[-1]
+        line = lp.table[infeasible]
+        enough = (upper + lp.table[-1, -1] + 1.0) / -line[-1]
         y += np.bincount(where, enough * line[surplus], n_rows)
-        if basic[infeasible] >= n:
-            y[basic[infeasible] - n] += enough
+        if lp.basic[infeasible] >= n:
+            y[lp.basic[infeasible] - n] += enough
     return y  # type: ignore[no-any-return]
 
 
 @kernel
-def fix(
-    objects_from: Ints,
-    objects: Ints,
-    coverers_from: Ints,
-    coverers: Ints,
-    size: int,
-    state: Bytes,
-    uncovered: Flags,
-    degree: Ints,
-    gain: Ints,
-    chosen: Ints,
-    excluded: Ints,
-) -> bool:
-    """Fix candidates and all that follows; whether that is possible within the size."""
-    possible = propagate(
-        objects_from,
-        objects,
-        coverers_from,
-        coverers,
-        state,
-        uncovered,
-        degree,
-        gain,
-        chosen,
-        excluded,
-    )
-    if not possible:
-        return False
-    if size < 0:
-        return True
-    taken = np.count_nonzero(state == 1)
-    return bool(taken < size or (taken == size and not uncovered.any()))
-
-
-@kernel
-def settle(  # noqa: C901, PLR0915 - one loop, all in one kernel
-    objects_from: Ints,
-    objects: Ints,
-    coverers_from: Ints,
-    coverers: Ints,
-    costs: Floats,
-    size: int,
-    upper: int,
-    state: Bytes,
-    uncovered: Flags,
-    degree: Ints,
-    gain: Ints,
-    applied: Bytes,
-    turned: Flags,
-    table: Floats,
-    basic: Ints,
-    nonbasic: Ints,
-    weights: Floats,
+def settle(  # noqa: C901 - one loop, all in one kernel
+    lists: CoverLists,
+    goal: Goal,
+    domains: Domains,
+    lp: Relaxation,
     bound: float,
     fresh: bool,
     cells: int,
-) -> tuple[int, float, Bytes, Floats, Ints, Ints, Floats, int, int]:
-    """Solve the node's programme and fix by reduced cost until nothing changes.
+) -> tuple[int, float, Relaxation, int, int]:
+    """Solve the node's program and fix by reduced cost until nothing changes.
 
     Parameters
     ----------
-    costs : ndarray of float64
-        Whole numbers.
-    size : int
-        The number of candidates to choose, or -1.
-    upper : int
-        The node is closed once covers below this cost are excluded.
-    state, uncovered, degree, gain : ndarray
-        What is fixed, see `propagation`; changed in place.
-    applied, turned, table, basic, nonbasic, weights : ndarray
-        The tableau, see `frri.cover._bound.simplex`, and what it knows of `state`.
+    lists : CoverLists
+    goal : Goal
+        The node is closed once covers below its upper limit are excluded.
+    domains : Domains
+        Changed in place; may be ahead of `lp`.
+    lp : Relaxation
     bound : float
-        What has been proved already.
+        The bound proved so far.
     fresh : bool
         Whether the tableau was made from the data for this node: then it is believed to be optimal,
         though never to be a proof.
@@ -271,62 +193,49 @@ def settle(  # noqa: C901, PLR0915 - one loop, all in one kernel
 
     Returns
     -------
-    outcome, bound, applied, table, basic, nonbasic, weights, pivots, spent
+    outcome, bound, lp, pivots, spent
     """
-    n, m = len(state), len(uncovered)
-    extra = 0 if size < 0 else 2
+    state, n, m = domains.state, len(domains.state), len(domains.uncovered)
+    upper, extra = goal.upper, 0 if goal.size < 0 else 2
     droppable = np.array([n, n + m])
     stop_above = upper - 1 + 1e-7
     pivots, spent, outcome = 0, 0, OPEN
     while True:
-        if (state != applied).any():
-            action = actions(state, applied, turned, uncovered, extra)
-            spent += table.size
-            table, basic, nonbasic, weights = child(
-                table, basic, nonbasic, weights, action, droppable
-            )
-            applied = state.copy()
-        limit = max(1, (cells - spent) // table.size)
-        status, steps, row = reoptimise(
-            table, basic, nonbasic, weights, applied, turned, n, stop_above, limit
-        )
+        if (state != lp.fixed).any():
+            spent += lp.table.size
+            lp = child(lp, _actions(domains, lp, extra), state.copy(), droppable)
+        limit = max(1, (cells - spent) // lp.table.size)
+        status, steps, row = reoptimize(lp, stop_above, limit)
         pivots += steps
-        spent += steps * table.size
+        spent += steps * lp.table.size
         if status == LP_PAUSED:
             outcome = PAUSED
             break
         infeasible = row if status == LP_INFEASIBLE else -1
-        y = _multipliers(table, basic, nonbasic, n, m + extra, infeasible, upper)
-        proved, reduced = exact_bound(objects_from, objects, y, costs, state, size)
+        y = _multipliers(lp, m + extra, infeasible, upper)
+        proved, reduced = exact_bound(lists, y, goal.costs, state, goal.size)
         bound = max(bound, proved)
         if bound > upper - 1:
             outcome = CLOSED
             break
         room = upper - 1 - proved
-        free = state == 0
+        free = state == FREE
         excluded = np.flatnonzero(free & (reduced > room))
         chosen = np.flatnonzero(free & (-reduced > room))
         if len(excluded) + len(chosen) > 0:
-            if not fix(
-                objects_from, objects, coverers_from, coverers, size,
-                state, uncovered, degree, gain, chosen, excluded,
-            ):  # fmt: skip
+            if not fix(lists, goal.size, domains, chosen, excluded):
                 outcome = CLOSED
                 break
-            ahead = state != applied
-            structural = basic[basic < n]
-            if ahead[structural].any() or (ahead & (turned | (state == 1))).any():
+            ahead = state != lp.fixed
+            structural = lp.basic[lp.basic < n]
+            if ahead[structural].any() or (ahead & (lp.flipped | (state == CHOSEN))).any():
                 continue
         if status == LP_OPTIMAL:
-            rows = missing(
-                table, basic, nonbasic, applied, turned, objects_from, objects, uncovered
-            )
+            rows = violated(lp, lists, domains.uncovered)
             if len(rows) == 0:
                 break
-            table, basic, weights = extend(
-                table, basic, nonbasic, weights, applied, turned, coverers_from, coverers, rows
-            )
-            spent += table.size
+            lp = extend(lp, lists, rows)
+            spent += lp.table.size
         elif not fresh:
             outcome = DOUBTFUL
             break
@@ -334,39 +243,77 @@ def settle(  # noqa: C901, PLR0915 - one loop, all in one kernel
             break
         else:
             stop_above = np.inf
-    return outcome, bound, applied, table, basic, nonbasic, weights, pivots, spent
+    return outcome, bound, lp, pivots, spent
 
 
 @kernel
-def divide(
-    table: Floats,
-    basic: Ints,
-    state: Bytes,
-    turned: Flags,
-    gains: Floats,
-    tries: Floats,
-    room: float,
-) -> tuple[int, float]:
-    """The candidate to branch on, -1 if none is fractional, and its value.
+def choose_branch(
+    lp: Relaxation, state: Bytes, costs: Pseudocosts, bound: float, upper: int
+) -> tuple[int, float, int, int]:
+    """Choose the candidate to branch on: the one that promises to raise the bound most on both sides.
 
-    It promises to raise the bound most on both sides, by the next pivot or by what earlier branches on
-    it have gained.
+    The promise is the gain of the next pivot or, if larger, the mean gain of earlier branches on it. The
+    most promising candidates that were never branched on are probed first (strong branching).
+
+    Returns
+    -------
+    candidate, value, pivots, spent
+        The candidate is -1 if none is fractional.
     """
-    rows = np.flatnonzero(basic < len(state))
-    rows = rows[state[basic[rows]] == 0]
-    values = table[:, -1][rows]
+    rows = np.flatnonzero(lp.basic < len(state))
+    rows = rows[state[lp.basic[rows]] == FREE]
+    values = lp.table[:, -1][rows]
     between = (values > INTEGRAL) & (values < 1.0 - INTEGRAL)
     rows, values = rows[between], values[between]
+    pivots, spent = 0, 0
     if len(rows) == 0:
-        return -1, 0.0
-    ids = basic[rows]
-    first, second = penalties(table, rows)
-    swap = turned[ids]
-    down = np.where(swap, second, first)
-    up = np.where(swap, first, second)
-    values = np.where(swap, 1.0 - values, values)
-    down = np.maximum(down, gains[0][ids] / np.maximum(tries[0][ids], 1.0)) * values
-    up = np.maximum(up, gains[1][ids] / np.maximum(tries[1][ids], 1.0)) * (1.0 - values)
-    merit = np.maximum(np.minimum(down, room), 1e-3) * np.maximum(np.minimum(up, room), 1e-3)
-    best = np.argmax(merit)
-    return ids[best], values[best]
+        return -1, 0.0, pivots, spent
+    ids = lp.basic[rows]
+    down, up = penalties(lp.table, rows)
+    for k in np.flatnonzero(lp.flipped[ids]):
+        values[k] = 1.0 - values[k]
+        down[k], up[k] = up[k], down[k]
+    merit = _merit(down, up, ids, values, costs, upper - bound)
+    for _ in range(min(PROBED, len(merit))):
+        k = np.argmax(merit)
+        merit[k] = -np.inf
+        for side in range(2):
+            if costs.tries[side, ids[k]] == 0.0:
+                gain, steps, size = _probe(lp, ids[k], side, upper)
+                distance = 1.0 - values[k] if side else values[k]
+                costs.gains[side, ids[k]] = gain / distance
+                costs.tries[side, ids[k]] = 1.0
+                pivots += steps
+                spent += (steps + 1) * size
+    best = np.argmax(_merit(down, up, ids, values, costs, upper - bound))
+    return ids[best], values[best], pivots, spent
+
+
+@inner_kernel
+def _merit(
+    down: Floats, up: Floats, ids: Ints, values: Floats, costs: Pseudocosts, room: float
+) -> Floats:
+    """Return the product of the gains that candidates promise on both sides."""
+    gains, tries = costs.gains, costs.tries
+    fall = np.maximum(down, gains[0][ids] / np.maximum(tries[0][ids], 1.0)) * values
+    rise = np.maximum(up, gains[1][ids] / np.maximum(tries[1][ids], 1.0)) * (1.0 - values)
+    product: Floats = np.maximum(np.minimum(fall, room), 1e-3)
+    product *= np.maximum(np.minimum(rise, room), 1e-3)
+    return product
+
+
+@inner_kernel
+def _probe(lp: Relaxation, candidate: int, side: int, upper: int) -> tuple[float, int, int]:
+    """Return what the objective gains by fixing a candidate, after a few pivots, and their number."""
+    variables = np.concatenate((lp.basic, lp.nonbasic))
+    action = np.zeros(variables.max() + 1, dtype=np.int8)
+    action[candidate] = AT_ONE if (side == 1) != lp.flipped[candidate] else AT_ZERO
+    fixed = lp.fixed.copy()
+    fixed[candidate] = CHOSEN if side else EXCLUDED
+    trial = child(lp, action, fixed, np.zeros(2, dtype=np.int64))
+    trial = Relaxation(
+        trial.table, trial.basic, trial.nonbasic, trial.weights, fixed, lp.flipped.copy()
+    )
+    status, pivots, _ = reoptimize(trial, upper - 1 + 1e-7, PROBE_PIVOTS)
+    reached = upper if status == LP_INFEASIBLE else min(-trial.table[-1, -1], upper)
+    return max(reached + lp.table[-1, -1], 0.0), pivots, trial.table.size

@@ -132,7 +132,7 @@ def reduce(matrix: Matrix, costs: Ints | None, work: Work | None = None) -> tupl
 
 def _now_and_then(k: int, work: Work | None) -> None:
     if work is not None and k % 256 == 255:
-        work.look_at_the_clock()
+        work.check_time()
 
 
 def _members(labels: NDArray[np.int32], n_parts: int) -> list[Ints]:
@@ -233,7 +233,7 @@ def _first_among_words(
     owners = by_object.indptr.astype(np.int64), by_object.indices.astype(np.int64)
     j, ranks = 0, np.arange(n)
     while j < n:
-        work.look_at_the_clock()
+        work.check_time()
         j, _ = kernels.compare(
             rows.indptr,
             rows.words,

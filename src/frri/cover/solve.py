@@ -10,7 +10,7 @@ from frri._util import Flags, Ints
 from frri.cover.budget import Exhausted, Work
 from frri.cover.component import Part
 from frri.cover.highs import HighsPart
-from frri.cover.matrix import Lists, greedy_cover
+from frri.cover.matrix import CoverLists, greedy_cover
 from frri.cover.reduce import LARGEST_DENSE, components, forced
 
 Status = Literal["optimal", "feasible"]
@@ -119,7 +119,7 @@ class Problem:
         matrix = self.matrix[:, np.flatnonzero(self.coverable & ~done)]
         objects_left = np.flatnonzero(self.coverable & ~done)
         for candidates, objects in components(matrix):
-            work.look_at_the_clock()
+            work.check_time()
             rows = self.matrix[candidates]
             columns = np.unique(rows.indices)
             whole = rows[:, columns]
@@ -160,7 +160,7 @@ class Problem:
         selected = np.sort(np.concatenate(chosen)).astype(np.int64)
         missing = self.coverable & ~self._covered_by(selected)
         if missing.any():  # stopped before every part had a cover
-            more = greedy_cover(Lists.of(self.matrix), self.costs, missing)
+            more = greedy_cover(CoverLists.of(self.matrix), self.costs, missing)
             selected = np.sort(np.concatenate((selected, more)))
         bound = len(self.forced) + sum(len(p.taken) + p.lower_bound for p in self.parts)
         judged = self.tie_break and bound == len(selected) and self.split_up

@@ -21,7 +21,7 @@ from frri.cover import reduce as core
 from frri.cover.bounds import subgradient_bound
 from frri.cover.budget import CELLS, Exhausted, Work
 from frri.cover.component import PROMISING, STEPS, Piece, search_on
-from frri.cover.matrix import CoverMatrix, Lists
+from frri.cover.matrix import CoverLists, CoverMatrix
 from frri.cover.reduce import components
 from frri.cover.solve import Outcome, Problem
 
@@ -94,7 +94,7 @@ class LargeProblem:
         chosen = in_greedy_order(self.covers, self.costs, missing, self.sizes.copy(), work)
         self.cover = without_redundant(self.covers, self.costs, chosen, work)
         self.complete, self.lower_bound = True, min(1, len(self.cover))
-        work.look_at_the_clock()
+        work.check_time()
         self._bound_quickly(work)
         work.allow(1.0)
         work.spend(1)
@@ -192,7 +192,7 @@ class LargeProblem:
         matrix = core.restricted(self.covers.take(candidates), everyone, work)
         start = np.searchsorted(candidates, self.cover)
         state = local_search.State(
-            Lists.of(matrix), np.zeros_like(candidates), start, weights=weights[everyone]
+            CoverLists.of(matrix), np.zeros_like(candidates), start, weights=weights[everyone]
         )
         steps = STEPS * effort * sum(matrix.shape)
         search_on(state, start, self.lower_bound, work, steps)

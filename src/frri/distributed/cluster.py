@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
 from frri._util import import_optional
-from frri.cover.budget import until
+from frri.cover.budget import stop_when
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -206,7 +206,7 @@ def _listening(wanted: bool, host: str, group: int, client: int) -> None:
 
 def ended_with(name: str) -> AbstractContextManager[None]:
     """Searches of this thread end when those of a fit are to."""
-    return until(lambda: name in _ended)
+    return stop_when(lambda: name in _ended)
 
 
 def _reduced(operation: Callable[..., Any], parts: Sequence[Any]) -> Any:
