@@ -22,7 +22,7 @@ from sklearn.metrics import (
 from frri import Attribute, MODLEMClassifier, NumericCondition, Rule, RuleSet
 from frri.cli import main
 from frri.report.facts import facts
-from frri.rules import compare, measures
+from frri.rules import compare
 from frri.rules.contributions import permutation_importance
 from frri.rules.drift import drift, fisher_less
 from frri.rules.measures import (
@@ -214,10 +214,3 @@ def test_measures_of_classes_that_do_not_occur_are_none():
     assert (first.precision, first.recall, first.auc) == (1.0, 0.5, None)
     assert (second.precision, second.recall, second.f1) == (0.0, None, 0.0)
     assert (third.precision, third.recall, third.f1, third.auc) == (None, None, None, None)
-
-
-def test_names_that_moved_out_of_measures_are_found_with_a_warning():
-    with pytest.warns(FutureWarning, match=r"frri\.rules\.rule_statistics\.quality"):
-        assert measures.quality is quality
-    with pytest.raises(AttributeError, match="no attribute 'goodness'"):
-        _ = measures.goodness

@@ -4,9 +4,7 @@ Estimators, command line, report and comparison take every measure from here. St
 rules are in `frri.rules.rule_statistics`.
 """
 
-import warnings
 from dataclasses import dataclass
-from importlib import import_module
 from math import sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -355,25 +353,3 @@ def wilson(hits: float, trials: float, confidence: float = 0.95) -> tuple[float,
     spread = z * sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     scale = 1 + z * z / trials
     return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
-
-
-_MOVED = {
-    "coverage": "rule_statistics.coverage",
-    "importance": "contributions.permutation_importance",
-    "overlap": "rule_statistics.overlap",
-    "quality": "rule_statistics.quality",
-    "to_frame": "rule_statistics.to_frame",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Return what earlier versions had in this module, with a warning."""
-    if name not in _MOVED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, _, new = _MOVED[name].partition(".")
-    warnings.warn(
-        f"{__name__}.{name} is now frri.rules.{module}.{new}; the old name goes in version 0.4.",
-        FutureWarning,
-        stacklevel=2,
-    )
-    return getattr(import_module(f"frri.rules.{module}"), new)

@@ -8,7 +8,8 @@ Samples that no rule covers get the class of the nearest rule.
 """
 
 import sys
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,51 +43,20 @@ SUPPORTED = Support(
 )
 
 
-class RuleTable(NamedTuple):
-    """The rules in arrays: their classes, and what `Matcher` holds under the same names."""
-
-    classes: Any
-    support_low: Any
-    core_low: Any
-    core_high: Any
-    support_high: Any
-    slope_low: Any
-    slope_high: Any
-    columns: Any
-    indptr: Any
-    weights: Any
-    allowed: Any
-    code_0: Any
-    n_codes: Any
-    outside: Any
-    always: Any
-    missing_holds: Any
-    lows: Any
-    highs: Any
-
-
-class Grid(NamedTuple):
-    """How the values of each feature become bins, and the bins of the support of each condition."""
-
-    origin: Any
-    fineness: Any
-    nominal: Any
-    low: Any
-    high: Any
-
-
-class Buffers(NamedTuple):
-    """Memory for one block of samples."""
-
-    block: Any  # features x samples
-    incomplete: Any  # features: whether a value is missing
-    bins: Any  # features x samples
-    fits: Any  # samples: whether they may be inside a rule
-    left: Any  # those that may
-    inside: Any  # their values
-    degree: Any  # their degrees
-    best: Any  # samples x classes
-    covered: Any  # samples: whether a rule covers them
+# The classes of the rules, and what `Matcher` holds under the same names.
+RuleTable = namedtuple(  # noqa: PYI024 - numba needs no types
+    "RuleTable",
+    "classes support_low core_low core_high support_high slope_low slope_high columns indptr "
+    "weights allowed code_0 n_codes outside always missing_holds lows highs",
+)
+# How the values of each feature become bins, and the bins of the support of each condition.
+Grid = namedtuple("Grid", "origin fineness nominal low high")  # noqa: PYI024
+# Memory for a block of samples: features x samples, whether a feature has missing values, bins,
+# samples that fit a rule as flags and as positions, their values and degrees, samples x classes,
+# and whether a rule covers a sample.
+Buffers = namedtuple(  # noqa: PYI024
+    "Buffers", "block incomplete bins fits left inside degree best covered"
+)
 
 
 class Results(NamedTuple):
