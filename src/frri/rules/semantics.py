@@ -1,64 +1,57 @@
-"""What a ruleset means: how the degrees of its rules become an answer.
+"""Semantics: how the degrees of rules become a prediction.
 
-A semantics is a name and four settings. The name says what is predicted, how rules come together,
-and which rule decides. A rule *counts* its weight times the degree to which its conditions hold:
+A semantics is a name and four settings. The name determines the task, how rules are combined, and
+which rule decides. The *strength* of a rule is its weight times the degree to which its conditions
+hold:
 
 ==================== ============== ============================================= ======== =========
 name                 task           score                                         link     decides
 ==================== ============== ============================================= ======== =========
-best-rule            classification of a class: what its best rule counts         shares   strongest
-added-votes          classification of a class: what its rules count together     shares   strongest
-first-match          classification of a class: its share in the first rule that  shares   first
+best-rule            classification greatest strength of the rules of a class     shares   strongest
+added-votes          classification sum of the strengths of the rules of a class  shares   strongest
+first-match          classification proportion of a class in the first rule that  shares   first
                                     holds
-softmax-votes        classification of a class: its base, and for each rule what  softmax  none
-                                    it counts times its vote for the class
-at-least-class       ordinal        of a class: how much of what speaks for or    steps    none
-                                    against "at least this class" speaks for it
-cumulative-logits    ordinal        of a class: the logistic function of its base  steps    none
-                                    and for each rule what it counts times its
-                                    number; 1 for the first class
-weighted-mean        regression     mean of the rules' numbers, each weighted by  none     none
-                                    what its rule counts
-added-contributions  regression     the base, and for each rule what it counts    none     none
-                                    times its number
+softmax-votes        classification base of a class + sum of strength x vote      softmax  none
+at-least-class       ordinal        fraction of the votes for and against "at     steps    none
+                                    least this class" that are for it
+cumulative-logits    ordinal        logistic function of the base of a class +    steps    none
+                                    sum of strength x number; 1 for the first
+weighted-mean        regression     mean of the numbers, weighted by strength     none     none
+added-contributions  regression     base + sum of strength x number               none     none
 ==================== ============== ============================================= ======== =========
 
-*Links* lead from scores to probabilities: `shares` divides them by their sum, `softmax` their
-exponentials, and `steps` takes the differences of neighbouring classes. The answer is the class
-with the highest score, of equal ones the first. By `steps` it is the last class that has, like all
-before it, a score above one half: the median of the probabilities, the lower class where two are
-in balance.
+*Links* turn scores into probabilities: `shares` divides them by their sum, `softmax` does so with
+their exponentials, and `steps` takes the differences of neighbouring classes. The class with the
+highest score is predicted, of equal ones the first. By `steps` it is the last class that has, like
+all before it, a score above one half: the median of the probabilities.
 
-By the first two links, a share of each probability that is the ruleset's *trust* comes from the
-rules, and the rest from the sizes of the classes in training. Classes that then come out ahead of
-the one decided for are levelled with it, and by `steps` those that are ahead of the median: see
+By the first two links, probabilities are shrunk towards the class priors: the *trust* of the rule
+set is the fraction that comes from the rules. Classes that are then ahead of the predicted one are
+levelled with it, and by `steps` those that are ahead of the median: see
 `frri.rules.probabilities`.
-
-The rule that *decides* is the strongest one (of the class decided for, of equal ones the first),
-the first one that holds, or none where all rules have their part in it.
 
 The settings:
 
 t_norm
     joins the conditions of a rule; a name of `frri.fuzzy.T_NORMS`.
 fallback
-    what decides where no rule fires. `nearest`: the rule that is nearest to covering the object,
-    by the uncut value of `frri.rules.matching`. `stretched`: each rule is cut before its first
-    condition that fails and counts by what is left. `partial`: each rule counts by the weight of
-    the subset of its conditions that hold. `priors`: the shares of the classes in training, in
-    "at-least-class" among the classes that no rule rules out. `base`: the base of the ruleset.
-    `stretched` and `partial` leave it to the priors where no part of any rule holds, `nearest` to
-    these or the base where no rule has weight. In "at-least-class" this is asked class by class:
-    about "at least this class" the nearest rules for and against it speak where none that fires
-    does, each with a share by how far the other one is.
+    decides where no rule fires. `nearest`: the rule with the greatest uncut value (see
+    `frri.rules.matching`). `stretched`: each rule is cut before its first condition that fails,
+    and has the partial weight of what is left. `partial`: each rule has the partial weight of the
+    subset of its conditions that hold. `priors`: the class priors, in "at-least-class" among the
+    classes that no rule excludes. `base`: the base of the rule set. Where no part of any rule
+    holds, `stretched` and `partial` use the priors; where no rule has a weight, `nearest` uses
+    these or the base. In "at-least-class" the fallback is used class by class: where no rule that
+    fires is for or against "at least this class", the nearest ones are, by how far those of the
+    other side are.
 clip
-    whether values outside the training range count as its nearest end.
+    moves values outside the training range to its nearest end.
 missing
-    what a missing value counts as. `typical`: the typical value of its attribute, where that has
-    one. `fails`: no condition holds for it; so it is too where there is no typical value.
-    `similar`: every condition holds for it. Older files and programs call the last one `holds`.
+    treats missing values. `typical`: as the imputed value of the feature, if it has one. `fails`:
+    no condition holds. `similar` (called `holds` in version 1 of the format): every condition
+    holds.
 
-This is the only list. Whatever applies rules (an *engine*) says by a `Support` which part of it it
+This is the only list. What applies rules (an *engine*) declares by a `Support` which part of it it
 can do.
 """
 
@@ -69,46 +62,44 @@ from typing import Literal, get_args
 
 from frri.fuzzy import T_NORMS
 
-Task = Literal["classification", "ordinal", "regression"]
-Combination = Literal["best", "sum", "first", "thresholds", "mean"]
 Fallback = Literal["nearest", "stretched", "partial", "priors", "base"]
 Missing = Literal["typical", "fails", "similar"]
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """What the name of a semantics stands for: a row of the table above.
+    """A row of the table above.
 
     Parameters
     ----------
     task : {"classification", "ordinal", "regression"}
     says : {"class", "votes", "bound", "number"}
-        What a rule says: a class, votes for classes, "at least" or "at most" a class, a number.
+        Consequent of a rule: a class, votes for classes, "at least" or "at most" a class, a number.
     combination : {"best", "sum", "first", "thresholds", "mean"}
-        How what rules count comes together.
+        How rules are combined.
     link : {"shares", "softmax", "steps"} or None
         From scores to probabilities; None where there are none.
     decides : {"strongest", "first"} or None
         Which rule decides.
     fallbacks : tuple of str
-        The fallbacks that it can have, the usual one first.
+        The fallbacks that it can have, the default first.
     """
 
-    task: Task
+    task: Literal["classification", "ordinal", "regression"]
     says: Literal["class", "votes", "bound", "number"]
-    combination: Combination
+    combination: Literal["best", "sum", "first", "thresholds", "mean"]
     link: Literal["shares", "softmax", "steps"] | None
     decides: Literal["strongest", "first"] | None
     fallbacks: tuple[Fallback, ...]
 
     @property
     def is_list(self) -> bool:
-        """Whether a rule is asked only where those before it fail."""
+        """Whether a rule applies only where those before it fail."""
         return self.decides == "first"
 
     @property
     def adds(self) -> bool:
-        """Whether rules add to a base: then their weight is part of what they say."""
+        """Whether rules add to a base."""
         return self.combination == "sum" and "base" in self.fallbacks
 
 
@@ -144,7 +135,7 @@ SHORTHANDS: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Semantics:
-    """A name and its settings, which every `RuleSet` carries.
+    """A name and its settings, which every `RuleSet` has.
 
     Parameters
     ----------
@@ -153,7 +144,7 @@ class Semantics:
     t_norm : str
         How the conditions of a rule are joined; a name of `frri.fuzzy.T_NORMS`.
     fallback : str
-        What decides where no rule fires; by default what is usual for the name.
+        What decides where no rule fires; the default depends on the name.
     clip : bool
         Whether values outside the training range count as its nearest end.
     missing : {"typical", "fails", "similar"}
@@ -196,7 +187,7 @@ class Semantics:
 
 @dataclass(frozen=True)
 class Support:
-    """What an engine can do, and what to do about the rest.
+    """The semantics that an engine can express, and a remedy for the others.
 
     Parameters
     ----------
@@ -205,7 +196,7 @@ class Support:
     remedy : str
         What to do instead, as the end of a sentence.
     names, t_norms, fallbacks, missing : frozenset of str
-        What it can do; by default everything, of what there is now and later.
+        What it can express; by default everything.
 
     Examples
     --------
