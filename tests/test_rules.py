@@ -706,7 +706,7 @@ def test_numpys_numbers_and_lists_become_plain():
     assert RuleSet.from_json(rules.to_json()) == rules
     assert hash(rules[0]) == hash(Rule((), 1, distribution=(0.0, 1.0)))
     assert hash(NominalCondition("a", {"b"})) == hash(NominalCondition("a", frozenset("b")))
-    with pytest.raises(TypeError, match="'a' takes a set of values, got the text 'red'"):
+    with pytest.raises(TypeError, match="'a' takes a set of values, got the string 'red'"):
         NominalCondition("a", "red")
 
 

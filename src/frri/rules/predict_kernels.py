@@ -27,10 +27,10 @@ WARM = 500_000
 BLOCK = 4096
 TILE = 64
 
-# Bins: numbers lie from 0 to LAST, codes before that of a category never seen.
+# Bins: values lie from 0 to LAST.
 LAST = 254
-NEVER_SEEN = 254
 MISSING = 255
+
 # How samples are scored; variables, because a literal argument would compile a kernel once more.
 BY_DEGREE, BY_NEARNESS = np.int64(0), np.int64(1)
 
@@ -50,7 +50,7 @@ RuleTable = namedtuple(  # noqa: PYI024 - numba needs no types
     "weights allowed code_0 n_codes outside always missing_holds lows highs",
 )
 # How the values of each feature become bins, and the bins of the support of each condition.
-Grid = namedtuple("Grid", "origin fineness nominal low high")  # noqa: PYI024
+Grid = namedtuple("Grid", "origin fineness low high")  # noqa: PYI024
 # Memory for a block of samples: features x samples, whether a feature has missing values, bins,
 # samples that fit a rule as flags and as positions, their values and degrees, samples x classes,
 # and whether a rule covers a sample.
@@ -138,8 +138,8 @@ def decide_rows(values, start, stop, rules, results):
 
 
 @inner_kernel
-def bin_number(x, origin, fineness):
-    """Return the bin of a number; never out of order."""
+def bin_value(x, origin, fineness):
+    """Return the bin of a number or of the code of a category; never out of order."""
     place = (x - origin) * fineness
     place = place if place < LAST else float(LAST)
     place = place if place > 0.0 else 0.0
@@ -147,50 +147,39 @@ def bin_number(x, origin, fineness):
 
 
 @inner_kernel
-def bin_category(code):
-    """Return the bin of a category: its code, wrapped around where there are very many."""
-    if np.isnan(code):
-        return np.uint8(MISSING)
-    return np.uint8(int(code) % NEVER_SEEN) if code >= 0.0 else np.uint8(NEVER_SEEN)
-
-
-@inner_kernel
 def make_grid(n_columns, rules):
     """Return bins over the bounds of the conditions on each feature."""
+    n_conditions = len(rules.columns)
+    lows, highs = rules.support_low.copy(), rules.support_high.copy()
+    for k in range(n_conditions):  # the codes of categories are numbers, too
+        for code in range(rules.n_codes[k] - 1, -1, -1):
+            if rules.allowed[rules.code_0[k] + code]:
+                lows[k] = float(code)
+                highs[k] = float(code) if highs[k] == np.inf else highs[k]
     origin, highest = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
-    for k in range(len(rules.columns)):
+    for k in range(n_conditions):
         j = rules.columns[k]
-        for bound in (rules.support_low[k], rules.support_high[k]):
+        for bound in (lows[k], highs[k]):
             if np.isfinite(bound):
                 origin[j], highest[j] = min(origin[j], bound), max(highest[j], bound)
     fineness = np.zeros(n_columns)
     for j in range(n_columns):
         width = highest[j] - origin[j]
-        if width > 0.0 and np.isfinite((LAST - 1.0) / width):
+        if 0.0 < width and np.isfinite((LAST - 1.0) / width):
             fineness[j] = (LAST - 1.0) / width
         if not np.isfinite(origin[j]):
             origin[j] = 0.0
-    nominal = np.zeros(n_columns, dtype=np.bool_)
-    low = np.zeros(len(rules.columns), dtype=np.uint8)
-    high = np.full(len(rules.columns), LAST, dtype=np.uint8)
-    for k in range(len(rules.columns)):
+    low = np.zeros(n_conditions, dtype=np.uint8)
+    high = np.full(n_conditions, LAST, dtype=np.uint8)
+    for k in range(n_conditions):
         j = rules.columns[k]
+        if lows[k] > -np.inf:
+            low[k] = bin_value(lows[k], origin[j], fineness[j])
+        if highs[k] < np.inf:
+            high[k] = bin_value(highs[k], origin[j], fineness[j])
         if rules.always[k]:
             high[k] = MISSING
-        elif rules.code_0[k] >= 0:
-            nominal[j] = True
-            low[k], high[k] = NEVER_SEEN, 0
-            for code in range(rules.n_codes[k]):
-                if rules.allowed[rules.code_0[k] + code]:
-                    found = bin_category(float(code))
-                    low[k], high[k] = min(low[k], found), max(high[k], found)
-            high[k] = max(low[k], high[k])
-        else:
-            if rules.support_low[k] > -np.inf:
-                low[k] = bin_number(rules.support_low[k], origin[j], fineness[j])
-            if rules.support_high[k] < np.inf:
-                high[k] = bin_number(rules.support_high[k], origin[j], fineness[j])
-    return Grid(origin, fineness, nominal, low, high)
+    return Grid(origin, fineness, low, high)
 
 
 # ---------------------------------------------------------------- degrees
@@ -248,12 +237,8 @@ def quantize_block(size, grid, buffers):
     for j in range(len(buffers.block)):
         column, bins = buffers.block[j], buffers.bins[j]
         origin, fineness = grid.origin[j], grid.fineness[j]
-        if grid.nominal[j]:
-            for i in range(size):
-                bins[i] = bin_category(column[i])
-        else:
-            for i in range(size):
-                bins[i] = bin_number(column[i], origin, fineness)
+        for i in range(size):
+            bins[i] = bin_value(column[i], origin, fineness)
 
 
 @inner_kernel
