@@ -254,7 +254,7 @@ def test_intervals_are_kept_in_the_file_and_lost_by_edits(diabetes):
     np.testing.assert_array_equal(again.predict_interval(X), reg.predict_interval(X))
     assert again.about["rows"] == 120
     assert again.about["intervals"]["rows"] == 30
-    with pytest.raises(ValueError, match="know no intervals: learn them with calibration"):
+    with pytest.raises(ValueError, match="have no intervals: learn them with calibration"):
         again.without_rule(0).predict_interval(X)
     with pytest.raises(ValueError, match=r"level must be one of 0\.5"):
         again.predict_interval(X, 0.42)
