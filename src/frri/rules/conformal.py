@@ -1,13 +1,11 @@
 """Conformal prediction intervals, which hold their level on new samples of the same distribution.
 
-Split conformal prediction. The errors of the rules on m rows that they were not learned from, and
-the error on a new row, are exchangeable: the new one is at most the k-th smallest of the m with
-probability k / (m + 1) at least, whatever the rules and the rows are like. So the interval of
-level p reaches, to both sides of a prediction, as far as the k-th smallest error with k = ceil(p
-(m + 1)).
+Split conformal prediction. The absolute errors on m held-out samples and the error on a new sample
+are exchangeable: the new one is at most the k-th smallest of the m with a probability of at least
+k / (m + 1), whatever the rules and the samples are. So the half-width of the interval of level p is
+the k-th smallest error with k = ceil(p (m + 1)).
 
-The half-widths are kept in `RuleSet.about` under "intervals", which an edit of the rules takes
-away.
+Half-widths are stored in `RuleSet.about` under "intervals", which an edit of the rules removes.
 """
 
 from collections.abc import Mapping
@@ -22,16 +20,14 @@ if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet
 
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-"""The levels of which half-widths are kept."""
+"""The levels of which half-widths are stored."""
 
 # What a level may be off by in floating point.
 ROUNDING = 1e-9
 
 
 def half_widths(errors: Floats) -> dict[str, Any]:
-    """Return what is kept of the errors on rows that were not learned from.
-
-    Levels that so few rows cannot hold are left out.
+    """Return the half-widths of all levels that the number of held-out samples allows.
 
     Examples
     --------
@@ -45,7 +41,7 @@ def half_widths(errors: Floats) -> dict[str, Any]:
 
 
 def half_width(ruleset: "RuleSet", level: float) -> float:
-    """Return how far the interval of a level reaches to both sides of a prediction.
+    """Return the half-width of the interval of a level.
 
     Examples
     --------
@@ -85,12 +81,12 @@ def half_width(ruleset: "RuleSet", level: float) -> float:
 
 
 def _pairs(kept: Any) -> dict[float, float]:
-    """Return the half-width of each level; a file may say anything."""
+    """Return the half-width of each level; a file may contain anything."""
     pairs = kept.get("half_widths") if isinstance(kept, Mapping) else None
     try:
         known = {float(level): float(width) for level, width in pairs or ()}
     except (TypeError, ValueError):
         known = {}
     if not known or not all(width >= 0 and isfinite(width) for width in known.values()):
-        raise ValueError("The intervals in the model's description cannot be used; learn it anew.")
+        raise ValueError("The intervals in the model's description cannot be used; learn it again.")
     return known

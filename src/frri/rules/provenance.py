@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-# How deep a description may be nested, and how many digits its whole numbers may have.
+# Maximum depth of nesting, and maximum number of digits of integers.
 DEEPEST = 16
 MOST_DIGITS = 40
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -22,10 +22,10 @@ class About(Mapping[str, Any]):
     Parameters
     ----------
     content : mapping
-        Keys are texts; values are texts, finite numbers, truth values, None, and lists and mappings
-        of these.
+        Keys are strings; values are strings, finite numbers, booleans, None, and lists and
+        mappings of these.
     depth : int
-        How deep the values may be nested.
+        Maximum depth of nesting.
 
     Examples
     --------
@@ -45,9 +45,9 @@ class About(Mapping[str, Any]):
 
     @classmethod
     def saved(cls, content: Mapping[str, Any]) -> "About":
-        """Return the description in a file, of any age.
+        """Return the provenance in a model file of any version.
 
-        Edits were once listed by kind under "edited", and once left the proof in place.
+        Early versions listed edits by kind under "edited", or left the proof in place.
 
         Examples
         --------
@@ -60,7 +60,7 @@ class About(Mapping[str, Any]):
         return cls(_unproved(about) | {"edits": edits}) if edits else about
 
     def edited(self) -> "About":
-        """Return the same after one more edit: whatever was proved was proved of other rules."""
+        """Return the same after one more edit, without proofs: they concerned other rules."""
         return About(_unproved(self) | {"edits": _edits(self) + 1})
 
     def plain(self) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def _unfit(value: Any) -> ValueError:
     )
 
 
-# What an edit ends, and the old name of the number of edits.
+# What an edit invalidates, and the old name of the number of edits.
 _PROOFS = {"selection", "intervals", "monotone", "frontier", "edited"}
 
 

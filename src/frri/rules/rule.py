@@ -1,4 +1,4 @@
-"""One rule: conditions, consequent, weight, and what it did on the training data."""
+"""One rule: conditions, consequent, weight, and its statistics in the training data."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -20,7 +20,7 @@ LONGEST_PARTIAL = 16
 
 
 def label_array(labels: Sequence[Label]) -> NDArray[Any]:
-    r"""Return labels as an array that keeps them as they are, whatever numpy would make of them.
+    r"""Return labels as an array that keeps their types.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def label_array(labels: Sequence[Label]) -> NDArray[Any]:
 
 
 def as_labels(labels: Any) -> NDArray[Any]:
-    r"""Return labels in any form as an array, as numpy has it; but texts keep their ends.
+    r"""Return labels in any form as an array; strings keep null characters at their end.
 
     Examples
     --------
@@ -55,30 +55,28 @@ def as_labels(labels: Any) -> NDArray[Any]:
 
 
 def _ends_in_null(labels: Iterable[Label]) -> bool:
-    """Arrays of texts drop null characters there."""
+    """Return whether a string ends in a null character, which numpy would drop."""
     return any(isinstance(label, str) and label.endswith("\0") for label in labels)
 
 
 @dataclass(frozen=True)
 class RuleStatistics:
-    """What a rule covers in a table of labelled objects.
-
-    Numbers of objects, or what they weigh where a learner was given weights.
+    """What a rule covers in a labelled table: numbers of samples, or their weights.
 
     Parameters
     ----------
     support : tuple of float
-        How many objects of each class it covers, in the order of `RuleSet.classes`.
+        Covered samples of each class, in the order of `RuleSet.classes`.
     precision : float or None
-        Share of the covered objects that are of the rule's own class; None if it covers nothing.
+        Fraction of the covered samples that are of its class; None if it covers nothing.
     lift : float or None
-        Precision divided by the share of that class in the whole table; None if undefined.
+        Precision divided by the proportion of the class in the table; None if undefined.
     alone : float
-        How many objects are covered by this rule and no other.
+        Samples that no other rule covers.
 
     See Also
     --------
-    RuleSet.statistics : Computes them for every rule of a ruleset.
+    RuleSet.statistics : Computes them for every rule of a rule set.
 
     Examples
     --------
@@ -94,12 +92,12 @@ class RuleStatistics:
 
     @property
     def covered(self) -> float:
-        """How many objects it covers in all."""
+        """Number of samples it covers, or their weight."""
         return sum(self.support)
 
     @property
     def share_alone(self) -> float:
-        """Share of what it covers that no other rule covers; 0 if it covers nothing."""
+        """Fraction of the covered samples that no other rule covers; 0 if it covers nothing."""
         return self.alone / self.covered if self.covered else 0.0
 
 
@@ -115,29 +113,28 @@ class Rule:
     conditions : tuple of Condition
         Empty for a rule that always holds.
     consequent : label or number
-        The class that the rule speaks for, or in regression the number.
+        The predicted class, or in regression the number.
     weight : float, default=1.0
-        Its confidence: what a full match counts.
+        What a full match counts.
     origin : {"learned", "edited", "written"}, default="learned"
-        Whether a learner made it, a person changed it, or a person wrote it.
+        Whether an estimator made it, or a person changed or wrote it.
     source : int, optional
-        The training object it was made from, where there is one.
+        The training sample it was made from, if any.
     statistics : RuleStatistics, optional
-        What it covers in the training data.
+        Its statistics in the training data.
     distribution : tuple of float, optional
-        Shares of the classes among the training objects that a rule of a decision list decides.
+        Proportions of the classes among the training samples that it decides in a decision list.
     partial_weights : tuple of float, optional
-        Weights of parts of the rule, for objects that no rule covers (see `RuleSet.fallback`):
+        Weights of parts of the rule, for samples that no rule covers (see `RuleSet.fallback`):
         of its first 0, 1, 2, ... conditions, or of every subset of them, numbered by its bits.
     votes : tuple of float, optional
-        What a full match counts for each class, times the weight, in "softmax-votes"; by default 1
-        for the consequent.
+        Votes for each class in "softmax-votes", times the weight; by default 1 for the consequent.
     relation : {"is", "at least", "at most"}
-        How what is predicted compares with the consequent; bounds are for ordered classes.
+        Whether the consequent is a class or a bound; bounds are for ordered classes.
 
     See Also
     --------
-    RuleSet : Rules and all it takes to apply them.
+    RuleSet : Rules and all that is needed to apply them.
 
     Examples
     --------
