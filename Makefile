@@ -74,6 +74,10 @@ browser: chromium $(VENV)/installed-dev
 page: browser
 	$(BIN)/python .ci/bundle_page.py
 
+# Models, predictions and exports of all estimators against recorded hashes.
+golden: $(VENV)/installed-dev
+	$(BIN)/python -m benchmarks.golden --check
+
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks
 
