@@ -1,4 +1,4 @@
-"""What all learners share: from any table to a matrix of numbers, from a ruleset to predictions."""
+"""Base classes of the estimators: from a table to training data, from a rule set to predictions."""
 
 import json
 import os
@@ -23,6 +23,7 @@ from frri import __version__
 from frri._reproducible import snap
 from frri._util import Floats, Positions, Progress, check_n_jobs, join_names
 from frri.learners.calibration import Calibration, calibration_of
+from frri.learners.parameter_docs import expand_shared
 from frri.learners.size_cv import SizePath
 from frri.learners.training import (
     NumberTable,
@@ -61,30 +62,33 @@ from frri.table.targets import check_classes, check_labels, warn_about_numbers
 
 
 class RuleLearner(BaseEstimator):  # type: ignore[misc]
-    """Base of the learners: `fit` ends in `ruleset_`, which does the rest."""
+    """Base of the estimators: `fit` ends in `ruleset_`, which predicts."""
 
-    # What becomes of missing values, a parameter of all learners, and what can be said of it; the checks,
-    # the messages and the tags follow from it.
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.__doc__:  # none with python -OO
+            cls.__doc__ = expand_shared(cls.__doc__)
+
+    # Treatment of missing values, a parameter of all estimators, and its choices.
     missing: str
     _missing_choices: tuple[str, ...] = ("typical", "fails", "error")
 
-    # Threads for prediction: a parameter of learners that have it.
+    # Number of threads for prediction.
     n_jobs: int | None = None
-    # Whether each step of learning is told on standard error: a parameter of all learners.
     verbose: int = 0
 
     ruleset_: RuleSet
-    # The sizes that were measured: of learners that do.
+    # The numbers of rules that were cross-validated, if any.
     path_: SizePath | None = None
 
     @property
     def feature_importances_(self) -> Floats:
-        """The share of each attribute in what the rules say: see `frri.rules.contributions`."""
+        """Return the importance of each feature in the rules: see `frri.rules.contributions`."""
         check_is_fitted(self)
         return feature_importances(self.ruleset_)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        """In a notebook: the rules once there are some, scikit-learn's diagram before."""
+        """Show the rules in a notebook, or scikit-learn's diagram before `fit`."""
         if hasattr(self, "ruleset_"):
             return {"text/plain": repr(self), "text/html": self.ruleset_._repr_html_()}
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)
@@ -97,12 +101,12 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _check_parameters(self) -> None:
-        """Complain about the first parameter that makes no sense."""
+        """Raise an error for the first parameter that is not valid."""
         check_n_jobs(self.n_jobs)
         check_choice("missing", self.missing, self._missing_choices)
 
     def _step(self, what: str) -> AbstractContextManager[Any]:
-        """Around a step of learning that `verbose` has told, with the seconds it takes."""
+        """Return a context that prints a step of `fit` and its seconds if `verbose` is set."""
         check_count("verbose", int(self.verbose) if self.verbose is True else self.verbose)
         if not self.verbose:
             return nullcontext()
@@ -112,12 +116,13 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         return type(self).__name__.removesuffix("Classifier").removesuffix("Regressor")
 
     def _about(self, table: TrainingTable | NumberTable) -> dict[str, Any]:
-        """What the rules learned from a table say about themselves."""
-        known = provenance(self._name(), self.get_params(), table.attributes, len(table.values))
+        """Return the provenance of rules from a table."""
+        parameters = {k: v for k, v in self.get_params().items() if v != "deprecated"}
+        known = provenance(self._name(), parameters, table.attributes, len(table.values))
         return known if self.path_ is None else known | {"path": self.path_.plain()}
 
     def _encoded(self, X: Any, y: Any) -> tuple[EncodedTable, NDArray[Any]]:
-        """A table of any form to learn from, and its labels."""
+        """Check and encode a training table of any form, and its labels."""
         check_no_records(X)
         X = plain_table(X)
         names = column_names(X)
@@ -151,7 +156,7 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         return table, y
 
     def _weighed(self, table: Table, weights: Floats | None) -> Table:
-        """A table whose objects weigh so much, its gaps filled where typical values count."""
+        """Return a table with weights, its missing values imputed if they are to be."""
         if self.missing == "typical":
             filled = impute_missing(table.encoded, weights)
             table = replace(table, values=filled.matrix, attributes=filled.attributes)
@@ -197,12 +202,12 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         return matrix
 
     def _allows_missing(self) -> bool:
-        """Whether missing values are taken."""
+        """Return whether missing values are allowed."""
         return self.missing != "error"
 
     @property
     def _missing_in_rules(self) -> str:
-        """What a missing value counts as in the rules; where it is refused it does not matter."""
+        """Return the treatment of missing values by the rules."""
         return "fails" if self.missing == "error" else self.missing
 
     def _finite(self) -> bool | str:
@@ -210,11 +215,11 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
 
 
 class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
-    """Base of the learners of classes."""
+    """Base of the classifiers."""
 
-    # What the objects of a class weigh: a parameter of learners that have it.
+    # Weights of classes: a parameter of some estimators.
     class_weight: Any = None
-    # Whether objects weigh more or less by it from the start; otherwise the learner knows what it is for.
+    # Whether they multiply the sample weights; otherwise the estimator uses them in another way.
     _class_weight_of_objects = True
 
     classes_: NDArray[Any]
@@ -228,8 +233,7 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         y : array-like of shape (n_samples,)
             Class labels of any type; the name of a series becomes the name of the target.
         sample_weight : array-like of shape (n_samples,), optional
-            How many objects each object counts for; fractions are allowed, and one of weight 0 is not
-            there.
+            Weights of the samples; a sample of weight 0 is left out.
 
         Returns
         -------
@@ -256,7 +260,7 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         return self.classes_[self.ruleset_.predict_index(matrix, n_jobs=self.n_jobs)]
 
     def predict_proba(self, X: Any) -> Floats:
-        """Predict a share for every class, in the order of `classes_`; rows sum to 1.
+        """Predict the probability of every class, in the order of `classes_`.
 
         Parameters
         ----------
@@ -270,7 +274,7 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         return self.ruleset_.probabilities(matrix, n_jobs=self.n_jobs)
 
     def decision_function(self, X: Any) -> Floats:
-        """How much speaks for each class: its probability, or with two classes how far the second leads.
+        """Return the probability of each class, or with two classes how far the second leads.
 
         Parameters
         ----------
@@ -299,7 +303,7 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         return self._weighed(table, weights)
 
     def _made(self, table: TrainingTable, rules: Iterable[Rule], **meaning: Any) -> RuleSet:
-        """A ruleset of rules learned from a table, in its names and units."""
+        """Return a rule set for a training table."""
         known: dict[str, Any] = {
             "missing": self._missing_in_rules,
             "class_counts": table.class_counts,
@@ -315,16 +319,16 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         )
 
     def _with_statistics(self, ruleset: RuleSet, table: TrainingTable) -> RuleSet:
-        """The rules with what they cover."""
+        """Return the rules with their statistics."""
         labels = label_array(table.labels)[table.classes]
         return ruleset.with_statistics(table.encoded, labels, table.weights)
 
     def _learn(self, table: TrainingTable) -> None:
-        """Everything between a checked table and `ruleset_`."""
+        """Find `ruleset_` from a checked table."""
         raise NotImplementedError
 
     def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:  # noqa: ARG002 - for those who know objects
-        """A learner of the same kind for some of the objects and classes, that need not be thorough."""
+        """Return an unfitted copy for some of the samples and classes."""
         size = {} if self.path_ is None else {"max_rules": self.path_.chosen}
         one: Self = clone(self).set_params(verbose=0, **size)
         if isinstance(one.class_weight, Mapping):
@@ -332,7 +336,7 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         return one
 
     def _calibrate(self, table: TrainingTable, known: Calibration | None = None) -> Self:
-        """Let the rules know how far their votes can be trusted; classes that none of them names are told."""
+        """Calibrate the probabilities of the rules, and warn about classes without a rule."""
         warn_of_silence(self.ruleset_, self.get_params(deep=False))
         if known is None:
             with self._step("trust in the rules"):
@@ -362,7 +366,7 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
 
 
 def _without_marks(X: Any) -> Any:
-    """A bare table in which every kind of missing value is NaN: scikit-learn does not know them all."""
+    """Replace every kind of missing value by NaN: scikit-learn does not know them all."""
     if not isinstance(X, np.ndarray | list | tuple):
         return X
     try:
@@ -464,7 +468,7 @@ def provenance(
 
 
 def column_digest(attributes: Sequence[Attribute]) -> str:
-    """A short text that changes with the name, the kind or the order of any column.
+    """Return a digest that changes with the name, the kind or the order of any column.
 
     Examples
     --------
@@ -478,7 +482,7 @@ def column_digest(attributes: Sequence[Attribute]) -> str:
 
 
 def _now() -> str:
-    """The moment in Greenwich, to the second; SOURCE_DATE_EPOCH sets it for files that must repeat."""
+    """Return the time in UTC, to the second; SOURCE_DATE_EPOCH sets it for reproducible files."""
     given = os.environ.get("SOURCE_DATE_EPOCH")
     try:
         moment = datetime.now(UTC) if given is None else datetime.fromtimestamp(int(given), UTC)
@@ -490,7 +494,7 @@ def _now() -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A parameter as JSON values; what has no such form is described."""
+    """Return a parameter as JSON values; what has no such form is described."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist() if value.size <= MOST_VALUES else f"array of shape {value.shape}"
     if isinstance(value, Mapping):

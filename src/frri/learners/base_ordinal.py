@@ -16,13 +16,13 @@ from frri.table.columns import ordered_categories
 
 
 class OrderedRuleClassifier(RuleClassifier):
-    """Base of the learners of ordered classes."""
+    """Base of the ordinal classifiers."""
 
     # The classes from the lowest to the highest: a parameter of all of them.
     class_order: Any = None
 
     def decision_function(self, X: Any) -> Floats:
-        """How far each class is from being too high or too low; of two classes how far the second leads.
+        """Return how far each class is from being too high or too low.
 
         Parameters
         ----------
@@ -31,8 +31,8 @@ class OrderedRuleClassifier(RuleClassifier):
         Returns
         -------
         ndarray of shape (n_samples, n_classes), or (n_samples,) with two classes
-            The smaller of two probabilities, of "at least this class" and of "at most this class": the
-            class predicted has the largest. With two classes, above 0 for the second.
+            The smaller of two probabilities, of "at least this class" and of "at most this class":
+            the class predicted has the largest. With two classes, above 0 for the second.
         """
         table = EncodedTable(self._new_values(X), self.ruleset_.attributes)
         reached = self.ruleset_.scores(table, n_jobs=self.n_jobs)
@@ -44,7 +44,7 @@ class OrderedRuleClassifier(RuleClassifier):
     def _training_table(
         self, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
     ) -> TrainingTable:
-        """The checked training table, with its classes from the lowest to the highest."""
+        """Return the checked training table, with its classes from the lowest to the highest."""
         declared = (
             ordered_categories(only_column(y)) if self.class_order is None else self.class_order
         )
@@ -65,13 +65,13 @@ class OrderedRuleClassifier(RuleClassifier):
 
 
 def ordered_positions(order: Any, labels: tuple[Label, ...], target: str) -> list[int]:
-    """The positions of classes, the lowest class first.
+    """Return the positions of classes, the lowest class first.
 
     Parameters
     ----------
     order : sequence of labels
-        All classes, the lowest first; what does not occur is left aside. A class may be given by its
-        text.
+        All classes, the lowest first; what does not occur is left aside. A class may be given by
+        its text.
     labels : tuple of labels
         What occurs.
     target : str
@@ -87,7 +87,8 @@ def ordered_positions(order: Any, labels: tuple[Label, ...], target: str) -> lis
     """
     if isinstance(order, str) or not np.iterable(order):
         raise ValueError(
-            f"class_order must list the classes from the lowest to the highest, got {short_repr(order)}."
+            "class_order must list the classes from the lowest to the highest, "
+            f"got {short_repr(order)}."
         )
     given = [str(label) for label in order]
     twice = next((text for place, text in enumerate(given) if text in given[:place]), None)
@@ -106,8 +107,8 @@ def _warn_about_texts(table: TrainingTable) -> None:
     if len(table.labels) > 2 and isinstance(table.labels[0], str):
         order = " < ".join(map(repr, table.labels))
         warnings.warn(
-            f"The classes of {table.target!r} are texts, and so taken in the order of the alphabet: "
-            f"{order}; give class_order if they have another one.",
+            f"The classes of {table.target!r} are texts, and so taken in the order of the alphabet"
+            f": {order}; give class_order if they have another one.",
             UserWarning,
             stacklevel=4,
         )

@@ -1,4 +1,4 @@
-"""What the learners of numbers share: a table with a number for every object, predictions, intervals."""
+"""Base of the regressors: checked tables, predictions and conformal intervals."""
 
 from dataclasses import replace
 from typing import Any, Self
@@ -23,7 +23,7 @@ SEED = 0
 
 
 class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
-    """Base of the learners of numbers."""
+    """Base of the regressors."""
 
     # The share of the rows that errors are measured on: a parameter of all of them.
     calibration_fraction: float = 0.0
@@ -36,8 +36,8 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
-            How many objects each object counts for; fractions are allowed, and one of weight 0 is not
-            there.
+            How many objects each object counts for; fractions are allowed, and one of weight 0 is
+            not there.
 
         Returns
         -------
@@ -61,9 +61,10 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         return np.asarray(self.ruleset_.predict(table, n_jobs=self.n_jobs))
 
     def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
-        """From where to where the number of each row lies; it needs a `calibration_fraction` above 0.
+        """Predict an interval for each sample; `calibration_fraction` must be above 0.
 
-        By split conformal prediction: of new rows like those of the training table, at least the share
+        By split conformal prediction: of new rows like those of the training table, at least the
+        share
         `level` has its number within its interval, on average over such tables.
 
         Parameters
@@ -96,8 +97,8 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         held = round(self.calibration_fraction * n)
         if not 0 < held < n:
             raise ValueError(
-                f"calibration_fraction={self.calibration_fraction:g} leaves no rows to learn from, or none to measure errors "
-                f"on, of n_samples = {n}; use another share or more rows."
+                f"calibration_fraction={self.calibration_fraction:g} leaves no rows to learn from, "
+                f"or none to measure errors on, of n_samples = {n}; use another share or more rows."
             )
         asked = np.random.default_rng(SEED).permutation(n) < held
         table = self._number_table(_some(X, ~asked), whole.numbers[~asked])
@@ -109,7 +110,7 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         return self
 
     def _checked_table(self, X: Any, y: Any, sample_weight: Any) -> NumberTable:
-        """The training table without rows that weigh nothing."""
+        """Return the training table without samples of weight 0."""
         return self._weighed(*with_weights(self._number_table, X, y, sample_weight))
 
     def _number_table(self, X: Any, y: Any) -> NumberTable:
@@ -123,7 +124,7 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
 
 
 def _some(X: Any, rows: Flags) -> Any:
-    """Some rows of a table of any form."""
+    """Return some rows of a table of any form."""
     X = plain_table(X)
     if column_names(X) is None and not isinstance(X, EncodedTable) and not issparse(X):
         X = np.asarray(X)

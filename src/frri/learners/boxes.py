@@ -1,4 +1,4 @@
-"""Boxes around objects: a table scaled for them, and their sides as conditions in the table's units."""
+"""Boxes around samples: scaled tables, and the sides of boxes as conditions."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def box_rule(
     consequent: Label | float,
     **known: Any,
 ) -> Rule:
-    """The rule of a box around an object: it covers the less, the farther away."""
+    """Return the rule of a box around a sample; its degree falls with the distance."""
     return Rule(
         conditions=box_conditions(table, int(u), types, radius),
         consequent=consequent,
@@ -32,9 +32,10 @@ def box_rule(
 def box_conditions(
     table: TrainingTable | NumberTable, u: int, types: Types, radius: float
 ) -> tuple[Condition, ...]:
-    """The used attributes as trapezoids: full at the object, over where the rule stops covering.
+    """Return the conditions of a box around a sample.
 
-    Nominal ones as the object's category.
+    Numeric features are trapezoids, 1 at the sample and 0 where the rule stops covering; nominal
+    features are the category of the sample.
     """
     conditions: list[Condition] = []
     # Plain numbers: numpy asks a lot of an enumeration before it compares with it.
@@ -58,7 +59,7 @@ def box_conditions(
 
 
 def lengths_of(types: Types) -> Ints:
-    """How many conditions each box has.
+    """Return the number of conditions of each box.
 
     Examples
     --------
@@ -69,7 +70,7 @@ def lengths_of(types: Types) -> Ints:
 
 
 def scaled_values(table: TrainingTable | NumberTable) -> tuple[Floats, Flags | None]:
-    """Values scaled to [0, 1] by the attributes' ranges, codes of nominal ones; which ones those are."""
+    """Return the values, numeric features scaled to [0, 1], and which features are nominal."""
     nominal = np.array([attribute.kind == "nominal" for attribute in table.attributes])
     low = np.array([attribute.low for attribute in table.attributes])
     high = np.array([attribute.high for attribute in table.attributes])

@@ -1,4 +1,4 @@
-"""The learners by task and name: the only list of them; each is imported when it is asked for."""
+"""The estimators by task and name; each is imported when it is needed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Learner:
-    """A learner under a name.
+    """An estimator with a name.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Learner:
     scaled: bool = False
 
     def make(self, **parameters: Any) -> Any:
-        """A new estimator; an ImportError says in one sentence what is missing."""
+        """Return a new estimator; an ImportError states what is missing."""
         module, _, kind = self.where.rpartition(".")
         try:
             estimator = getattr(import_module(module), kind)(**{**self.parameters, **parameters})
@@ -152,7 +152,7 @@ TASKS = {"classification": LEARNERS, "ordinal": ORDINAL, "regression": REGRESSOR
 
 
 def rule_learners(task: str) -> tuple[str, ...]:
-    """The names of the learners of a task that end in rules, without variants.
+    """Return the names of the estimators of a task that give rules, without variants.
 
     Examples
     --------
@@ -167,7 +167,7 @@ RULE_LEARNERS = rule_learners("classification")
 
 
 def learner_of(ruleset: "RuleSet") -> Any:
-    """A new estimator with the parameters of the one that a ruleset was learned by.
+    """Return a new estimator with the parameters of the one that fitted a rule set.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def learner_of(ruleset: "RuleSet") -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """What a description has frozen, as parameters are given."""
+    """Return a frozen parameter in its usual form."""
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, tuple) else value

@@ -1,4 +1,4 @@
-"""Limits on rules that were found: what covers too little goes, then what accuracy misses least."""
+"""Limits on the number and the support of rules that were found."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STEPS = 2.0**40
 
 
 class LimitedRuleClassifier(RuleClassifier):
-    """Base of the learners that find all their rules first and keep those within limits."""
+    """Base of the classifiers that find all their rules first and keep those within limits."""
 
     # Parameters of all of them.
     max_rules: int | None
@@ -42,7 +42,7 @@ class LimitedRuleClassifier(RuleClassifier):
         made: Callable[[Sequence[Part]], RuleSet],
         table: TrainingTable,
     ) -> RuleSet:
-        """A ruleset within its limits.
+        """Return a rule set within its limits.
 
         Parameters
         ----------
@@ -77,12 +77,12 @@ def check_limits(max_rules: Any, max_conditions: Any, min_support: Any) -> None:
 def kept_rules(
     ruleset: RuleSet, table: TrainingTable, max_rules: int | None, min_support: float
 ) -> list[int]:
-    """The rules that remain, in order; the last rule of a list remains if it has no conditions.
+    """Return the rules that remain, in order; the default rule of a list always remains.
 
-    Rules that cover less than a share of their class go first. Then one rule goes after another, each
-    time the one without which the rest, as they stand, are right about most of the training objects
-    (by weight). An object that no rule covers counts as wrong. Of equally dispensable rules the one
-    goes that covers least of its class, of these the last.
+    Rules that cover less than a share of their class go first. Then one rule goes after another,
+    each time the one without which the rest, as they stand, are right about most of the training
+    objects (by weight). An object that no rule covers counts as wrong. Of equally dispensable rules
+    the one goes that covers least of its class, of these the last.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class _Elimination:
         self._lost: dict[int, int] = {}
 
     def lost(self, fixed: set[int]) -> dict[int, int]:
-        """What the objects weigh that would no longer be right without each rule, less those that would be."""
+        """Return the weight of correct samples that the removal of each rule would lose."""
         for r in self.kept:
             if r not in self._lost and r not in fixed:
                 rows = self.rows[r]

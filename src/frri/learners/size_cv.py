@@ -1,4 +1,4 @@
-"""How accuracy grows with the number of rules, and the smallest size that is as good as the best."""
+"""Cross-validation of the number of rules: the fewest that are as good as the best."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SEED = 0
 
 @dataclass(frozen=True)
 class SizePath:
-    """What so many rules are worth on objects that they were not learned from.
+    """Cross-validated scores for several maximum numbers of rules.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class SizePath:
     >>> path.chosen, [round(score, 3) for score in path.scores]
     (5, [0.7, 0.85, 0.85])
     >>> print(path)
-    At most 5 rules: the fewest within one standard error of the best balanced accuracy (0.85 with 5).
+    At most 5 rules: the fewest within one standard error of the best ... (0.85 with 5).
     """
 
     sizes: tuple[int, ...]
@@ -81,11 +81,11 @@ class SizePath:
         return self.sizes[self.scores.index(max(self.scores))]
 
     def score_of(self, size: int) -> float:
-        """The score of one of the sizes."""
+        """Return the score of one of the sizes."""
         return self.scores[self.sizes.index(size)]
 
     def plain(self) -> dict[str, Any]:
-        """The same as plain JSON values, for files."""
+        """Return the path as JSON values, for files."""
         return {
             "sizes": list(self.sizes),
             "scores": list(self.scores),
@@ -95,7 +95,7 @@ class SizePath:
         }
 
     def to_frame(self) -> Any:
-        """A row for each size, as a pandas data frame."""
+        """Return a data frame of pandas with a row for each size."""
         pandas = import_optional("pandas", "A table of sizes", "tables")
         return pandas.DataFrame(
             {
@@ -199,7 +199,7 @@ def _check_folds(n_folds: int, least: str) -> None:
 
 
 def _with_ranges(part: Part) -> Part:
-    """A part of a table with the ranges that it has; gaps that a typical value fills have been filled."""
+    """Return a part of a table with its own ranges; missing values have been imputed."""
     found = describe_columns(part.values, (attribute.name for attribute in part.attributes))
     attributes = tuple(
         replace(attribute, low=new.low, high=new.high, typical=None)

@@ -1,4 +1,4 @@
-"""Training tables: checked values, classes or numbers, and weights; what every learner starts from."""
+"""Training tables: checked values, labels and weights of samples."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from frri.table.columns import is_missing, number, plain_table
 
 
 class CheckedTable:
-    """What tables to learn from have in common."""
+    """Base of the training tables."""
 
     values: Floats
     attributes: tuple[Attribute, ...]
@@ -50,7 +50,7 @@ class TrainingTable(CheckedTable):
     weights: Floats | None = None
 
     def take(self, rows: Positions) -> "TrainingTable":
-        """Some of the objects, with the classes that are present among them."""
+        """Return some of the samples, with the classes that are present among them."""
         present, classes = np.unique(self.classes[rows], return_inverse=True)
         return replace(
             self,
@@ -78,7 +78,7 @@ class NumberTable(CheckedTable):
     weights: Floats | None = None
 
     def take(self, rows: Positions) -> "NumberTable":
-        """Some of the objects."""
+        """Return some of the samples."""
         weights = None if self.weights is None else self.weights[rows]
         return replace(self, values=self.values[rows], numbers=self.numbers[rows], weights=weights)
 
@@ -87,7 +87,7 @@ Table = TypeVar("Table", TrainingTable, NumberTable)
 
 
 def named_labels(y: Any, name: str = "class") -> tuple[str, Any]:
-    """The target's name, and its values as an array; a table of one column is that column."""
+    """Return the name of the target and its values; a table of one column is that column."""
     if y is None:
         return name, None
     y = only_column(y)
@@ -95,7 +95,7 @@ def named_labels(y: Any, name: str = "class") -> tuple[str, Any]:
 
 
 def only_column(y: Any) -> Any:
-    """A table of one column as that column."""
+    """Return the only column of a table, or what is no such table as it is."""
     y = plain_table(y)
     return y[y.columns[0]] if len(column_names(y) or ()) == 1 else y
 
@@ -119,7 +119,8 @@ def plain_labels(y: NDArray[Any]) -> NDArray[Any]:
     plain = label_array(labels)
     if not kinds.keys() <= {bool, int, float} or plain.dtype.kind == "O":
         raise ValueError(
-            f"The target holds {labels[0]!r}; turn the classes into texts or moderate whole numbers."
+            f"The target holds {labels[0]!r}; "
+            "turn the classes into texts or moderate whole numbers."
         )
     return plain
 
@@ -173,7 +174,7 @@ class Weights:
 
 
 def sums_by_key(keys: Any, units: Ints, n_keys: int) -> Ints:
-    """What the objects with each key weigh together.
+    """Sum the units of the samples with each key.
 
     Examples
     --------
@@ -186,7 +187,7 @@ def sums_by_key(keys: Any, units: Ints, n_keys: int) -> Ints:
 
 
 def weighted_objects(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Floats]:
-    """The rows and labels that weigh anything, and what they weigh.
+    """Return the rows and labels of positive weight, and their weights.
 
     Rows of weight 0 are left out here, before anybody looks at them.
 
@@ -207,7 +208,7 @@ def weighted_objects(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Floa
 def with_weights(
     table_of: Callable[[Any, Any], Table], X: Any, y: Any, sample_weight: Any
 ) -> tuple[Table, Floats | None]:
-    """A training table without the objects that weigh nothing, and what the others weigh, if given."""
+    """Return a training table without samples of weight 0, and the weights, if given."""
     if sample_weight is None:
         return table_of(X, y), None
     *weighted, weights = weighted_objects(X, y, sample_weight)
@@ -219,7 +220,7 @@ def with_weights(
 
 
 def check_class_weight(class_weight: Any) -> None:
-    """Complain about a parameter that says nothing about classes.
+    """Raise an error for an invalid `class_weight`.
 
     Examples
     --------
@@ -237,7 +238,7 @@ def check_class_weight(class_weight: Any) -> None:
 
 
 def class_factors(class_weight: Any, labels: Sequence[Any], sizes: Floats, target: str) -> Floats:
-    """What an object of each class counts for, times its own weight.
+    """Return the factor of each class by which sample weights are multiplied.
 
     Parameters
     ----------
@@ -273,7 +274,8 @@ def class_factors(class_weight: Any, labels: Sequence[Any], sizes: Floats, targe
         number = isinstance(factor, Real | Decimal)
         if not (number and 0.0 < factor < np.inf):
             raise ValueError(
-                f"class_weight of {label!r} is {short_repr(factor)}; give it a finite number above 0."
+                f"class_weight of {label!r} is {short_repr(factor)}; "
+                "give it a finite number above 0."
             )
     return np.array(list(factors.values()), dtype=np.float64)
 
@@ -290,8 +292,8 @@ def _checked(sample_weight: Any, n_rows: int) -> Floats:
     if len(wrong):
         row = wrong[0]
         raise ValueError(
-            f"sample_weight holds {weights[row]:g} in row {row + 1} ({len(wrong)} of {n_rows} rows); "
-            "weights must be 0 or more and finite."
+            f"sample_weight holds {weights[row]:g} in row {row + 1} "
+            f"({len(wrong)} of {n_rows} rows); weights must be 0 or more and finite."
         )
     if n_rows and not weights.any():
         raise ValueError(

@@ -11,12 +11,12 @@ from frri.table import column_names, describe_columns
 
 
 def tree_rules(model: Any, X: Any, y: Any) -> RuleSet:
-    """A rule for every leaf of a scikit-learn tree or of all trees of a forest, each once.
+    """Return a rule for every leaf of a scikit-learn tree or forest, each once.
 
-    A rule says the commonest class of its leaf. The rules are a pool to choose from (`frontier`), where
-    the best one decides; only those of a single tree decide as it does. A tree rounds values to single
-    precision before it compares them and a rule does not, so a value that is nearly a threshold may be
-    on the other side of it.
+    A rule says the commonest class of its leaf. The rules are a pool to choose from (`frontier`),
+    where the best one decides; only those of a single tree decide as it does. A tree rounds values
+    to single precision before it compares them and a rule does not, so a value that is nearly a
+    threshold may be on the other side of it.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def tree_rules(model: Any, X: Any, y: Any) -> RuleSet:
 
 
 def _leaves(tree: Any, names: list[str]) -> Iterator[tuple[tuple[NumericCondition, ...], int]]:
-    """The conditions on the way to each leaf, one for an attribute, and its commonest class."""
+    """Yield the conditions on the way to each leaf, one for a feature, and its majority class."""
     waiting: list[tuple[int, dict[int, tuple[float, float]]]] = [(0, {})]
     while waiting:
         node, bounds = waiting.pop()

@@ -1,4 +1,4 @@
-"""What is wrong with a parameter of a learner, in one sentence."""
+"""Checks of estimator parameters; an error names the parameter, the constraint and the value."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LARGEST_AMOUNT = 1e300
 
 
 def check_choice(name: str, value: Any, allowed: Sequence[str], other: str = "") -> None:
-    """Complain about a parameter that is none of the allowed names, nor what `other` says.
+    """Raise an error for a parameter that is none of the allowed names, nor what `other` says.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def check_count(
     most: int = LARGEST_COUNT,
     words: Sequence[str] = (),
 ) -> None:
-    """Complain about a parameter that is none of some words nor a whole number, neither too small nor too large.
+    """Raise an error for a parameter that is neither a word nor an integer in a range.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def check_count(
 
 
 def check_amount(name: str, value: Any) -> None:
-    """Complain about a parameter that is no moderate number of 0 or more.
+    """Raise an error for a parameter that is no moderate number of 0 or more.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def check_amount(name: str, value: Any) -> None:
 
 
 def check_boolean(name: str, value: Any) -> None:
-    """Complain about a parameter that is neither True nor False.
+    """Raise an error for a parameter that is neither True nor False.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def _is_number(value: Any) -> bool:
 
 
 def check_share(name: str, value: Any) -> None:
-    """Complain about a parameter that is no number from 0 to 1.
+    """Raise an error for a parameter that is no number from 0 to 1.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def check_share(name: str, value: Any) -> None:
 
 
 def check_part(name: str, value: Any, other: str = "") -> None:
-    """Complain about a parameter that is no share above 0, nor what `other` says.
+    """Raise an error for a parameter that is no share above 0, nor what `other` says.
 
     Examples
     --------
@@ -135,14 +135,14 @@ def check_part(name: str, value: Any, other: str = "") -> None:
 
 
 def random_numbers(random_state: Any) -> np.random.RandomState:
-    """The source of random numbers that a `random_state` stands for.
+    """Return the random number generator of a `random_state`.
 
     Examples
     --------
     >>> random_numbers(-1)
     Traceback (most recent call last):
         ...
-    ValueError: random_state must be a whole number from 0 to 4294967295, a RandomState or None, got -1.
+    ValueError: random_state must be a whole number from 0 to 4294967295, ..., got -1.
     """
     try:
         source: np.random.RandomState = check_random_state(random_state)
@@ -155,7 +155,7 @@ def random_numbers(random_state: Any) -> np.random.RandomState:
 
 
 def random_seeds(random_state: Any, count: int) -> list[int]:
-    """So many seeds that a `random_state` stands for.
+    """Return seeds drawn by a `random_state`.
 
     Examples
     --------
@@ -186,7 +186,8 @@ def directions(monotonic_cst: Any, attributes: Sequence[Attribute]) -> NDArray[n
         return found
     if not isinstance(monotonic_cst, Mapping):
         raise ValueError(  # noqa: TRY004 - scikit-learn's convention for parameters
-            f"monotonic_cst must map attributes to +1 or -1, such as {{'age': 1}}, got {short_repr(monotonic_cst)}."
+            "monotonic_cst must map attributes to +1 or -1, such as {'age': 1}, "
+            f"got {short_repr(monotonic_cst)}."
         )
     names = [attribute.name for attribute in attributes]
     for name, direction in monotonic_cst.items():
@@ -205,12 +206,13 @@ def directions(monotonic_cst: Any, attributes: Sequence[Attribute]) -> NDArray[n
 
 
 def monotone_claim(declared: NDArray[np.int8], attributes: Sequence[Attribute]) -> str:
-    """What is proved about rules whose sides obey the directions; nothing without any.
+    """Return the claim that is proved about rules that obey the directions.
 
     Examples
     --------
     >>> from frri.table import Attribute
-    >>> monotone_claim(np.array([1, 0, -1]), [Attribute("age"), Attribute("dose"), Attribute("price")])
+    >>> attributes = [Attribute("age"), Attribute("dose"), Attribute("price")]
+    >>> monotone_claim(np.array([1, 0, -1]), attributes)
     'Proved: no answer falls as age rises or price falls, all else being equal.'
     """
     ways = [

@@ -1,11 +1,11 @@
 """Bins: the values of a table between the thresholds of its elementary tests.
 
-Elementary tests are `a < cut` and `a >= cut` for numeric features and `a = value` for nominal ones. The
-cuts of a numeric feature divide its values into bins in ascending order, every category of a nominal
-feature is a bin of its own, and each feature ends with a bin for missing values, which satisfy no test.
-The bins of all features are numbered consecutively. Bin b of a numeric feature stands for the pair of tests
-"at most bin b" (below) and "above bin b", bin b of a nominal feature for the test "in bin b". A
-conjunction of tests of one feature is a range of bins.
+Elementary tests are `a < cut` and `a >= cut` for numeric features and `a = value` for nominal ones.
+The cuts of a numeric feature divide its values into bins in ascending order, every category of a
+nominal feature is a bin of its own, and each feature ends with a bin for missing values, which
+satisfy no test. The bins of all features are numbered consecutively. Bin b of a numeric feature
+stands for the pair of tests "at most bin b" (below) and "above bin b", bin b of a nominal feature
+for the test "in bin b". A conjunction of tests of one feature is a range of bins.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class BinnedTable:
     def of(cls, values: Floats, classes: Positions, attributes: Sequence[Attribute]) -> BinnedTable:
         """Find the cuts of every feature and put every value in its bin.
 
-        A cut is the midpoint between neighboring values, unless all samples with either value are of
-        one class.
+        A cut is the midpoint between neighboring values, unless all samples with either value are
+        of one class.
 
         Examples
         --------
@@ -141,7 +141,7 @@ def _equal_values(values: Floats) -> tuple[Ints, Ints, Ints, Floats]:
 
 
 def _class_changes(labels: Ints, starts: Ints, feature: Ints) -> Flags:
-    """Return which groups of equal values differ in class from the group before, of the same feature."""
+    """Return which groups of equal values differ in class from the group before."""
     lowest, highest = np.minimum.reduceat(labels, starts), np.maximum.reduceat(labels, starts)
     differs = (lowest[:-1] != highest[1:]) | (highest[:-1] != lowest[1:])
     return np.append(False, differs & (feature[1:] == feature[:-1]))

@@ -1,6 +1,7 @@
 """Sequential covering of classes by conjunctions of elementary tests: the loop of LEM2 and MODLEM.
 
-`frri.learners.modlem.bins` explains tests and bins. Weights are counted in integer units, so all sums are exact.
+`frri.learners.modlem.bins` explains tests and bins. Weights are counted in integer units, so that
+all sums are exact.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from frri.learners.modlem.bins import BinnedTable, BinRange
     from frri.learners.training import Weights
 
-# Entropies (times the number of samples) that differ by fewer bits are equal: the rest is rounding. With
-# weights other than moderate integers, bits of a mean sample.
+# Entropies (times the number of samples) that differ by fewer bits are equal: the rest is rounding.
+# With weights other than moderate integers, bits of a mean sample.
 GRAIN = 2.0**-20
 # Number of samples up to which their logarithms are looked up in a table.
 LARGEST_TABLE = 1 << 24
@@ -131,7 +132,8 @@ class SplitSearch:
         self.feature = np.repeat(np.arange(len(table.end)), np.diff(table.end, prepend=-1))
         self.nominal = table.nominal[self.feature]
         self.ends = np.concatenate([table.first, table.end])
-        # The bin of missing values is no test, nor is the last bin of a numeric feature: none is above it.
+        # The bin of missing values is no test, nor is the last bin of a numeric feature: none is
+        # above it.
         self.no_test = np.zeros(n_bins, dtype=np.bool_)
         self.no_test[table.end] = self.no_test[table.end[~table.nominal] - 1] = True
         total, grain = int(weights.units.sum()), GRAIN
@@ -151,7 +153,7 @@ class SplitSearch:
         np.subtract.at(counts[1], self.table.bins[rows], self.units[rows, None])
 
     def count(self, rows: Positions, positive: Flags) -> tuple[Ints, Ints]:
-        """Return the bins of some samples, the ends of all features among them, and their counts."""
+        """Return the bins of some samples, including the ends of all features, and their counts."""
         values, ends = self.table.bins[rows], self.ends
         if values.size < SPARSE * len(self.all_bins):
             bins, places = np.unique(np.append(values, ends), return_inverse=True)
@@ -172,13 +174,13 @@ class SplitSearch:
         return np.bincount(keys, minlength=2 * n_bins).reshape(2, -1)
 
     def best(self, bins: Ints, counts: Ints) -> BinRange | None:
-        """Return the test of the highest score, of equal ones that with most positives, then the first.
+        """Return the test of the highest score; of equal ones the first with the most positives.
 
         Parameters
         ----------
         bins : ndarray of int
-            In ascending order, with the first and the last bin of every feature; others may be left out
-            if they have no samples, because the tests there equal those of the bin before.
+            In ascending order, with the first and the last bin of every feature; others may be left
+            out if they have no samples, because the tests there equal those of the bin before.
         counts : ndarray of int, shape (2, n_bins)
             Weights of the negative and positive samples in these bins.
 

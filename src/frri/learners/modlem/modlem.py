@@ -25,64 +25,55 @@ if TYPE_CHECKING:
     from frri.learners.training import TrainingTable
     from frri.rules import Condition, RuleStatistics
 
-# How many objects the prior share of a class counts for in the m-estimate.
-PRIOR_OBJECTS = 3.0
+# Number of samples that the prior of a class counts for in the m-estimate.
+PRIOR_SAMPLES = 3.0
 
 
 class MODLEMClassifier(LimitedRuleClassifier):
     """MODLEM, crisp rules that cover rough approximations of the classes.
 
-    Objects with the same values but of different classes make a class a rough set. Each class is
-    approximated and then covered rule by rule: a rule starts empty and gains the test that is best for
-    the objects at hand until it covers objects of the class only. Tests that the others make
-    superfluous are dropped, then rules whose objects are all covered by others. Numeric attributes are
-    cut halfway between neighbouring values where the class changes (`a < cut`, `a >= cut`; both sides
-    make one condition `[low, high)`), nominal ones (columns of text in a data frame) are tested for
-    one value; on nominal tables this is the covering of LEM2. A test of a missing value fails.
+    Samples with the same values but of different classes make a class a rough set. Each class is
+    approximated and then covered rule by rule: a rule starts empty and gains the test that is best
+    for the samples at hand until it covers samples of the class only. Tests that the others make
+    redundant are dropped, then rules whose samples are all covered by others. Numeric features
+    are cut halfway between neighboring values where the class changes (`a < cut`, `a >= cut`; both
+    sides make one condition `[low, high)`), nominal ones (columns of text in a data frame) are
+    tested for one value; on nominal tables this is the covering of LEM2. A test of a missing value
+    fails.
 
-    An object is given the class of the matching rule with the highest m-estimate. If no rule matches,
-    every rule counts with the m-estimate of the part of its conditions that the object satisfies.
+    A sample is given the class of the matching rule with the highest m-estimate. If no rule
+    matches, every rule counts with the m-estimate of the part of its conditions that the sample
+    satisfies.
 
-    An object of weight 3 is three equal ones; fractions are allowed.
+    A sample of weight 3 counts as three equal ones; fractions are allowed.
 
     Parameters
     ----------
     criterion : {"laplace", "entropy"}, default="laplace"
-        What makes a test the best one: the Laplace estimate of the class among the objects that
-        satisfy it (many short rules), or the entropy of the class after dividing the objects by it
+        Score of a test: the Laplace estimate of the class among the samples that
+        satisfy it (many short rules), or the entropy of the class after dividing the samples by it
         (fewer, longer rules).
     approximation : {"lower", "upper", "none"}, default="lower"
-        What the rules of a class have to cover: the objects that certainly belong to it (no object of
-        another class has the same values), those that possibly belong to it (an object of the class
-        has the same values), or simply its objects.
-    max_rules : int, optional
-        The most rules there may be. Of those found, the one goes, again and again, that the accuracy
-        in training misses least.
-    max_conditions : int, optional
-        The most tests that a rule may get, before those of one attribute become one condition.
-    min_support : float, default=0.0
-        The share of its class that a rule must cover to be kept.
-    missing : {"typical", "fails", "error"}, default="typical"
-        Whether a missing value counts as the typical one of its column (the median, or the commonest
-        category), satisfies no condition, or is refused, in training and in prediction.
-    n_jobs : int, optional
-        How many threads predict: so many, all cores (-1), all but one (-2), and so on. None is all
-        cores, or one where several models are fitted at a time by joblib. Learning takes one thread,
-        and results are the same in any case.
-    verbose : int, default=0
-        Whether each step of learning is told on standard error, with the seconds it takes.
+        Samples that the rules of a class have to cover: those that certainly belong to it (no
+        sample of another class has the same values), those that possibly belong to it (a sample of
+        the class has the same values), or simply its samples.
+    {max_rules}
+    {max_conditions}
+    {min_support}
+    {missing}
+    {n_jobs}
+    {verbose}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The class labels, sorted.
+    {classes_}
     ruleset_ : RuleSet
-        The rules, class by class. A rule's weight is its m-estimate `(p + 3 q) / (t + 3)` for p of t
-        covered objects in the approximation of its class, which makes up a share q of all objects.
-        With sample weights these are weights, as are its statistics and the sizes of the classes.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if the table has names for its columns.
+        The rules, class by class. A rule's weight is its m-estimate `(p + 3 q) / (t + 3)` for p of
+        t covered samples in the approximation of its class, which makes up a fraction q of all
+        samples. With sample weights these are weights, as are its statistics and the sizes of the
+        classes.
+    {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------
@@ -94,8 +85,8 @@ class MODLEMClassifier(LimitedRuleClassifier):
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> modlem = MODLEMClassifier().fit(X, y)
-    >>> print(str(modlem.ruleset_).splitlines()[0])
-    IF petal length (cm) < 2.45 THEN target = 0   [confidence 0.96, covers 50 of 150, precision 1.00]
+    >>> print(str(modlem.ruleset_)[:43])
+    IF petal length (cm) < 2.45 THEN target = 0
     >>> modlem.predict(X[:2])
     array([0, 0])
     """
@@ -207,7 +198,7 @@ def _statistics(
 def _m_estimates(
     rule: BinnedRule, binned: BinnedTable, positive: Flags, weights: Weights
 ) -> tuple[float, ...]:
-    """Return the m-estimates of all subsets of a rule's conditions, of a long rule only of the whole.
+    """Return the m-estimates of all subsets of a rule's conditions; of a long rule the whole only.
 
     The subsets are numbered by their bits, of which bit i stands for condition i.
     """
@@ -226,20 +217,20 @@ def _m_estimates(
             halves[:, 0] += halves[:, 1]
     p, t = (weights.worth(count) for count in counts)
     prior = (positive * units).sum() / units.sum()
-    estimates = (p + PRIOR_OBJECTS * prior) / (t + PRIOR_OBJECTS)
+    estimates = (p + PRIOR_SAMPLES * prior) / (t + PRIOR_SAMPLES)
     return (
         tuple(estimates.tolist()) if len(parts) == len(rule.conditions) else (estimates[1].item(),)
     )
 
 
 def approximations(ranks: Ints, classes: Positions, n_classes: int, kind: str) -> Flags:
-    """Which objects belong to the approximation of which class, shape (n_classes, n_objects).
+    """Return which samples belong to the approximation of which class: n_classes x n_samples.
 
     Parameters
     ----------
-    ranks : array of shape (n_attributes, n_objects)
-        The different values of each attribute, numbered from 0.
-    classes : array of shape (n_objects,)
+    ranks : array of shape (n_features, n_samples)
+        Distinct values of each feature, numbered from 0.
+    classes : array of shape (n_samples,)
     n_classes : int
     kind : {"lower", "upper", "none"}
 
@@ -266,13 +257,13 @@ def approximations(ranks: Ints, classes: Positions, n_classes: int, kind: str) -
 
 
 def _blocks(ranks: Ints) -> tuple[Ints, int]:
-    """Number the objects so that those with the same ranks in all attributes have the same number."""
-    n_objects = ranks.shape[1]
-    block, n_blocks = np.zeros(n_objects, dtype=np.int64), 1
+    """Assign the same number to samples with the same ranks in all features."""
+    n_samples = ranks.shape[1]
+    block, n_blocks = np.zeros(n_samples, dtype=np.int64), 1
     for rank, n_ranks in zip(ranks, (ranks.max(axis=1) + 1).tolist(), strict=True):
         if n_blocks * n_ranks > 2**62:
             block, n_blocks = _numbered(block)
-            if n_blocks == n_objects:
+            if n_blocks == n_samples:
                 return block, n_blocks
         block, n_blocks = block * n_ranks + rank, n_blocks * n_ranks
     return _numbered(block)

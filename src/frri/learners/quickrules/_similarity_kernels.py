@@ -1,11 +1,11 @@
-"""How similar objects are to objects of other classes, for many sets of attributes at once.
+"""Similarity of samples to samples of other classes, for many sets of features at once.
 
-Two values of a numeric attribute are similar to the degree `1 - |x - y| / width`, those of a nominal
-one if they are equal; a t-norm of `frri.fuzzy` joins the degrees on several attributes, in the order
-given, in the very arithmetic in which rules are matched.
+Two values of a numeric attribute are similar to the degree `1 - |x - y| / width`, those of a
+nominal one if they are equal; a t-norm of `frri.fuzzy` joins the degrees on several attributes, in
+the order given, in the very arithmetic in which rules are matched.
 
-Interpreted, relations are computed in blocks of rows; compiled, in loops that leave a pair of objects
-as soon as it cannot matter any more. Both do the same operations in the same order.
+Interpreted, relations are computed in blocks of rows; compiled, in loops that leave a pair of
+objects as soon as it cannot matter any more. Both do the same operations in the same order.
 """
 
 import numpy as np
@@ -30,7 +30,7 @@ _BLOCK = 1 << 15
 
 
 def _uncut_join(a: Floats, b: Floats, t_norm: int) -> Floats:
-    """The t-norm; that of Lukasiewicz not yet cut at 0, which joining below 0 does not mind."""
+    """Join degrees by a t-norm; that of Łukasiewicz is not cut at 0, which is done once later."""
     if t_norm == _LUKASIEWICZ:  # as in `frri.fuzzy`, in two arrays
         complement = np.maximum(a, b)
         np.subtract(1.0, complement, out=complement)
@@ -48,7 +48,7 @@ def relation_rows(
     attributes: Ints,
     t_norm: int,
 ) -> Floats:
-    """The relation between the rows of two tables over a set of attributes, joined in order.
+    """Return the relation between the rows of two tables over a set of features.
 
     Examples
     --------
@@ -81,24 +81,24 @@ def _nearest_interpreted(
     candidates: Ints,
     t_norm: int,
 ) -> Floats:
-    """Degree to which each object is similar to the most similar one of another class.
+    """Return the similarity of each sample to the most similar one of another class.
 
     Parameters
     ----------
-    values : array of shape (n_objects, n_attributes)
-    classes : array of shape (n_objects,)
-    widths : array of shape (n_attributes,)
-    nominal : array of shape (n_attributes,)
+    values : array of shape (n_samples, n_features)
+    classes : array of shape (n_samples,)
+    widths : array of shape (n_features,)
+    nominal : array of shape (n_features,)
     chosen : array of int
-        Attributes of every set.
+        Features of every set.
     candidates : array of int
-        One further attribute of each set.
+        One further feature of each set.
     t_norm : int
         Position in `T_NORMS`.
 
     Returns
     -------
-    array of shape (n_candidates, n_objects)
+    array of shape (n_candidates, n_samples)
     """
     nearest = np.zeros((len(candidates), len(values)))
     for c in np.unique(classes):
@@ -158,7 +158,7 @@ def _nearest_loops(
     best = np.empty(len(candidates))
     for i in range(len(values)):
         best[:] = 0.0
-        # What a pair must reach on the attributes chosen to matter for any candidate.
+        # Degree that a pair must reach on the features chosen to matter for any candidate.
         least = 0.0
         for other in range(len(values)):
             if classes[other] == classes[i]:

@@ -1,7 +1,7 @@
-"""Greedy search for attributes that make the positive region as large as all attributes together do.
+"""Greedy search for features that make the positive region as large as all features do.
 
-QuickReduct (feature selection) and QuickRules (rule induction) walk through attribute sets in the same
-way; QuickRules looks at every set it passes and takes rules from it.
+QuickReduct (feature selection) and QuickRules (rule induction) walk through attribute sets in the
+same way; QuickRules takes rules from every set that is tried.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from frri._util import Floats, Positions
     from frri.table import Attribute
 
-# Objects from which it pays to compile the kernels and, where an earlier process has left them
-# compiled, to load them.
+# Number of samples from which it pays to compile the kernels and, where an earlier process has left
+# them compiled, to load them.
 COMPILED_FROM = 5_000
 LOADED_FROM = 1_500
 
@@ -32,35 +32,35 @@ TIES = ("first", "last")
 
 
 class Visitor(Protocol):
-    """Whoever wants to look at every attribute set on the way."""
+    """A caller that looks at every feature set on the way."""
 
     def visit(self, attributes: Sequence[int], degrees: Floats) -> None:
-        """Look at a set of attributes and the positive region that it makes."""
+        """Look at a set of features and its positive region."""
 
     def satisfied(self) -> bool:
-        """Whether there is no need to go on."""
+        """Return whether there is no need to go on."""
 
 
 class PositiveRegion:
-    """How certain the class of each object is, over any set of attributes.
+    """Certainty of the class of each sample, over any set of features.
 
     Parameters
     ----------
-    values : array of shape (n_objects, n_attributes)
-    classes : array of shape (n_objects,)
+    values : array of shape (n_samples, n_features)
+    classes : array of shape (n_samples,)
     attributes : sequence of Attribute
     t_norm : str
-        Joins the similarities on the attributes; a name of `frri.fuzzy.T_NORMS`.
+        T-norm that joins the similarities in the features; a name of `frri.fuzzy.T_NORMS`.
     implicator : str
-        Makes similarities certainties; a name of `frri.fuzzy.IMPLICATORS`.
+        Implicator that turns similarities into certainties; a name of `frri.fuzzy.IMPLICATORS`.
     weights : ndarray of float, shape (n_samples,), optional
         Weights of the samples in the size of a positive region.
 
     Attributes
     ----------
     informative : list of int
-        The attributes that are not constant. Only these are considered.
-    full : array of shape (n_objects,)
+        Features that are not constant. Only these are considered.
+    full : array of shape (n_samples,)
         The positive region over all of them.
 
     Examples
@@ -96,7 +96,7 @@ class PositiveRegion:
             self.full = self._degrees(np.full(len(values), float(len(set(self.classes)) > 1)))
 
     def extended(self, chosen: Sequence[int], candidates: Sequence[int]) -> Floats:
-        """Positive regions over the chosen attributes and each candidate, one row per candidate."""
+        """Return the positive regions over the chosen features and each candidate."""
         nearest: Floats = self._kernels().nearest_enemies(
             self.values,
             self.classes,
@@ -113,7 +113,7 @@ class PositiveRegion:
         return total(degrees if self.weights is None else degrees * self.weights)
 
     def relation(self, rows: Any, attributes: Sequence[int]) -> Floats:
-        """How similar some objects are to all objects, over a set of attributes."""
+        """Return how similar some samples are to all samples, over a set of features."""
         return rough.relation_rows(
             self.values[rows],
             self.values,
@@ -124,7 +124,7 @@ class PositiveRegion:
         )
 
     def _degrees(self, nearest: Floats) -> Floats:
-        # The classes are crisp, so only the most similar enemy counts.
+        # The classes are crisp: only the most similar sample of another class counts.
         return self.implicator(nearest, 0.0)
 
     def _kernels(self) -> Any:
@@ -133,29 +133,29 @@ class PositiveRegion:
 
 
 def total(degrees: Floats) -> float:
-    """The sum of degrees from first to last: equal degrees give equal sums on every machine."""
+    """Return the sum of degrees from first to last: it is the same on every machine."""
     return float(np.cumsum(degrees)[-1])
 
 
 def greedy_reduct(
     region: PositiveRegion, ties: str, visitor: Visitor | None = None, most: int | None = None
 ) -> list[int]:
-    """Add the attribute that enlarges the positive region most until it is that of all attributes.
+    """Add the feature that enlarges the positive region most until it is that of all features.
 
     Parameters
     ----------
     region : PositiveRegion
     ties : {"first", "last"}
-        Which of equally good attributes is added.
+        Choice among equally good features.
     visitor : Visitor, optional
-        Is shown every set of attributes that is tried, in order.
+        Called with every set of features that is tried, in order.
     most : int, optional
-        How many attributes to add at most.
+        Maximum number of features to add.
 
     Returns
     -------
     list of int
-        The attributes in the order in which they were added.
+        The features in the order in which they were added.
     """
     chosen: list[int] = []
     enough = (1.0 - TOLERANCE) * region.size(region.full)

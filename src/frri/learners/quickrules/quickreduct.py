@@ -29,34 +29,35 @@ if TYPE_CHECKING:
 
 
 class QuickReduct(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """Choose few attributes that tell the classes apart as well as all attributes do.
+    """Choose few features that tell the classes apart as well as all features do.
 
-    The positive region says for every object how certain its class is: one minus its similarity to the
-    most similar object of another class. QuickReduct starts without attributes and adds, one at a
-    time, the one that enlarges the positive region most, until it is as large as that of all
-    attributes. The result need not be the smallest such set. Similarity in an attribute is
-    `1 - |x - y| / range`; constant attributes are never chosen.
+    The positive region says for every sample how certain its class is: one minus its similarity to
+    the most similar sample of another class. QuickReduct starts without features and adds, one at
+    a time, the one that enlarges the positive region most, until it is as large as that of all
+    features. The result need not be the smallest such set. Similarity in an feature is
+    `1 - |x - y| / range`; constant features are never chosen.
 
     Parameters
     ----------
     t_norm : str, default="lukasiewicz"
-        Joins the similarities in several attributes: "minimum", "product", "lukasiewicz", "hamacher",
-        "drastic" or "nilpotent_minimum".
+        T-norm that joins the similarities in several features: "minimum", "product", "lukasiewicz",
+        "hamacher", "drastic" or "nilpotent_minimum".
     implicator : str, default="kleene_dienes"
-        Turns similarity to objects of other classes into certainty: "lukasiewicz", "kleene_dienes",
-        "reichenbach" (these three agree, since classes are crisp), "goedel" or "goguen" (an object
-        is certain only if it is not similar to an enemy at all).
+        Implicator that turns similarity to samples of other classes into certainty: "lukasiewicz",
+        "kleene_dienes", "reichenbach" (these three agree, since classes are crisp), "goedel" or
+        "goguen" (a sample is certain only if it is not similar to a sample of another class at
+        all).
     ties : {"first", "last"}, default="first"
-        Which of several equally good attributes is added.
+        Choice among several equally good features.
 
     Attributes
     ----------
     reduct_ : ndarray of int
-        The chosen attributes in the order in which they were added.
+        The chosen features in the order in which they were added.
     dependency_ : float
-        Mean certainty of the class over the chosen attributes.
+        Mean certainty of the class over the chosen features.
     full_dependency_ : float
-        The same over all attributes.
+        The same over all features.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only if the table has names for its columns.

@@ -38,68 +38,59 @@ _BLOCK = 1 << 18
 
 
 class QuickRulesClassifier(LimitedRuleClassifier):
-    """QuickRules, rules of similarity that fall out of a fuzzy-rough feature selection.
+    """QuickRules, rules of similarity from a fuzzy-rough feature selection.
 
-    Attributes are added one by one, always the one that enlarges the positive region most (as in
-    `QuickReduct`). For every set of attributes tried on the way and every object that is not yet
-    covered, the object makes a rule if these attributes tell it from the other classes as well as all
-    attributes do. The rule says "similar to this object in these attributes"; what it covers is a fuzzy
-    set of objects. A rule that covers no more than another one is dropped. Rules of a class add up.
+    Features are added one by one, always the one that enlarges the positive region most (as in
+    `QuickReduct`). For every set of features tried on the way and every sample that is not yet
+    covered, the sample makes a rule if these features tell it from the other classes as well as
+    all features do. The rule says "similar to this sample in these features"; what it covers is
+    a fuzzy set of samples. A rule that covers no more than another one is dropped. Rules of a class
+    add up.
 
-    Numeric attributes are similar to the degree `1 - |x - y| / range`, nominal ones (columns of text
-    in a data frame) if they are equal. Constant attributes are left out.
+    Numeric features are similar to the degree `1 - |x - y| / range`, nominal ones (columns of
+    text in a data frame) if they are equal. Constant features are left out.
 
-    Sample weights count in the size of the positive region, in probabilities and in the statistics of rules: a
-    sample of weight 3 counts as three equal ones.
+    Sample weights count in the size of the positive region, in probabilities and in the statistics
+    of rules: a sample of weight 3 counts as three equal ones.
 
     Parameters
     ----------
     t_norm : str, default="lukasiewicz"
-        Joins the similarities in several attributes, in learning and in prediction: "minimum",
-        "product", "lukasiewicz", "hamacher", "drastic" or "nilpotent_minimum".
+        T-norm that joins the similarities in several features, in training and prediction:
+        "minimum", "product", "lukasiewicz", "hamacher", "drastic" or "nilpotent_minimum".
     implicator : str, default="kleene_dienes"
-        Turns similarity to objects of other classes into certainty: "lukasiewicz", "kleene_dienes",
-        "reichenbach" (these three agree, since classes are crisp), "goedel" or "goguen" (an object
-        is certain only if it is not similar to an enemy at all).
+        Implicator that turns similarity to samples of other classes into certainty: "lukasiewicz",
+        "kleene_dienes", "reichenbach" (these three agree, since classes are crisp), "goedel" or
+        "goguen" (a sample is certain only if it is not similar to a sample of another class at
+        all).
     coverage_test : {"at_least", "close"}, default="at_least"
-        When an object counts as covered: if the degree to which rules cover it is at least its degree
-        in the positive region, or if the two are close. The latter is a defect: the object that a
-        rule is made from is covered to the degree 1, more than its degree in the positive region, so
-        it goes on making rules, in the end more of them than there are objects.
+        Condition for a sample to be covered: if the degree to which rules cover it is at least its
+        degree in the positive region, or if the two are close. The latter is a defect: the sample
+        that a rule is made from is covered to the degree 1, more than its degree in the positive
+        region, so it goes on making rules, in the end more of them than there are samples.
     ties : {"first", "last"}, default="last"
-        Which of several equally good attributes is added.
-    max_rules : int, optional
-        The most rules there may be. Of those found, the one goes, again and again, that the accuracy
-        in training misses least.
+        Choice among several equally good features.
+    {max_rules}
     max_conditions : int, optional
-        The most attributes of a rule; objects that take more to be told from other classes get none.
-    min_support : float, default=0.0
-        The share of its class that a rule must cover to be kept.
-    class_weight : "balanced", None or mapping, default=None
-        How much the objects of a class count, times their sample weights: all classes together the
-        same, every object the same, or as the mapping of classes says (1 for a class that it lacks).
+        Maximum number of features of a rule; samples that need more get no rule.
+    {min_support}
+    {class_weight}
     missing : {"typical", "error"}, default="typical"
-        Whether a missing value counts as the typical one of its column (the median, or the commonest
-        category) or is refused, in training and in prediction.
-    n_jobs : int, optional
-        How many threads predict: so many, all cores (-1), all but one (-2), and so on. None is all
-        cores, or one where several models are fitted at a time by joblib. Learning takes one thread,
-        and results are the same in any case.
-    verbose : int, default=0
-        Whether each step of learning is told on standard error, with the seconds it takes.
+        Treatment of missing values in training and prediction: imputed (median, or most frequent
+        category), or refused.
+    {n_jobs}
+    {verbose}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The class labels, sorted.
+    {classes_}
     reduct_ : ndarray of int
-        The attributes added to the set, in this order. Rules may also use others, which were tried.
+        The features added to the set, in this order. Rules may also use others that were tried.
     ruleset_ : RuleSet
-        The rules in order of creation, each with the training object it was made from (`source`).
+        The rules in order of creation, each with the training sample it was made from (`source`).
         Where no rule fires the nearest one decides.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if the table has names for its columns.
+    {n_features_in_}
+    {feature_names_in_}
 
     Notes
     -----
@@ -202,7 +193,7 @@ class _Collection:
         self._made_from: list[list[int]] = [[] for _ in range(n_objects)]
 
     def visit(self, attributes: Sequence[int], degrees: Floats) -> None:
-        """Offer the rules of all objects that these attributes tell from the other classes."""
+        """Offer the rules of all samples that these features tell from the other classes."""
         able = degrees >= (1.0 - TOLERANCE) * self.region.full
         if not self.close:
             able &= ~self._done()
@@ -236,7 +227,7 @@ class _Collection:
     def _offer(
         self, row: int, attributes: tuple[int, ...], coverage: Floats, amount: float
     ) -> None:
-        """Add a rule unless another one covers as much, and drop those that cover no more than it."""
+        """Add a rule unless another covers as much, and drop those that cover no more than it."""
         # A rule fully covers the object it is made from, so only such rules can contain this one;
         # those made from the same object are the most likely.
         for rule in chain(self._made_from[row], self._covering[row]):
@@ -266,7 +257,7 @@ class _Collection:
 
 
 def _common(coverage: Floats, other: Floats) -> float:
-    """Size of the intersection: a fuzzy set is contained in another if that is its own size."""
+    """Return the size of the intersection: it equals that of a fuzzy set contained in the other."""
     return total(np.minimum(coverage, other))
 
 

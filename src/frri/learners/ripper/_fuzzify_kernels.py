@@ -1,7 +1,7 @@
 """Supports of greatest purity for the tests of a rule: how far each of them may reach out (FURIA).
 
-Tests and columns are those of `_grow_kernels`; a test has a support beyond its value, NaN if it has none.
-Both forms of a kernel add the same numbers in the same order.
+Tests and columns are those of `_grow_kernels`; a test has a support beyond its value, NaN if it has
+none. Both forms of a kernel add the same numbers in the same order.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ TIE = 1e-12
 
 @kernel
 def beyond(column, order, comparison, value):
-    """Return the samples with known values that fail a test, the nearest first; none for a test `=`.
+    """Return the samples with known values that fail a test `<=` or `>=`, the nearest first.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ def beyond(column, order, comparison, value):
 def _purest_support_interpreted(column, value, outward, failed, positive, weights):
     """Find the support of greatest purity for a test, the widest of equal ones.
 
-    Purity is the fraction of positives in the sum of the test's memberships, over the samples that fail
-    no other test. Candidates are their values outside the test.
+    Purity is the fraction of positives in the sum of the test's memberships, over the samples that
+    fail no other test. Candidates are their values outside the test.
 
     Parameters
     ----------
@@ -128,9 +128,9 @@ purest_support = either(interpreted=_purest_support_interpreted, loops=_purest_s
 def widened(values, order, positive, weights, tests):
     """Widen the tests of a rule, one at a time, where that makes the rule purer.
 
-    In each round every test that is not settled yet proposes the support of greatest purity, given the
-    others as they are; the purest proposal is adopted. This ends when the rule was purer before. Then
-    every test that is still crisp reaches to the nearest value outside.
+    In each round every test that is not settled yet proposes the support of greatest purity, given
+    the others as they are; the purest proposal is adopted. This ends when the rule was purer
+    before. Then every test that is still crisp reaches to the nearest value outside.
 
     Parameters
     ----------

@@ -1,13 +1,14 @@
-"""Search for tests `value <= v`, `value >= v` or `value = v` that single out the samples of a class.
+"""Search for tests `value <= v`, `value >= v` or `value = v` that single out a class.
 
-Some of the samples of a table are an array `coded` with a row for each feature: it lists the samples by
-ascending value (missing values last), a sample as twice its number, plus one if it is of the class in
-question, a *positive*. A subset of the samples is the same array with fewer entries, so that nothing is
-sorted again. Several tests are a matrix with one row `(feature, comparison, value)` for each.
+Some of the samples of a table are an array `coded` with a row for each feature: it lists the
+samples by ascending value (missing values last), a sample as twice its number, plus one if it is of
+the class in question, a *positive*. A subset of the samples is the same array with fewer entries,
+so that nothing is sorted again. Several tests are a matrix with one row `(feature, comparison,
+value)` for each.
 
-Interpreted, the kernels are array operations; compiled, some are loops. Weights are counted in integer
-units and gains are computed from the same table of logarithms in the same order, so that both forms agree
-bit for bit.
+Interpreted, the kernels are array operations; compiled, some are loops. Weights are counted in
+integer units and gains are computed from the same table of logarithms in the same order, so that
+both forms agree bit for bit.
 """
 
 from typing import Any, NamedTuple
@@ -40,8 +41,8 @@ class Columns(NamedTuple):
     unit : float
         Weight of a unit, a power of 2.
     logs : ndarray of float
-        Binary logarithms of 1, 2, ..., up to 1 plus the weight of all samples; empty, for interpreted kernels
-        only, if weights are not moderate integers.
+        Binary logarithms of 1, 2, ..., up to 1 plus the weight of all samples; empty, for
+        interpreted kernels only, if weights are not moderate integers.
     """
 
     values: Floats
@@ -165,9 +166,10 @@ weights_of = either(interpreted=_weights_interpreted, loops=_weights_loops)
 def _best_test_interpreted(coded, columns, positives, total):
     """Find the test of greatest gain `p * (log2((p + 1) / (t + 1)) - log2((P + 1) / (T + 1)))`.
 
-    Here samples of weight t satisfy the test, positives of weight p among them; T and P are the same before
-    the test. The gain must be above 0; of several equal ones the first is taken, in the order of features
-    and values, and at one value `>=` before `<=`. The factor p is in units, which does not change the order.
+    Here samples of weight t satisfy the test, positives of weight p among them; T and P are the
+    same before the test. The gain must be above 0; of several equal ones the first is taken, in the
+    order of features and values, and at one value `>=` before `<=`. The factor p is in units, which
+    does not change the order.
 
     Parameters
     ----------
@@ -257,9 +259,9 @@ def _best_test_loops(coded, columns, positives, total):
         for first in range(0, n_known, BLOCK):
             stop = min(first + BLOCK, n_known)
             p_block, t_block = weights_of(codes[first:stop], units)
-            # More positives and fewer negatives never lower a gain: no test `<=` that ends in this block
-            # exceeds all positives up to its end with the negatives before it, no test `>=` that starts
-            # here all positives from its start with the negatives after it.
+            # More positives and fewer negatives never lower a gain: no test `<=` that ends in this
+            # block exceeds all positives up to its end with the negatives before it, no test `>=`
+            # that starts here all positives from its start with the negatives after it.
             p_down, p_up = p + p_block, p_all - p
             t_down, t_up = p_down + (t - p), p_up + (t_all - p_all) - (t + t_block - p_down)
             if _gain(p_down, t_down, logs, base) <= best and _gain(p_up, t_up, logs, base) <= best:

@@ -1,7 +1,7 @@
 """Rules for one class against the rest: build a list, then improve it (Cohen 1995).
 
-RIPPER and FURIA share this machinery. They differ in how a rule is grown while the list is built and in
-what happens to a rule that pruning cannot help: the two switches of `Strategy`.
+RIPPER and FURIA share this machinery. They differ in how a rule is grown while the list is built
+and in what happens to a rule that pruning cannot help: the two switches of `Strategy`.
 """
 
 from __future__ import annotations
@@ -41,9 +41,11 @@ class Strategy:
     optimizations : int
         Number of passes over the finished list to improve its rules.
     prune_building : bool
-        If True, a rule added to the list is pruned on samples set apart; otherwise it is grown on all.
+        If True, a rule added to the list is pruned on samples set apart; otherwise it is grown on
+        all.
     keep_hopeless : bool
-        If True, a rule of which no prefix is worth anything stays whole; otherwise it loses all its tests.
+        If True, a rule of which no prefix is worth anything stays whole; otherwise it loses all its
+        tests.
     max_conditions : int, optional
         Maximum number of tests of a rule.
     """
@@ -57,7 +59,7 @@ class Strategy:
 
 
 class CrispRule(NamedTuple):
-    """The tests of a rule, the samples that satisfy them all, and the bits it takes to send them."""
+    """The tests of a rule, the samples that satisfy them all, and the bits to send them."""
 
     tests: Tests
     covers: Flags
@@ -148,7 +150,7 @@ class ClassProblem:
     # ------------------------------------------------------------------ building
 
     def _build(self) -> list[CrispRule]:
-        """Add rule after rule, each on what the earlier ones left, until the list becomes too long."""
+        """Add rules, each on the samples that are left, until the list becomes too long."""
         rules: list[CrispRule] = []
         left, seen, budget = self._everything, Coverage(0, 0), Budget(self.length)
         while seen.positives < self.length.positives:
@@ -171,8 +173,8 @@ class ClassProblem:
     def _optimize(self, rules: list[CrispRule]) -> list[CrispRule]:
         """Pass over the list once: a better version of each rule, further rules, needless ones out.
 
-        When the positives run out before the rules do, the first rule not reached is lost; the others
-        stay for the deletion to judge.
+        When the positives run out before the rules do, the first rule not reached is lost; the
+        others stay for the deletion to judge.
         """
         rules, bits = list(rules), np.array([rule.bits for rule in rules])
         later = first_later([rule.covers for rule in rules])
@@ -200,7 +202,7 @@ class ClassProblem:
         return [rule for rule, keep in zip(rules, reversed(kept), strict=True) if keep]
 
     def _improved(self, old: CrispRule, place: Place) -> CrispRule:
-        """Return the best of the rule as it is, one grown further from it, and one grown from nothing."""
+        """Return the best of the rule as it is, grown further, and grown from nothing."""
         left = place.left
         if not np.any(old.covers & left.rows):
             return old
@@ -285,7 +287,8 @@ def split(
 ) -> tuple[Flags, Flags]:
     """Divide samples at random, class by class, into those to grow and those to prune a rule with.
 
-    The samples of each class are dealt onto piles in turn; the last part of all piles in a row is for pruning.
+    The samples of each class are dealt onto piles in turn; the last part of all piles in a row is
+    for pruning.
 
     Parameters
     ----------

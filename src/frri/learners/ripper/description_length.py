@@ -1,8 +1,9 @@
 """Description length of a list of rules for one class (Cohen 1995; Quinlan 1995).
 
-The number of bits to send the rules and then the samples that they misclassify. A list is judged by weights
-alone: of the samples that each rule covers among those that earlier rules left, and of the positives among
-them. Lengths are compared with a tolerance, so that the last bit of a logarithm decides nothing.
+The number of bits to send the rules and then the samples that they misclassify. A list is judged by
+weights alone: of the samples that each rule covers among those that earlier rules left, and of the
+positives among them. Lengths are compared with a tolerance, so that the last bit of a logarithm
+decides nothing.
 """
 
 from __future__ import annotations
@@ -134,8 +135,8 @@ class DescriptionLength:
 def subset_length(n: float, k: float, share: float) -> float:
     """Return the bits to single out k of n things, each chosen with an expected probability.
 
-    A probability above 1, which comes from an expectation that the counts contradict, has no length:
-    the result is NaN and no comparison with it holds.
+    A probability above 1, which comes from an expectation that the counts contradict, has no
+    length: the result is NaN and no comparison with it holds.
 
     Examples
     --------

@@ -38,70 +38,53 @@ FALLBACKS: dict[str, Literal["stretched", "priors"]] = {"stretch": "stretched", 
 class FURIAClassifier(LimitedRuleClassifier):
     """FURIA, fuzzy unordered rule induction.
 
-    Every class gets rules of its own, learned against all other objects by the machinery of RIPPER. The
-    thresholds of the finished rules are then turned into slopes: each test may reach out as far as
-    that makes the rule purer. For a new object the rules that cover it vote by degree times certainty.
-    Where none does, every rule is stretched: cut before its first test that fails, and counted for
-    what is left of it.
+    Every class gets rules of its own, learned against all other samples by the machinery of RIPPER.
+    The thresholds of the finished rules are then turned into slopes: each test may reach out as far
+    as that makes the rule purer. For a new sample the rules that cover it vote by degree times
+    certainty. Where none does, every rule is stretched: cut before its first test that fails, and
+    counted for what is left of it.
 
-    Numeric attributes are compared with values seen in training (`<=` or `>=`, with a slope), nominal
-    ones (columns of text in a data frame) are tested for one value and stay crisp. A test of a missing
-    value fails.
+    Numeric features are compared with values seen in training (`<=` or `>=`, with a slope),
+    nominal ones (columns of text in a data frame) are tested for one value and stay crisp. A test
+    of a missing value fails.
 
-    Objects are drawn one by one to grow rules and to prune them, so that an object of weight 3, which counts
-    so much in all that is counted, need not give the rules of three equal ones.
+    Samples are drawn one by one to grow and to prune rules. Weights count in every sum, but a
+    sample of weight 3 need not give the same rules as three equal samples.
 
     Parameters
     ----------
-    folds : int, default=3
-        One object in so many is set apart for pruning when rules are gone through again.
-    min_weight : float, default=2
-        A test that fewer objects of the class (or less weight) satisfy is not added to a rule.
-    optimizations : int, default=2
-        How often each class's rules are gone through again.
+    {folds}
+    {min_weight}
+    {optimizations}
     t_norm : {"product", "minimum"}, default="product"
-        How the memberships of a rule's tests are joined.
+        T-norm that joins the memberships of a rule's tests.
     fallback : {"stretch", "priors"}, default="stretch"
         Decision about a sample that no rule covers: by stretched rules, or the most frequent class.
-    max_rules : int, optional
-        The most rules there may be. Of those found, the one goes, again and again, that the accuracy
-        in training misses least.
-    max_conditions : int, optional
-        The most tests that a rule may get; two of one attribute in one direction make one condition.
-    min_support : float, default=0.0
-        The share of its class that a rule must cover to be kept.
-    class_weight : "balanced", None or mapping, default=None
-        How much the objects of a class count, times their sample weights: all classes together the
-        same, every object the same, or as the mapping of classes says (1 for a class that it lacks).
-    missing : {"typical", "fails", "error"}, default="typical"
-        Whether a missing value counts as the typical one of its column (the median, or the commonest
-        category), satisfies no condition, or is refused, in training and in prediction.
+    {max_rules}
+    {max_conditions}
+    {min_support}
+    {class_weight}
+    {missing}
     random_state : int, RandomState or None, default=None
-        For the random division of objects.
-    n_jobs : int, optional
-        How many threads predict: so many, all cores (-1), all but one (-2), and so on. None is all
-        cores, or one where several models are fitted at a time by joblib. Learning takes one thread,
-        and results are the same in any case.
-    verbose : int, default=0
-        Whether each step of learning is told on standard error, with the seconds it takes.
+        Random seed of the division of samples.
+    {n_jobs}
+    {verbose}
     uncovered : {"stretch", "priors"}
         Former name of `fallback`; removed in 0.4.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The class labels, sorted.
+    {classes_}
     ruleset_ : RuleSet
-        The rules; the weight of a rule is its certainty factor. A rule without conditions, where a
-        class needs none to be told from what is left, has weight 0: it does not vote.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if the table has names for its columns.
+        The rules; the weight of a rule is its certainty factor. A rule without conditions has
+        weight 0: it does not vote.
+    {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------
-    J. Huehn, E. Huellermeier, "FURIA: an algorithm for unordered fuzzy rule induction", Data Mining and
-    Knowledge Discovery 19, 2009.
+    J. Huehn, E. Huellermeier, "FURIA: an algorithm for unordered fuzzy rule induction", Data Mining
+    and Knowledge Discovery 19, 2009.
 
     Examples
     --------
@@ -109,8 +92,8 @@ class FURIAClassifier(LimitedRuleClassifier):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> furia = FURIAClassifier(random_state=0).fit(X, y)
     >>> from frri.rules.text import rule_text
-    >>> print(rule_text(furia.ruleset_, furia.ruleset_[0]))
-    IF petal length (cm) <= 1.9 (fades, ends at 3) THEN target = 0   [confidence 0.97, covers 50 of ...
+    >>> print(rule_text(furia.ruleset_, furia.ruleset_[0])[:62])
+    IF petal length (cm) <= 1.9 (fades, ends at 3) THEN target = 0
     >>> furia.predict(X[:2])
     array([0, 0])
     """
@@ -206,7 +189,7 @@ class FURIAClassifier(LimitedRuleClassifier):
 
 
 def _rules(found: Sequence[FuzzyRule], table: TrainingTable) -> Iterator[Rule]:
-    """The rules of all classes, with what they cover."""
+    """Yield the rules of all classes with their statistics."""
     own, covers = [own for own, _, _ in found], [covers for _, _, covers in found]
     statistics = statistics_from_covers(
         own, covers, table.classes, len(table.labels), table.weights
@@ -216,7 +199,7 @@ def _rules(found: Sequence[FuzzyRule], table: TrainingTable) -> Iterator[Rule]:
 
 
 def widen(columns: SortedColumns, positive: Flags, tests: Sequence[CrispTest]) -> Floats:
-    """Find how far each test of a rule may reach out to make it purer: see `_fuzzify_kernels.widened`.
+    """Find how far each test of a rule may reach out to make it purer; see `_fuzzify_kernels`.
 
     Parameters
     ----------
@@ -266,16 +249,16 @@ def prefix_degrees(
 
 
 def certainties(degrees: Floats, positive: Flags, weights: Floats) -> list[float]:
-    """Certainty factors of a rule's first 0, 1, ..., all tests.
+    """Return the certainty factors of a rule's first 0, 1, ..., all tests.
 
-    The share of positives in the sum of degrees, with two virtual objects added that are positive as
-    often as those of the table: a rule that covers little says little.
+    The share of positives in the sum of degrees, with two virtual objects added that are positive
+    as often as those of the table: a rule that covers little says little.
 
     Parameters
     ----------
-    degrees : ndarray of float, shape (n_tests + 1, n_objects)
-    positive : ndarray of bool, shape (n_objects,)
-    weights : ndarray of float, shape (n_objects,)
+    degrees : ndarray of float, shape (n_tests + 1, n_samples)
+    positive : ndarray of bool, shape (n_samples,)
+    weights : ndarray of float, shape (n_samples,)
 
     Examples
     --------
@@ -291,7 +274,7 @@ def certainties(degrees: Floats, positive: Flags, weights: Floats) -> list[float
 
 
 def stretched_weights(certainties: list[float]) -> tuple[float, ...]:
-    """What the beginnings of a rule count for an object that no rule covers.
+    """Return the weights of the prefixes of a rule for a sample that no rule covers.
 
     Parameters
     ----------

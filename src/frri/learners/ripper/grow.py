@@ -1,4 +1,4 @@
-"""A training table sorted once, by every feature, to grow and to prune single rules (Cohen 1995)."""
+"""A training table sorted by every feature, to grow and to prune single rules (Cohen 1995)."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class SortedColumns:
     def tally(
         self, first: NDArray[np.integer], rows: Flags, positive: Flags, n_rules: int
     ) -> Floats:
-        """Sum the weights, and those of positives, of the samples that each rule is the first to cover.
+        """Sum the weights of samples, and of positives, that each rule is the first to cover.
 
         Parameters
         ----------
@@ -185,7 +185,8 @@ class SortedColumns:
         added = self._kernels().grow(
             coded, rows, self.columns, float(min_weight) / self.columns.unit
         )
-        # Every test is the best after those before it, so that the first ones are those of a shorter rule.
+        # Every test is the best after those before it, so that the first ones are those of a
+        # shorter rule.
         added = added[: None if most is None else max(0, most - len(tests))]
         return np.concatenate((tests, added)) if len(tests) else added
 
@@ -206,8 +207,9 @@ class SortedColumns:
             The samples to prune on, and which samples are of the rule's class.
         tests : ndarray of float, shape (n_tests, 3)
         worth : {"precision", "accuracy"}
-            Fraction of positives among the samples covered, smoothed: (p + 1) / (t + 2); or the fraction
-            of all samples classified correctly, covered positives and negatives that are not covered.
+            Fraction of positives among the samples covered, smoothed: (p + 1) / (t + 2); or the
+            fraction of all samples classified correctly, covered positives and negatives that are
+            not covered.
         keep_hopeless : bool
             If True, a rule of which no prefix is worth more than no rule at all stays as it is;
             otherwise it loses all its tests.
@@ -245,13 +247,14 @@ def without_redundant(tests: Tests) -> tuple[CrispTest, ...]:
     Examples
     --------
     >>> without_redundant(np.array([[0, 1, 5.0], [1, 2, 0.5], [0, 1, 3.0]]))
-    (CrispTest(attribute=0, comparison=1, value=3.0), CrispTest(attribute=1, comparison=2, value=0.5))
+    (CrispTest(attribute=0, comparison=1, value=3.0),
+     CrispTest(attribute=1, comparison=2, value=0.5))
     """
     kept = {(test[0], test[1]): test for test in tests.tolist()}
     return tuple(CrispTest(int(j), int(side), value) for j, side, value in kept.values())
 
 
 def kernels_for(module: ModuleType, n_values: int) -> Any:
-    """Return interpreted kernels for a small table, which must not wait for a compiler, else compiled."""
+    """Return compiled kernels for a large table; a small one must not wait for a compiler."""
     limits = {"compiled_from": COMPILED_FROM, "loaded_from": LOADED_FROM}
     return compiled(module) if pays(module, n_values, **limits) else module

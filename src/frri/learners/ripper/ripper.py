@@ -26,62 +26,48 @@ MOST_OPTIMIZATIONS = 10_000
 class RIPPERClassifier(LimitedRuleClassifier):
     """RIPPER, a decision list of few and short rules.
 
-    Classes are taken from the rarest to the most frequent, which gets the default rule at the end. For
-    each class rules are added one by one: a random part of the objects serves to grow a rule by
+    Classes are taken from the rarest to the most frequent, which gets the default rule at the end.
+    For each class rules are added one by one: a random part of the samples serves to grow a rule by
     information gain, the rest to prune it. The list ends when its description length has grown too
-    much. Then it is gone through again: each rule is compared with a new one and with an extension of
-    itself, positives left over get further rules, and rules that do not shorten the description are
-    deleted. The first rule that holds decides.
+    much. The list is then improved: each rule is compared with a new one and with an extension
+    of itself, positives left over get further rules, and rules that do not shorten the description
+    are deleted. The first rule that holds decides.
 
-    Numeric attributes are compared with values seen in training (`<=` or `>=`), nominal ones (columns
-    of text in a data frame) are tested for one value. A test of a missing value fails.
+    Numeric features are compared with values seen in training (`<=` or `>=`), nominal ones
+    (columns of text in a data frame) are tested for one value. A test of a missing value fails.
 
-    Objects are drawn one by one to grow rules and to prune them, so that an object of weight 3, which counts
-    so much in all that is counted, need not give the rules of three equal ones.
+    Samples are drawn one by one to grow and to prune rules. Weights count in every sum, but a
+    sample of weight 3 need not give the same rules as three equal samples.
 
     Parameters
     ----------
-    folds : int, default=3
-        One object in so many is set apart for pruning.
-    min_weight : float, default=2
-        A test that fewer objects of the class (or less weight) satisfy is not added to a rule.
+    {folds}
+    {min_weight}
     optimizations : int, default=2
-        How often each class's rules are gone through again; 0 gives IREP*.
+        Number of passes over the rules of each class to improve them; 0 gives IREP*.
     prune : bool, default=True
-        Whether rules are pruned. If not, they are grown on all objects and there is nothing to choose
-        from when they are gone through again, so they are not.
+        If True, rules are pruned. If False, they are grown on all samples and not improved.
     max_rules : int, optional
-        The most rules there may be, the default rule, which always stays, among them. Of those found, the one goes, again and again, that the accuracy
-        in training misses least.
-    max_conditions : int, optional
-        The most tests that a rule may get; two of one attribute in one direction make one condition.
-    min_support : float, default=0.0
-        The share of its class that a rule must cover to be kept.
-    class_weight : "balanced", None or mapping, default=None
-        How much the objects of a class count, times their sample weights: all classes together the
-        same, every object the same, or as the mapping of classes says (1 for a class that it lacks).
-    missing : {"typical", "fails", "error"}, default="typical"
-        Whether a missing value counts as the typical one of its column (the median, or the commonest
-        category), satisfies no condition, or is refused, in training and in prediction.
+        Maximum number of rules, including the default rule, which always stays. Rules are removed
+        one at a time, each time the one whose removal reduces training accuracy least.
+    {max_conditions}
+    {min_support}
+    {class_weight}
+    {missing}
     random_state : int, RandomState or None, default=None
-        For the random division of objects and the order of equally frequent classes.
-    n_jobs : int, optional
-        How many threads predict: so many, all cores (-1), all but one (-2), and so on. None is all
-        cores, or one where several models are fitted at a time by joblib. Learning takes one thread,
-        and results are the same in any case.
-    verbose : int, default=0
-        Whether each step of learning is told on standard error, with the seconds it takes.
+        Random seed of the division of samples and of the order of equally frequent classes.
+    {n_jobs}
+    {verbose}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The class labels, sorted.
+    {classes_}
     ruleset_ : RuleSet
-        The rules in order, the default rule (without conditions) last. A rule concludes the class most
-        frequent among the training objects it decides; its weight is that class's share among them.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if the table has names for its columns.
+        The rules in order, the default rule (without conditions) last. A rule concludes the class
+        most frequent among the training samples that it decides; its weight is the fraction of that
+        class among them.
+    {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------
@@ -179,7 +165,7 @@ def check_growing(estimator: Any) -> None:
 
 
 def _rules(crisp: Sequence[CrispRule], table: TrainingTable) -> Iterator[Rule]:
-    """Each rule with what it covers, and with the classes of the objects which it is first to cover."""
+    """Yield each rule with its statistics and the classes of the samples that it decides."""
     covers = [rule.covers for rule in crisp]
     shares = _shares(covers, table)
     own = shares.argmax(axis=1).tolist()
@@ -200,13 +186,14 @@ def _rules(crisp: Sequence[CrispRule], table: TrainingTable) -> Iterator[Rule]:
 
 
 def _shares(covers: list[Flags], table: TrainingTable) -> Floats:
-    """Rules x classes: shares of the classes among the objects which a rule is the first to cover."""
+    """Return the fractions of classes among the samples that each rule is the first to cover."""
     left = np.ones(len(table.classes), dtype=np.bool_)
     counts = np.empty((len(covers), len(table.labels)))
     for r, covered in enumerate(covers):
         decided = left & covered
         left = left & ~covered
-        # A rule with nothing left to decide, such as a default that is never needed, speaks for all.
+        # A rule with nothing left to decide, such as a default that is never needed, speaks for
+        # all.
         rows = decided if decided.any() else np.ones_like(decided)
         weights = None if table.weights is None else table.weights[rows]
         counts[r] = np.bincount(table.classes[rows], weights, len(table.labels))
