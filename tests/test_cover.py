@@ -679,21 +679,22 @@ def test_local_search_keeps_its_books(kernels, request):
     matrix, costs = boxes(80, 4)
     matrix = matrix[:, matrix.any(axis=0)]
     lists = CoverLists.of(matrix)
-    state = local_search.State(lists, costs, greedy_cover(lists, costs))
+    state = local_search.LocalSearch(lists, costs, greedy_cover(lists, costs))
+    arrays = state.arrays
     for _ in range(10):
-        module.search(*state.arrays(), 37, 0)
-        chosen = np.flatnonzero(state.place >= 0)
+        module.search(arrays, 37, 0)
+        chosen = np.flatnonzero(arrays.place >= 0)
         times = matrix[chosen].sum(axis=0)
-        assert times.tolist() == state.count.tolist()
+        assert times.tolist() == arrays.times.tolist()
         for j in range(len(matrix)):
             expected = (
-                -state.weights[matrix[j] & (times == 1)].sum()
+                -arrays.weights[matrix[j] & (times == 1)].sum()
                 if j in chosen
-                else state.weights[matrix[j] & (times == 0)].sum()
+                else arrays.weights[matrix[j] & (times == 0)].sum()
             )
-            assert state.score[j] == expected
+            assert arrays.score[j] == expected
         assert matrix[state.cover()].any(axis=0).all()
-        assert state.numbers[local_search.COST] == costs[chosen].sum()
+        assert arrays.numbers[local_search.COST] == costs[chosen].sum()
 
 
 @settings(max_examples=often(120), deadline=None)

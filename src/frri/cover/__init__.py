@@ -27,7 +27,7 @@ from frri.cover.budget import Exhausted, Work
 from frri.cover.matrix import CoverMatrix
 from frri.cover.milp_cover import PartialCover, multiple_cover, partial_cover
 from frri.cover.reduce import to_sparse
-from frri.cover.solve import Cover, Outcome, Problem
+from frri.cover.solve import Cover, CoverOutcome, Problem
 from frri.cover.solve_large import LargeProblem
 
 __all__ = [
@@ -111,7 +111,9 @@ def minimum_cover(
     return _packaged(problem.outcome(), prices, work, solver, tie_break=tie_break)
 
 
-def _packaged(outcome: Outcome, costs: Ints, work: Work, solver: str, *, tie_break: bool) -> Cover:
+def _packaged(
+    outcome: CoverOutcome, costs: Ints, work: Work, solver: str, *, tie_break: bool
+) -> Cover:
     count_proved = outcome.lower_bound == len(outcome.selected)
     if work.stopped_by is None and not (outcome.settled if tie_break else count_proved):
         enough = not count_proved and work.near_enough(len(outcome.selected), outcome.lower_bound)

@@ -12,7 +12,7 @@ from frri._util import Flags, Ints
 from frri.cover import nodes
 from frri.cover.budget import Work
 from frri.cover.matrix import CoverLists
-from frri.cover.nodes import Domains, Goal, Pseudocosts
+from frri.cover.nodes import CoverGoal, Domains, Pseudocosts
 from frri.cover.simplex import Relaxation
 
 SLICE = 20_000_000
@@ -220,7 +220,7 @@ class Search:
         """Solve the node's programme, fix what it settles, and close the node if nothing is left."""
         self.work.nodes += 1
         while not node.closed:
-            goal = Goal(self.costs, self.size, self.upper)
+            goal = CoverGoal(self.costs, self.size, self.upper)
             outcome, node.bound, node.lp, pivots, cells = self.work.kernels(nodes).settle(
                 self.lists, goal, node.domains, node.lp, node.bound, node.fresh, SLICE
             )

@@ -220,25 +220,14 @@ class Part:
         steps: int | None = None,
     ) -> Ints:
         """A better cover, until its size (held: its cost) is `enough` or some work is done."""
-        state = local_search.State(lists, costs, cover, hold=hold)
+        state = local_search.LocalSearch(lists, costs, cover, hold=hold)
         if state.reached <= enough:
             return cover
         n, m = len(costs), len(lists.coverers_from) - 1
         total = steps if steps is not None else 200 + (5 if hold else 10) * (n + m)
         pairs = len(lists.objects)
         price = 1000 + min(len(cover), 300) + 2 * (pairs // n) * (pairs // m)
-        stride = max(10, 4_000_000 // price)
-        try:
-            while total > 0 and state.reached > enough:
-                kernels = work.kernels(local_search, ahead=total * STEP_SECONDS)
-                for part in work.slices(min(stride, total), STEP_SECONDS):
-                    if state.reached > enough:
-                        kernels.search(*state.arrays(), part, enough)
-                total -= stride
-                work.steps += stride
-                work.spend(stride * price)
-        except Exhausted:  # the cover holds; the next to ask for work will stop
-            pass
+        run_local_search(state, enough, work, total, price, max(10, 4_000_000 // price))
         return state.cover()
 
     def _bound_large(
@@ -324,7 +313,7 @@ class Piece:
         promising[self.cover] = True
         keep = np.flatnonzero(promising)
         lists, start = CoverLists.of(self.matrix[keep]), np.searchsorted(keep, self.cover)
-        state = local_search.State(lists, self.costs[keep], start)
+        state = local_search.LocalSearch(lists, self.costs[keep], start)
         steps = STEPS * sum(self.matrix.shape)
         search_on(state, start, self.lower_bound, work, steps)
         self.cover = keep[state.cover()]
@@ -384,21 +373,28 @@ class Piece:
         return np.union1d(objects, missed[: max(JOINING, len(objects) // 10)])
 
 
-def search_on(state: local_search.State, cover: Ints, enough: int, work: Work, steps: int) -> None:
-    """Go on with a local search until the cover's size is `enough` or so many steps are done."""
-    lists = state.lists
+def search_on(
+    state: local_search.LocalSearch, cover: Ints, enough: int, work: Work, steps: int
+) -> None:
+    """Continue the local search of a large problem until the size is `enough` or N steps are done."""
+    lists = state.arrays.lists
     sizes, degree = np.diff(lists.objects_from), np.diff(lists.coverers_from)
     price = 3000 + 20 * int(sizes[cover].mean()) + 60 * int(degree.mean())
-    stride = max(10, 400_000_000 // price)
+    run_local_search(state, enough, work, steps, price, max(10, 400_000_000 // price))
+
+
+def run_local_search(
+    state: local_search.LocalSearch, enough: int, work: Work, steps: int, price: int, stride: int
+) -> None:
+    """Take steps of a price each, booked by strides, until what is reached is `enough`."""
     try:
         while steps > 0 and state.reached > enough:
             kernels = work.kernels(local_search, ahead=steps * STEP_SECONDS)
-            now = min(stride, steps)
-            for part in work.slices(now, STEP_SECONDS):
+            for part in work.slices(min(stride, steps), STEP_SECONDS):
                 if state.reached > enough:
-                    kernels.search(*state.arrays(), part, enough)
-            steps -= now
-            work.steps += now
-            work.spend(now * price)
+                    kernels.search(state.arrays, part, enough)
+            steps -= stride
+            work.steps += stride
+            work.spend(stride * price)
     except Exhausted:  # the cover holds; the next to ask for work will stop
         pass

@@ -9,7 +9,7 @@ unless the number of candidates is held, one candidate less is permitted from th
 Whole numbers and a generator of its own make runs reproducible on every machine.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +31,47 @@ NOBODY: Any = np.int64(-1)
 DEARER, CHEAPER = ONE, -ONE
 
 
-class State:
-    """Everything a slice of the search reads and writes, as arrays.
+class Arrays(NamedTuple):
+    """Everything a slice of the search reads and writes.
+
+    Attributes
+    ----------
+    lists : CoverLists
+    costs : ndarray of int64
+        Per candidate.
+    weights, times, coverer_sum, touched : ndarray of int64
+        Per object: its weight, how many chosen candidates cover it, the sum of their numbers (the coverer
+        itself if there is one), and the last move of any of its coverers.
+    score, stamp, left, place : ndarray of int64
+        Per candidate: gain outside the cover and minus loss inside, the last step and the last move in
+        which it left, and its place in `chosen`, -1 if it is outside.
+    chosen, uncovered, where : ndarray of int64
+        The chosen candidates, the uncovered objects, and the place of each object among these.
+    best : ndarray of int64
+        The best cover so far.
+    numbers : ndarray of int64
+        Numbers kept between two slices, see `N_CHOSEN` and the others.
+    """
+
+    lists: CoverLists
+    costs: Ints
+    weights: Ints
+    times: Ints
+    coverer_sum: Ints
+    touched: Ints
+    score: Ints
+    stamp: Ints
+    left: Ints
+    place: Ints
+    chosen: Ints
+    uncovered: Ints
+    where: Ints
+    best: Ints
+    numbers: Ints
+
+
+class LocalSearch:
+    """A local search that can be continued.
 
     Parameters
     ----------
@@ -41,9 +80,9 @@ class State:
     cover : ndarray of int64
         The complete cover to start from.
     hold : bool
-        Look for cheaper covers of that size instead of smaller ones.
+        If True, look for cheaper covers of that size instead of smaller ones.
     weights : ndarray of int64, optional
-        Of the objects, from an earlier search; 1 each if left out. They go on growing.
+        Weights of the objects from an earlier search, 1 each if left out. They go on growing.
     """
 
     def __init__(
@@ -56,71 +95,56 @@ class State:
         weights: Ints | None = None,
     ) -> None:
         n, m = len(lists.objects_from) - 1, len(lists.coverers_from) - 1
-        self.lists = lists
-        self.costs = costs
-        self.weights = np.ones(m, dtype=np.int64) if weights is None else weights
-        self.count = np.zeros(m, dtype=np.int64)
-        self.who = np.zeros(m, dtype=np.int64)  # sum of the chosen coverers: the coverer if single
-        sums = np.concatenate(([0], np.cumsum(self.weights[lists.objects])))
-        self.score = sums[lists.objects_from[1:]] - sums[lists.objects_from[:-1]]
-        self.stamp = np.zeros(n, dtype=np.int64)
-        self.left = np.full(n, -1, dtype=np.int64)  # the move by which a candidate left
-        self.touched = np.zeros(m, dtype=np.int64)  # the last move of a coverer of each object
-        self.chosen = np.zeros(n, dtype=np.int64)  # a list, with the place of every candidate in it
-        self.place = np.full(n, -1, dtype=np.int64)
-        self.uncovered = np.arange(m, dtype=np.int64)
-        self.where = np.arange(m, dtype=np.int64)
-        self.numbers = np.zeros(11, dtype=np.int64)
-        self.numbers[[N_UNCOVERED, SEED, RECENT]] = m, 20_160_531, -1
-        self.numbers[BEST_COUNT] = len(cover)
-        self.numbers[BEST_COST] = costs[cover].sum()
-        self.numbers[PERMITTED] = len(cover) if hold else len(cover) - 1
-        self.numbers[HELD] = hold
-        self.noted = np.zeros(n, dtype=np.int64)
-        self.noted[: len(cover)] = cover
-
-    def arrays(self) -> tuple[Any, ...]:
-        """The arguments of `search`, in its order."""
-        return (
-            self.lists.objects_from,
-            self.lists.objects,
-            self.lists.coverers_from,
-            self.lists.coverers,
-            self.costs,
-            self.weights,
-            self.count,
-            self.who,
-            self.score,
-            self.stamp,
-            self.left,
-            self.touched,
-            self.chosen,
-            self.place,
-            self.uncovered,
-            self.where,
-            self.noted,
-            self.numbers,
+        own = np.ones(m, dtype=np.int64) if weights is None else weights
+        sums = np.concatenate(([0], np.cumsum(own[lists.objects])))
+        numbers = np.zeros(11, dtype=np.int64)
+        numbers[[N_UNCOVERED, SEED, RECENT]] = m, 20_160_531, -1
+        numbers[BEST_COUNT] = len(cover)
+        numbers[BEST_COST] = costs[cover].sum()
+        numbers[PERMITTED] = len(cover) if hold else len(cover) - 1
+        numbers[HELD] = hold
+        best = np.zeros(n, dtype=np.int64)
+        best[: len(cover)] = cover
+        self.arrays = Arrays(
+            lists=lists,
+            costs=costs,
+            weights=own,
+            times=np.zeros(m, dtype=np.int64),
+            coverer_sum=np.zeros(m, dtype=np.int64),
+            touched=np.zeros(m, dtype=np.int64),
+            score=sums[lists.objects_from[1:]] - sums[lists.objects_from[:-1]],
+            stamp=np.zeros(n, dtype=np.int64),
+            left=np.full(n, -1, dtype=np.int64),
+            place=np.full(n, -1, dtype=np.int64),
+            chosen=np.zeros(n, dtype=np.int64),
+            uncovered=np.arange(m, dtype=np.int64),
+            where=np.arange(m, dtype=np.int64),
+            best=best,
+            numbers=numbers,
         )
 
     @property
     def reached(self) -> int:
-        """The size of the best cover or, with the size held, its cost."""
-        return int(self.numbers[BEST_COST if self.numbers[HELD] else BEST_COUNT])
+        """Size of the best cover or, with the size held, its cost."""
+        numbers = self.arrays.numbers
+        return int(numbers[BEST_COST if numbers[HELD] else BEST_COUNT])
 
     def cover(self) -> Ints:
-        """The best cover noted so far, ascending."""
-        return np.sort(self.noted[: self.numbers[BEST_COUNT]])
+        """Return the best cover so far, ascending."""
+        return np.sort(self.arrays.best[: self.arrays.numbers[BEST_COUNT]])
 
 
 @inner_kernel
-def _may_return(
-    candidate: int, objects_from: Ints, objects: Ints, left: Ints, touched: Ints
-) -> bool:
-    """Whether something has changed around a candidate since it left (configuration checking)."""
-    if left[candidate] < 0:
+def _may_return(candidate: int, arrays: Arrays) -> bool:
+    """Return whether something has changed around a candidate since it left.
+
+    This is configuration checking.
+    """
+    lists, left = arrays.lists, arrays.left[candidate]
+    if left < 0:
         return True
-    for k in range(objects_from[candidate], objects_from[candidate + 1]):
-        if touched[objects[k]] > left[candidate]:
+    for k in range(lists.objects_from[candidate], lists.objects_from[candidate + 1]):
+        if arrays.touched[lists.objects[k]] > left:
             return True
     return False
 
@@ -164,105 +188,66 @@ _pick = either(interpreted=_pick_interpreted, loops=_pick_loops, inner=True)
 
 
 @inner_kernel
-def _toggle(
-    candidate: int,
-    objects_from: Ints,
-    objects: Ints,
-    coverers_from: Ints,
-    coverers: Ints,
-    costs: Ints,
-    weights: Ints,
-    count: Ints,
-    who: Ints,
-    score: Ints,
-    stamp: Ints,
-    left: Ints,
-    touched: Ints,
-    chosen: Ints,
-    place: Ints,
-    uncovered: Ints,
-    where: Ints,
-    numbers: Ints,
-) -> None:
+def _toggle(candidate: int, arrays: Arrays) -> None:
     """Take a candidate in or out; scores are gains outside the cover and minus losses inside."""
+    lists, numbers, score, times = arrays.lists, arrays.numbers, arrays.score, arrays.times
+    weights, coverer_sum, uncovered = arrays.weights, arrays.coverer_sum, arrays.uncovered
+    chosen, place, where = arrays.chosen, arrays.place, arrays.where
     numbers[MOVES] += 1
     enters = place[candidate] < 0
-    score[candidate] = -score[candidate]
-    kept = score[candidate]
-    for k in range(objects_from[candidate], objects_from[candidate + 1]):
-        i = objects[k]
-        members = coverers[coverers_from[i] : coverers_from[i + 1]]
-        touched[i] = numbers[MOVES]
+    kept = -score[candidate]
+    for k in range(lists.objects_from[candidate], lists.objects_from[candidate + 1]):
+        i = lists.objects[k]
+        members = lists.coverers[lists.coverers_from[i] : lists.coverers_from[i + 1]]
+        arrays.touched[i] = numbers[MOVES]
         if enters:
-            if count[i] == 0:
+            if times[i] == 0:
                 shift(score, members, -weights[i])
                 numbers[N_UNCOVERED] -= 1
                 last = uncovered[numbers[N_UNCOVERED]]
                 uncovered[where[i]] = last
                 where[last] = where[i]
-            elif count[i] == 1:
-                score[who[i]] += weights[i]
-            count[i] += 1
-            who[i] += candidate
+            elif times[i] == 1:
+                score[coverer_sum[i]] += weights[i]
+            times[i] += 1
+            coverer_sum[i] += candidate
         else:
-            count[i] -= 1
-            who[i] -= candidate
-            if count[i] == 0:
+            times[i] -= 1
+            coverer_sum[i] -= candidate
+            if times[i] == 0:
                 shift(score, members, weights[i])
                 uncovered[numbers[N_UNCOVERED]] = i
                 where[i] = numbers[N_UNCOVERED]
                 numbers[N_UNCOVERED] += 1
-            elif count[i] == 1:
-                score[who[i]] -= weights[i]
+            elif times[i] == 1:
+                score[coverer_sum[i]] -= weights[i]
     score[candidate] = kept
-    stamp[candidate] = numbers[CLOCK]
+    arrays.stamp[candidate] = numbers[CLOCK]
     if enters:
         chosen[numbers[N_CHOSEN]] = candidate
         place[candidate] = numbers[N_CHOSEN]
         numbers[N_CHOSEN] += 1
-        numbers[COST] += costs[candidate]
+        numbers[COST] += arrays.costs[candidate]
     else:
-        left[candidate] = numbers[MOVES]
+        arrays.left[candidate] = numbers[MOVES]
         numbers[N_CHOSEN] -= 1
         last = chosen[numbers[N_CHOSEN]]
         chosen[place[candidate]] = last
         place[last] = place[candidate]
         place[candidate] = -1
-        numbers[COST] -= costs[candidate]
+        numbers[COST] -= arrays.costs[candidate]
 
 
 @kernel
-def search(  # noqa: C901, PLR0912 - one loop, all in one kernel
-    objects_from: Ints,
-    objects: Ints,
-    coverers_from: Ints,
-    coverers: Ints,
-    costs: Ints,
-    weights: Ints,
-    count: Ints,
-    who: Ints,
-    score: Ints,
-    stamp: Ints,
-    left: Ints,
-    touched: Ints,
-    chosen: Ints,
-    place: Ints,
-    uncovered: Ints,
-    where: Ints,
-    noted: Ints,
-    numbers: Ints,
-    steps: int,
-    enough: int,
-) -> None:
-    """One slice of the search: `steps` steps, or fewer once the size (held: cost) is `enough`."""
-    usable = np.ones(len(left), dtype=np.bool_)
+def search(arrays: Arrays, steps: int, enough: int) -> None:  # noqa: C901, PLR0912 - one kernel
+    """Take `steps` steps, or fewer once the size (with the size held: the cost) is `enough`."""
+    lists, numbers, score, stamp = arrays.lists, arrays.numbers, arrays.score, arrays.stamp
+    costs, chosen = arrays.costs, arrays.chosen
+    usable = np.ones(len(costs), dtype=np.bool_)
     sample = np.empty(SAMPLE, dtype=np.int64)
     if numbers[CLOCK] == 0:
         for k in range(numbers[BEST_COUNT]):
-            _toggle(
-                noted[k], objects_from, objects, coverers_from, coverers, costs, weights, count, who,
-                score, stamp, left, touched, chosen, place, uncovered, where, numbers,
-            )  # fmt: skip
+            _toggle(arrays.best[k], arrays)
     end = numbers[CLOCK] + steps
     while numbers[CLOCK] < end:
         numbers[CLOCK] += 1
@@ -274,7 +259,7 @@ def search(  # noqa: C901, PLR0912 - one loop, all in one kernel
             ):
                 numbers[BEST_COUNT] = size
                 numbers[BEST_COST] = numbers[COST]
-                np.positive(chosen[:size], noted[:size])
+                np.positive(chosen[:size], arrays.best[:size])
             if (numbers[COST] if numbers[HELD] else size) <= enough:
                 return
             numbers[PERMITTED] = size if numbers[HELD] else size - 1
@@ -288,17 +273,14 @@ def search(  # noqa: C901, PLR0912 - one loop, all in one kernel
                 members = sample
             leaves = _pick(members, usable, numbers[RECENT], score, costs, DEARER, stamp)
             if leaves >= 0:
-                _toggle(
-                    leaves, objects_from, objects, coverers_from, coverers, costs, weights, count, who,
-                    score, stamp, left, touched, chosen, place, uncovered, where, numbers,
-                )  # fmt: skip
+                _toggle(leaves, arrays)
         while numbers[N_CHOSEN] < numbers[PERMITTED] and numbers[N_UNCOVERED] > 0:
             numbers[SEED] = numbers[SEED] * 48271 % 2147483647
-            i = uncovered[numbers[SEED] % numbers[N_UNCOVERED]]
-            members = coverers[coverers_from[i] : coverers_from[i + 1]]
+            i = arrays.uncovered[numbers[SEED] % numbers[N_UNCOVERED]]
+            members = lists.coverers[lists.coverers_from[i] : lists.coverers_from[i + 1]]
             enters = _pick(members, usable, NOBODY, score, costs, CHEAPER, stamp)
             best, ruled_out = enters, 0
-            while enters >= 0 and not _may_return(enters, objects_from, objects, left, touched):
+            while enters >= 0 and not _may_return(enters, arrays):
                 usable[enters] = False
                 ruled_out += 1
                 enters = _pick(members, usable, NOBODY, score, costs, CHEAPER, stamp)
@@ -306,12 +288,9 @@ def search(  # noqa: C901, PLR0912 - one loop, all in one kernel
                 usable[members] = True
             if enters < 0:
                 enters = best
-            _toggle(
-                enters, objects_from, objects, coverers_from, coverers, costs, weights, count, who,
-                score, stamp, left, touched, chosen, place, uncovered, where, numbers,
-            )  # fmt: skip
+            _toggle(enters, arrays)
             numbers[RECENT] = enters
         for k in range(numbers[N_UNCOVERED]):
-            i = uncovered[k]
-            weights[i] += 1
-            shift(score, coverers[coverers_from[i] : coverers_from[i + 1]], ONE)
+            i = arrays.uncovered[k]
+            arrays.weights[i] += 1
+            shift(score, lists.coverers[lists.coverers_from[i] : lists.coverers_from[i + 1]], ONE)

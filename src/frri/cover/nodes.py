@@ -30,7 +30,7 @@ PROBED, PROBE_PIVOTS = 8, 30
 """Candidates probed by strong branching, and the pivots that each side of one may take."""
 
 
-class Goal(NamedTuple):
+class CoverGoal(NamedTuple):
     """The covers that a search looks for.
 
     Attributes
@@ -166,7 +166,7 @@ def _multipliers(lp: Relaxation, n_rows: int, infeasible: int, upper: float) -> 
 @kernel
 def settle(  # noqa: C901 - one loop, all in one kernel
     lists: CoverLists,
-    goal: Goal,
+    goal: CoverGoal,
     domains: Domains,
     lp: Relaxation,
     bound: float,
@@ -178,7 +178,7 @@ def settle(  # noqa: C901 - one loop, all in one kernel
     Parameters
     ----------
     lists : CoverLists
-    goal : Goal
+    goal : CoverGoal
         The node is closed once covers below its upper limit are excluded.
     domains : Domains
         Changed in place; may be ahead of `lp`.

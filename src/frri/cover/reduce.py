@@ -9,8 +9,7 @@ A problem is a boolean matrix, candidates x objects; one too large for that stay
 """
 
 from collections.abc import Iterator
-from types import ModuleType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +26,14 @@ Matrix: TypeAlias = Flags | sparse.csr_array
 LARGEST_DENSE = 1 << 25
 """Cells up to which a matrix is written out."""
 
-SUPERSETS_SECONDS = 1e-4
-"""What the supersets of a candidate of a sparse matrix take to be found, interpreted."""
+CHUNK = 1 << 20
+"""Words looked at between two glances at the clock."""
+
+COMPARED = 250_000
+"""The same for comparisons of rows."""
+
+COUNT_SECONDS, COMPARE_SECONDS = 3e-7, 2e-6
+"""What a word takes to be counted interpreted, and a word to be compared."""
 
 
 def to_sparse(covers: CoverMatrix) -> sparse.csr_array:
@@ -74,24 +79,30 @@ def components(matrix: sparse.csr_array) -> Iterator[tuple[Ints, Ints]]:
 
 
 def undominated(matrix: Matrix, costs: Ints, work: Work | None = None) -> Flags:
-    """Which candidates no other one dominates (a fixed set, whatever the order of work)."""
-    n_candidates = matrix.shape[0]
+    """Return which candidates no other one dominates (a fixed set, whatever the order of work)."""
     sizes = np.asarray(matrix.sum(axis=1, dtype=np.int64))
-    order = np.lexsort((np.arange(n_candidates), costs, -sizes))
-    rarity = np.argsort(np.asarray(matrix.sum(axis=0, dtype=np.int64)), kind="stable")
-    ranked = _permuted(matrix, order, rarity)
-    keep = np.zeros(n_candidates, dtype=bool)
-    keep[order] = _first_of_their_kind(ranked, costs[order], work)
+    degrees = np.asarray(matrix.sum(axis=0, dtype=np.int64))
+    order = np.lexsort((costs, -sizes))
+    if not isinstance(matrix, np.ndarray):
+        return _dropped_by(matrix, order, degrees, work or Work(LARGEST_DENSE, None), costs) < 0
+    keep = np.zeros(len(matrix), dtype=bool)
+    ranked = matrix[np.ix_(order, np.argsort(degrees, kind="stable"))]
+    keep[order] = _find_undominated(ranked, costs[order], work)
     return keep
 
 
 def necessary(matrix: Matrix, work: Work | None = None) -> Flags:
-    """Which objects are left once those implied by another are gone."""
+    """Return which objects are left once those implied by another are gone."""
+    sizes = np.asarray(matrix.sum(axis=1, dtype=np.int64))
     order = np.argsort(np.asarray(matrix.sum(axis=0, dtype=np.int64)), kind="stable")
-    rarity = np.argsort(np.asarray(matrix.sum(axis=1, dtype=np.int64)), kind="stable")
-    ranked = _permuted(matrix, rarity, order)
+    if not isinstance(matrix, np.ndarray):
+        turned = sparse.csr_array(matrix.T)
+        return (
+            _dropped_by(turned, order, sizes, work or Work(LARGEST_DENSE, None), drop_larger=True)
+            < 0
+        )
     keep = np.zeros(matrix.shape[1], dtype=bool)
-    keep[order] = _not_implied(ranked, work)
+    keep[order] = _find_necessary(matrix[np.ix_(np.argsort(sizes, kind="stable"), order)], work)
     return keep
 
 
@@ -145,14 +156,6 @@ def _rows_of(matrix: Matrix) -> Ints:
     return np.asarray(matrix.nonzero()[0], dtype=np.int64)
 
 
-def _permuted(matrix: Matrix, rows: Ints, columns: Ints) -> Matrix:
-    if isinstance(matrix, np.ndarray):
-        return matrix[np.ix_(rows, columns)]
-    permuted = matrix[rows][:, columns]
-    permuted.sort_indices()
-    return permuted
-
-
 def _bitsets(matrix: Flags) -> list[int]:
     packed = np.packbits(matrix, axis=1, bitorder="little")
     width, octets = packed.shape[1], packed.tobytes()
@@ -171,10 +174,8 @@ def _lists(matrix: Flags) -> Iterator[list[int]]:
         start = end
 
 
-def _first_of_their_kind(matrix: Matrix, costs: Ints, work: Work | None) -> Flags:
-    """Rows of which no earlier row of at most the same cost is a superset."""
-    if not isinstance(matrix, np.ndarray):
-        return _first_of_their_kind_sparse(matrix, costs, work)
+def _find_undominated(matrix: Flags, costs: Ints, work: Work | None) -> Flags:
+    """Return the rows of which no earlier row of at most the same cost is a superset."""
     coverers = _bitsets(np.ascontiguousarray(matrix.T))
     affordable: dict[int, int] = {}
     uniform = len(costs) == 0 or bool((costs == costs[0]).all())
@@ -195,65 +196,8 @@ def _first_of_their_kind(matrix: Matrix, costs: Ints, work: Work | None) -> Flag
     return keep
 
 
-def _first_of_their_kind_sparse(matrix: sparse.csr_array, costs: Ints, work: Work | None) -> Flags:
-    by_object = matrix.T.tocsr()
-    by_object.sort_indices()
-    keep = np.zeros(matrix.shape[0], dtype=bool)
-    ahead = SUPERSETS_SECONDS * matrix.shape[0]
-    kernels = word_sets if work is None else work.kernels(word_sets, ahead=ahead)
-    if work is not None and kernels is not word_sets and isinstance(kernels, ModuleType):
-        keep[:] = _first_among_words(matrix, by_object, costs, work, kernels)
-        return keep
-    for j in range(matrix.shape[0]):
-        _now_and_then(j, work)
-        members = matrix.indices[matrix.indptr[j] : matrix.indptr[j + 1]]
-        keep[j] = len(members) > 0
-        supersets = None
-        for i in members:
-            row = by_object.indices[by_object.indptr[i] : by_object.indptr[i + 1]]
-            row = row[: np.searchsorted(row, j)]
-            supersets = (
-                row[costs[row] <= costs[j]] if supersets is None else _common(supersets, row)
-            )
-            if len(supersets) == 0:
-                break
-        else:
-            keep[j] = False
-    return keep
-
-
-def _first_among_words(
-    matrix: sparse.csr_array, by_object: sparse.csr_array, costs: Ints, work: Work, kernels: Any
-) -> Flags:
-    """The same with compiled kernels; the rarest object of a row is its first."""
-    rows, n = pack_rows(matrix), matrix.shape[0]
-    empty = np.diff(matrix.indptr) == 0
-    by, rare = np.where(empty, np.arange(n), -1), np.zeros(n, dtype=np.int64)
-    rare[~empty] = matrix.indices[matrix.indptr[:-1][~empty]]
-    owners = by_object.indptr.astype(np.int64), by_object.indices.astype(np.int64)
-    j, ranks = 0, np.arange(n)
-    while j < n:
-        work.check_time()
-        j, _ = kernels.compare(
-            rows.indptr,
-            rows.words,
-            rows.bits,
-            ranks,
-            costs,
-            rare,
-            *owners,
-            j,
-            COMPARED,
-            False,
-            by,
-        )
-    return np.asarray(by < 0)
-
-
-def _not_implied(matrix: Matrix, work: Work | None) -> Flags:
-    """Columns that contain no earlier column."""
-    if not isinstance(matrix, np.ndarray):
-        return _not_implied_sparse(matrix, work)
+def _find_necessary(matrix: Flags, work: Work | None) -> Flags:
+    """Return the columns that contain no earlier column."""
     rows = _bitsets(matrix)
     gone = 0
     for i, members in enumerate(_lists(np.ascontiguousarray(matrix.T))):
@@ -271,44 +215,6 @@ def _not_implied(matrix: Matrix, work: Work | None) -> Flags:
         np.frombuffer(octets, dtype=np.uint8), bitorder="little", count=matrix.shape[1]
     )
     return np.asarray(flags == 0)
-
-
-def _not_implied_sparse(matrix: sparse.csr_array, work: Work | None) -> Flags:
-    by_object = matrix.T.tocsr()
-    by_object.sort_indices()
-    keep = np.ones(matrix.shape[1], dtype=bool)
-    for i in range(matrix.shape[1]):
-        _now_and_then(i, work)
-        if not keep[i]:
-            continue
-        implied = None
-        for j in by_object.indices[by_object.indptr[i] : by_object.indptr[i + 1]]:
-            row = matrix.indices[matrix.indptr[j] : matrix.indptr[j + 1]]
-            row = row[np.searchsorted(row, i + 1) :]
-            implied = row if implied is None else _common(implied, row)
-            if len(implied) == 0:
-                break
-        if implied is not None:
-            keep[implied] = False
-    return keep
-
-
-def _common(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Elements of both ascending lists."""
-    if len(many) == 0:
-        return many
-    where = np.minimum(np.searchsorted(many, few), len(many) - 1)
-    return np.asarray(few[many[where] == few])
-
-
-CHUNK = 1 << 20
-"""Words looked at between two glances at the clock."""
-
-COMPARED = 250_000
-"""The same for comparisons of rows."""
-
-COUNT_SECONDS, COMPARE_SECONDS = 3e-7, 2e-6
-"""What a word takes to be counted interpreted, and a word to be compared."""
 
 
 def degrees(covers: CoverMatrix, work: Work) -> Ints:
@@ -381,28 +287,17 @@ def pack_rows(matrix: sparse.csr_array) -> CoverMatrix:
     return CoverMatrix(indptr, (keys[first] & 0xFFFFFFFF).astype(np.int32), bits, matrix.shape[1])
 
 
-def superfluous(
-    rows: CoverMatrix,
-    ranks: Ints,
-    costs: Ints,
-    rare: Ints,
-    owners: tuple[Ints, Ints],
-    work: Work,
-    *,
-    drop_larger: bool = False,
-) -> Ints:
-    """Which row makes each row superfluous (see `word_sets.compare`); -1 if none, an empty one itself."""
-    by = np.where(np.diff(rows.indptr) == 0, np.arange(len(rows)), -1)
-    ahead = COMPARE_SECONDS * int(np.diff(owners[0])[rare].sum())
+def find_superfluous(task: word_sets.Comparison, work: Work) -> Ints:
+    """Return which row makes each row superfluous; -1 if none, an empty one itself."""
+    n = len(task.ranks)
+    dropped_by = np.where(np.diff(task.rows.indptr) == 0, np.arange(n), -1)
+    ahead = COMPARE_SECONDS * int(np.diff(task.owners_from)[task.rarest].sum())
     j = 0
-    while j < len(rows):
+    while j < n:
         kernels = work.kernels(word_sets, ahead=ahead)
-        j, left = kernels.compare(
-            rows.indptr, rows.words, rows.bits, ranks, costs, rare, *owners, j, COMPARED, drop_larger,
-            by,
-        )  # fmt: skip
+        j, left = kernels.compare(task, j, COMPARED, dropped_by)
         work.spend(4 * (COMPARED - left))
-    return by
+    return dropped_by
 
 
 def undominated_rows(
@@ -426,9 +321,16 @@ def undominated_rows(
     owners = sparse.csr_array(restricted(covers, objects, work).T)
     ranks = np.empty(len(covers), dtype=np.int64)
     ranks[np.lexsort((costs, -covers.sizes()))] = np.arange(len(covers))
-    lists = owners.indptr.astype(np.int64), owners.indices.astype(np.int64)
-    by = superfluous(covers, ranks, costs, np.searchsorted(objects, rare), lists, work)
-    return np.flatnonzero(by < 0)
+    task = word_sets.Comparison(
+        word_sets.WordRows(covers.indptr, covers.words, covers.bits),
+        ranks,
+        costs,
+        np.searchsorted(objects, rare),
+        owners.indptr.astype(np.int64),
+        owners.indices.astype(np.int64),
+        drop_larger=False,
+    )
+    return np.flatnonzero(find_superfluous(task, work) < 0)
 
 
 class Core:
@@ -459,14 +361,14 @@ class Core:
             work.spend(150 * len(matrix.indices))
             sizes, degree = np.diff(matrix.indptr), np.bincount(matrix.indices, minlength=before[1])
             order = np.lexsort((-merit[candidates], -sizes))
-            by = _superfluous(matrix, order, degree, work)
+            by = _dropped_by(matrix, order, degree, work)
             empty = sizes == 0
             better[candidates] = np.where(by < 0, candidates, candidates[by])
             better[candidates[empty]] = -1
             matrix, candidates = matrix[np.flatnonzero(by < 0)], candidates[by < 0]
             turned = sparse.csr_array(matrix.T)
             order = np.argsort(np.diff(turned.indptr), kind="stable")
-            by = _superfluous(turned, order, np.diff(matrix.indptr), work, drop_larger=True)
+            by = _dropped_by(turned, order, np.diff(matrix.indptr), work, drop_larger=True)
             matrix, objects = matrix[:, np.flatnonzero(by < 0)], objects[by < 0]
             if matrix.shape == before:
                 break
@@ -486,18 +388,31 @@ def _resolved(better: Ints, candidates: Ints) -> Ints:
     return places[better]
 
 
-def _superfluous(
-    matrix: sparse.csr_array, order: Ints, sizes: Ints, work: Work, *, drop_larger: bool = False
+def _dropped_by(
+    matrix: sparse.csr_array,
+    order: Ints,
+    sizes: Ints,
+    work: Work,
+    costs: Ints | None = None,
+    *,
+    drop_larger: bool = False,
 ) -> Ints:
-    rows = pack_rows(matrix)
+    """Return which row makes each row of a sparse matrix superfluous, see `find_superfluous`."""
+    rows, n = pack_rows(matrix), matrix.shape[0]
     owners = sparse.csr_array(matrix.T)
-    n = len(rows)
     ranks, rare = np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     ranks[order] = np.arange(n)
     padded = np.zeros(-(-matrix.shape[1] // 64) * 64, dtype=np.int64)
     padded[: len(sizes)] = sizes
     kernels = work.kernels(word_sets, ahead=COUNT_SECONDS * len(rows.bits))
     kernels.rarest(rows.indptr, rows.words, rows.bits, padded, 0, rare)
-    lists = owners.indptr.astype(np.int64), owners.indices.astype(np.int64)
-    costs = np.zeros(n, dtype=np.int64)
-    return superfluous(rows, ranks, costs, rare, lists, work, drop_larger=drop_larger)
+    task = word_sets.Comparison(
+        word_sets.WordRows(rows.indptr, rows.words, rows.bits),
+        ranks,
+        np.zeros(n, dtype=np.int64) if costs is None else costs,
+        rare,
+        owners.indptr.astype(np.int64),
+        owners.indices.astype(np.int64),
+        drop_larger,
+    )
+    return find_superfluous(task, work)

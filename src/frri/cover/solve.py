@@ -70,7 +70,7 @@ class Cover:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class CoverOutcome:
     """A complete cover, ascending, and what is proved about it."""
 
     selected: Ints
@@ -154,7 +154,7 @@ class Problem:
                     if work.stopped_by != "effort":
                         raise
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> CoverOutcome:
         """What is known, completed where the search was stopped before it had a cover."""
         chosen = [self.forced, *(part.cover for part in self.parts)]
         selected = np.sort(np.concatenate(chosen)).astype(np.int64)
@@ -166,7 +166,7 @@ class Problem:
         judged = self.tie_break and bound == len(selected) and self.split_up
         cost_proved = judged and all(part.cost_proved for part in self.parts)
         settled = cost_proved and all(part.settled for part in self.parts)
-        return Outcome(selected, bound, cost_proved, settled)
+        return CoverOutcome(selected, bound, cost_proved, settled)
 
     def _covered_by(self, candidates: Ints) -> Flags:
         covered = np.zeros(self.matrix.shape[1], dtype=bool)

@@ -23,7 +23,7 @@ from frri.cover.budget import CELLS, Exhausted, Work
 from frri.cover.component import PROMISING, STEPS, Piece, search_on
 from frri.cover.matrix import CoverLists, CoverMatrix
 from frri.cover.reduce import components
-from frri.cover.solve import Outcome, Problem
+from frri.cover.solve import CoverOutcome, Problem
 
 LARGEST_CORE = 4_000_000
 """Pairs of candidate and object that the small problem may have."""
@@ -80,11 +80,11 @@ class LargeProblem:
         self.owner = np.zeros(covers.n_objects, dtype=np.int64)  # a candidate of some cover
         self.multipliers = np.full(covers.n_objects, -1.0)  # of objects that have one yet
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> CoverOutcome:
         """What is known, in any case a complete cover."""
         if not self.complete:  # stopped before there was one
             self.cover = greedy_on_words(self.covers, self.costs, Work(0, None))
-        return Outcome(self.cover, self.lower_bound, self.cost_proved, self.settled)
+        return CoverOutcome(self.cover, self.lower_bound, self.cost_proved, self.settled)
 
     def run(self, work: Work, solver: str = "branching") -> None:  # noqa: ARG002 - as for any problem
         """A cover and a first bound whatever the effort, then as much better ones as it allows."""
@@ -191,12 +191,12 @@ class LargeProblem:
         everyone = np.flatnonzero(self.degree)
         matrix = core.restricted(self.covers.take(candidates), everyone, work)
         start = np.searchsorted(candidates, self.cover)
-        state = local_search.State(
+        state = local_search.LocalSearch(
             CoverLists.of(matrix), np.zeros_like(candidates), start, weights=weights[everyone]
         )
         steps = STEPS * effort * sum(matrix.shape)
         search_on(state, start, self.lower_bound, work, steps)
-        weights[everyone] = state.weights
+        weights[everyone] = state.arrays.weights
         self._improve(candidates[state.cover()])
 
     def _resisting(self, objects: Ints, weights: Ints, room: int) -> Ints:

@@ -1,6 +1,7 @@
 """Counting and comparing sets kept as sparse rows of 64-bit words, without writing their elements out."""
 
 import heapq
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,15 @@ from frri._util import Flags, Ints, Words
 from frri._words import ONE, count_ones, lowest
 
 Indices = NDArray[np.int32]
+
+
+class WordRows(NamedTuple):
+    """Rows of words, as a `CoverMatrix` has them."""
+
+    indptr: Ints
+    words: Indices
+    bits: Words
+
 
 RANKS = 32
 """Bits of a key that tell rows of equal gains apart."""
@@ -200,9 +210,8 @@ rarest = either(interpreted=_rarest_interpreted, loops=_rarest_loops)
 """The first of the least frequent elements of each row (unchanged where a row is empty)."""
 
 
-def _contained_interpreted(
-    j: int, k: int, indptr: Ints, words: Indices, bits: Words
-) -> bool | np.bool_:
+def _contained_arrays(j: int, k: int, rows: WordRows) -> bool | np.bool_:
+    indptr, words, bits = rows
     ours, theirs = slice(indptr[j], indptr[j + 1]), slice(indptr[k], indptr[k + 1])
     if indptr[k] == indptr[k + 1]:
         return bool(indptr[j] == indptr[j + 1])
@@ -212,66 +221,81 @@ def _contained_interpreted(
     return bool(same.all()) and not (bits[ours] & ~bits[theirs][where]).any()
 
 
-def _contained_loops(j: int, k: int, indptr: Ints, words: Indices, bits: Words) -> bool | np.bool_:
-    other, end = indptr[k], indptr[k + 1]
-    for own in range(indptr[j], indptr[j + 1]):
-        while other < end and words[other] < words[own]:
+def _contained_loops(j: int, k: int, rows: WordRows) -> bool | np.bool_:
+    other, end = rows.indptr[k], rows.indptr[k + 1]
+    for own in range(rows.indptr[j], rows.indptr[j + 1]):
+        while other < end and rows.words[other] < rows.words[own]:
             other += 1
-        if other == end or words[other] != words[own] or bits[own] & ~bits[other]:
+        if other == end or rows.words[other] != rows.words[own]:
+            return False
+        if rows.bits[own] & ~rows.bits[other]:
             return False
         other += 1
     return True
 
 
-_contained = either(interpreted=_contained_interpreted, loops=_contained_loops, inner=True)
+_contained = either(interpreted=_contained_arrays, loops=_contained_loops, inner=True)
 """Whether row `j` is a subset of row `k`."""
 
 
+class Comparison(NamedTuple):
+    """Rows that are compared, and what decides between a row and a superset of it.
+
+    Attributes
+    ----------
+    rows : WordRows
+    ranks, costs : ndarray of int64
+        Of a row and a superset of it, the one of lower rank and no higher cost is kept.
+    rarest, owners_from, owners : ndarray of int64
+        All supersets of row `j` are among `owners[owners_from[i]:owners_from[i + 1]]`, `i = rarest[j]`.
+    drop_larger : bool
+        Whether the superset is dropped (the subset then has the lower rank), or the subset.
+    """
+
+    rows: WordRows
+    ranks: Ints
+    costs: Ints
+    rarest: Ints
+    owners_from: Ints
+    owners: Ints
+    drop_larger: bool
+
+
 @kernel
-def compare(
-    indptr: Ints,
-    words: Indices,
-    bits: Words,
-    ranks: Ints,
-    costs: Ints,
-    rare: Ints,
-    owners_from: Ints,
-    owners: Ints,
-    start: int,
-    work: int,
-    drop_larger: bool,
-    by: Ints,
-) -> tuple[int, int]:
-    """Drop rows that another one makes superfluous; the row to go on with, and what is left of `work`.
+def compare(task: Comparison, start: int, work: int, dropped_by: Ints) -> tuple[int, int]:
+    """Drop rows that another one makes superfluous.
 
     Parameters
     ----------
-    indptr, words, bits : ndarrays
-        The rows.
-    ranks, costs : ndarray of int64
-        Of a row and a superset of it, the one of lower rank and no higher cost is kept.
-    rare, owners_from, owners : ndarray of int64
-        All supersets of row `j` are among `owners[owners_from[i]:owners_from[i + 1]]`, `i = rare[j]`.
+    task : Comparison
     start, work : int
-        Where to begin, and about how many words to look at.
-    drop_larger : bool
-        Whether it is the superset that goes (of lower rank the subset is then), or the subset.
-    by : ndarray of int64
-        Where to note which row made one superfluous; -1 so far.
+        The row to begin with, and about how many words to look at.
+    dropped_by : ndarray of int64
+        Set to the row that made one superfluous; -1 so far.
+
+    Returns
+    -------
+    row, work : int
+        The row to go on with, and what is left of `work`.
     """
     j = start
-    while j < len(indptr) - 1 and work > 0:
-        if by[j] < 0:
-            for q in range(owners_from[rare[j]], owners_from[rare[j] + 1]):
-                k = owners[q]
+    while j < len(task.ranks) and work > 0:
+        if dropped_by[j] < 0:
+            i = task.rarest[j]
+            for q in range(task.owners_from[i], task.owners_from[i + 1]):
+                k = task.owners[q]
                 work -= 2
-                keeper, loser = (j, k) if drop_larger else (k, j)
-                if by[loser] >= 0 or ranks[keeper] >= ranks[loser] or costs[keeper] > costs[loser]:
+                keeper, loser = (j, k) if task.drop_larger else (k, j)
+                if (
+                    dropped_by[loser] >= 0
+                    or task.ranks[keeper] >= task.ranks[loser]
+                    or task.costs[keeper] > task.costs[loser]
+                ):
                     continue
                 work -= 10
-                if _contained(j, k, indptr, words, bits):
-                    by[loser] = keeper
-                    if not drop_larger:
+                if _contained(j, k, task.rows):
+                    dropped_by[loser] = keeper
+                    if not task.drop_larger:
                         break
         j += 1
     return j, work
