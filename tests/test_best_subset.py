@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import naive_winner
+import naive_best_subset
 from frri.pareto import best_subset, matching_bound
 from frri.pareto.best_subset import find_best_subsets
 from thorough import often
@@ -44,8 +44,8 @@ def test_no_choice_has_fewer_errors(contest, few):
     for size, choice in zip(SIZES, found, strict=True):
         assert choice.status == "optimal"
         assert len(choice.selected) <= size
-        assert choice.errors == naive_winner.fewest(scores, says, classes, size, default)
-        said = naive_winner.errors(scores, says, classes, choice.selected.tolist(), default)
+        assert choice.errors == naive_best_subset.fewest(scores, says, classes, size, default)
+        said = naive_best_subset.errors(scores, says, classes, choice.selected.tolist(), default)
         assert choice.errors == said
 
 
@@ -58,7 +58,7 @@ def test_larger_pools(seed, n_classes, n_scores):
     says, classes = random.integers(0, n_classes, 14), random.integers(0, n_classes, 20)
     (choice,) = find_best_subsets(scores, says, classes, [3], default=0)
     table = scores.tolist(), says.tolist(), classes.tolist()
-    assert choice.errors == choice.bound == naive_winner.fewest(*table, 3, 0)
+    assert choice.errors == choice.bound == naive_best_subset.fewest(*table, 3, 0)
 
 
 class Clock:
@@ -85,9 +85,9 @@ def test_what_is_not_proved_is_a_bound(contest, seconds):
     ):
         found = solved(contest, time_limit=seconds)
     for size, choice in zip(SIZES, found, strict=True):
-        fewest = naive_winner.fewest(scores, says, classes, size, default)
+        fewest = naive_best_subset.fewest(scores, says, classes, size, default)
         assert choice.bound <= fewest <= choice.errors
-        said = naive_winner.errors(scores, says, classes, choice.selected.tolist(), default)
+        said = naive_best_subset.errors(scores, says, classes, choice.selected.tolist(), default)
         assert choice.errors == said
     assert [c.errors for c in found] == sorted((c.errors for c in found), reverse=True)
     assert [c.bound for c in found] == sorted((c.bound for c in found), reverse=True)

@@ -64,9 +64,7 @@ class Goal(NamedTuple):
 class Survey(NamedTuple):
     """Bounds over some boxes."""
 
-    at_low: Floats  # boxes x conditions: uncut value in the lower corner
-    at_high: Floats  # and in the upper corner
-    lower: Floats  # least uncut value anywhere in the box
+    lower: Floats  # boxes x conditions: least uncut value anywhere in the box
     upper: Floats  # and greatest
     sure: Flags  # boxes: no sample reaches the goal
     covered: Flags  # boxes: some rule fires everywhere
@@ -109,7 +107,7 @@ class DecisionBounds:
 
     def survey(self, low: Floats, high: Floats) -> Survey:
         """Bound the decisions in boxes, given as rows of lower and upper coordinates."""
-        at_low, at_high, lower, upper = self._uncut(low, high)
+        lower, upper = self._bound_conditions(low, high)
         silent = np.zeros(len(low), dtype=bool)
         if last_resort(self.ruleset) == "nearest" and self.ruleset.semantics.is_max_min:
             # One formula, the best uncut value, decides inside and outside the supports.
@@ -119,7 +117,7 @@ class DecisionBounds:
             asked = np.flatnonzero(silent & sure)
             if len(asked):
                 sure[asked] = self._fallback_sure(lower[asked], upper[asked])
-        return Survey(at_low, at_high, lower, upper, sure, ~silent)
+        return Survey(lower, upper, sure, ~silent)
 
     def active(self, survey: Survey) -> Flags:
         """Return boxes x conditions: those that vary, of rules that can still be decisive."""
@@ -138,8 +136,8 @@ class DecisionBounds:
         known = (rivals | (own & (most >= threat - ROUNDING))) & (matcher.weights > 0.0)
         return np.asarray(known | ~survey.covered[:, None])
 
-    def _uncut(self, low: Floats, high: Floats) -> tuple[Floats, ...]:
-        """Return uncut values in both corners, and the least and greatest values in between."""
+    def _bound_conditions(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """Return the least and the greatest uncut value of each condition in boxes."""
         matcher = self.matcher
         low_values = matcher.clipped(self.space.decode(low))
         high_values = matcher.clipped(self.space.decode(high))
@@ -155,7 +153,7 @@ class DecisionBounds:
             lower[:, k] = np.where(count == last + 1 - first, values.max(), values.min())
             upper[:, k] = np.where(count > 0, values.max(), values.min())
         upper[core] = 1.0
-        return at_low, at_high, lower, upper
+        return lower, upper
 
     def _nearness(self, uncut: Floats) -> Floats:
         """Return boxes x rules: weight times the least uncut value; -inf without weight."""

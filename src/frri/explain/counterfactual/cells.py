@@ -6,7 +6,6 @@ these conditions are chosen, that is a linear program in the coordinates and `t`
 branches over the choices.
 """
 
-from dataclasses import dataclass
 from math import inf, nextafter
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from frri._util import Flags, Floats
 from frri.explain.counterfactual.bounds import DecisionBounds, Survey
-from frri.explain.counterfactual.space import Box, Space
+from frri.explain.counterfactual.space import Box
 
 # Differences of scores below this are ties; the tolerance of the solver is a tenth of it.
 TIE = 1e-9
@@ -31,31 +30,6 @@ class Lines(NamedTuple):
         return float((self.slopes @ point + self.offsets).min())
 
 
-@dataclass(frozen=True, eq=False)
-class Cell:
-    """Rules as sets of lines over a box.
-
-    Parameters
-    ----------
-    low, high, prices : ndarray of shape (n_axes,)
-        The box, and the cost of a unit along each axis (negative where the row is above the box).
-    base : float
-        Cost of the cheapest corner of the box.
-    rivals, defenders : list of Lines
-        The rules of other classes and of the decided class.
-    margins : list of float
-        Differences by which each rival has to win: `TIE` where a tie is not enough.
-    """
-
-    low: Floats
-    high: Floats
-    prices: Floats
-    base: float
-    rivals: list[Lines]
-    defenders: list[Lines]
-    margins: list[float]
-
-
 def is_cell(bounds: DecisionBounds, box: Box, covered: bool) -> bool:
     """Return whether the best rule by the minimum decides in the whole box, along numbers."""
     axes = bounds.space.axes
@@ -66,131 +40,145 @@ def is_cell(bounds: DecisionBounds, box: Box, covered: bool) -> bool:
     )
 
 
-def make_cell(bounds: DecisionBounds, box: Box, survey: Survey, active: Flags) -> Cell:
-    """Express the decisive rules in a box by lines, from its survey; no membership may bend."""
-    columns = list(box.names)
-    low, high = box.low[columns], box.high[columns]
-    axes = [bounds.space.axes[j] for j in columns]
-    signs = [
-        0.0 if axis.flat else np.sign(end - axis.start)
-        for axis, end in zip(axes, high, strict=True)
-    ]
-    cell = Cell(
-        low,
-        high,
-        np.array([sign * axis.price for sign, axis in zip(signs, axes, strict=True)]),
-        bounds.space.cost(box),
-        rivals=[],
-        defenders=[],
-        margins=[],
-    )
-    classes = bounds.ruleset.arrays.classes
-    for r in np.flatnonzero(bounds.relevant(survey)[0]).tolist():
-        lines = _express_rule(bounds, r, box, survey, active)
-        if classes[r] == bounds.decision:
-            cell.defenders.append(lines)
-        else:
-            cell.rivals.append(lines)
-            cell.margins.append(TIE if classes[r] > bounds.decision else 0.0)
-    return cell
+class Cell:
+    """The rules that can be decisive in a box, as lines.
 
+    Parameters
+    ----------
+    bounds : DecisionBounds
+    box : Box
+        No membership may bend inside it.
+    survey : Survey
+        The bounds of this box.
+    active : ndarray of bool, shape (n_conditions,)
+        Conditions that vary.
 
-def extend_points(space: Space, points: list[Floats], prices: Floats, box: Box) -> Floats:
-    """Return points of a border in full coordinates, with some slightly farther from the row."""
-    whole = np.repeat(space.start[None, :], 4 * len(points), axis=0)
-    for a, j in enumerate(box.names):
-        axis = space.axes[j]
-        direction = inf if prices[a] > 0.0 else -inf
-        step = 1e-11 / axis.price * float(np.sign(prices[a]))
-        for p, point in enumerate(points):
-            value = point[a]
-            values = [value, nextafter(value, direction), value + step, value + 10 * step]
-            if axis.line != "numbers":
-                values = [value] * 4
-            whole[4 * p : 4 * p + 4, j] = np.clip(values, axis.low, axis.high)
-    return whole
-
-
-def solve_cell(cell: Cell, limit: float, max_programs: int) -> tuple[float, list[Floats], int]:
-    """Return the least cost below `limit` (inf if none), points near it, and programs solved.
-
-    After more than `max_programs` programs the cost is only a lower bound, without any point.
+    Attributes
+    ----------
+    low, high, prices : ndarray of shape (n_axes,)
+        The box, and the cost of a unit along each axis (negative where the row is above the box).
+    base : float
+        Cost of the cheapest corner of the box.
+    rivals : list of (Lines, float)
+        The rules of other classes, and the difference by which each of them has to win: `TIE`
+        where a tie is not enough.
+    defenders : list of Lines
+        The rules of the decided class.
     """
-    best, points, solved = inf, list[Floats](), 0
-    for rival, margin in zip(cell.rivals, cell.margins, strict=True):
-        # Nodes: one line for every defender treated so far, which `t` must not fall below.
-        stack: list[tuple[tuple[int, int], ...]] = [()]
-        while stack:
-            chosen = stack.pop()
-            solved += 1
-            if solved > max_programs:
-                return cell.base, [], solved
-            found = _solve_program(cell, rival, chosen, margin)
-            if found is None or found[0] >= min(best, limit):
+
+    def __init__(self, bounds: DecisionBounds, box: Box, survey: Survey, active: Flags) -> None:
+        self.bounds, self.box = bounds, box
+        columns, axes = list(box.names), [bounds.space.axes[j] for j in box.names]
+        self.low, self.high = box.low[columns], box.high[columns]
+        self.prices = np.array(
+            [
+                0.0 if axis.flat else np.sign(end - axis.start) * axis.price
+                for axis, end in zip(axes, self.high, strict=True)
+            ]
+        )
+        self.base = bounds.space.cost(box)
+        self.rivals: list[tuple[Lines, float]] = []
+        self.defenders: list[Lines] = []
+        matcher, classes = bounds.matcher, bounds.ruleset.arrays.classes
+        corners = matcher.uncut(matcher.clipped(bounds.space.decode(np.array(box[:2]))))
+        for r in np.flatnonzero(bounds.relevant(survey)[0]).tolist():
+            lines = self._express_rule(r, survey, active, corners)
+            if classes[r] == bounds.decision:
+                self.defenders.append(lines)
+            else:
+                self.rivals.append((lines, TIE if classes[r] > bounds.decision else 0.0))
+
+    def solve(self, limit: float, max_programs: int) -> tuple[float, list[Floats], int]:
+        """Return the least cost below `limit` (inf if none), points near it, and programs solved.
+
+        After more than `max_programs` programs the cost is only a lower bound, without any point.
+        """
+        best, points, solved = inf, list[Floats](), 0
+        for rival, margin in self.rivals:
+            # Nodes: one line for every defender treated so far, which `t` must not fall below.
+            stack: list[tuple[tuple[int, int], ...]] = [()]
+            while stack:
+                chosen = stack.pop()
+                solved += 1
+                if solved > max_programs:
+                    return self.base, [], solved
+                found = self._solve_program(rival, chosen, margin)
+                if found is None or found[0] >= min(best, limit):
+                    continue
+                cost, point = found
+                level = rival.at(point)
+                worst, excess = -1, TIE / 5 - margin
+                for s, defender in enumerate(self.defenders):
+                    if defender.at(point) - level > excess:
+                        worst, excess = s, defender.at(point) - level
+                if any(s == worst for s, _ in chosen):  # undecidable by rounding
+                    return self.base, [], solved
+                if worst >= 0:
+                    n_lines = len(self.defenders[worst].offsets)
+                    stack += [(*chosen, (worst, i)) for i in range(n_lines)]
+                    continue
+                best = cost
+                beyond = self._solve_program(rival, chosen, 2 * TIE)
+                points = [point] + ([] if beyond is None else [beyond[1]])
+        return best, points, solved
+
+    def extend(self, points: list[Floats]) -> Floats:
+        """Return points of a border in full coordinates, and some slightly farther from the row."""
+        space = self.bounds.space
+        whole = np.repeat(space.start[None, :], 4 * len(points), axis=0)
+        for a, j in enumerate(self.box.names):
+            axis, price = space.axes[j], self.prices[a]
+            step = 1e-11 / axis.price * float(np.sign(price))
+            for p, point in enumerate(points):
+                value, beyond = point[a], nextafter(point[a], inf if price > 0.0 else -inf)
+                values = [value, beyond, value + step, value + 10 * step]
+                if axis.line != "numbers":
+                    values = [value] * 4
+                whole[4 * p : 4 * p + 4, j] = np.clip(values, axis.low, axis.high)
+        return whole
+
+    def _solve_program(
+        self, rival: Lines, chosen: tuple[tuple[int, int], ...], margin: float
+    ) -> tuple[float, Floats] | None:
+        """Find cost and place of the cheapest point where the rival holds and chosen lines fail."""
+        from scipy.optimize import linprog  # noqa: PLC0415 - only for rows that need it
+
+        # Coordinates from 0 to 1 over the box, then t: well scaled for all units.
+        widths = self.high - self.low
+        rows = [np.append(-slope * widths, 1.0) for slope in rival.slopes]
+        sides = [offset + slope @ self.low for slope, offset in zip(*rival, strict=True)]
+        for s, i in chosen:
+            slope, offset = self.defenders[s].slopes[i], self.defenders[s].offsets[i]
+            rows.append(np.append(slope * widths, -1.0))
+            sides.append(-(offset + slope @ self.low) - margin)
+        prices: Any = np.append(self.prices * widths, 0.0)
+        result = linprog(
+            prices,
+            A_ub=np.array(rows),
+            b_ub=np.array(sides),
+            bounds=[(0.0, 1.0)] * len(widths) + [(None, None)],
+            options={"primal_feasibility_tolerance": TIE / 10},
+        )
+        if result.status != 0:
+            return None
+        near = np.where(self.prices < 0.0, self.high, self.low)
+        point = self.low + np.clip(result.x[:-1], 0.0, 1.0) * widths
+        cost = self.base + float(self.prices @ (point - near))
+        return cost, np.clip(point, self.low, self.high)
+
+    def _express_rule(self, r: int, survey: Survey, active: Flags, corners: Floats) -> Lines:
+        """Express the weighted degree of a rule as the minimum of lines."""
+        matcher, names = self.bounds.matcher, list(self.box.names)
+        slopes, offsets, constant = [], [], inf
+        for k in range(matcher.indptr[r], matcher.indptr[r + 1]):
+            if not active[k]:
+                constant = min(constant, float(survey.lower[0, k]))
                 continue
-            cost, point = found
-            level = rival.at(point)
-            worst, excess = -1, TIE / 5 - margin
-            for s, defender in enumerate(cell.defenders):
-                value = defender.at(point)
-                if value - level > excess:
-                    worst, excess = s, value - level
-            if any(s == worst for s, _ in chosen):  # undecidable by rounding
-                return cell.base, [], solved
-            if worst >= 0:
-                stack += [(*chosen, (worst, i)) for i in range(len(cell.defenders[worst].offsets))]
-                continue
-            best = cost
-            beyond = _solve_program(cell, rival, chosen, 2 * TIE)
-            points = [point] + ([] if beyond is None else [beyond[1]])
-    return best, points, solved
-
-
-def _solve_program(
-    cell: Cell, rival: Lines, chosen: tuple[tuple[int, int], ...], margin: float
-) -> tuple[float, Floats] | None:
-    """Find cost and place of the cheapest point where the rival holds and chosen lines fail."""
-    from scipy.optimize import linprog  # noqa: PLC0415 - only for rows that need it
-
-    # Coordinates from 0 to 1 over the box, then t: well scaled for all units.
-    widths = cell.high - cell.low
-    rows = [np.append(-slope * widths, 1.0) for slope in rival.slopes]
-    sides = [offset + slope @ cell.low for slope, offset in zip(*rival, strict=True)]
-    for s, i in chosen:
-        slope, offset = cell.defenders[s].slopes[i], cell.defenders[s].offsets[i]
-        rows.append(np.append(slope * widths, -1.0))
-        sides.append(-(offset + slope @ cell.low) - margin)
-    prices: Any = np.append(cell.prices * widths, 0.0)
-    result = linprog(
-        prices,
-        A_ub=np.array(rows),
-        b_ub=np.array(sides),
-        bounds=[(0.0, 1.0)] * len(widths) + [(None, None)],
-        options={"primal_feasibility_tolerance": TIE / 10},
-    )
-    if result.status != 0:
-        return None
-    near = np.where(cell.prices < 0.0, cell.high, cell.low)
-    point = cell.low + np.clip(result.x[:-1], 0.0, 1.0) * widths
-    return cell.base + float(cell.prices @ (point - near)), np.clip(point, cell.low, cell.high)
-
-
-def _express_rule(bounds: DecisionBounds, r: int, box: Box, survey: Survey, active: Flags) -> Lines:
-    """Express the weighted degree of a rule in a cell as the minimum of lines."""
-    matcher = bounds.matcher
-    weight = matcher.weights[r]
-    slopes, offsets = [], []
-    constant = inf
-    for k in range(matcher.indptr[r], matcher.indptr[r + 1]):
-        if not active[k]:
-            constant = min(constant, float(survey.lower[0, k]))
-            continue
-        j = int(matcher.columns[k])
-        at_low, at_high = survey.at_low[0, k], survey.at_high[0, k]
-        slope = (at_high - at_low) / (box.high[j] - box.low[j])
-        slopes.append(np.where(np.array(box.names) == j, weight * slope, 0.0))
-        offsets.append(weight * (at_low - slope * box.low[j]))
-    if constant < inf:
-        slopes.append(np.zeros(len(box.names)))
-        offsets.append(weight * constant)
-    return Lines(np.array(slopes), np.array(offsets))
+            a = names.index(int(matcher.columns[k]))
+            slope = (corners[1, k] - corners[0, k]) / (self.high[a] - self.low[a])
+            slopes.append(np.where(np.arange(len(names)) == a, slope, 0.0))
+            offsets.append(corners[0, k] - slope * self.low[a])
+        if constant < inf:
+            slopes.append(np.zeros(len(names)))
+            offsets.append(constant)
+        return Lines(matcher.weights[r] * np.array(slopes), matcher.weights[r] * np.array(offsets))

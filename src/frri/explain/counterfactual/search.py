@@ -20,7 +20,7 @@ import numpy as np
 
 from frri._util import Flags, Floats
 from frri.explain.counterfactual.bounds import DecisionBounds, Goal, Survey
-from frri.explain.counterfactual.cells import extend_points, is_cell, make_cell, solve_cell
+from frri.explain.counterfactual.cells import Cell, is_cell
 from frri.explain.counterfactual.space import Box, Space
 from frri.rules.ruleset import RuleSet
 from frri.table import Attribute
@@ -288,11 +288,11 @@ class _BoxSearch:
         """Return whether linear programs find the cheapest point of the box, or exclude any."""
         if not is_cell(self.bounds, box, bool(survey.covered[0])):
             return False
-        cell = make_cell(self.bounds, box, survey, active)
-        cost, points, programs = solve_cell(cell, self.best - TOLERANCE, PROGRAMS)
+        cell = Cell(self.bounds, box, survey, active)
+        cost, points, programs = cell.solve(self.best - TOLERANCE, PROGRAMS)
         self.effort -= 10 * programs
         if points:
-            self._try(extend_points(self.space, points, cell.prices, box))
+            self._try(cell.extend(points))
         return cost == inf or self.best <= cost + TOLERANCE
 
 
