@@ -16,7 +16,7 @@ from frri.fuzzy import T_NORMS
 from frri.rules import predict_kernels as bulk
 from frri.rules.inference import Decision
 from frri.rules.ruleset import STATISTICS
-from frri.rules.semantics import MEANINGS, Missing, Semantics
+from frri.rules.semantics import MEANINGS, Missing
 from frri.table import to_matrix
 from programs import duck_answers, records, sqlite_answers
 
@@ -96,7 +96,8 @@ def test_compiled_prediction(ruleset, expected, monkeypatch):
     filled = ruleset.arrays.matcher.filled(matrix)
     pays = bulk.pays(ruleset.semantics, ruleset.arrays.matcher, filled)
     weighted = len(ruleset) and all(rule.weight > 0 for rule in ruleset)
-    assert pays == bool(bulk.SUPPORTED.accepts(ruleset.semantics) and weighted)
+    settings = ruleset.semantics.name, ruleset.t_norm, ruleset.fallback
+    assert pays == bool(settings == ("best-rule", "minimum", "nearest") and weighted)
     if not pays:
         return
     decision = Decision(ruleset, matrix)
@@ -212,11 +213,6 @@ def refused(ruleset, engine, call):
 def test_statistics_refuse_what_has_no_classes():
     ruleset = next(r for r, _ in RULESETS if r.task == "regression")
     refused(ruleset, STATISTICS.engine, lambda: ruleset.statistics(FRAME, [0.0] * len(FRAME)))
-
-
-def test_a_setting_can_be_refused_too():
-    with pytest.raises(ValueError, match="cannot express the t-norm 'product' yet; plain numpy"):
-        bulk.SUPPORTED.require(Semantics(t_norm="product"))
 
 
 @pytest.mark.parametrize("program", ["bare_python", "node"])

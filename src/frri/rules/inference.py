@@ -187,7 +187,7 @@ class Decision:
         worth = bulk.pays(self.ruleset.semantics, self._matcher, self._filled)
         return worth and (self._finite or not np.isinf(self._filled).any())
 
-    def _bulk(self, *, with_scores: bool) -> bulk.Results:
+    def _bulk(self, *, with_scores: bool) -> bulk.BulkPredictions:
         task = self._matcher, self._filled, self.ruleset.arrays.classes, len(self.ruleset.classes)
         return bulk.decide(*task, with_scores=with_scores, n_jobs=self.n_jobs)
 

@@ -17,7 +17,7 @@ from frri import _compile
 from frri._compile import compiled, inner_kernel, kernel, numba_installed
 from frri._util import Floats, Positions, map_threads, n_threads
 from frri.rules.matching import Matcher
-from frri.rules.semantics import Semantics, Support
+from frri.rules.semantics import Semantics
 
 # Samples x conditions from which compiled kernels pay: first in a process, and once they are
 # loaded.
@@ -33,15 +33,6 @@ MISSING = 255
 
 # How samples are scored; variables, because a literal argument would compile a kernel once more.
 BY_DEGREE, BY_NEARNESS = np.int64(0), np.int64(1)
-
-SUPPORTED = Support(
-    "Compiled prediction",
-    "plain numpy does it",
-    names=frozenset({"best-rule"}),
-    t_norms=frozenset({"minimum"}),
-    fallbacks=frozenset({"nearest"}),
-)
-
 
 # The classes of the rules, and what `Matcher` holds under the same names.
 RuleTable = namedtuple(  # noqa: PYI024 - numba needs no types
@@ -59,7 +50,7 @@ Buffers = namedtuple(  # noqa: PYI024
 )
 
 
-class Results(NamedTuple):
+class BulkPredictions(NamedTuple):
     """The class of each sample, and samples x classes scores; no rows if none are asked for."""
 
     decided: Positions
@@ -71,7 +62,8 @@ def pays(semantics: Semantics, matcher: Matcher, matrix: Floats) -> bool:
     work = len(matrix) * len(matcher.columns)
     if work < WARM or not matrix.shape[1] or not numba_installed():
         return False
-    if not (matcher.weights > 0.0).all() or not SUPPORTED.accepts(semantics):
+    best_or_nearest = semantics.is_max_min and semantics.fallback == "nearest"
+    if not best_or_nearest or not (matcher.weights > 0.0).all():
         return False
     here = sys.modules[__name__]
     return _compile.pays(here, work, compiled_from=COLD, loaded_from=COLD, used_from=WARM)
@@ -85,13 +77,13 @@ def decide(
     *,
     with_scores: bool,
     n_jobs: int | None = None,
-) -> Results:
+) -> BulkPredictions:
     """Return the position of each sample's class, and scores if they are asked for."""
     kernels = compiled(sys.modules[__name__])
     values = np.ascontiguousarray(matrix)
     n_samples = len(values)
     rules = RuleTable(rule_classes, *(getattr(matcher, name) for name in RuleTable._fields[1:]))
-    results = Results(
+    results = BulkPredictions(
         np.empty(n_samples, dtype=np.intp), np.empty((n_samples if with_scores else 0, n_classes))
     )
 

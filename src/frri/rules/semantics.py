@@ -195,8 +195,8 @@ class Support:
         Its name at the beginning of a sentence.
     remedy : str
         What to do instead, as the end of a sentence.
-    names, t_norms, fallbacks, missing : frozenset of str
-        What it can express; by default everything.
+    names : frozenset of str
+        Names of the semantics that it can express; by default all.
 
     Examples
     --------
@@ -212,30 +212,16 @@ class Support:
     engine: str
     remedy: str
     names: frozenset[str] = frozenset(MEANINGS)
-    t_norms: frozenset[str] = frozenset(T_NORMS)
-    fallbacks: frozenset[str] = frozenset(get_args(Fallback))
-    missing: frozenset[str] = frozenset(get_args(Missing))
 
     def accepts(self, semantics: Semantics) -> bool:
-        """Return whether the engine can do all of it."""
-        return self._lacks(semantics) is None
+        """Return whether the engine can express a semantics."""
+        return semantics.name in self.names
 
     def require(self, semantics: Semantics) -> None:
-        """Refuse what the engine cannot do, in one sentence."""
-        lacking = self._lacks(semantics)
-        if lacking is not None:
-            raise ValueError(f"{self.engine} cannot express {lacking} yet; {self.remedy}.")
-
-    def _lacks(self, semantics: Semantics) -> str | None:
-        for what, value, known in (
-            ("the semantics", semantics.name, self.names),
-            ("the t-norm", semantics.t_norm, self.t_norms),
-            ("the fallback", semantics.fallback, self.fallbacks),
-            ("missing values treated as", semantics.missing, self.missing),
-        ):
-            if value not in known:
-                return f"{what} {value!r}"
-        return None
+        """Raise a ValueError about a semantics that the engine cannot express."""
+        if not self.accepts(semantics):
+            problem = f"cannot express the semantics {semantics.name!r} yet"
+            raise ValueError(f"{self.engine} {problem}; {self.remedy}.")
 
 
 CLASS_RULES = frozenset(SHORTHANDS.values())
