@@ -254,12 +254,13 @@ def rule_columns(ruleset: "RuleSet") -> "dict[str, Callable[[Rule], Any]]":
         columns["vote" if meaning.adds else "confidence"] = lambda rule: rule.weight
     columns["conditions"] = lambda rule: len(rule.conditions)
     if any(rule.statistics is not None for rule in ruleset):
-        for title, name in (
-            ("covers", "covered"),
-            *((n, n) for n in ("precision", "lift", "alone")),
-        ):
-            columns[title] = lambda rule, name=name: getattr(rule.statistics, name, None)  # type: ignore[misc]
+        columns["covers"] = _statistic("covered")
+        columns |= {name: _statistic(name) for name in ("precision", "lift", "alone")}
     return columns
+
+
+def _statistic(name: str) -> "Callable[[Rule], Any]":
+    return lambda rule: getattr(rule.statistics, name, None)
 
 
 def cell_text(title: str, value: Any) -> str:
