@@ -1,6 +1,7 @@
 """The list of learners and what it says about each."""
 
 import inspect
+import re
 import subprocess
 import sys
 import warnings
@@ -75,3 +76,20 @@ def test_missing_values_can_count_as_typical_ones(name):
     ]
     again = RuleSet.from_json(mine.to_json())
     assert again.predict(X).tolist() == other.predict(filled).tolist()
+
+
+def test_every_estimator_documents_each_parameter_once():
+    for task in TASKS.values():
+        for learner in task.values():
+            if not learner.rules:
+                continue
+            kind = type(learner.make())
+            lines = kind.__doc__.splitlines()
+            assert not [line for line in lines if re.fullmatch(r" *\{\w+\}", line)]
+            names = [
+                name
+                for line in lines
+                if (found := re.match(r"    ([\w, ]+) : ", line))
+                for name in found[1].split(", ")
+            ]
+            assert len(names) == len(set(names)), kind

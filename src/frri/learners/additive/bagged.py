@@ -65,29 +65,24 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
     class_weight : "sqrt", "balanced", None or mapping, default="sqrt"
         How much the objects of a class count: between the next two, by the square root of what
         "balanced" gives; all classes the same; every object the same; as the mapping says.
-    missing : {"typical", "fails", "error"}, default="typical"
-        Whether a missing value counts as the typical one of its column, satisfies no condition, or is
-        refused.
+    {missing}
     random_state : int, RandomState or None, default=None
         Decides what each bag draws.
     n_jobs : int, optional
         How many bags are learned at a time, and threads for prediction; all cores by default.
-    verbose : int, default=0
-        Whether each step of learning is told on standard error, with the seconds it takes.
+    {verbose}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The class labels, sorted.
+    {classes_}
     ruleset_ : RuleSet
         The rules of all bags, one bag after the other, with the semantics "softmax-votes".
     oob_decision_function_ : ndarray of shape (n_objects, n_classes)
         Probabilities of the training objects by the bags that have not seen them; NaN where all have.
     oob_score_ : float
         The share of those objects that these probabilities get right; NaN without any.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if the table has names for its columns.
+    {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------

@@ -84,27 +84,22 @@ class AdditiveRulesClassifier(RuleClassifier):
         Only with two classes.
     refine : int, default=0
         How often the rules are gone through again, each kept, dropped or replaced.
-    missing : {"typical", "fails", "error"}, default="typical"
-        Whether a missing value counts as the typical one of its column (the median, or the commonest
-        category), satisfies no condition, or is refused, in training and in prediction.
+    {missing}
     n_jobs : int, optional
         Threads for large tables and for prediction; all cores by default.
-    verbose : int, default=0
-        Whether each step of learning is told on standard error, with the seconds it takes.
+    {verbose}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The class labels, sorted.
+    {classes_}
     ruleset_ : RuleSet
         The rules in the order in which they were added, with the semantics "softmax-votes". A rule's
         weight is its vote.
     path_ : SizePath or None
         With ``max_rules="1se"``: `sizes` from few rules to many, their `scores` and standard `errors`,
         and the size `chosen`; `to_frame` makes a table of it.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if the table has names for its columns.
+    {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------

@@ -50,12 +50,10 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
         The share of all objects that a rule must cover, degrees added up, to be added.
     refine : int, default=0
         How often the rules are gone through again, each kept, dropped or replaced.
-    missing : {"typical", "fails", "error"}, default="typical"
-        As in `AdditiveRulesRegressor`.
+    {missing}
     n_jobs : int, optional
         Threads for large tables and for prediction; all cores by default.
-    verbose : int, default=0
-        Whether each step of learning is told on standard error, with the seconds it takes.
+    {verbose}
 
     Attributes
     ----------
@@ -66,9 +64,8 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
         consequent is what it adds to the log odds of every class, which start from the base.
     path_ : SizePath or None
         With ``max_rules="1se"``: see `AdditiveRulesRegressor`.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if the table has names for its columns.
+    {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------

@@ -85,19 +85,14 @@ class CompactFRRIClassifier(RuleClassifier):
     certificate_time_limit : float, optional
         Seconds for a proven lower bound of the training error of any selection of as many boxes:
         see `selection_`. With more than four rules a tight bound takes hours.
-    missing : {"typical", "fails", "error"}, default="typical"
-        "typical" imputes the median or most frequent category of the column, "fails" makes every
-        condition on a missing value fail, "error" rejects missing values; in training and
-        prediction.
+    {missing}
     n_jobs : int, optional
         Number of threads for prediction; `fit` uses one.
-    verbose : int, default=0
-        If positive, print each step of `fit` and its seconds to standard error.
+    {verbose}
 
     Attributes
     ----------
-    classes_ : ndarray
-        Class labels, sorted.
+    {classes_}
     ruleset_ : RuleSet
         Rules; the weight of a rule is its precision in training.
     selection_ : Bunch
@@ -110,9 +105,8 @@ class CompactFRRIClassifier(RuleClassifier):
     path_ : SizePath or None
         With ``max_rules="1se"``: `sizes` in ascending order, their `scores` and standard `errors`,
         and the `chosen` size; `to_frame` returns a data frame.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table had column names.
+    {n_features_in_}
+    {feature_names_in_}
 
     Examples
     --------

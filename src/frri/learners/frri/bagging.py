@@ -97,13 +97,11 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         Number of bags that are processed at a time, and of threads for what follows. None is one bag at a
         time, in threads of its own, unless `joblib.parallel_config` sets something else: any backend of
         joblib can be used. Results are the same in any case.
-    verbose : int, default=0
-        If above 0, each step is printed on standard error, with its seconds.
+    {verbose}
 
     Attributes
     ----------
-    classes_ : ndarray
-        Class labels.
+    {classes_}
     ruleset_ : RuleSet
         Rules in the names and units of the table: pooled by class and coverage, with the semantics
         "best-rule"; otherwise one bag after the other, with the semantics "added-votes".
@@ -120,9 +118,8 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     oob_score_, oob_balanced_score_ : float
         Out-of-bag accuracy and balanced accuracy; NaN if every bag contains every sample. Pooled, each
         rule is narrowed by all samples but the one that it predicts.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table had column names.
+    {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------

@@ -117,13 +117,11 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     n_jobs : int, optional
         Number of threads for large tables and for prediction: -1 for all cores, -2 for all but one,
         and so on. None is all cores, or one inside a job of joblib. Results are the same in any case.
-    verbose : int, default=0
-        If above 0, each step is printed on standard error, with its seconds.
+    {verbose}
 
     Attributes
     ----------
-    classes_ : ndarray
-        Class labels.
+    {classes_}
     ruleset_ : RuleSet
         Selected rules in the names and units of the table, by class and coverage.
     confidence_ : ndarray of shape (n_samples,)
@@ -143,9 +141,8 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         `worth` (samples covered, less what the rules must newly cover) and its proved `bound`. With
         all minimal rules also `n_candidates` (those that cover different samples) and `n_incomplete`,
         the number of samples with more than `max_candidates` of them.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table had column names.
+    {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------

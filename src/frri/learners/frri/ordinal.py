@@ -69,8 +69,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         Random seed of ``attribute_order="random"``.
     n_jobs : int, optional
         Number of threads for large tables and for prediction; all cores by default.
-    verbose : int, default=0
-        If above 0, each step is printed on standard error, with its seconds.
+    {verbose}
 
     Attributes
     ----------
@@ -85,9 +84,8 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         Samples that no selected rule covers on their side of some class.
     selection_ : Bunch
         Certificate, as in `FRRIClassifier`; `monotone` states what is proved about the predictions.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table had column names.
+    {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------

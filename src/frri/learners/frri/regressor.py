@@ -80,8 +80,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         Random seed of ``attribute_order="random"``.
     n_jobs : int, optional
         Number of threads for large tables and for prediction; all cores by default.
-    verbose : int, default=0
-        If above 0, each step is printed on standard error, with its seconds.
+    {verbose}
 
     Attributes
     ----------
@@ -99,9 +98,8 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         Certificate: `status` ("optimal" if `claim` is proved), `claim`, `n_rules`, `n_conditions`,
         `lower_bound`, `gap` and `breadth_status`, whether no others as few cover more (with `max_rules`:
         `n_covered`, `worth` and `bound`), `stopped_by`, `seconds` per step, and `solver`.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table had column names.
+    {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------
