@@ -157,26 +157,23 @@ class _BoxSearch:
         """Try one feature, two, three, until a change is found, excluded, or effort is spent."""
         names = sorted(self.space.axes)
         if self._is_settled(names):
-            return Counterfactual(None, inf, inf, proved=True)
+            return self._report(None, inf, proved=True)
         for size in range(1, len(names) + 1):
-            if comb(len(names), size) > self.effort:
-                return self._guess()
-            bound = self._search_subsets([*combinations(names, size)])
+            bound = 0.0
+            if comb(len(names), size) <= self.effort:
+                bound = self._search_subsets([*combinations(names, size)])
             if self.point is not None:
-                row = self.space.decode(self.point[None, :])[0]
                 bound = min(bound, self.best)
-                return Counterfactual(row, self.best, bound, bound >= self.best - TOLERANCE)
+                return self._report(self.point, bound, proved=bound >= self.best - TOLERANCE)
             if bound < inf:
-                return self._guess()
-        return Counterfactual(None, inf, inf, proved=True)
+                return self._report(_guess_point(self.bounds), 0.0, proved=False)
+        return self._report(None, inf, proved=True)
 
-    def _guess(self) -> Counterfactual:
-        """Return the change that a heuristic finds, without a proof."""
-        point = _guess_point(self.bounds)
+    def _report(self, point: Floats | None, bound: float, *, proved: bool) -> Counterfactual:
         if point is None:
-            return Counterfactual(None, inf, 0.0, proved=False)
+            return Counterfactual(None, inf, bound, proved)
         row = self.space.decode(point[None, :])[0]
-        return Counterfactual(row, float(self.space.costs(point[None, :])[0]), 0.0, proved=False)
+        return Counterfactual(row, float(self.space.costs(point[None, :])[0]), bound, proved)
 
     def _is_settled(self, names: list[int]) -> bool:
         """Return whether one survey shows that no change of the features alters the decision."""
