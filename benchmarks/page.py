@@ -15,7 +15,7 @@ from frri import Attribute, NumericCondition, Rule, RuleSet
 from frri.report import write_report
 
 N_ROWS, N_RULES, N_ATTRIBUTES = 5_000, 500, 12
-CHROMIUM = Path("/usr/bin/chromium")
+CHROMIUMS = Path("/usr/bin/chromium-headless-shell"), Path("/usr/bin/chromium")
 
 # Waits until the browser has painted what an event led to.
 PAINTED = "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
@@ -109,7 +109,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         path = Path(folder) / "report.html"
         write_report(made_up()[0], path, *made_up()[1:])
-        program = CHROMIUM if CHROMIUM.exists() else playwright.chromium.executable_path
+        own = Path(playwright.chromium.executable_path)
+        program = next((path for path in CHROMIUMS if path.exists()), own)
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.add_init_script(

@@ -174,7 +174,8 @@ class Evaluator:
         elif len(row) != len(self.attributes):
             raise ValueError(f"Expected {len(self.attributes)} values, got {len(row)}.")
         values = [self._encode(value, j) for j, value in enumerate(row)]
-        return [t if x != x else x for x, t in zip(values, self._imputed)]  # noqa: B905, PLR0124 - NaN
+        pairs = zip(values, self._imputed)  # noqa: B905
+        return [imputed if math.isnan(x) else x for x, imputed in pairs]
 
     def _encode(self, value: Any, column: int) -> float:
         attribute = self.attributes[column]
@@ -298,7 +299,8 @@ class Evaluator:
             else:
                 pro[t] = before[highest + 1] - before[t]
                 contra[t] = before[t] - before[lowest]
-        shares = [1.0 / (1.0 + c / p) if p > 0.0 else 0.0 for p, c in zip(pro, contra)]  # noqa: B905
+        pairs = zip(pro, contra)  # noqa: B905
+        shares = [1.0 / (1.0 + c / p) if p > 0.0 else 0.0 for p, c in pairs]
         return [1.0, *shares[1:]]
 
     def _logistic(self, counted: list[float]) -> list[float]:
