@@ -139,10 +139,10 @@ USE = """
     from sklearn.model_selection import cross_val_score
     from joblib import parallel_config
     from frri import FRRIClassifier, RIPPERClassifier, RuleSet
-    from frri.learners.ripper import _sorted_columns
+    from frri.learners.ripper import grow
     from frri.rules import predict_kernels
 
-    _sorted_columns.COMPILED_FROM = _sorted_columns.LOADED_FROM = 0
+    grow.COMPILED_FROM = grow.LOADED_FROM = 0
     predict_kernels.COLD = predict_kernels.WARM = 0
     rng = np.random.default_rng(0)
     X = rng.random((300, 4))
