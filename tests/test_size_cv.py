@@ -131,9 +131,9 @@ def test_a_path_of_one_class_is_short(learner):
 @pytest.mark.parametrize(
     ("learner", "y", "least"),
     [
-        (CompactFRRIClassifier, [0, 1, 2], "a class with 2 objects"),
-        (AdditiveRulesClassifier, [0, 1, 2], "a class with 2 objects"),
-        (AdditiveRulesRegressor, [0.0, 1.0, 2.0], "4 objects"),
+        (CompactFRRIClassifier, [0, 1, 2], "a class with 2 samples"),
+        (AdditiveRulesClassifier, [0, 1, 2], "a class with 2 samples"),
+        (AdditiveRulesRegressor, [0.0, 1.0, 2.0], "4 samples"),
     ],
 )
 def test_too_few_objects_for_a_path_are_refused(learner, y, least):

@@ -63,89 +63,56 @@ class Learner:
         return make_pipeline(MinMaxScaler(clip=True), estimator)
 
 
-_FRRI = "frri.learners.frri.classifier.FRRIClassifier"
-_FRRI_BAGS = "frri.learners.frri.bagging.FRRIBaggingClassifier"
-_COMPACT = "frri.learners.compact.classifier.CompactFRRIClassifier"
-_RIPPER = "frri.learners.ripper.ripper.RIPPERClassifier"
-_FURIA = "frri.learners.ripper.furia.FURIAClassifier"
-_MODLEM = "frri.learners.modlem.modlem.MODLEMClassifier"
-_ADDITIVE = "frri.learners.additive.classifier.AdditiveRulesClassifier"
+def _rules(name: str, label: str, where: str, **parameters: Any) -> Learner:
+    """Return an estimator of the package that takes weights of samples."""
+    return Learner(name, label, f"frri.learners.{where}", parameters, weights=True)
+
+
+def _other(name: str, label: str, where: str, **abilities: Any) -> Learner:
+    """Return an estimator of scikit-learn, to compare with."""
+    return Learner(name, label, f"sklearn.{where}", rules=False, nominal=False, **abilities)
+
+
+def _by_name(*learners: Learner) -> dict[str, Learner]:
+    return {learner.name: learner for learner in learners}
+
+
+_MODLEM = "modlem.modlem.MODLEMClassifier"
+_QUICKRULES = "quickrules.quickrules.QuickRulesClassifier"
+_PAPER = {"t_norm": "minimum", "coverage_test": "close", "ties": "first"}
 _BAGGED = "frri.learners.additive.bagged.AdditiveRulesBaggingClassifier"
-_QUICKRULES = "frri.learners.quickrules.quickrules.QuickRulesClassifier"
-_FRRI_ORDERED = "frri.learners.frri.ordinal.FRRIOrdinalClassifier"
-_ADDITIVE_ORDERED = "frri.learners.additive.ordinal.AdditiveRulesOrdinalClassifier"
-_FRRI_NUMBERS = "frri.learners.frri.regressor.FRRIRegressor"
-_ADDITIVE_NUMBERS = "frri.learners.additive.regressor.AdditiveRulesRegressor"
 
-LEARNERS = {
-    learner.name: learner
-    for learner in (
-        Learner("frri", "FRRI", _FRRI, weights=True),
-        Learner("compact", "CompactFRRI", _COMPACT, weights=True),
-        Learner("ripper", "RIPPER", _RIPPER, weights=True),
-        Learner("furia", "FURIA", _FURIA, weights=True),
-        Learner("modlem", "MODLEM", _MODLEM, weights=True),
-        Learner(
-            "modlem-entropy", "MODLEM (entropy)", _MODLEM, {"criterion": "entropy"}, weights=True
-        ),
-        Learner("additive", "Additive rules", _ADDITIVE, weights=True),
-        Learner("bagged", "Bagged rules", _BAGGED),
-        Learner("frri-bags", "FRRI on bags", _FRRI_BAGS, weights=True),
-        Learner("quickrules", "QuickRules", _QUICKRULES, weights=True),
-        Learner(
-            "quickrules-paper",
-            "QuickRules (paper)",
-            _QUICKRULES,
-            {"t_norm": "minimum", "coverage_test": "close", "ties": "first"},
-            weights=True,
-        ),
-        # Opponents of other kinds, for comparisons.
-        Learner(
-            "tree",
-            "decision tree",
-            "sklearn.tree.DecisionTreeClassifier",
-            rules=False,
-            nominal=False,
-            weights=True,
-        ),
-        Learner(
-            "forest",
-            "random forest",
-            "sklearn.ensemble.RandomForestClassifier",
-            rules=False,
-            nominal=False,
-            weights=True,
-        ),
-        Learner(
-            "knn",
-            "5-nearest neighbours",
-            "sklearn.neighbors.KNeighborsClassifier",
-            rules=False,
-            nominal=False,
-            missing=False,
-            scaled=True,
-        ),
-    )
-}
-"""Every learner of classes that has a name."""
+LEARNERS = _by_name(
+    _rules("frri", "FRRI", "frri.classifier.FRRIClassifier"),
+    _rules("compact", "CompactFRRI", "compact.classifier.CompactFRRIClassifier"),
+    _rules("ripper", "RIPPER", "ripper.ripper.RIPPERClassifier"),
+    _rules("furia", "FURIA", "ripper.furia.FURIAClassifier"),
+    _rules("modlem", "MODLEM", _MODLEM),
+    _rules("modlem-entropy", "MODLEM (entropy)", _MODLEM, criterion="entropy"),
+    _rules("additive", "Additive rules", "additive.classifier.AdditiveRulesClassifier"),
+    Learner("bagged", "Bagged rules", _BAGGED),
+    _rules("frri-bags", "FRRI on bags", "frri.bagging.FRRIBaggingClassifier"),
+    _rules("quickrules", "QuickRules", _QUICKRULES),
+    _rules("quickrules-paper", "QuickRules (paper)", _QUICKRULES, **_PAPER),
+    _other("tree", "decision tree", "tree.DecisionTreeClassifier", weights=True),
+    _other("forest", "random forest", "ensemble.RandomForestClassifier", weights=True),
+    _other(
+        "knn", "5-nearest neighbours", "neighbors.KNeighborsClassifier", missing=False, scaled=True
+    ),
+)
+"""The classifiers."""
 
-REGRESSORS = {
-    learner.name: learner
-    for learner in (
-        Learner("additive", "Additive rules", _ADDITIVE_NUMBERS, weights=True),
-        Learner("frri", "FRRI for numbers", _FRRI_NUMBERS, weights=True),
-    )
-}
-"""Every learner of numbers that has a name."""
+REGRESSORS = _by_name(
+    _rules("additive", "Additive rules", "additive.regressor.AdditiveRulesRegressor"),
+    _rules("frri", "FRRI for numbers", "frri.regressor.FRRIRegressor"),
+)
+"""The regressors."""
 
-ORDINAL = {
-    learner.name: learner
-    for learner in (
-        Learner("frri", "FRRI", _FRRI_ORDERED, weights=True),
-        Learner("additive", "Additive rules", _ADDITIVE_ORDERED, weights=True),
-    )
-}
-"""Every learner of ordered classes that has a name."""
+ORDINAL = _by_name(
+    _rules("frri", "FRRI", "frri.ordinal.FRRIOrdinalClassifier"),
+    _rules("additive", "Additive rules", "additive.ordinal.AdditiveRulesOrdinalClassifier"),
+)
+"""The ordinal classifiers."""
 
 TASKS = {"classification": LEARNERS, "ordinal": ORDINAL, "regression": REGRESSORS}
 """The learners of each task."""

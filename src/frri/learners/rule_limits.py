@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from frri.learners.training import TrainingTable
     from frri.rules import RuleSet
 
-Part = TypeVar("Part")
+RulePart = TypeVar("RulePart")
 
-# What rules count is taken in whole steps, so that sums are exact in any order.
+# Degrees are rounded to steps, so that sums are exact in any order.
 STEPS = 2.0**40
 
 
@@ -38,8 +38,8 @@ class LimitedRuleClassifier(RuleClassifier):
 
     def _within_limits(
         self,
-        parts: Sequence[Part],
-        made: Callable[[Sequence[Part]], RuleSet],
+        parts: Sequence[RulePart],
+        made: Callable[[Sequence[RulePart]], RuleSet],
         table: TrainingTable,
     ) -> RuleSet:
         """Return a rule set within its limits.
@@ -47,11 +47,11 @@ class LimitedRuleClassifier(RuleClassifier):
         Parameters
         ----------
         parts : sequence
-            What rules are made of, one part for each.
+            Parts of which rules are made, one for each.
         made : callable
-            From parts to rules: what is said about a rule may depend on the others.
+            Function from parts to rules; the statistics of a rule may depend on the others.
         table : TrainingTable
-            What they were learned from.
+            Table that they were fitted to.
         """
         whole = made(parts)
         kept = kept_rules(whole, table, self.max_rules, self.min_support)
@@ -59,7 +59,7 @@ class LimitedRuleClassifier(RuleClassifier):
 
 
 def check_limits(max_rules: Any, max_conditions: Any, min_support: Any) -> None:
-    """Complain about limits that make no sense.
+    """Raise an error for limits that are not valid.
 
     Examples
     --------
@@ -79,17 +79,17 @@ def kept_rules(
 ) -> list[int]:
     """Return the rules that remain, in order; the default rule of a list always remains.
 
-    Rules that cover less than a share of their class go first. Then one rule goes after another,
-    each time the one without which the rest, as they stand, are right about most of the training
-    objects (by weight). An object that no rule covers counts as wrong. Of equally dispensable rules
-    the one goes that covers least of its class, of these the last.
+    Rules that cover less than a fraction of their class are removed first, then one rule after
+    another, each time the one without which the rest classify the largest weight of training
+    samples correctly. A sample that no rule covers counts as wrong. Of equally dispensable rules
+    the one that covers least of its class is removed, of these the last.
 
     Parameters
     ----------
     ruleset : RuleSet
-        Of rules that say a class.
+        Rules that conclude a class.
     table : TrainingTable
-        What they were learned from.
+        Table that they were fitted to.
     max_rules : int, optional
     min_support : float
 
@@ -111,7 +111,7 @@ def kept_rules(
     kept = [r for r in everything if support[r] >= min_support * sizes[own[r]] or r in fixed]
     if max_rules is None or len(kept) <= max_rules:
         return kept
-    # The first rule of a list that holds counts most.
+    # The first rule of a list that holds has the highest rank.
     ranks = np.arange(len(ruleset), 0, -1)
     amounts = (degrees > 0.0) * ranks if is_list else np.rint(counts * STEPS)
     adds = ruleset.semantics.meaning.combination == "sum"
@@ -123,19 +123,19 @@ def kept_rules(
 
 
 class _Elimination:
-    """Rules that are left, and the class scores of objects by them.
+    """Rules that are left, and the class scores of samples by them.
 
     Parameters
     ----------
-    amounts : ndarray of int, shape (n_objects, n_rules)
-        What each rule counts for each object.
+    amounts : ndarray of int, shape (n_samples, n_rules)
+        Contribution of each rule to the score of each sample.
     own : ndarray of int, shape (n_rules,)
         The class of each rule.
-    classes, units : ndarray of int, shape (n_objects,)
-        The class of each object, and what it weighs.
+    classes, units : ndarray of int, shape (n_samples,)
+        The class of each sample, and its weight.
     kept : list of int
     adds : bool
-        Whether the rules of a class are added, or the best one counts.
+        If True, the rules of a class are added; otherwise the best one counts.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class _Elimination:
         return self._lost
 
     def remove(self, rule: int) -> None:
-        """Leave a rule out; only rules that count for the same objects matter more or less then."""
+        """Remove a rule; the losses of rules that cover the same samples are computed again."""
         rows = self.rows[rule]
         self.scores[rows] = self._without(rule)
         self.kept.remove(rule)
@@ -175,7 +175,7 @@ class _Elimination:
         self._lost = {r: amount for r, amount in self._lost.items() if not touched[r] and r != rule}
 
     def _without(self, rule: int) -> Ints:
-        """Scores of the objects for which a rule counts, as they were without it."""
+        """Return the scores without a rule of the samples that it covers."""
         rows, c = self.rows[rule], self.own[rule]
         scores = self.scores[rows].copy()
         if self.adds:
@@ -192,6 +192,6 @@ class _Elimination:
         return np.asarray(found)
 
     def _right(self, rows: Positions, scores: Ints) -> Flags:
-        """Whose class has the highest score, of equal ones the first, above 0."""
+        """Return whose class has the highest score, of equal ones the first, above 0."""
         right = scores.argmax(axis=1) == self.classes[rows]
         return np.asarray(right & (scores.max(axis=1, initial=0) > 0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Part = TypeVar("Part", TrainingTable, NumberTable)
 
-# How many sizes are tried, and on how many parts of the table.
+# Number of sizes that are tried, and of folds.
 SIZES = 8
 FOLDS = 5
 SEED = 0
@@ -34,15 +34,15 @@ class SizePath:
     Attributes
     ----------
     sizes : tuple of int
-        The most rules there may be, ascending.
+        Maximum numbers of rules, ascending.
     scores : tuple of float
-        Mean score over the parts of the table, each judged by rules learned from the others.
+        Mean score over the folds.
     errors : tuple of float
         Standard error of that mean.
     chosen : int
         The smallest size whose score is within one standard error of the best.
     measure : str
-        What the scores are.
+        Name of the score.
 
     Examples
     --------
@@ -61,23 +61,18 @@ class SizePath:
 
     @classmethod
     def of(cls, sizes: Sequence[int], scores: Any, measure: str) -> SizePath:
-        """From the scores of parts of the table (rows) at each size (columns)."""
+        """Choose a size by the scores of folds (rows) at each size (columns)."""
         scores = np.asarray(scores)
         means = scores.mean(axis=0)
         errors = scores.std(axis=0, ddof=1) / np.sqrt(len(scores))
         best = int(means.argmax())
         near = int((means >= means[best] - errors[best]).argmax())
-        return cls(
-            tuple(sizes),
-            tuple(means.tolist()),
-            tuple(errors.tolist()),
-            int(sizes[near]),
-            measure,
-        )
+        known = tuple(means.tolist()), tuple(errors.tolist()), int(sizes[near])
+        return cls(tuple(sizes), *known, measure)
 
     @property
     def best(self) -> int:
-        """The size of the highest score, of equal ones the smallest."""
+        """Return the size of the highest score, of equal ones the smallest."""
         return self.sizes[self.scores.index(max(self.scores))]
 
     def score_of(self, size: int) -> float:
@@ -87,11 +82,8 @@ class SizePath:
     def plain(self) -> dict[str, Any]:
         """Return the path as JSON values, for files."""
         return {
-            "sizes": list(self.sizes),
-            "scores": list(self.scores),
-            "errors": list(self.errors),
-            "chosen": self.chosen,
-            "measure": self.measure,
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(self).items()
         }
 
     def to_frame(self) -> Any:
@@ -117,7 +109,7 @@ class SizePath:
 
 
 def sizes_between(fewest: int, most: int) -> tuple[int, ...]:
-    """Sizes from few rules to many, each about so many times the one before.
+    """Return sizes from few rules to many, in about equal ratios.
 
     Examples
     --------
@@ -129,15 +121,15 @@ def sizes_between(fewest: int, most: int) -> tuple[int, ...]:
 
 
 def class_path(learner: RuleClassifier, table: TrainingTable) -> SizePath:
-    """Balanced accuracy from one rule for each class to eight and ten more.
+    """Cross-validate the balanced accuracy, from one rule for each class to eight and ten more.
 
     Parameters
     ----------
     learner : RuleClassifier
         One with `_rulesets`; not changed.
     table : TrainingTable
-        Its parts have about the same shares of the classes. They keep typical values of the whole
-        table, and all else is learned from the others anew.
+        Folds are stratified. Values imputed from the whole table are kept, and all else is fitted
+        to the other folds.
 
     Returns
     -------
@@ -146,13 +138,13 @@ def class_path(learner: RuleClassifier, table: TrainingTable) -> SizePath:
     from sklearn.model_selection import StratifiedKFold  # noqa: PLC0415 - slow to import
 
     n_classes, n_folds = len(table.labels), min(FOLDS, int(np.bincount(table.classes).max()))
-    _check_folds(n_folds, "a class with 2 objects")
+    _check_folds(n_folds, "a class with 2 samples")
     sizes = sizes_between(n_classes, 8 * n_classes + 10)
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=SEED)
     weights = table.all_weights
     scores = []
     with learner._step("sizes"), warnings.catch_warnings():  # noqa: SLF001
-        warnings.simplefilter("ignore")  # what is wrong has been said about the whole table
+        warnings.simplefilter("ignore")  # they have been given for the whole table
         for learned, asked in folds.split(table.values, table.classes):
             present, part = np.unique(table.classes[learned]), _with_ranges(table.take(learned))
             one = learner._for_part(learned, part.labels)  # noqa: SLF001 - the two are one thing
@@ -166,12 +158,12 @@ def class_path(learner: RuleClassifier, table: TrainingTable) -> SizePath:
 
 
 def number_path(learner: RuleLearner, table: NumberTable, fewest: int, most: int) -> SizePath:
-    """Share of the variance that is explained, from few rules to many: see `class_path`."""
+    """Cross-validate R2 from few rules to many: see `class_path`."""
     from sklearn.metrics import r2_score  # noqa: PLC0415 - slow to import
     from sklearn.model_selection import KFold  # noqa: PLC0415
 
     n_folds = min(FOLDS, len(table.numbers) // 2)
-    _check_folds(n_folds, "4 objects")
+    _check_folds(n_folds, "4 samples")
     sizes = sizes_between(fewest, most)
     weights = table.all_weights
     one = clone(learner).set_params(verbose=0)
