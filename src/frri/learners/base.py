@@ -117,7 +117,11 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
 
     def _about(self, table: TrainingTable | NumberTable) -> dict[str, Any]:
         """Return the provenance of rules from a table."""
-        parameters = {k: v for k, v in self.get_params().items() if v != "deprecated"}
+        parameters = {
+            name: value
+            for name, value in self.get_params().items()
+            if not (isinstance(value, str) and value == "deprecated")
+        }
         known = provenance(self._name(), parameters, table.attributes, len(table.values))
         return known if self.path_ is None else known | {"path": self.path_.plain()}
 

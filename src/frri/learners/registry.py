@@ -65,7 +65,7 @@ class Learner:
 
 def _rules(name: str, label: str, where: str, **parameters: Any) -> Learner:
     """Return an estimator of the package that takes weights of samples."""
-    return Learner(name, label, f"frri.learners.{where}", parameters, weights=True)
+    return Learner(name, label, f"frri.{where}", parameters, weights=True)
 
 
 def _other(name: str, label: str, where: str, **abilities: Any) -> Learner:
@@ -77,21 +77,21 @@ def _by_name(*learners: Learner) -> dict[str, Learner]:
     return {learner.name: learner for learner in learners}
 
 
-_MODLEM = "modlem.modlem.MODLEMClassifier"
-_QUICKRULES = "quickrules.quickrules.QuickRulesClassifier"
+_MODLEM = "learners.modlem.modlem.MODLEMClassifier"
+_QUICKRULES = "learners.quickrules.quickrules.QuickRulesClassifier"
 _PAPER = {"t_norm": "minimum", "coverage_test": "close", "ties": "first"}
 _BAGGED = "frri.learners.additive.bagged.AdditiveRulesBaggingClassifier"
 
 LEARNERS = _by_name(
-    _rules("frri", "FRRI", "frri.classifier.FRRIClassifier"),
-    _rules("compact", "CompactFRRI", "compact.classifier.CompactFRRIClassifier"),
-    _rules("ripper", "RIPPER", "ripper.ripper.RIPPERClassifier"),
-    _rules("furia", "FURIA", "ripper.furia.FURIAClassifier"),
+    _rules("frri", "FRRI", "learners.frri.classifier.FRRIClassifier"),
+    _rules("compact", "CompactFRRI", "learners.compact.classifier.CompactFRRIClassifier"),
+    _rules("ripper", "RIPPER", "learners.ripper.ripper.RIPPERClassifier"),
+    _rules("furia", "FURIA", "learners.ripper.furia.FURIAClassifier"),
     _rules("modlem", "MODLEM", _MODLEM),
     _rules("modlem-entropy", "MODLEM (entropy)", _MODLEM, criterion="entropy"),
-    _rules("additive", "Additive rules", "additive.classifier.AdditiveRulesClassifier"),
+    _rules("additive", "Additive rules", "learners.additive.classifier.AdditiveRulesClassifier"),
     Learner("bagged", "Bagged rules", _BAGGED),
-    _rules("frri-bags", "FRRI on bags", "frri.bagging.FRRIBaggingClassifier"),
+    _rules("frri-bags", "FRRI on bags", "learners.frri.bagging.FRRIBaggingClassifier"),
     _rules("quickrules", "QuickRules", _QUICKRULES),
     _rules("quickrules-paper", "QuickRules (paper)", _QUICKRULES, **_PAPER),
     _other("tree", "decision tree", "tree.DecisionTreeClassifier", weights=True),
@@ -103,14 +103,16 @@ LEARNERS = _by_name(
 """The classifiers."""
 
 REGRESSORS = _by_name(
-    _rules("additive", "Additive rules", "additive.regressor.AdditiveRulesRegressor"),
-    _rules("frri", "FRRI for numbers", "frri.regressor.FRRIRegressor"),
+    _rules("additive", "Additive rules", "learners.additive.regressor.AdditiveRulesRegressor"),
+    _rules("frri", "FRRI for numbers", "learners.frri.regressor.FRRIRegressor"),
 )
 """The regressors."""
 
 ORDINAL = _by_name(
-    _rules("frri", "FRRI", "frri.ordinal.FRRIOrdinalClassifier"),
-    _rules("additive", "Additive rules", "additive.ordinal.AdditiveRulesOrdinalClassifier"),
+    _rules("frri", "FRRI", "learners.frri.ordinal.FRRIOrdinalClassifier"),
+    _rules(
+        "additive", "Additive rules", "learners.additive.ordinal.AdditiveRulesOrdinalClassifier"
+    ),
 )
 """The ordinal classifiers."""
 
