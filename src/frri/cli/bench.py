@@ -41,13 +41,13 @@ def configure(parser: Parser) -> None:
     parser.add_reading_options()
     add("--datasets A,B", "names of data sets, or sklearn:iris and the like", type="names")
     add("--learners A,B", "names of learners, or of classifier classes", type="names")
-    add("--folds N", "default 10; with --quick 3", type="from 2")
-    add("--seed N", "default 0", type="from 0", default=0)
-    workers = "processes; default one per processor; 0 runs all in this one"
+    add("--folds N", "number of folds (default: 10; with --quick 3)", type="from 2")
+    add("--seed N", "random seed (default: 0)", type="from 0", default=0)
+    workers = "number of processes, 0 for none (default: one per processor)"
     add("--workers N", workers, type="from 0")
-    limit = "per cell, default 600, 0 for none; longer counts as a failure"
+    limit = "time limit per cell, 0 for none (default: 600)"
     add("--time-limit SECONDS", limit, type="number")
-    add("-o --output DIR", "default bench", type=Path, default=Path("bench"))
+    add("-o --output DIR", "folder to write (default: bench)", type=Path, default=Path("bench"))
     add(
         "--bookkeeping",
         "also pooled recalls and models of all objects, as the paper counts its rivals",
@@ -122,8 +122,7 @@ def _experiments() -> ModuleType:
                 return _import_package(package)
     raise ValueError(
         "--paper and --docs need the folder experiments of frri's repository, which is not "
-        "installed "
-        "with the package; run the command inside a checkout of the repository."
+        "installed with the package; run the command inside a checkout of the repository."
     )
 
 
@@ -149,8 +148,7 @@ def _data(arguments: Arguments) -> "list[Dataset]":
     if not arguments.data and (arguments.target is not None or any(kinds.values())):
         raise ValueError(
             "--target, --ignore, --nominal, --ordinal, --na-values and --date-format speak of "
-            "files; "
-            "name one."
+            "files; name one."
         )
     if not names and not arguments.data:
         if not (arguments.quick or arguments.paper):

@@ -51,8 +51,8 @@ def configure(parser: Parser) -> None:
     """Describe the arguments."""
     parser.add_model(table=True)
     parser.add_reading_options(labelled=True)
-    parser.add("--target COLUMN", "column of the true values; default: the model's target")
-    parser.add("--json", "everything as JSON")
+    parser.add("--target COLUMN", "column of the true values (default: the model's target)")
+    parser.add("--json", "write everything as JSON")
 
 
 def run(arguments: Arguments) -> int:
@@ -85,8 +85,7 @@ def _drift(ruleset: RuleSet, table: EncodedTable, truth: NDArray[Any]) -> tuple[
     if is_training_table(ruleset, table, truth):
         say(
             "note: every rule does just what it did in training: these seem to be the rows that "
-            "the "
-            "rules were learned from, where accuracy flatters; evaluate on others."
+            "the rules were learned from, where accuracy flatters; evaluate on others."
         )
     return drift(ruleset, table, truth)
 

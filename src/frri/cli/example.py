@@ -22,7 +22,7 @@ EXAMPLE_TABLES = ("patients.csv",)
 def configure(parser: Parser) -> None:
     """Describe the arguments."""
     parser.add("name", f"the table: {', '.join(EXAMPLE_TABLES)}")
-    parser.add("-o --output FILE", "default: a file of that name, here")
+    parser.add("-o --output FILE", "file to write (default: the name of the table)")
 
 
 def run(arguments: Arguments) -> int:

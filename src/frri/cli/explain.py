@@ -34,12 +34,12 @@ def configure(parser: Parser) -> None:
     add("row_or_table", "what to explain", nargs="+", metavar="DATA | NAME=VALUE")
     add("--row N", "row of the table, from 1", type="from 0")
     parser.add_reading_options()
-    add("--fix COLUMN", "must not change; repeatable", action="append", default=[])
+    add("--fix COLUMN", "column that must not change; repeatable", action="append", default=[])
     goal = parser.add_mutually_exclusive_group()
     for side in ("at least", "at most"):
         text = f"of ordered classes and numbers: what would lead to {side} this one"
         add(f"--{side.replace(' ', '-')} VALUE", text, group=goal)
-    add("--json", "the explanation as JSON")
+    add("--json", "write the explanation as JSON")
 
 
 def run(arguments: Arguments) -> int:

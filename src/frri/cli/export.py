@@ -26,13 +26,13 @@ def configure(parser: Parser) -> None:
     add = parser.add
     parser.add_model()
     add("--to FORMAT", ", ".join(FORMATS), required=True)
-    add("--dialect NAME", f"of SQL: {', '.join(DIALECTS)}; default: sqlite")
-    add("--table NAME", "of SQL: what to read; default: data")
-    add("--schema NAME", "of SQL: where the table is")
-    keep = "of SQL: columns to show beside the prediction, as a key; default: those that rules use"
+    add("--dialect NAME", f"of SQL: {', '.join(DIALECTS)} (default: sqlite)")
+    add("--table NAME", "of SQL: table to read (default: data)")
+    add("--schema NAME", "of SQL: schema of the table")
+    keep = "of SQL: columns to show beside the prediction, as a key (default: those of rules)"
     add("--keep A,B", keep, action="extend", type="names")
     add("--view NAME", "of SQL: create a view instead of selecting")
-    add("-o --output FILE", "default: - (stdout)", default="-")
+    add("-o --output FILE", "file to write (default: -, standard output)", default="-")
 
 
 def run(arguments: Arguments) -> int:

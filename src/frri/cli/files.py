@@ -213,26 +213,24 @@ def _check_used(ruleset: RuleSet, frame: "pd.DataFrame", source: str) -> None:
 
 
 def read_labelled(
-    ruleset: RuleSet, source: str, arguments: Arguments
-) -> "tuple[pd.DataFrame, NDArray[Any]]":
-    """Read a table for a model, and the true classes or numbers of its rows."""
+    ruleset: RuleSet, source: str, arguments: Arguments, *, optional: bool = False
+) -> tuple[Any, Any]:
+    """Read a table for a model, and the true classes or numbers of its rows.
+
+    If they are optional, they are None in a table without the target of the model.
+    """
     target = ruleset.target if arguments.target is None else arguments.target
     frame = read_for(ruleset, source, target, **arguments.reading_options)
     if target not in frame.columns:
+        if optional and arguments.target is None:
+            return frame, None
         try:
             find_name(target, frame.columns, _shown(source))
         except ValueError as error:
             what = "classes" if ruleset.classes else "numbers"
             raise ValueError(f"{error} --target names the column of the {what}.") from None
-    return take_labelled(ruleset, frame, target, drop=arguments.drop_unlabelled)
-
-
-def take_labelled(
-    ruleset: RuleSet, frame: "pd.DataFrame", target: str, *, drop: bool
-) -> "tuple[pd.DataFrame, NDArray[Any]]":
-    """Return a table and its true classes or numbers; with `drop` only the rows that have one."""
     known = frame[target].notna()
-    if drop and known.any() and not known.all():
+    if arguments.drop_unlabelled and known.any() and not known.all():
         say(f"note: {(~known).sum()} of {len(frame)} rows have no {target!r}; they are left out.")
         frame = frame[known].reset_index(drop=True)
     return frame, labels_of(frame[target], ruleset)
@@ -277,8 +275,7 @@ def labels_of(column: "pd.Series[Any]", ruleset: RuleSet) -> NDArray[Any]:
             shown = ", ".join(texts[:8])
             raise ValueError(
                 f"Column {name!r} holds {str(values[row])!r} in row {row + 1}, which is none of "
-                "the "
-                f"model's classes ({shown}{', ...' if len(texts) > 8 else ''})."
+                f"the model's classes ({shown}{', ...' if len(texts) > 8 else ''})."
             )
         codes[row] = code
     return label_array(ruleset.classes)[codes.astype(np.intp)]

@@ -66,14 +66,14 @@ def configure(parser: Parser) -> None:
     tables = "a table (CSV, TSV, Excel, JSON, Parquet, ARFF, KEEL), - for standard input"
     add("data", f"{tables}; several files with the same columns are one table", nargs="+")
     add("--target COLUMN", "column to predict", required=True)
-    add("-o --output FILE", "the model, - for standard output; default: only show")
+    add("-o --output FILE", "model to write, - for standard output (default: only show the rules)")
     learners = [
         f"with --task {task} {', '.join(rule_learners(task))}"
         for task in TASKS
         if task != "classification"
     ]
     names = "; ".join([", ".join(rule_learners("classification")), *learners])
-    add("--learner NAME", f"{names}; default: what suits the table best")
+    add("--learner NAME", f"{names} (default: what suits the table best)")
     parser.add_column_options()
     parser.add_reading_options(labelled=True)
     rows = "learn from N rows, drawn at random by --seed; with --bags, N rows for each bag"
@@ -84,32 +84,31 @@ def configure(parser: Parser) -> None:
         "against all rows of the files: the learner frri-bags",
         type="from 1",
     )
-    add("--weights COLUMN", "how much every row counts")
+    add("--weights COLUMN", "column of row weights")
     settings = "any parameter of the learner"
     add("--set PARAMETER=VALUE", settings, dest="settings", action="append", default=[])
-    most = "the most rules; 1se: the fewest about as good as the best (compact, additive)"
+    most = "maximum number of rules; 1se: the fewest about as good as the best (compact, additive)"
     add("--max-rules N", most, type="size")
-    add("--max-conditions N", "the most conditions of a rule", type="from 1")
-    add("--min-support SHARE", "what a rule must cover of its class", type="fraction")
+    add("--max-conditions N", "maximum number of conditions of a rule", type="from 1")
+    add("--min-support FRACTION", "fraction of its class that a rule must cover", type="fraction")
     add("--seed N", "random seed", type="from 0")
-    add("--effort N", "work of the search for the fewest rules", type="from 0")
-    add("--gap SHARE", "of the rules that need not be proved necessary", type="fraction")
-    add("--time-limit SECONDS", "limit of that search", type="number")
-    add("--memory-limit SIZE", "what learning may take, such as 2GB")
+    add("--effort N", "work limit of the search for the fewest rules", type="from 0")
+    add("--gap FRACTION", "optimality gap at which that search stops", type="fraction")
+    add("--time-limit SECONDS", "time limit of that search", type="number")
+    add("--memory-limit SIZE", "memory that learning may take, such as 2GB")
     check = parser.add_mutually_exclusive_group()
-    test = "check on a share of the rows, such as 0.3"
-    add("--test SHARE", test, group=check, type="test fraction")
+    test = "evaluate on a test set of this fraction of the rows, such as 0.3"
+    add("--test FRACTION", test, group=check, type="test fraction")
     add(
         "--cv N",
-        f"check by cross-validation with N folds; default: {FOLDS} where that takes seconds, or "
-        "with "
-        f"more than {MANY_SAMPLES:,} rows --test {TEST_SIZE}",
+        f"evaluate by cross-validation with N folds (default: {FOLDS} where that takes seconds, "
+        f"or with more than {MANY_SAMPLES:,} rows --test {TEST_SIZE})",
         group=check,
         type="from 2",
     )
-    add("--no-check", "no check on rows not learned from", group=check)
+    add("--no-check", "do not evaluate on held-out rows", group=check)
     target = parser.add_mutually_exclusive_group()
-    bins = "make N classes of a target that is a number"
+    bins = "number of classes to make of a target that is a number"
     add("--bins N", bins, group=target, type="from 2")
     target.add_argument(
         "--task",
@@ -117,7 +116,7 @@ def configure(parser: Parser) -> None:
         help="regression: predict the number that the target is; ordinal: classes that have an "
         "order; classification: take every number of it for a class, however many there are",
     )
-    add("--order LOW<...<HIGH", "the classes of --task ordinal in their order")
+    add("--order LOW<...<HIGH", "classes of --task ordinal in their order")
 
 
 def run(arguments: Arguments) -> int:
@@ -248,8 +247,7 @@ def find_order(y: Any, given: Sequence[str] | None, target: str) -> list[Any]:
             example = "<".join(map(str, labels))
             raise ValueError(
                 f"The classes of {target!r} are texts: say their order, such as --order "
-                f"{example!r}, "
-                "from the lowest."
+                f"{example!r}, from the lowest."
             )
         return labels
     texts = {str(label): label for label in labels}
@@ -320,9 +318,8 @@ def _apply_bags(arguments: Arguments) -> None:
         )
     if "-" in arguments.data:
         raise ValueError(
-            "--bags reads its files twice, and standard input (-) can be read once; name a "
-            "file, or "
-            "take a --sample."
+            "--bags reads its files twice, and standard input (-) can be read once; name a file, "
+            "or take a --sample."
         )
     arguments.learner = "frri-bags"
     rows = arguments.sample or ROWS_OF_BAG

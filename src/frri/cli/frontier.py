@@ -41,12 +41,16 @@ def configure(parser: Parser) -> None:
     add("data", "a table (CSV, TSV, Excel, JSON, Parquet, ARFF, KEEL), - for standard input")
     add("--target COLUMN", "column with the class", required=True)
     names = f"{', '.join(RULE_LEARNERS)}, trees, or files of models"
-    add("--pool A,B", f"whose rules: {names}; default: ripper,furia", default="ripper,furia")
-    add("--max-rules K", "sizes from 1 to K; default 6", type="from 1", default=6)
-    add("--rules K", "show, or save, the best K; default for -o: all", type="from 1")
-    add("-o --output FILE", "save these as a model, - for standard output")
-    add("--json", "the sizes as JSON")
-    limit = "limit of the proofs, default 60"
+    add(
+        "--pool A,B",
+        f"source of the rules: {names} (default: ripper,furia)",
+        default="ripper,furia",
+    )
+    add("--max-rules K", "maximum number of rules (default: 6)", type="from 1", default=6)
+    add("--rules K", "number of rules to show or save (default for -o: the maximum)", type="from 1")
+    add("-o --output FILE", "model to write, - for standard output")
+    add("--json", "write the sizes as JSON")
+    limit = "time limit of the proofs (default: 60)"
     add("--time-limit SECONDS", limit, type="number", default=60.0)
     add("--seed N", "random seed", type="from 0", default=0)
     parser.add_column_options()

@@ -72,17 +72,17 @@ class Parser(argparse.ArgumentParser):
     def add_column_options(self) -> None:
         """Add the options that declare types of columns."""
         for option, text in (
-            ("--ignore A,B", "leave columns out"),
-            ("--nominal A,B", "values without order"),
-            ("--ordinal COLUMN=A<B<C", "values from low to high"),
+            ("--ignore A,B", "columns to leave out"),
+            ("--nominal A,B", "columns whose values have no order"),
+            ("--ordinal COLUMN=A<B<C", "a column and its values from low to high"),
         ):
             self.add(option, text, action="append", default=[])
 
     def add_reading_options(self, *, labelled: bool = False) -> None:
         """Add the options for missing values and dates, and for rows without a class or number."""
-        marks = "further marks of missing values, as -999,unknown"
+        marks = "further marks of missing values, such as -999,unknown"
         self.add("--na-values A,B", marks, type="names", default=[])
-        self.add("--date-format FORMAT", "how dates are written, such as %%m/%%d/%%Y")
+        self.add("--date-format FORMAT", "format of dates, such as %%m/%%d/%%Y")
         if labelled:
             self.add("--drop-unlabelled", "leave out rows without a class or number")
 
@@ -123,7 +123,7 @@ def number(
 
     Examples
     --------
-    >>> number("a share from 0 to 1", 0, 1)("0.05")
+    >>> number("a fraction from 0 to 1", 0, 1)("0.05")
     0.05
     """
 
@@ -182,8 +182,8 @@ def split_names(text: str | None) -> list[str]:
 
 TYPES: dict[str, Callable[[str], Any]] = {
     "number": number("a number, 0 or more"),
-    "fraction": number("a share from 0 to 1", 0, 1),
-    "test fraction": number("a share between 0 and 1", 0, 1, inside=True),
+    "fraction": number("a fraction from 0 to 1", 0, 1),
+    "test fraction": number("a fraction between 0 and 1", 0, 1, inside=True),
     "from 0": at_least(0),
     "from 1": at_least(1),
     "from 2": at_least(2),

@@ -45,7 +45,7 @@ def configure(parser: Parser) -> None:
     add = parser.add
     parser.add_model(table=True)
     parser.add_reading_options()
-    add("-o --output FILE", "default: - (stdout)", default="-")
+    add("-o --output FILE", "file to write (default: -, standard output)", default="-")
     add(
         "--keep A,B",
         "columns to show beside the prediction, such as a key",
@@ -54,14 +54,14 @@ def configure(parser: Parser) -> None:
         default=[],
     )
     add("--keep-all", "show all columns of the table")
-    add("--proba", "add the share of every class")
+    add("--proba", "add the probability of every class")
     add(
         "--interval LEVEL",
-        "of numbers: add from where to where they lie, at a level such as 0.9",
+        "of numbers: add prediction intervals of a level such as 0.9",
         type="number",
     )
     add("--rules", "add the rule that decided and all that fired, as numbered by frri rules")
-    add("--json", "JSON instead of CSV")
+    add("--json", "write JSON instead of CSV")
 
 
 def run(arguments: Arguments) -> int:

@@ -42,16 +42,16 @@ def configure(parser: Parser) -> None:
     """Describe the arguments."""
     add = parser.add
     parser.add_model()
-    add("--class LABEL", "only rules for this class", dest="label")
-    add("--json", "rules as JSON")
+    add("--class LABEL", "show only rules for this class", dest="label")
+    add("--json", "write the rules as JSON")
     add("--tree DATA", "merge rules by a table (CSV, ...) with the true classes")
     add("--depth N", "levels of the tree to show", type="from 0")
-    add("--cut N", "the tree cut to N rules", type="from 1")
+    add("--cut N", "cut the tree to N rules", type="from 1")
     add("-o --output FILE", "save the rules of --cut as a model")
-    add("--stability DATA", "how often each rule comes back, by a table with the truth")
-    resamples = f"of --stability, how often rows are drawn; default: {RESAMPLES}"
+    add("--stability DATA", "show how often each rule comes back, by a table with the true classes")
+    resamples = f"number of resamples of --stability (default: {RESAMPLES})"
     add("--resamples N", resamples, type="from 1")
-    add("--target COLUMN", "the classes in DATA; default: the model's target")
+    add("--target COLUMN", "column of the classes in DATA (default: the model's target)")
     parser.add_reading_options(labelled=True)
 
 

@@ -44,8 +44,8 @@ class ArffTable:
     relation : str
         Name of the table in the file.
     frame : pandas.DataFrame
-        Numeric attributes are float columns with NaN for missing values, all others hold strings with
-        None for missing values. Columns and rows are in the order of the file.
+        Numeric attributes are float columns with NaN for missing values, others strings with None.
+        Columns and rows are in the order of the file.
     inputs, outputs : tuple of str
         The condition and the decision attributes; by default the last attribute is the only output.
     dates : tuple of str

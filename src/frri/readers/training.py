@@ -257,8 +257,7 @@ def _drop_identifiers(frame: "pd.DataFrame", declared: Collection[str]) -> "pd.D
         if len(names) == len(frame.columns):
             raise ValueError(
                 f"Column {column!r} has {different} different texts, as names and numbers of "
-                "things "
-                f"have, and there is no other column to learn from; insist on it ({option})."
+                f"things have, and there is no other column to learn from; insist on it ({option})."
             )
         _warn(
             f"Column {column!r} has {different} different texts in {len(frame)} rows, as names and "
@@ -302,9 +301,8 @@ def _target(column: "pd.Series[Any]", how: TrainingOptions) -> "pd.Series[Any]":
     absent = column.isna()
     if absent.any():
         raise ValueError(
-            f"The target {name!r} has no value in {absent.sum()} of {len(column)} rows, the "
-            "first in "
-            f"row {int(absent.to_numpy().argmax()) + 1}; leave them out (--drop-unlabelled)."
+            f"The target {name!r} has no value in {absent.sum()} of {len(column)} rows, the first "
+            f"in row {int(absent.to_numpy().argmax()) + 1}; leave them out (--drop-unlabelled)."
         )
     dates = kind_of(column) == "date"
     if how.numbers:

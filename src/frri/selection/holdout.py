@@ -193,9 +193,8 @@ class Holdout:
             self.splits = [tuple(split)]
         except ValueError:
             self.reason = (
-                f"a test set of {test_size:g} of {len(rows)} rows leaves too few to learn from "
-                "or to "
-                "test; use a cross-validation"
+                f"a test set of {test_size:g} of {len(rows)} rows leaves too few to learn from or "
+                "to test; use a cross-validation"
             )
 
 

@@ -141,9 +141,8 @@ def check_resolution(attributes: Sequence[Attribute]) -> None:
         if 0.0 < width < LEAST_STEPS * step:
             raise ValueError(
                 f"Column {attribute.name!r} spans only {width:g} at values around "
-                f"{attribute.high:g}, "
-                "too little for bounds in floating point: "
-                "count its values from the smallest one, or drop it."
+                f"{attribute.high:g}, too little for bounds in floating point: count its values "
+                "from the smallest one, or drop it."
             )
 
 

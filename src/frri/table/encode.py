@@ -220,8 +220,7 @@ def _pass_through(table: EncodedTable, attributes: Sequence[Attribute]) -> Float
     ]:
         raise ValueError(
             "The table is encoded for other columns "
-            f"({join_names(a.name for a in table.attributes)}); "
-            "give the table itself."
+            f"({join_names(a.name for a in table.attributes)}); give the table itself."
         )
     return table.matrix
 

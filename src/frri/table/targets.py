@@ -71,15 +71,13 @@ def check_quantities(y: NDArray[Any], target: str) -> Floats:
             except (TypeError, ValueError, OverflowError):
                 raise ValueError(
                     f"The target {target!r} holds {value!r} in row {row + 1}, which is not a "
-                    "number; "
-                    "correct the row or drop it."
+                    "number; correct the row or drop it."
                 ) from None
     huge = np.flatnonzero(~(np.abs(numbers) <= LARGEST_TARGET))
     if len(huge):
         raise ValueError(
-            f"The target {target!r} holds {numbers[huge[0]]:g} in row {huge[0] + 1}; correct "
-            "the row "
-            f"or drop it, or divide the target until it is below {LARGEST_TARGET:g}."
+            f"The target {target!r} holds {numbers[huge[0]]:g} in row {huge[0] + 1}; correct the "
+            f"row or drop it, or divide the target until it is below {LARGEST_TARGET:g}."
         )
     return numbers
 
@@ -120,10 +118,8 @@ def warn_about_numbers(y: NDArray[Any], target: str, stacklevel: int) -> None:
     if looks_like_number(y):
         warnings.warn(
             f"The target {target!r} has {len(np.unique(y))} different whole numbers, each taken "
-            "for a "
-            "class, but looks like a number to predict: bin it into a few classes, turn it into "
-            "texts "
-            "if these are names, or take AdditiveRulesRegressor.",
+            "for a class, but looks like a number to predict: bin it into a few classes, turn it "
+            "into texts if these are names, or take AdditiveRulesRegressor.",
             ManyClassesWarning,
             stacklevel=stacklevel + 1,
         )
