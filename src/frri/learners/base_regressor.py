@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from frri._reproducible import total
 from frri._util import Flags, Floats
 from frri.learners.base import RuleLearner
-from frri.learners.training import NumberTable, named_labels, weighted_objects, with_weights
+from frri.learners.training import NumberTable, named_labels, positive_weight_rows, with_weights
 from frri.learners.validation import check_share
 from frri.rules.conformal import half_widths
 from frri.table import EncodedTable, column_names
@@ -36,8 +36,7 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
-            How many objects each object counts for; fractions are allowed, and one of weight 0 is
-            not there.
+            Weights of the samples; a sample of weight 0 is left out.
 
         Returns
         -------
@@ -92,7 +91,7 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         # What is wrong is said about the whole table, and what is known of it is the target alone.
         whole = self._checked_table(X, y, sample_weight)
         if sample_weight is not None:
-            X = weighted_objects(X, None, sample_weight)[0]
+            X = positive_weight_rows(X, None, sample_weight)[0]
         n = len(whole.numbers)
         held = round(self.calibration_fraction * n)
         if not 0 < held < n:
@@ -128,7 +127,7 @@ def _some(X: Any, rows: Flags) -> Any:
     X = plain_table(X)
     if column_names(X) is None and not isinstance(X, EncodedTable) and not issparse(X):
         X = np.asarray(X)
-    return weighted_objects(X, None, rows.astype(np.float64))[0]
+    return positive_weight_rows(X, None, rows.astype(np.float64))[0]
 
 
 def standardised(numbers: Floats, weights: Floats) -> tuple[float, float, Floats]:

@@ -24,7 +24,7 @@ class CheckedTable:
 
     values: Floats
     attributes: tuple[Attribute, ...]
-    # What every object weighs; None if all weigh the same.
+    # Weights of the samples; None if all are 1.
     weights: Floats | None
 
     @property
@@ -34,7 +34,7 @@ class CheckedTable:
 
     @property
     def all_weights(self) -> Floats:
-        """What every object weighs: 1, if nothing was said."""
+        """Return the weights of the samples, 1 by default."""
         return np.ones(len(self.values)) if self.weights is None else self.weights
 
 
@@ -69,7 +69,7 @@ class TrainingTable(CheckedTable):
 
 @dataclass(frozen=True, eq=False)
 class NumberTable(CheckedTable):
-    """A checked training table with a number for every object."""
+    """A checked training table with a number for every sample."""
 
     values: Floats
     numbers: Floats
@@ -101,7 +101,7 @@ def only_column(y: Any) -> Any:
 
 
 def plain_labels(y: NDArray[Any]) -> NDArray[Any]:
-    """Classes of one type: objects that are all numbers, or all truth values, become such."""
+    """Return classes of one type: objects that are all numbers, or all booleans, become such."""
     if y.dtype.kind != "O":
         return y
     if all(isinstance(label, str) for label in y):
@@ -131,11 +131,11 @@ MOST_UNITS = 62
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """What objects weigh, as whole numbers of a unit: sums are exact in any order.
+    """Weights of samples as integer multiples of a unit: sums are exact in any order.
 
     Attributes
     ----------
-    units : array of int, shape (n_objects,)
+    units : ndarray of int, shape (n_samples,)
     unit : float
         A power of 2; 1 if all weights are whole numbers.
     """
@@ -144,9 +144,9 @@ class Weights:
     unit: float = 1.0
 
     @classmethod
-    def equal(cls, n_objects: int) -> Self:
-        """Every object counts for one."""
-        return cls(np.ones(n_objects, dtype=np.int64))
+    def equal(cls, n_samples: int) -> Self:
+        """Return a weight of 1 for every sample."""
+        return cls(np.ones(n_samples, dtype=np.int64))
 
     @classmethod
     def of(cls, weights: Floats, most_units: int = MOST_UNITS) -> Self:
@@ -186,14 +186,14 @@ def sums_by_key(keys: Any, units: Ints, n_keys: int) -> Ints:
     return sums
 
 
-def weighted_objects(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Floats]:
+def positive_weight_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Floats]:
     """Return the rows and labels of positive weight, and their weights.
 
     Rows of weight 0 are left out here, before anybody looks at them.
 
     Examples
     --------
-    >>> weighted_objects([[1], [2], [3]], [0, 1, 1], [2, 0, 1])
+    >>> positive_weight_rows([[1], [2], [3]], [0, 1, 1], [2, 0, 1])
     ([[1], [3]], [0, 1], array([2., 1.]))
     """
     X, y = plain_table(X), plain_table(y)
@@ -211,7 +211,7 @@ def with_weights(
     """Return a training table without samples of weight 0, and the weights, if given."""
     if sample_weight is None:
         return table_of(X, y), None
-    *weighted, weights = weighted_objects(X, y, sample_weight)
+    *weighted, weights = positive_weight_rows(X, y, sample_weight)
     try:
         return table_of(*weighted), weights
     except ValueError:  # the same complaint, with rows numbered as in the table that was given
@@ -243,12 +243,12 @@ def class_factors(class_weight: Any, labels: Sequence[Any], sizes: Floats, targe
     Parameters
     ----------
     class_weight : "balanced", None or mapping
-        All classes together the same, every object the same, or as the mapping says, 1 for a class
-        that it lacks.
+        The same total weight for every class, the same weight for every sample, or as in the
+        mapping, 1 for a class that it lacks.
     labels : sequence
         The classes.
     sizes : ndarray of float
-        What their objects weigh.
+        Total weight of the samples of each class.
     target : str
         What the classes are classes of.
 
