@@ -26,7 +26,7 @@ from frri.rules.rule import label_array
 from frri.rules.rule_statistics import class_positions, measure_by_size
 from frri.rules.ruleset import STATISTICS
 from frri.rules.semantics import Support
-from frri.rules.text import rule_sentence
+from frri.rules.text import rule_text
 from frri.table import EncodedTable, to_matrix
 from frri.table.columns import Records, column_names, plain_table
 from frri.table.targets import check_quantities
@@ -488,7 +488,7 @@ def merge_rules(
 
 def _node(tree: Hierarchy, node: RuleNode) -> dict[str, Any]:
     return {
-        "text": rule_sentence(tree.ruleset, node.rule),
+        "text": rule_text(tree.ruleset, node.rule, brackets=False),
         "class": tree.ruleset.classes.index(node.rule.consequent),
         "covered": round(node.covered),
         "precision": node.precision,

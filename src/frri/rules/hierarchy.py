@@ -211,7 +211,7 @@ class Hierarchy:
         return f"{number}{self._sentence(node)}   [{', '.join(facts)}]"
 
     def _sentence(self, node: RuleNode) -> str:
-        return text.rule_sentence(self.ruleset, node.rule)
+        return text.rule_text(self.ruleset, node.rule, brackets=False)
 
 
 def hierarchy(ruleset: "RuleSet", X: Any, y: Any, sample_weight: Any = None) -> Hierarchy:

@@ -9,15 +9,19 @@ far outside a sample lies.
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from functools import cached_property, reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from frri import fuzzy
 from frri._util import Flags, Floats, Ints, Positions
 from frri.rules.condition import NominalCondition, NumericCondition, is_strict
-from frri.rules.rule import Label, Rule
+from frri.rules.rule import Rule
 from frri.rules.semantics import Semantics
 from frri.table import Attribute
+
+if TYPE_CHECKING:
+    from frri.rules.ruleset import RuleSet
 
 # A rule covers a sample when weight x degree exceeds this: the paper's "> 0" in floating point.
 COVERS = 1e-6
@@ -181,26 +185,11 @@ def _slopes(cores: Floats, supports: Floats, widths: Floats) -> Floats:
 
 
 class RuleArrays:
-    """The conditions and consequents of rules; each part is made when it is first used.
+    """The conditions and consequents of a rule set; each part is made when it is first used."""
 
-    Parameters
-    ----------
-    rules : sequence of Rule
-    attributes : sequence of Attribute
-    labels : sequence of labels
-        All classes, in order; none in regression.
-    semantics : Semantics
-    """
-
-    def __init__(
-        self,
-        rules: Sequence[Rule],
-        attributes: Sequence[Attribute],
-        labels: Sequence[Label],
-        semantics: Semantics,
-    ) -> None:
-        self._rules, self._attributes = rules, attributes
-        self._labels, self._semantics = labels, semantics
+    def __init__(self, ruleset: "RuleSet") -> None:
+        self._rules, self._labels = ruleset.rules, ruleset.classes
+        self._attributes, self._semantics = ruleset.attributes, ruleset.semantics
 
     @cached_property
     def matcher(self) -> Matcher:

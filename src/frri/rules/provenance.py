@@ -55,17 +55,15 @@ class About(Mapping[str, Any]):
         >>> About.saved({"edited": edits, "selection": {"status": "optimal"}})
         About({'edits': 3})
         """
-        about = cls(content)
-        edits = _edits(about)
-        return cls(_unproved(about) | {"edits": edits}) if edits else about
+        return _with_edits(cls(content), 0)
 
     def edited(self) -> "About":
         """Return the same after one more edit, without proofs: they concerned other rules."""
-        return About(_unproved(self) | {"edits": _edits(self) + 1})
+        return _with_edits(self, 1)
 
     def plain(self) -> dict[str, Any]:
         """Return the same in dictionaries and lists, for JSON."""
-        return {key: _thawed(value) for key, value in self.items()}
+        return dict(_thawed(self))
 
     def __getitem__(self, key: str) -> Any:
         return self._content[key]
@@ -136,11 +134,10 @@ def _unfit(value: Any) -> ValueError:
 _PROOFS = {"selection", "intervals", "monotone", "frontier", "edited"}
 
 
-def _unproved(about: About) -> dict[str, Any]:
-    return {key: value for key, value in about.items() if key not in _PROOFS}
-
-
-def _edits(about: About) -> int:
-    told = about.get("edits", about.get("edited"))
-    counts = told.values() if isinstance(told, Mapping) else (told,)
-    return sum(count for count in counts if isinstance(count, int) and count > 0)
+def _with_edits(about: About, more: int) -> About:
+    """Return the same after some more edits, without proofs if there are any edits at all."""
+    known = about.get("edits", about.get("edited"))
+    counts = known.values() if isinstance(known, Mapping) else (known,)
+    edits = more + sum(count for count in counts if isinstance(count, int) and count > 0)
+    kept = {key: value for key, value in about.items() if key not in _PROOFS}
+    return About(kept | {"edits": edits}) if edits else about

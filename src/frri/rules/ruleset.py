@@ -171,7 +171,7 @@ class RuleSet(EditableRules):
     @cached_property
     def arrays(self) -> RuleArrays:
         """The rules as arrays, for engines; may change with any version."""
-        return RuleArrays(self.rules, self.attributes, self.classes, self.semantics)
+        return RuleArrays(self)
 
     @cached_property
     def used_attributes(self) -> tuple[str, ...]:

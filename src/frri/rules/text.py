@@ -49,27 +49,20 @@ def rule_text(
     rule: "Rule",
     word: Callable[[str], str] = str,
     phrase: Callable[[str], str] = str,
+    *,
+    brackets: bool = True,
 ) -> str:
     """Return the whole rule as a sentence, with its weight and statistics in brackets.
 
     A terminal may style IF, AND and THEN by `word`, and what is between by `phrase`.
     """
-    return f"{rule_sentence(ruleset, rule, word, phrase)}{_bracketed(ruleset, rule)}"
-
-
-def rule_sentence(
-    ruleset: "RuleSet",
-    rule: "Rule",
-    word: Callable[[str], str] = str,
-    phrase: Callable[[str], str] = str,
-) -> str:
-    """Return the same without the brackets."""
     phrases = [phrase(text) for text in condition_texts(ruleset, rule)]
     joined = f" {word('AND')} ".join(phrases)
     head = word("OTHERWISE" if ruleset.semantics.meaning.is_list else "ALWAYS")
     if phrases:
         head = f"{word('IF')} {joined} {word('THEN')}"
-    return f"{head} {phrase(conclusion_text(ruleset, rule))}"
+    facts = _bracketed(ruleset, rule) if brackets else ""
+    return f"{head} {phrase(conclusion_text(ruleset, rule))}{facts}"
 
 
 def lone_rule_text(rule: "Rule") -> str:
