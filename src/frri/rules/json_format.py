@@ -231,18 +231,14 @@ def _read_semantics(content: Any) -> Semantics:
 def _read_attribute(content: Any) -> Attribute:
     nominal = "categories" in _object(content, "an attribute")
     required: dict[str, Reader] = {"name": _text, "kind": _text}
-    required |= {"categories": _texts} if nominal else {"low": _bound, "high": _bound}
+    required |= {"categories": _texts} if nominal else {"low": _low, "high": _high}
     found = _read(content, "an attribute", required, {"typical": _text if nominal else _number})
-    name, kind = _shown(found["name"]), found["kind"]
+    name, kind, categories = _shown(found["name"]), found["kind"], found.get("categories", ())
     if kind not in KINDS:
         raise ValueError(f"Attribute {name} is of unknown kind {_shown(kind)}.")
-    if nominal:
-        if len(set(found["categories"])) < len(found["categories"]):
-            raise ValueError(f"Attribute {name} has a category twice.")
-        return Attribute(**found)
-    found["low"] = -inf if found["low"] is None else found["low"]
-    found["high"] = inf if found["high"] is None else found["high"]
-    if found["low"] > found["high"]:
+    if len(set(categories)) < len(categories):
+        raise ValueError(f"Attribute {name} has a category twice.")
+    if not nominal and found["low"] > found["high"]:
         raise ValueError(f"Attribute {name} ranges from {found['low']} down to {found['high']}.")
     return Attribute(**found)
 
@@ -254,26 +250,24 @@ def _read_rule(content: Any) -> Rule:
 
 
 def _read_statistics(content: Any) -> RuleStatistics:
-    required = {"support": _amounts, "precision": _bound, "lift": _bound, "alone": _amount}
+    amounts = {"support": _each(_amount), "alone": _amount}
+    required = amounts | {"precision": _optional, "lift": _optional}
     return RuleStatistics(**_read(content, "statistics", required))
 
 
 def _read_condition(content: Any) -> Condition:
     nominal = "values" in _object(content, "a condition")
-    part = {"values": _texts} if nominal else {"trapezoid": _bounds}
-    found = _read(content, "a condition", {"attribute": _text} | part)
+    required: dict[str, Reader] = {"attribute": _text}
+    required |= {"values": _texts} if nominal else {"trapezoid": _list}
+    found = _read(content, "a condition", required)
     if nominal:
         return NominalCondition(found["attribute"], frozenset(found["values"]))
     bounds = found["trapezoid"]
     if len(bounds) != 4:
-        raise ValueError(
-            f"The condition on {_shown(found['attribute'])} must have four bounds, "
-            f"got {_shown(content['trapezoid'])}."
-        )
-    opened = zip(bounds, (-inf, -inf, inf, inf), strict=True)
-    return NumericCondition(
-        found["attribute"], *(end if bound is None else bound for bound, end in opened)
-    )
+        where = f"The condition on {_shown(found['attribute'])}"
+        raise ValueError(f"{where} must have four bounds, got {_shown(bounds)}.")
+    readers = zip((_low, _low, _high, _high), bounds, strict=True)
+    return NumericCondition(found["attribute"], *(read(bound) for read, bound in readers))
 
 
 Reader = Callable[[Any], Any]
@@ -307,8 +301,9 @@ def _each(read: Reader) -> Reader:
     return lambda values: tuple([read(value) for value in _list(values)])
 
 
-def _or_none(read: Reader) -> Reader:
-    return lambda value: None if value is None else read(value)
+def _or(default: float | None, read: Reader) -> Reader:
+    """Return a reader of values that may be null, which stands for a default."""
+    return lambda value: default if value is None else read(value)
 
 
 def _keep(value: Any) -> Any:
@@ -382,17 +377,17 @@ def _integer(digits: str) -> int:
     return int(digits)
 
 
-_numbers, _texts, _amounts = _each(_number), _each(_text), _each(_amount)
-_bound, _bounds, _conditions = _or_none(_number), _each(_or_none(_number)), _each(_read_condition)
+_numbers, _texts, _conditions = _each(_number), _each(_text), _each(_read_condition)
+_low, _high, _optional = _or(-inf, _number), _or(inf, _number), _or(None, _number)
 
 # Readers by key: of a rule, what it need not have; of a rule set, what every version has.
 _RULE: Mapping[str, Reader] = {
     "origin": _text,
-    "source": _or_none(_count),
-    "statistics": _or_none(_read_statistics),
-    "distribution": _or_none(_numbers),
+    "source": _or(None, _count),
+    "statistics": _or(None, _read_statistics),
+    "distribution": _or(None, _numbers),
     "partial_weights": _numbers,
-    "votes": _or_none(_numbers),
+    "votes": _or(None, _numbers),
     "relation": _text,
 }
 _PARTS: Mapping[str, Reader] = {
