@@ -89,9 +89,10 @@ class Decision:
             return scores_of(ruleset, matcher.matching(clipped[rows]), near)
 
         scores = self._in_blocks(np.empty((len(clipped), max(len(ruleset.classes), 1))), score)
-        if ruleset.semantics.name == "weighted-mean":
+        if ruleset.semantics.name == "weighted-mean" and last_resort(ruleset) == "nearest":
             for rows in self._silent_blocks():
-                scores[rows, 0] = _nearest_number(ruleset, clipped[rows])
+                nearest = matcher.nearness(clipped[rows]).argmax(axis=1)
+                scores[rows, 0] = ruleset.arrays.says[nearest, 0]
         return scores
 
     @cached_property
@@ -212,8 +213,15 @@ class Decision:
     @cached_property
     def _fallback(self) -> Floats:
         """Silent samples x classes: the largest value decides."""
-        values = [_fallback_values(self.ruleset, self._clipped[r]) for r in self._silent_blocks()]
-        return np.concatenate(values)
+        ruleset, kind = self.ruleset, last_resort(self.ruleset)
+        priors = np.array(ruleset.class_counts)
+        if kind == "priors":
+            return np.broadcast_to(priors, (len(self._silent_rows), len(priors)))
+        nothing = -np.inf if kind == "nearest" else 0.0
+        votes = (_VOTES[kind](ruleset, self._clipped[rows]) for rows in self._silent_blocks())
+        values = np.concatenate([best_per_class(ruleset, block, nothing) for block in votes])
+        counts = (kind == "nearest") | (values.max(axis=1, keepdims=True) > 0.0)
+        return np.where(counts, values, priors)
 
     def _strongest(self, votes: Floats, index: Positions) -> Positions:
         """Return the first of the strongest rules of a class; -1 where the class has no rules."""
@@ -235,26 +243,6 @@ def last_resort(ruleset: "RuleSet") -> str:
     if fallback in {"stretched", "partial"} and len(ruleset):
         return fallback
     return "base" if "base" in ruleset.semantics.meaning.fallbacks else "priors"
-
-
-def _fallback_values(ruleset: "RuleSet", block: Floats) -> Floats:
-    """Return samples x classes for (clipped) samples that no rule covers; the largest wins."""
-    kind = last_resort(ruleset)
-    priors = np.broadcast_to(np.array(ruleset.class_counts), (len(block), len(ruleset.classes)))
-    if kind == "priors":
-        return priors
-    votes = _VOTES[kind](ruleset, block)
-    if kind == "nearest":
-        return best_per_class(ruleset, votes, -np.inf)
-    values = best_per_class(ruleset, votes, 0.0)
-    return np.where(values.max(axis=1, keepdims=True) > 0.0, values, priors)
-
-
-def _nearest_number(ruleset: "RuleSet", block: Floats) -> Floats:
-    """Return the number of the nearest rule; the base where there is none."""
-    if last_resort(ruleset) == "base":
-        return np.full(len(block), ruleset.base[0])
-    return np.asarray(ruleset.arrays.says[_nearness(ruleset, block).argmax(axis=1), 0])
 
 
 def _nearness(ruleset: "RuleSet", block: Floats) -> Floats:
