@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from frri.distributed.cluster import Cluster, Future
     from frri.induction.bitmap_backend import BitmapBackend
     from frri.induction.layout import ClassLayout
-    from frri.learners.frri.selection import Limits, Search
+    from frri.learners.frri.selection import Limits, SearchLimits
 
 # Memory of a selection, in sizes of its covers: measured, and rounded up.
 COPIES = 4
@@ -176,7 +176,7 @@ class RemoteCovers:
         ----------
         limits : Limits
         *known
-            Costs, groups, sizes and `Search`, as for `Limits.select`.
+            Costs, groups, sizes and `SearchLimits`, as for `Limits.select`.
         """
         try:
             return self._select(limits, *known)
@@ -187,7 +187,7 @@ class RemoteCovers:
             return self._select(limits, *known)
 
     def _select(
-        self, limits: Limits, costs: Ints, groups: Ints, sizes: Ints, search: Search
+        self, limits: Limits, costs: Ints, groups: Ints, sizes: Ints, search: SearchLimits
     ) -> Cover | PartialCover:
         start = perf_counter()
         fits = COPIES * self.nbytes <= self.room
@@ -212,7 +212,7 @@ class RemoteCovers:
             self._searches[number] = task
         return self._searches[number]
 
-    def _by_class(self, lengths: Ints, groups: Ints, search: Search) -> list[Cover]:
+    def _by_class(self, lengths: Ints, groups: Ints, search: SearchLimits) -> list[Cover]:
         """Return the cover of each class, by candidates as they are numbered in all."""
         costs = lengths[self.samples]
         own = groups[self.samples[[low for low, _ in self.ranges]]]
@@ -309,7 +309,7 @@ def _one_class(
     blocks: list[CoverMatrix],
     order: Ints,
     costs: Ints,
-    search: Search,
+    search: SearchLimits,
 ) -> Cover:
     return minimum_cover(CoverMatrix.below(blocks).take(order), costs, **search._asdict())
 
@@ -338,7 +338,7 @@ def _second_round(
     ends: list[int],
     order: Ints,
     bound: int,
-    search: Search,
+    search: SearchLimits,
 ) -> Cover:
     """Return the fewest of the proposed rules; a proof for these does not hold for all rules."""
     rows = np.concatenate(

@@ -1,22 +1,23 @@
 """From a scaled table to candidate rules: confidences, shortened conditions, covered samples.
 
-These are the steps of FRRI before the selection of rules. Every sample has a box around itself without
-samples of other classes; its half-width is the sample's confidence. Shortening drops sides of that box as
-long as no sample of another class gets in; the samples in the resulting box are those that the rule
-covers.
+These are the steps of FRRI before the selection of rules. Every sample has a box around itself
+without samples of other classes; its half-width is the sample's confidence. Shortening drops sides
+of that box as long as no sample of another class gets in; the samples in the resulting box are
+those that the rule covers.
 
 Features are numbers scaled to [0, 1], unless they are declared otherwise:
 
-- A missing value (NaN) is similar to everything: it fails no condition, and a condition on it is failed
-  by nobody, so that no rule uses a feature that its own sample misses.
-- `initial` has the type from which each feature starts in every rule. AT_MOST and AT_LEAST take the place
-  of SIMILAR, in the confidences as well; UNUSED leaves the feature out.
-- `rigid` features are used as they start or not at all. A nominal feature is a rigid column of category
-  codes 0, 1, 2 and so on: since distances are at most 1, different categories fail by 1.
+- A missing value (NaN) is similar to everything: it fails no condition, and a condition on it is
+  failed by nobody, so that no rule uses a feature that its own sample misses.
+- `initial` has the type from which each feature starts in every rule. AT_MOST and AT_LEAST take the
+  place of SIMILAR, in the confidences as well; UNUSED leaves the feature out.
+- `rigid` features are used as they start or not at all. A nominal feature is a rigid column of
+  category codes 0, 1, 2 and so on: since distances are at most 1, different categories fail by 1.
 
-Decisions that agree by degrees, as numbers do, take the place of classes (`Graded`): a rule then keeps its
-confidence, less the degree to which a decision agrees with its own, away from every sample. Classes are the
-special case in which decisions agree to 1 or 0; `docs/theory.md` has the proofs.
+Decisions that agree by degrees, as numbers do, take the place of classes (`Graded`): a rule then
+keeps its confidence, less the degree to which a decision agrees with its own, away from every
+sample. Classes are the special case in which decisions agree to 1 or 0; `docs/theory.md` has the
+proofs.
 
 `frri.induction.backends` chooses between numpy and compiled kernels, which give the same results.
 """
@@ -60,7 +61,7 @@ class ConditionType(enum.IntEnum):
 
 
 class CandidateRules(NamedTuple):
-    """One candidate rule per sample, and the samples that each of them covers: result of `induce`."""
+    """Result of `induce`: one candidate rule per sample, and the samples that each covers."""
 
     confidence: Floats
     types: Types
@@ -80,8 +81,8 @@ def confidences(
 ) -> Floats:
     """Return the membership of every sample in the lower approximation of its own class.
 
-    With the minimum t-norm over the features this is the Chebyshev distance to the nearest sample of
-    another class, at most 1; for graded decisions, the minimum of distance + agreement.
+    With the minimum t-norm over the features this is the Chebyshev distance to the nearest sample
+    of another class, at most 1; for graded decisions, the minimum of distance + agreement.
 
     Parameters
     ----------
@@ -122,10 +123,10 @@ def shorten(
 ) -> Types:
     """Return the shortened conditions of every sample's rule (RULE_PRUNE of the paper).
 
-    Starting from SIMILAR throughout, each feature in turn gets the first of UNUSED, AT_MOST, AT_LEAST
-    and SIMILAR under which every sample of another class still fails some condition by more than
-    `confidence - TOLERANCE`. A feature that starts from another type gets UNUSED or that one, a rigid
-    one UNUSED or SIMILAR.
+    Starting from SIMILAR throughout, each feature in turn gets the first of UNUSED, AT_MOST,
+    AT_LEAST and SIMILAR under which every sample of another class still fails some condition by
+    more than `confidence - TOLERANCE`. A feature that starts from another type gets UNUSED or that
+    one, a rigid one UNUSED or SIMILAR.
 
     Parameters
     ----------
@@ -171,7 +172,8 @@ def covers(
 ) -> tuple[CoverMatrix, Ints]:
     """Return the samples that the rule of every sample covers.
 
-    A rule covers the samples whose distance to its own one, under its conditions, is below `confidence
+    A rule covers the samples whose distance to its own one, under its conditions, is below
+    `confidence
     - TOLERANCE`. All of them are of its own class, or agree with its decision to some degree.
 
     Parameters
@@ -186,8 +188,8 @@ def covers(
     Returns
     -------
     covers : CoverMatrix
-        Candidate `i` is the rule of sample `i`. A rule whose confidence does not exceed the tolerance
-        covers nothing.
+        Candidate `i` is the rule of sample `i`. A rule whose confidence does not exceed the
+        tolerance covers nothing.
     positions : ndarray of int64, shape (n_samples,)
         Bit of each sample. Classes begin at multiples of 64; other bits are covered by nobody.
 
@@ -225,23 +227,23 @@ def induce(
     Parameters
     ----------
     values, classes, order, initial, rigid : array-like
-        As for `shorten`. Instead of an order there may be a function from the confidences of all samples
-        to their types.
+        As for `shorten`. Instead of an order there may be a function from the confidences of all
+        samples to their types.
     compiled : bool, optional
         As for `confidences`.
     n_jobs : int, optional
         Number of threads for a large table (see `frri._util.n_threads`), without influence on the
         results.
     cover_bytes : int, optional
-        Bytes that the covers of a large table may take. If they take more, some broad candidates are
-        selected in advance (see `frri.cover.memory_bounded`), and the covers are those of the samples
-        that these leave.
+        Bytes that the covers of a large table may take. If they take more, some broad candidates
+        are selected in advance (see `frri.cover.memory_bounded`), and the covers are those of the
+        samples that these leave.
 
     Returns
     -------
     CandidateRules
-        `confidence`, `types`, `covers` and `positions` as from the single steps, the `seconds` of each,
-        and `peeled`, the candidates selected in advance if there are any.
+        `confidence`, `types`, `covers` and `positions` as from the single steps, the `seconds` of
+        each, and `peeled`, the candidates selected in advance if there are any.
 
     Examples
     --------

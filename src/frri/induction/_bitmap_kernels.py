@@ -1,7 +1,7 @@
 """Kernels on bitmaps: nearest samples of other classes, shortened conditions, coverage.
 
-Names: `u` is the row whose box it is, `v` another row. Kernels work on the rows from `low` on, as many
-as their output has. `frri.induction._bitmap_table_kernels` describes the table.
+Names: `u` is the row whose box it is, `v` another row. Kernels work on the rows from `low` on, as
+many as their output has. `frri.induction._bitmap_table_kernels` describes the table.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, type-arg"
@@ -14,8 +14,8 @@ from frri._compile import inner_kernel, kernel
 from frri._words import ALL, NONE, ONE, lowest
 from frri.induction._bitmap_table_kernels import BLOCK, beyond, narrow, place, span
 
-# Not literals: for these the compiler would do everything once more. Whether a box is closed remains
-# one: boxes are placed in the innermost loops.
+# Not literals: for these the compiler would do everything once more. Whether a box is closed
+# remains one: boxes are placed in the innermost loops.
 NO, ZERO = np.bool_(False), np.int64(0)
 # Words that contain the nearest samples of the rows before, and the number of their samples.
 RECENT = 8
@@ -244,10 +244,10 @@ def confirm(table, rule, box, j, b, hits, above, below):
 def prune(table, exact, limits, orders, low, out):
     """Find condition types, given as those that rules start from.
 
-    From the last feature backwards, find the samples that the features from there on do not discern.
-    Then forwards: a sample that neither the features to come nor the conditions kept so far discern
-    needs the side of the feature it lies beyond. If bins have one value each, `exact`, no sample need be
-    compared. A rigid feature keeps both sides or none.
+    From the last feature backwards, find the samples that the features from there on do not
+    discern. Then forwards: a sample that neither the features to come nor the conditions kept so
+    far discern needs the side of the feature it lies beyond. If bins have one value each, `exact`,
+    no sample need be compared. A rigid feature keeps both sides or none.
     """
     some, every, first, fence = table.some, table.every, table.first, table.fence
     n_blocks, n_coarse = table.fine.shape[1], some.shape[1]

@@ -1,17 +1,17 @@
 """Bitmaps of the samples beyond the sides of boxes, for the kernels of induction.
 
-Every feature is cut into bins at some of its values. For each cut there is a bitmap of the samples at
-or above it, so that "all samples within this box" is the conjunction of two bitmaps per feature, in
-blocks of words of 64 samples. Where a side of the box falls inside a bin, the bitmaps give a set that is
-too large and a set that is too small; the samples in between are compared one by one, as in the
-definition. Results are exact.
+Every feature is cut into bins at some of its values. For each cut there is a bitmap of the samples
+at or above it, so that "all samples within this box" is the conjunction of two bitmaps per feature,
+in blocks of words of 64 samples. Where a side of the box falls inside a bin, the bitmaps give a set
+that is too large and a set that is too small; the samples in between are compared one by one, as in
+the definition. Results are exact.
 
-Smaller bitmaps, with one bit per block, contain for each cut the blocks with *some* sample and those
-with *every* sample at or above it: most blocks are ruled out by them.
+Smaller bitmaps, with one bit per block, contain for each cut the blocks with *some* sample and
+those with *every* sample at or above it: most blocks are ruled out by them.
 
-A feature with missing values (NaN) has its cuts twice. In the bitmaps of the first copy, which serve for
-the lower sides of boxes, samples without a value are at or above every cut; in those of the second, which
-serve for the upper sides, above none. So they are beyond neither side.
+A feature with missing values (NaN) has its cuts twice. In the bitmaps of the first copy, which
+serve for the lower sides of boxes, samples without a value are at or above every cut; in those of
+the second, which serve for the upper sides, above none. So they are beyond neither side.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, type-arg"
@@ -88,8 +88,8 @@ def beyond(sets, s, others, o, table, inner, outer):
 def cut_into_bins(ascending, most):
     """Cut every feature at distinct quantiles, at all of its values if there are few.
 
-    Values that fill a bin by themselves are a bin by themselves. Each feature ends with an infinite cut
-    that no sample reaches. Missing values come last in a column and do not count.
+    Values that fill a bin by themselves are a bin by themselves. Each feature ends with an infinite
+    cut that no sample reaches. Missing values come last in a column and do not count.
     """
     m = len(ascending)
     total = 0
@@ -197,13 +197,13 @@ def fill(table, columns):
 def place(table, u, limit, closed, features, box):
     """Put the sides of a box around row `u` among the cuts of some features.
 
-    Entries 0 and 1 of `box[j]`: samples at or above are certainly, are possibly above the box. Entries
-    2 and 3: samples below are certainly, are possibly below the box. A closed box contains the samples
-    at distance `limit`, an open one does not. Sides that a box must not have are open, all of them where
-    the row misses the value.
+    Entries 0 and 1 of `box[j]`: samples at or above are certainly, are possibly above the box.
+    Entries 2 and 3: samples below are certainly, are possibly below the box. A closed box contains
+    the samples at distance `limit`, an open one does not. Sides that a box must not have are open,
+    all of them where the row misses the value.
 
-    The rounded difference itself is compared with the limit, as in the definitions; it grows with the
-    value, so that all cuts before one that is not beyond a side are not beyond it either.
+    The rounded difference itself is compared with the limit, as in the definitions; it grows with
+    the value, so that all cuts before one that is not beyond a side are not beyond it either.
     """
     first, cuts = table.first, table.cuts
     for j in range(len(features)):

@@ -1,8 +1,8 @@
 """Kernels for decisions that agree by degrees, as array operations and as loops.
 
-Both forms give the same results to the last bit. Missing values (NaN) fail no condition and a condition
-on one is failed by nobody: no comparison with them holds. Kernels work on the rows from `low` on, as many
-as their output has.
+Both forms give the same results to the last bit. Missing values (NaN) fail no condition and a
+condition on one is failed by nobody: no comparison with them holds. Kernels work on the rows from
+`low` on, as many as their output has.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, type-arg"
@@ -162,7 +162,7 @@ def _prune_loops(table, limits, orders, low, out):
 
 
 prune = either(interpreted=_prune_arrays, loops=_prune_loops)
-"""Find the sides that each box keeps: a sample that only one feature discerns is critical for it."""
+"""Find the sides that each box keeps: those needed by samples that only one feature discerns."""
 
 
 # --- Covering

@@ -1,7 +1,7 @@
 """The choice of a backend for the steps of induction, and covers in limited memory.
 
-Small tables are processed in numpy, so that they never wait for a compiler, large ones in compiled kernels.
-Results are the same to the last bit.
+Small tables are processed in numpy, so that they never wait for a compiler, large ones in compiled
+kernels. Results are the same to the last bit.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from frri.cover.matrix import CoverMatrix
     from frri.cover.memory_bounded import Peeled
 
-# Pairs of samples x features that are worth compiling kernels, loading those that an earlier process has
-# compiled, and using those that are loaded.
+# Pairs of samples x features that are worth compiling kernels, loading those that an earlier
+# process has compiled, and using those that are loaded.
 COMPILED_FROM, LOADED_FROM, USED_FROM = 4e9, 1e9, 2e7
 
 # Tables of more samples may be too large for what all candidates cover.
@@ -76,7 +76,8 @@ def covers_in_memory(
 ) -> tuple[CoverMatrix, Peeled | None]:
     """Return what all candidates cover, or of the samples that a few selected in advance leave.
 
-    The second happens if the covers of a large table take more bytes: see `frri.cover.memory_bounded`.
+    The second happens if the covers of a large table take more bytes: see
+    `frri.cover.memory_bounded`.
     """
     few = len(confidence) <= DIVIDED_FROM
     if cover_bytes is None or few or isinstance(backend, FuzzyBackend):

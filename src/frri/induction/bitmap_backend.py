@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 # Rows of one call of a kernel; fewer than two such chunks stay in one thread.
 CHUNK = 512
-# Cuts per feature at least, and more while samples x cuts is small: more cuts leave fewer samples to be
-# compared one by one, but the bitmaps no longer fit into the caches.
+# Cuts per feature at least, and more while samples x cuts is small: more cuts leave fewer samples
+# to be compared one by one, but the bitmaps no longer fit into the caches.
 CUTS = 128
 CELLS = 1 << 21
 # Rows in a block that is sent to a worker, and number of blocks from which they become larger.
@@ -38,8 +38,9 @@ BLOCK_ROWS, MOST_BLOCKS = 4096, 1024
 class BitmapBackend:
     """The steps of induction on a table, for all rows or for some of them.
 
-    A block of rows needs the whole table and nothing else, so that blocks can be processed anywhere. A
-    pickled backend contains only the table; bitmaps are built at the first step, once per process.
+    A block of rows needs the whole table and nothing else, so that blocks can be processed
+    anywhere. A pickled backend contains only the table; bitmaps are built at the first step, once
+    per process.
 
     Parameters
     ----------
@@ -87,7 +88,7 @@ class BitmapBackend:
         return int(self.layout.points.nbytes + self.layout.samples.nbytes)
 
     def blocks(self) -> list[tuple[int, int]]:
-        """Return ranges of rows of one class each, which depend on the sizes of the classes alone."""
+        """Return ranges of rows of one class each, which depend on the class sizes alone."""
         size = max(BLOCK_ROWS, -(-len(self.layout.points) // MOST_BLOCKS))
         return [
             (low, min(low + size, end))
@@ -111,7 +112,7 @@ class BitmapBackend:
         return np.concatenate(self._map_chunks(work, len(confidence)))
 
     def covers(self, confidence: Floats, types: Types) -> CoverMatrix:
-        """Return the samples in the box of every sample, as candidates in the order of the table."""
+        """Return the samples in the box of every sample, in the order of the table."""
         rows = self.layout.rows
         return self.cover_rows(rows, confidence[rows], types[rows])
 

@@ -1,8 +1,8 @@
-"""The steps of induction for decisions that agree by degrees: numbers, and classes as a special case.
+"""The steps of induction for decisions that agree by degrees, such as numbers.
 
-The decision of `v` agrees with the rule of `u` to the degree max(0, 1 - |y(v) - y(u)| / tau). A rule keeps
-its confidence, less this degree, away from every sample: limits are by pair, so that all pairs are
-compared.
+The decision of `v` agrees with the rule of `u` to the degree max(0, 1 - |y(v) - y(u)| / tau). A
+rule keeps its confidence, less this degree, away from every sample: limits are by pair, so that all
+pairs are compared.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CHUNK = 512
 
 
 class Graded(NamedTuple):
-    """Decisions that are numbers: these agree the more the nearer they are, from `tau` on not at all.
+    """Numbers as decisions: they agree the more the nearer they are, from `tau` on not at all.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class FuzzyBackend:
         return found
 
     def shorten(self, confidence: Floats, orders: Ints) -> Types:
-        """Return the condition types of every sample's rule, shortened in the orders of features."""
+        """Return the condition types of every sample's rule, shortened in some feature orders."""
         types = np.zeros(self.table.points.shape, dtype=np.int8)
         limits = confidence - TOLERANCE
 

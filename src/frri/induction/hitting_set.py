@@ -1,18 +1,19 @@
-"""Minimum and minimal hitting sets: the fewest sides of a box that keep out every sample, or all ways.
+"""Minimum and minimal hitting sets: the fewest sides of a box that suffice, or all such sets.
 
-Sets that are to be hit are *clauses*: for a sample of another class, the sides of the box beyond which it
-lies. Feature `a` has the sides 2a and 2a + 1.
+Sets that are to be hit are *clauses*: for a sample of another class, the sides of the box beyond
+which it lies. Feature `a` has the sides 2a and 2a + 1.
 
-`cheapest_choice` finds a hitting set with the fewest features, where a general solver would be a detour. It
-takes the first clause not hit yet and tries its sides in turn, those that hit most clauses first; a side
-that was tried is not used by those tried after it. It leaves a choice that cannot become cheaper than the
-best one known: clauses without a common feature need a side each. Sets are bits of integers.
+`cheapest_choice` finds a hitting set with the fewest features, where a general solver would be a
+detour. It takes the first clause not hit yet and tries its sides in turn, those that hit most
+clauses first; a side that was tried is not used by those tried after it. It leaves a choice that
+cannot become cheaper than the best one known: clauses without a common feature need a side each.
+Sets are bits of integers.
 
-`minimal_choices` finds all minimal hitting sets (Murakami and Uno's MMCS). A choice of sides is minimal if
-every side in it is *critical*: the only one chosen that hits some clause. The search takes the first clause
-not hit yet and tries its sides in turn; a side that was tried may be used again only by those tried after
-it, so that no choice is found twice. A choice in which some side has ceased to be critical cannot become
-minimal again and is left at once.
+`minimal_choices` finds all minimal hitting sets (Murakami and Uno's MMCS). A choice of sides is
+minimal if every side in it is *critical*: the only one chosen that hits some clause. The search
+takes the first clause not hit yet and tries its sides in turn; a side that was tried may be used
+again only by those tried after it, so that no choice is found twice. A choice in which some side
+has ceased to be critical cannot become minimal again and is left at once.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ NOBODY = -1
 
 
 def cheapest_choice(clauses: Flags, most: int = MOST) -> tuple[int, ...] | None:
-    """The sides that hit all clauses with the fewest attributes, and of these with the fewest sides.
+    """Return sides that hit all clauses with the fewest features, and of these the fewest sides.
 
     Parameters
     ----------
@@ -103,7 +104,7 @@ class _HittingSet:
             self.apart.append(~touched)
 
     def greedy(self) -> _Choice:
-        """The side that hits most clauses again and again, of equal ones that of a used attribute."""
+        """Choose sides that hit most clauses one by one, in ties those of used features."""
         choice = self.nothing
         while choice.clauses:
             left, used = choice.clauses, choice.attributes
@@ -115,7 +116,7 @@ class _HittingSet:
         return choice
 
     def with_side(self, choice: _Choice, side: int) -> _Choice:
-        """A choice with one more side."""
+        """Return a choice with one more side."""
         attribute = 1 << (side >> 1)
         price = 1 if choice.attributes & attribute else 1 + self.price
         return _Choice(
@@ -136,7 +137,7 @@ class _HittingSet:
         return least < cost
 
     def longer(self, choice: _Choice) -> list[_Choice]:
-        """With each side of the first clause that is not hit; the one to look at first comes last."""
+        """Return the choice with each side of its first clause not hit, the first one last."""
         tried, found = choice.tried, []
         for side in self.sides[_first(choice.clauses)]:
             if not tried >> side & 1:
@@ -156,7 +157,7 @@ def _first(bits: int) -> int:
 def minimal_choices(  # noqa: C901, PLR0912, PLR0915 - one loop
     clauses: Flags, preference: Ints, limit: int
 ) -> tuple[Flags, bool]:
-    """The minimal choices of sides that hit all clauses, and whether these are all of them.
+    """Return the minimal choices of sides that hit all clauses, and whether these are all.
 
     Parameters
     ----------

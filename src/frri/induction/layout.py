@@ -25,8 +25,8 @@ NO_SIDE, BOTH_SIDES = 0, 3
 class ClassLayout:
     """Samples grouped by class, each class in whole words of 64 bits.
 
-    *Rows* number the samples in this order, *bits* are their positions in sets; the two differ by the
-    bits left unused at the end of each class.
+    *Rows* number the samples in this order, *bits* are their positions in sets; the two differ by
+    the bits left unused at the end of each class.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class GivenLayout:
 def declared_types(
     n_features: int, initial: ArrayLike | None, rigid: ArrayLike | None
 ) -> tuple[Types, Flags]:
-    """Return initial types and rigid features as arrays; a single side is kept or not in any case."""
+    """Return initial types and rigid features as arrays; a single side is never rigid."""
     types = np.full(n_features, BOTH_SIDES, dtype=np.int8)
     if initial is not None:
         types[:] = initial
@@ -130,7 +130,7 @@ def declared_types(
 
 
 def _comparable(points: Floats) -> Floats:
-    """Return points without missing values, all features in [0, 1]: only their rough place matters."""
+    """Return points without missing values, all features in [0, 1], roughly in place."""
     filled = np.nan_to_num(points, nan=0.5)
     filled /= np.maximum(filled.max(axis=0), 1.0)
     return filled
@@ -139,8 +139,8 @@ def _comparable(points: Floats) -> Floats:
 def _cluster(points: Floats) -> Ints:
     """Order points so that every run of 64 is a leaf of a k-d tree.
 
-    Splits halve the words along the feature of largest variance; within a leaf the points keep their
-    order. Ties are split by index, so that the order depends on nothing but the points.
+    Splits halve the words along the feature of largest variance; within a leaf the points keep
+    their order. Ties are split by index, so that the order depends on nothing but the points.
     """
     ranks = np.stack([_rank(column) for column in points.T])
     ordered = np.arange(len(points))

@@ -1,18 +1,19 @@
-"""Every minimal rule of an object, a shortest one, and how much each attribute discerns.
+"""Every minimal rule of a sample, a shortest one, and how much each feature discerns.
 
-A rule of an object is a set of sides of its box that keeps all enemies out. Each enemy makes a
-*clause*: the sides beyond which it lies. A set of sides is a rule if it has a side of every clause, and
-a minimal one if none of its sides can go: then it is a prime implicant of the object's discernibility
-function, as rough set theory says. Shortening (`frri.induction.shorten`) finds one of them, which one
-by the order of the attributes. All pairs of enemies are looked at, so this is for tables of thousands
-of objects.
+A rule of a sample is a set of sides of its box that keeps out all samples of other classes. Each of
+these makes a *clause*: the sides beyond which it lies. A set of sides is a rule if it has a side of
+every clause, and a minimal one if none of its sides can go: then it is a prime implicant of the
+sample's discernibility function, in terms of rough set theory. Shortening
+(`frri.induction.shorten`) finds one of them, which depends on the order of the features. All pairs
+of samples are compared, so that this is for tables of thousands of samples.
 
-Sides have numbers: 2a bounds attribute `a` above, 2a + 1 below. A rigid attribute has both sides or
-none; its first number stands for both.
+Side 2a bounds feature `a` above, side 2a + 1 below. A rigid feature has both sides or none; its
+first side stands for both.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -27,21 +28,19 @@ from frri.induction.numpy_backend import Ranking
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from frri._util import Flags, Floats, Ints, Types
+    from frri._util import Flags, Floats, Ints, Types, Words
 
-# Objects x attributes from which it pays to compile the search and, where an earlier process has left
-# it compiled, to load it.
-COMPILED_FROM = 20_000
-LOADED_FROM = 4_000
+# Samples x features from which it pays to compile the search, and to load it if it is compiled.
+COMPILED_FROM, LOADED_FROM = 20_000, 4_000
 
 
 class MinimalRules(NamedTuple):
-    """What `all_minimal` returns: many candidate rules per object, and what each of them covers."""
+    """Result of `all_minimal`: many candidate rules per sample, and the samples they cover."""
 
-    anchors: Ints  # the object of each candidate
+    anchors: Ints  # sample of each candidate
     types: Types
     covers: CoverMatrix
-    incomplete: Ints  # the objects that have more minimal rules
+    incomplete: Ints  # samples with more minimal rules
 
 
 def discerning_power(
@@ -51,7 +50,7 @@ def discerning_power(
     *,
     initial: ArrayLike | None = None,
 ) -> Ints:
-    """How many enemies each attribute discerns from each object.
+    """Count the samples of other classes that each feature discerns from each sample.
 
     Parameters
     ----------
@@ -60,10 +59,10 @@ def discerning_power(
 
     Returns
     -------
-    ndarray of int64, shape (n_objects, n_attributes)
-        How many enemies fail the condition of that attribute, with all the sides that it may have, by
-        more than the object's confidence, less the tolerance. An object with a confidence below the
-        tolerance has no rule, and nothing discerns it.
+    ndarray of int64, shape (n_samples, n_features)
+        Number of samples of other classes that fail the condition of that feature, with all sides
+        that it may have, by more than the confidence less the tolerance. It is 0 for a sample with
+        a confidence below the tolerance, which has no rule.
 
     Examples
     --------
@@ -75,26 +74,26 @@ def discerning_power(
            [2, 0]])
     """
     layout = ClassLayout(values, classes, initial)
-    limits = np.asarray(confidence, dtype=np.float64)[layout.samples] - TOLERANCE
+    limits = layout.by_row(np.asarray(confidence, dtype=np.float64)) - TOLERANCE
     ranking = Ranking(layout.columns, layout.missing)
-    n_attributes, n_rows = layout.columns.shape
-    known = np.full((n_attributes, 1), n_rows)
+    n_features, n_rows = layout.columns.shape
+    known = np.full((n_features, 1), n_rows)
     beyond = ranking.count(limits, inclusive=True)
     below = ranking.count(-limits, inclusive=False)
     if layout.missing is not None:
-        known -= layout.missing.sum(axis=1, keepdims=True)  # the others rank last
+        known -= layout.missing.sum(axis=1, keepdims=True)  # missing values rank last
         beyond = np.where(layout.missing, known, beyond)
     beyond = np.where(layout.initial[:, None] & 1, beyond, known)
     below = np.where(layout.initial[:, None] & 2, below, 0)
-    power = np.empty((n_rows, n_attributes), dtype=np.int64)
-    for start, end in zip(layout.first_row[:-1], layout.first_row[1:], strict=True):
-        enemies = np.ones((n_attributes, n_rows + 1), dtype=np.int64)
-        enemies[:, 0] = 0
-        np.put_along_axis(enemies, 1 + ranking.ranks[:, start:end], 0, axis=1)
-        np.cumsum(enemies, axis=1, out=enemies)
-        above = np.take_along_axis(enemies, known, axis=1)
-        above = above - np.take_along_axis(enemies, beyond[:, start:end], axis=1)
-        power[start:end] = (above + np.take_along_axis(enemies, below[:, start:end], axis=1)).T
+    power = np.empty((n_rows, n_features), dtype=np.int64)
+    for start, end in pairwise(layout.first_row):
+        others = np.ones((n_features, n_rows + 1), dtype=np.int64)
+        others[:, 0] = 0
+        np.put_along_axis(others, 1 + ranking.ranks[:, start:end], 0, axis=1)
+        np.cumsum(others, axis=1, out=others)
+        above = np.take_along_axis(others, known, axis=1)
+        above = above - np.take_along_axis(others, beyond[:, start:end], axis=1)
+        power[start:end] = (above + np.take_along_axis(others, below[:, start:end], axis=1)).T
     power[limits < 0] = 0
     return layout.by_sample(power)
 
@@ -107,10 +106,10 @@ def shortest(
     initial: ArrayLike | None = None,
     rigid: ArrayLike | None = None,
 ) -> Types:
-    """A rule of every object than which none has fewer conditions.
+    """Return a rule of every sample with the fewest conditions.
 
-    Among these one with the fewest sides, and among those one fixed by the order of the attributes: a
-    minimum set cover of the enemies for each object.
+    Among these one with the fewest sides, and among those one fixed by the order of the features: a
+    minimum set cover of the samples of other classes.
 
     Parameters
     ----------
@@ -119,8 +118,8 @@ def shortest(
 
     Returns
     -------
-    ndarray of int8, shape (n_objects, n_attributes)
-        Codes of `ConditionType`. An object with a confidence below the tolerance uses no attribute.
+    ndarray of int8, shape (n_samples, n_features)
+        Codes of `ConditionType`. A sample with a confidence below the tolerance uses no feature.
 
     Examples
     --------
@@ -130,28 +129,28 @@ def shortest(
            [2, 0],
            [0, 2]], dtype=int8)
     """
-    boxes = _Boxes(values, classes, confidence, initial, rigid)
-    types = np.zeros(boxes.shape, dtype=np.int8)
+    boxes = _Boxes(ClassLayout(values, classes, initial, rigid), classes, confidence)
+    types = np.zeros(boxes.layout.points.shape, dtype=np.int8)
     for u in np.flatnonzero(boxes.limits >= 0).tolist():
         clauses = boxes.clauses(u)
         sides = hitting_set.cheapest_choice(clauses)
         if sides is None:
-            types[u] = _by_cover(clauses)
+            types[u] = _minimum_cover_types(clauses)
         else:
             for side in sides:
                 types[u, side // 2] |= side % 2 + 1
     return boxes.declared(types)
 
 
-def _by_cover(clauses: Flags) -> Types:
-    """The types of a shortest rule, as a minimum cover of its clauses."""
-    n_attributes = clauses.shape[1] // 2
+def _minimum_cover_types(clauses: Flags) -> Types:
+    """Return the types of a shortest rule, as a minimum cover of its clauses."""
+    n_features = clauses.shape[1] // 2
     above, below = clauses[:, ::2].T, clauses[:, 1::2].T
     # Both sides at once are one condition; as two candidates they would be two.
     kept_out = np.stack((above, below, above | below), axis=1)
-    covers = CoverMatrix.from_dense(kept_out.reshape(3 * n_attributes, len(clauses)))
-    chosen = minimum_cover(covers, np.tile([1, 1, 2], n_attributes)).selected
-    types = np.zeros(n_attributes, dtype=np.int8)
+    covers = CoverMatrix.from_dense(kept_out.reshape(3 * n_features, len(clauses)))
+    chosen = minimum_cover(covers, np.tile([1, 1, 2], n_features)).selected
+    types = np.zeros(n_features, dtype=np.int8)
     types[chosen // 3] = chosen % 3 + 1
     return types
 
@@ -166,26 +165,27 @@ def all_minimal(
     initial: ArrayLike | None = None,
     rigid: ArrayLike | None = None,
 ) -> MinimalRules:
-    """All minimal rules of every object, up to a limit, and what they cover.
+    """Return all minimal rules of every sample, up to a limit, and the samples they cover.
 
-    Where an object has more rules than the limit, those are looked for first that leave few objects of
-    its own class out.
+    If a sample has more rules than the limit, those that leave out few samples of its own class are
+    searched first.
 
     Parameters
     ----------
     values, classes, confidence, initial, rigid : array-like
         As for `frri.induction.shorten`.
-    types : array-like of int, shape (n_objects, n_attributes)
-        A minimal rule of every object, as `shorten` or `shortest` gives it: there whatever the limit.
+    types : array-like of int, shape (n_samples, n_features)
+        A minimal rule of every sample, as from `shorten` or `shortest`: included whatever the
+        limit.
     limit : int
-        The most rules of one object.
+        Maximum number of rules of one sample.
 
     Returns
     -------
     MinimalRules
-        `anchors`, `types` and `covers` of the candidates, ordered by object, that of `types` first. Of
-        candidates that cover the same objects only one with the fewest conditions is there, and none
-        that covers nothing. Bits stand for objects as in `frri.induction.covers`.
+        `anchors`, `types` and `covers` of the candidates, ordered by sample, that of `types` first.
+        Of candidates that cover the same samples only one with the fewest conditions is kept, and
+        none that covers nothing. Bits are those of `frri.induction.covers`.
 
     Examples
     --------
@@ -194,12 +194,14 @@ def all_minimal(
     >>> found.anchors, found.types.tolist()
     (array([0, 2]), [[1, 0], [2, 0]])
     """
-    boxes = _Boxes(values, classes, confidence, initial, rigid)
+    layout = ClassLayout(values, classes, initial, rigid)
+    boxes = _Boxes(layout, classes, confidence)
     given = np.asarray(types, dtype=np.int8)
     worth = pays(hitting_set, given.size, compiled_from=COMPILED_FROM, loaded_from=LOADED_FROM)
     search = compiled(hitting_set) if worth else hitting_set
-    pool = _Pool(boxes)
-    incomplete = []
+    # By first word and words covered: length, number, sample and sides of the shortest rule.
+    kept: dict[tuple[int, bytes], tuple[int, int, int, Flags]] = {}
+    incomplete, n_seen = [], 0
     for u in np.flatnonzero(boxes.limits > 0).tolist():
         clauses, inside = boxes.clauses(u), boxes.inside(u)
         preference = np.argsort(-inside.sum(axis=1), kind="stable")
@@ -208,38 +210,62 @@ def all_minimal(
             incomplete.append(u)
         own = boxes.sides(given[u])
         others = choices[(choices != own).any(axis=1)][: limit - 1]
-        pool.add(u, np.concatenate((own[None], others)), inside)
-    anchors, sides, covers = pool.candidates()
+        rules = np.concatenate((own[None], others))
+        first = layout.first_word[boxes.classes[u]]
+        for rule, words in zip(rules, _covered_words(rules, inside), strict=True):
+            length = int((rule[::2] | rule[1::2]).sum())
+            key = first, words.tobytes()
+            if key not in kept or kept[key][0] > length:
+                kept[key] = length, n_seen, u, rule
+            n_seen += 1
+    ordered = sorted(kept.items(), key=lambda item: item[1][1])
+    sides = np.array([rule for _, (*_, rule) in ordered], dtype=np.bool_)
+    sides = sides.reshape(len(ordered), 2 * len(layout.columns))
     found = boxes.declared(sides[:, ::2] + 2 * sides[:, 1::2].astype(np.int8))
+    anchors = np.array([u for _, (_, _, u, _) in ordered], dtype=np.int64)
+    covers = _cover_matrix([key for key, _ in ordered], 64 * layout.first_word[-1])
     return MinimalRules(anchors, found, covers, np.array(incomplete, dtype=np.int64))
 
 
-class _Boxes:
-    """The sides of every object's box: which enemies they keep out, and whom of its own class they keep."""
+def _covered_words(rules: Flags, inside: Flags) -> Words:
+    """Return the samples of a class that rules cover, given those inside each side."""
+    everybody = packed(np.ones((1, inside.shape[1]), dtype=np.bool_))
+    kept = np.where(rules[:, :, None], packed(inside), everybody)
+    return np.asarray(np.bitwise_and.reduce(kept, axis=1))
 
-    def __init__(
-        self,
-        values: ArrayLike,
-        classes: ArrayLike,
-        confidence: ArrayLike,
-        initial: ArrayLike | None,
-        rigid: ArrayLike | None,
-    ) -> None:
-        self.layout = ClassLayout(values, classes, initial, rigid)
-        self.shape = self.layout.points.shape
+
+def _cover_matrix(keys: list[tuple[int, bytes]], n_bits: int) -> CoverMatrix:
+    """Return the covers of candidates, each with its first word and the words from there on."""
+    indptr = np.zeros(len(keys) + 1, dtype=np.int64)
+    places, bits = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.uint64)]
+    for k, (first, content) in enumerate(keys):
+        words = np.frombuffer(content, dtype=np.uint64)
+        filled = np.flatnonzero(words)
+        indptr[k + 1] = indptr[k] + len(filled)
+        places.append(filled + first)
+        bits.append(words[filled])
+    return CoverMatrix(
+        indptr, np.concatenate(places).astype(np.int32), np.concatenate(bits), n_bits
+    )
+
+
+class _Boxes:
+    """The sides of every sample's box: which samples of other classes and its own are beyond."""
+
+    def __init__(self, layout: ClassLayout, classes: ArrayLike, confidence: ArrayLike) -> None:
+        self.layout = layout
         self.limits: Floats = np.asarray(confidence, dtype=np.float64) - TOLERANCE
         self.classes = np.asarray(classes)
 
     def clauses(self, u: int) -> Flags:
-        """For every enemy, the sides beyond which it lies; clauses with a part that is one are left out.
+        """Return the sides beyond which each sample of another class lies, without supersets.
 
-        Short ones come first.
+        Short clauses come first.
         """
-        start, end = self._own(u)
         difference = self.layout.points - self.layout.points[self.layout.rows[u]]
         limit = self.limits[u]
         sides = self._by_side(difference > limit, difference < -limit)
-        sides = np.delete(sides, slice(start, end), axis=0)
+        sides = np.delete(sides, self._own(u), axis=0)
         words = packed(sides)
         sizes = np.bitwise_count(words).sum(axis=1)
         left = np.lexsort((*words.T, sizes))
@@ -251,71 +277,29 @@ class _Boxes:
         return sides[kept]
 
     def inside(self, u: int) -> Flags:
-        """Sides x objects of its class, in the order of rows: who is not beyond a side."""
-        start, end = self._own(u)
-        difference = self.layout.points[start:end] - self.layout.points[self.layout.rows[u]]
+        """Return sides x samples of its class, in the order of rows: who is not beyond a side."""
+        difference = self.layout.points[self._own(u)] - self.layout.points[self.layout.rows[u]]
         limit = self.limits[u]
         return ~self._by_side(difference >= limit, difference <= -limit).T
 
     def sides(self, types: Types) -> Flags:
-        """The sides of a rule."""
+        """Return the sides of a rule."""
         (sides,) = self._by_side((types[None] & 1) > 0, (types[None] & 2) > 0)
         return np.asarray(sides)
 
     def declared(self, types: Types) -> Types:
-        """Types as they are written: both sides for a rigid attribute."""
+        """Return types with both sides for rigid features."""
         return np.where(self.layout.rigid & (types > 0), np.int8(ConditionType.SIMILAR), types)
 
-    def _own(self, u: int) -> tuple[int, int]:
-        """Where the rows of its class begin and end."""
+    def _own(self, u: int) -> slice:
+        """Return the rows of its class."""
         code = self.classes[u]
-        return self.layout.first_row[code], self.layout.first_row[code + 1]
+        return slice(self.layout.first_row[code], self.layout.first_row[code + 1])
 
     def _by_side(self, above: Flags, below: Flags) -> Flags:
-        """Two tables of attributes as one of sides, as far as boxes may have them."""
+        """Return two tables of features as one of sides, as far as boxes may have them."""
         above &= (self.layout.initial & 1) > 0
         below &= (self.layout.initial & 2) > 0
         above |= below & self.layout.rigid
         below &= ~self.layout.rigid
         return np.stack((above, below), axis=2).reshape(len(above), 2 * above.shape[1])
-
-
-class _Pool:
-    """Candidates without those that cover the same as a shorter one, or as one before them."""
-
-    def __init__(self, boxes: _Boxes) -> None:
-        self.boxes = boxes
-        # By first word and words covered: length, number, object and sides of a rule.
-        self._rules: dict[tuple[int, bytes], tuple[int, int, int, Flags]] = {}
-        self._n_seen = 0
-
-    def add(self, u: int, rules: Flags, inside: Flags) -> None:
-        """Rules of an object, given who is inside each side."""
-        first = self.boxes.layout.first_word[self.boxes.classes[u]]
-        everybody = packed(np.ones((1, inside.shape[1]), dtype=np.bool_))
-        kept = np.where(rules[:, :, None], packed(inside), everybody)
-        covered = np.bitwise_and.reduce(kept, axis=1)
-        lengths = (rules[:, ::2] | rules[:, 1::2]).sum(axis=1).tolist()
-        for rule, words, length in zip(rules, covered, lengths, strict=True):
-            key = first, words.tobytes()
-            if key not in self._rules or self._rules[key][0] > length:
-                self._rules[key] = length, self._n_seen, u, rule
-            self._n_seen += 1
-
-    def candidates(self) -> tuple[Ints, Flags, CoverMatrix]:
-        """Anchors, sides and covers, in the order in which they came."""
-        layout = self.boxes.layout
-        kept = sorted(self._rules.items(), key=lambda item: item[1][1])
-        anchors = np.array([u for _, (_, _, u, _) in kept], dtype=np.int64)
-        rules = np.zeros((len(kept), 2 * len(layout.columns)), dtype=np.bool_)
-        indptr = np.zeros(len(kept) + 1, dtype=np.int64)
-        places, bits = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.uint64)]
-        for k, ((first, content), (*_, rule)) in enumerate(kept):
-            some = np.frombuffer(content, dtype=np.uint64)
-            filled = np.flatnonzero(some)
-            rules[k], indptr[k + 1] = rule, indptr[k] + len(filled)
-            places.append(filled + first)
-            bits.append(some[filled])
-        words = np.concatenate(places).astype(np.int32)
-        covers = CoverMatrix(indptr, words, np.concatenate(bits), 64 * layout.first_word[-1])
-        return anchors, rules, covers

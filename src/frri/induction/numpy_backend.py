@@ -1,8 +1,8 @@
 """The steps of induction in numpy, for small tables.
 
-The sides of all boxes are placed among the ranks of each feature, and samples beyond a side are sets of
-bits: words of 64 samples, of shape (n_features, n_words, n_boxes). A type is 1 for a box that is
-bounded above, 2 for one bounded below, 3 for both.
+The sides of all boxes are placed among the ranks of each feature, and samples beyond a side are
+sets of bits: words of 64 samples, of shape (n_features, n_words, n_boxes). A type is 1 for a box
+that is bounded above, 2 for one bounded below, 3 for both.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class NumpyBackend:
         return types
 
     def covers(self, confidence: Floats, types: Types) -> CoverMatrix:
-        """Return the samples in the box of every sample, as candidates in the order of the table."""
+        """Return the samples in the box of every sample, in the order of the table."""
         layout, ranking = self.layout, self.ranking
         limits = confidence - TOLERANCE
         n_features, n_rows = ranking.columns.shape
@@ -253,8 +253,9 @@ class Ranking:
     def count(self, bounds: Floats, *, inclusive: bool) -> Ints:
         """Return, by feature and row, how many values exceed the row's by less than its bound.
 
-        The rounded difference itself is compared, as in the definitions. It grows with the value, so
-        that the search by halving is exact. A missing value exceeds nothing and is exceeded by nothing.
+        The rounded difference itself is compared, as in the definitions. It grows with the value,
+        so that the search by halving is exact. A missing value exceeds nothing and is exceeded by
+        nothing.
         """
         compare = np.less_equal if inclusive else np.less
         origin = np.arange(0, self.ascending.size, self.width)[:, None]
@@ -319,10 +320,10 @@ def prune(
 ) -> Types:
     """Shorten a block of rules (RULE_PRUNE of the paper); overwrite the sets given.
 
-    While the features to come are all SIMILAR, a sample of another class is critical for a feature if
-    neither a condition already kept nor a feature to come discerns it. The feature is bounded above iff
-    a critical sample lies above, and below iff one lies below; on both sides if it is `rigid`, of shape
-    (n_features, n_rows or 1), and either is needed.
+    While the features to come are all SIMILAR, a sample of another class is critical for a feature
+    if neither a condition already kept nor a feature to come discerns it. The feature is bounded
+    above iff a critical sample lies above, and below iff one lies below; on both sides if it is
+    `rigid`, of shape (n_features, n_rows or 1), and either is needed.
     """
     n_features, _, n_rows = not_above.shape
     types = np.empty((n_features, n_rows), dtype=np.int8)

@@ -27,7 +27,7 @@ RESTRICTIONS = {
 
 
 def initial_types(conditions: Mapping[Any, Any], attributes: Sequence[Attribute]) -> Types | None:
-    """The type from which each attribute starts, None if nothing is said about any."""
+    """Return the initial type of each feature, None without conditions."""
     if not conditions:
         return None
     positions = {attribute.name: j for j, attribute in enumerate(attributes)}
@@ -37,7 +37,8 @@ def initial_types(conditions: Mapping[Any, Any], attributes: Sequence[Attribute]
         place = f"conditions[{short_repr(key)}]"
         if not isinstance(restriction, str) or restriction not in RESTRICTIONS:
             raise ValueError(
-                f"{place} must be 'any', 'at most', 'at least' or 'never', got {short_repr(restriction)}."
+                f"{place} must be 'any', 'at most', 'at least' or 'never', "
+                f"got {short_repr(restriction)}."
             )
         if attributes[j].kind == "nominal" and restriction in {"at most", "at least"}:
             raise ValueError(
@@ -49,7 +50,7 @@ def initial_types(conditions: Mapping[Any, Any], attributes: Sequence[Attribute]
 
 
 def _position(key: Any, positions: Mapping[str, int]) -> int:
-    """The column that a key of `conditions` means."""
+    """Return the column that a key of `conditions` names."""
     if str(key) in positions:
         return positions[str(key)]
     if isinstance(key, Integral) and str(key).isdecimal() and int(key) < len(positions):
@@ -71,7 +72,7 @@ PARTS = 10
 def attribute_orders(
     order: Any, shape: tuple[int, ...], random_state: Any, names: Sequence[str] = PLAIN_ORDERS
 ) -> Positions:
-    """The permutation, or one per object, that a parameter stands for."""
+    """Return the permutation, or one per sample, of a parameter."""
     n_attributes = shape[1]
     if not isinstance(order, str):
         return _given_orders(order, shape)
@@ -89,7 +90,7 @@ def class_orders(
     initial: Types | None,
     random_state: Any,
 ) -> Positions | None:
-    """The same where classes say what attributes are worth; None for rules as short as can be.
+    """Return the order for classes, which may rank features; None for the shortest rules.
 
     What comes first is dropped first: the attributes that tell least about the classes.
     """
@@ -117,8 +118,8 @@ def class_orders(
 def mutual_information(column: Floats, classes: Positions, *, nominal: bool = False) -> float:
     """How much an attribute tells about the class, in nats.
 
-    Numbers are cut into tenths by how many values are smaller, so that equal values stay together; a
-    missing value is one more part.
+    Numbers are cut into tenths by how many values are smaller, so that equal values stay together;
+    a missing value is one more part.
 
     Examples
     --------
@@ -145,7 +146,7 @@ def mutual_information(column: Floats, classes: Positions, *, nominal: bool = Fa
 
 
 def _by_dependency(table: EncodedTable, classes: Positions) -> Positions:
-    """What QuickReduct does not need, then what it takes, the first last."""
+    """Order features: those that QuickReduct leaves out, then those it takes, the first last."""
     matrix = np.nan_to_num(impute_missing(table).matrix)
     region = PositiveRegion(matrix, classes, table.attributes, "minimum", "kleene_dienes")
     reduct = greedy_reduct(region, "first")
@@ -154,7 +155,7 @@ def _by_dependency(table: EncodedTable, classes: Positions) -> Positions:
 
 
 def _given_orders(order: Any, shape: tuple[int, ...]) -> Positions:
-    """A permutation, or one for each object."""
+    """Check a permutation, or one for each sample."""
     n_objects, n_attributes = shape
     try:
         array = np.asarray(order)

@@ -53,27 +53,29 @@ FORMS = ("pooled", "ensemble")
 class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     """FRRI on bags of the table: one rule set selected from all of them, or all of them voting.
 
-    Every bag draws a fraction of the samples, the same of each class, and a fraction of the features,
-    and FRRI finds rules in it, by the first cover. Pooled, the rules of all bags are checked against all
-    samples. A rule that covers a sample of another class, which its bag does not contain, is narrowed: its
-    confidence becomes the distance to that sample. A rule that then covers nothing is dropped. From the
-    rest the fewest are selected that cover every sample that any of them covers, with a proof. So no rule
-    covers a sample of another class, as in FRRI, and finding the candidates took only the bags. A sample
-    that no rule of any bag covers gets no rule of its own: `uncovered_` lists it, a warning counts them,
-    and the nearest rule predicts new samples like it.
+    Every bag draws a fraction of the samples, the same of each class, and a fraction of the
+    features, and FRRI finds rules in it, by the first cover. Pooled, the rules of all bags are
+    checked against all samples. A rule that covers a sample of another class, which its bag does
+    not contain, is narrowed: its confidence becomes the distance to that sample. A rule that then
+    covers nothing is dropped. From the rest the fewest are selected that cover every sample that
+    any of them covers, with a proof. So no rule covers a sample of another class, as in FRRI, and
+    finding the candidates took only the bags. A sample that no rule of any bag covers gets no rule
+    of its own: `uncovered_` lists it, a warning counts them, and the nearest rule predicts new
+    samples like it.
 
-    As an ensemble the rules stay as they are, and the covering degrees of all rules of a class are added.
+    As an ensemble the rules stay as they are, and the covering degrees of all rules of a class are
+    added.
 
-    Equal samples are drawn together, by a hash of their values and class with the seed of the bag, so that
-    neither the order of the rows nor a weight in the place of repetitions changes a rule.
+    Equal samples are drawn together, by a hash of their values and class with the seed of the bag,
+    so that neither the order of the rows nor a weight in the place of repetitions changes a rule.
 
     Parameters
     ----------
     n_estimators : int, default=10
         Number of bags.
     max_samples : float or int, default=0.5
-        Fraction of the distinct samples that each bag draws, or their number; the same fraction of each
-        class, and one sample at least.
+        Fraction of the distinct samples that each bag draws, or their number; the same fraction of
+        each class, and one sample at least.
     max_features : float, default=0.7
         Fraction of the features that each bag may use.
     form : {"pooled", "ensemble"}, default="pooled"
@@ -86,17 +88,17 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     min_new_coverage, coverage, max_rules
         See `FRRIClassifier`, for the selected rules; only pooled.
     max_conditions, min_support
-        See `FRRIClassifier`, for the rules of each bag; pooled, `min_support` holds in the whole table
-        too.
+        See `FRRIClassifier`, for the rules of each bag; pooled, `min_support` holds in the whole
+        table too.
     effort, time_limit
-        Limits of the selection from the pool: see `FRRIClassifier`. A `time_limit` is one for the whole
-        of `fit`; the rules of all bags are found in any case.
+        Limits of the selection from the pool: see `FRRIClassifier`. A `time_limit` is one for the
+        whole of `fit`; the rules of all bags are found in any case.
     random_state : int, RandomState or None, default=None
         Random seed of the bags.
     n_jobs : int, optional
-        Number of bags that are processed at a time, and of threads for what follows. None is one bag at a
-        time, in threads of its own, unless `joblib.parallel_config` sets something else: any backend of
-        joblib can be used. Results are the same in any case.
+        Number of bags that are processed at a time, and of threads for what follows. None is one
+        bag at a time, in threads of its own, unless `joblib.parallel_config` sets something else:
+        any backend of joblib can be used. Results are the same in any case.
     {verbose}
 
     Attributes
@@ -116,8 +118,8 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     uncovered_ : ndarray of int
         Only pooled: samples that no rule covers.
     oob_score_, oob_balanced_score_ : float
-        Out-of-bag accuracy and balanced accuracy; NaN if every bag contains every sample. Pooled, each
-        rule is narrowed by all samples but the one that it predicts.
+        Out-of-bag accuracy and balanced accuracy; NaN if every bag contains every sample. Pooled,
+        each rule is narrowed by all samples but the one that it predicts.
     {n_features_in_}
     {feature_names_in_}
 
@@ -127,7 +129,8 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
 
     References
     ----------
-    "FRRI: a novel algorithm for fuzzy-rough rule induction", section 6, which leaves bags to the future.
+    "FRRI: a novel algorithm for fuzzy-rough rule induction", section 6, which leaves bags to the
+    future.
 
     Examples
     --------
@@ -198,9 +201,9 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
             Weights in probabilities and in the statistics of rules. The rules are the same with any
             weights above 0; a sample of weight 0 is left out.
         check_batches : iterable of (table, labels), optional
-            More samples in batches, which need not fit into memory together; only pooled. No bag draws
-            from them and they need not be covered, but no rule covers one of them of another class:
-            this checks rules from a sample of the rows against all rows.
+            More samples in batches, which need not fit into memory together; only pooled. No bag
+            draws from them and they need not be covered, but no rule covers one of them of another
+            class: this checks rules from a sample of the rows against all rows.
 
         Returns
         -------
@@ -359,9 +362,9 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         warn_if_many("FRRI on bags", self.selection_.n_rules, len(table.classes))
         if len(self.uncovered_) and self._limits() == Limits():
             warnings.warn(
-                f"{len(self.uncovered_)} of {len(table.classes)} objects are covered by no rule of any "
-                f"bag: rows {join_names(map(str, self.uncovered_ + 1), 10)}; more or larger bags leave "
-                "fewer.",
+                f"{len(self.uncovered_)} of {len(table.classes)} objects are covered by no rule of "
+                f"any bag: rows {join_names(map(str, self.uncovered_ + 1), 10)}; more or larger "
+                "bags leave fewer.",
                 UserWarning,
                 stacklevel=3,
             )
@@ -387,8 +390,8 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         check_choice("attribute_order", self.attribute_order, NAMED_ORDERS)
         if self.form == "ensemble" and not self._limits().is_complete:
             raise ValueError(
-                "max_rules, min_new_coverage and coverage choose from pooled rules, and the rules of "
-                'an ensemble all vote: take form="pooled", or leave them out.'
+                "max_rules, min_new_coverage and coverage choose from pooled rules, and the rules "
+                'of an ensemble all vote: take form="pooled", or leave them out.'
             )
 
 
@@ -396,7 +399,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
 
 
 class Bags(NamedTuple):
-    """Samples of bags: the first of equal samples, which of these every sample is, and who is in."""
+    """Samples of bags: first ones of equal samples, which of these each is, and who is in."""
 
     first: Positions
     copy_of: Positions
@@ -413,10 +416,10 @@ class Bags(NamedTuple):
 
 
 def draw_bags(table: TrainingTable, fraction: Any, seeds: Sequence[int]) -> Bags:
-    """Draw a fraction or a number of the distinct samples for each seed, one of each class at least.
+    """Draw distinct samples for each seed, a fraction or number, one of each class at least.
 
-    The draw depends on the values and the class of a sample and on the seed, so that equal samples are
-    drawn together.
+    The draw depends on the values and the class of a sample and on the seed, so that equal samples
+    are drawn together.
     """
     first, copy_of, keys = equal_rows(table)
     own = table.classes[first]

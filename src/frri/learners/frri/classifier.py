@@ -40,67 +40,68 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     """Fuzzy-rough rule induction, with a proven minimum number of rules.
 
     Every training sample starts as a rule "similar to this sample in every feature". Its confidence
-    is the distance to the nearest sample of another class, so that it covers a box without samples of
-    other classes. Feature by feature, sides of the box are dropped as long as no such sample gets in.
-    From these candidate rules the smallest set is selected that covers every sample, with a proof;
-    among the smallest sets the one with the fewest conditions, and among those one fixed by the order
-    of the samples. The result does not depend on solver, machine or number of threads. A new sample
-    gets the class of the rule that covers it best, or of the nearest rule if none covers it.
+    is the distance to the nearest sample of another class, so that it covers a box without samples
+    of other classes. Feature by feature, sides of the box are dropped as long as no such sample
+    gets in. From these candidate rules the smallest set is selected that covers every sample, with
+    a proof; among the smallest sets the one with the fewest conditions, and among those one fixed
+    by the order of the samples. The result does not depend on solver, machine or number of threads.
+    A new sample gets the class of the rule that covers it best, or of the nearest rule if none
+    covers it.
 
     Numbers, dates and ordered categories are scaled to [0, 1] by their range in training, and new
     values are clipped to it. Other categories (strings and booleans of a data frame) are equal or
     completely different, so that a condition on them names the sample's own category.
 
     A missing value is imputed (median or most frequent category of the training table), for new
-    samples too. With ``missing="similar"`` it is similar to everything instead: it distinguishes no two
-    samples, a new sample fails no condition on a value that it misses, and no rule uses a feature that
-    its own sample misses. A sample without any value is then similar to every other one, so that no
-    rule can be found for the samples of other classes: drop such rows.
+    samples too. With ``missing="similar"`` it is similar to everything instead: it distinguishes no
+    two samples, a new sample fails no condition on a value that it misses, and no rule uses a
+    feature that its own sample misses. A sample without any value is then similar to every other
+    one, so that no rule can be found for the samples of other classes: drop such rows.
 
-    Weights of samples and classes change probabilities and the statistics of rules. The rules stay the
-    same, because the smallest set of rules that covers every sample does not depend on weights.
+    Weights of samples and classes change probabilities and the statistics of rules. The rules stay
+    the same, because the smallest set of rules that covers every sample does not depend on weights.
 
     Parameters
     ----------
     attribute_order : str or array-like of int, default="given"
         Order in which features are dropped from a rule, the first one first. "given": order of the
         columns. "random": one permutation for all samples. "mutual-information": least informative
-        about the class first. "dependency": features that QuickReduct leaves out, then those that it
-        takes, the last first. "discerning": for each sample, features that discern the fewest samples
-        of other classes first. "shortest": every sample has a rule with as few conditions as possible.
-        Or a permutation of the column indices, or one permutation per sample (n_samples x n_features).
-        Equal rows count once where features are ranked.
+        about the class first. "dependency": features that QuickReduct leaves out, then those that
+        it takes, the last first. "discerning": for each sample, features that discern the fewest
+        samples of other classes first. "shortest": every sample has a rule with as few conditions
+        as possible. Or a permutation of the column indices, or one permutation per sample
+        (n_samples x n_features). Equal rows count once where features are ranked.
     candidates : {"shortened", "all-minimal"}, default="shortened"
-        Rules to select from: for every sample the rule that the order of the features leads to, or all
-        of its minimal rules, from which no side of the box can be dropped. The fewest of these are
-        never more.
+        Rules to select from: for every sample the rule that the order of the features leads to, or
+        all of its minimal rules, from which no side of the box can be dropped. The fewest of these
+        are never more.
     max_candidates : int, default=100
         Maximum number of minimal rules of one sample, including the shortened one. A warning and
         `selection_` state how many samples have more.
     conditions : mapping, optional
         Conditions that a rule may use, by column name (by position for a table without names):
         "at most" or "at least" (for features with an order), "never", or "any", the default. Such a
-        rule does not start as "similar to this sample" but as, say, "at most this sample's value", and
-        confidences are distances in that sense.
+        rule does not start as "similar to this sample" but as, say, "at most this sample's value",
+        and confidences are distances in that sense.
     missing : {"typical", "similar", "error"}, default="typical"
         Treatment of missing values in training and prediction: imputed, similar to everything, or
         refused.
     min_new_coverage : float, default=0.0
-        Fraction of its class that a rule must newly cover. Above 0, the rules maximize the number of
-        covered samples, less this fraction for every rule, with a proof: fewer rules, which leave out
-        samples that would need rules of their own.
+        Fraction of its class that a rule must newly cover. Above 0, the rules maximize the number
+        of covered samples, less this fraction for every rule, with a proof: fewer rules, which
+        leave out samples that would need rules of their own.
     coverage : float, default=1.0
         Fraction of each class that must be covered; below 1, by the fewest rules that do.
     max_rules : int, optional
-        Maximum number of rules: those that cover the most samples, with a proof, and at least one of
-        each class.
+        Maximum number of rules: those that cover the most samples, with a proof, and at least one
+        of each class.
     max_conditions : int, optional
         Maximum number of conditions of a rule.
     min_support : float, default=0.0
         Fraction of its class that a rule must cover.
     effort : int, default=DEFAULT_EFFORT
-        Limit of work of the exact selection, in steps of its search: unlike a time limit it gives the
-        same result on every machine. When it is reached the best rule set found is used, and
+        Limit of work of the exact selection, in steps of its search: unlike a time limit it gives
+        the same result on every machine. When it is reached the best rule set found is used, and
         `selection_` and a warning state its optimality gap.
     gap : float, default=0.0
         Relative optimality gap at which the search stops. Only if all samples are to be covered.
@@ -108,15 +109,16 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         Limit in seconds for `fit`. Candidate rules are found in any case; their selection has the
         time that is left, and ends with the best rule set found until then.
     memory_limit : int or str, optional
-        Memory that a fit may take, in bytes or as a string such as "2 GB"; by default the free memory,
-        and half a gigabyte for the covers of candidates. If these take more, a few broad rules are
-        selected first and the fewest for the remaining samples; `stopped_by` is then "memory". If not
-        even that fits, an error is raised before anything is computed.
+        Memory that a fit may take, in bytes or as a string such as "2 GB"; by default the free
+        memory, and half a gigabyte for the covers of candidates. If these take more, a few broad
+        rules are selected first and the fewest for the remaining samples; `stopped_by` is then
+        "memory". If not even that fits, an error is raised before anything is computed.
     random_state : int, RandomState or None, default=None
         Random seed of ``attribute_order="random"``.
     n_jobs : int, optional
         Number of threads for large tables and for prediction: -1 for all cores, -2 for all but one,
-        and so on. None is all cores, or one inside a job of joblib. Results are the same in any case.
+        and so on. None is all cores, or one inside a job of joblib. Results are the same in any
+        case.
     {verbose}
 
     Attributes
@@ -129,18 +131,18 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     condition_types_ : ndarray of ConditionType, shape (n_samples, n_features)
         Shortened candidate rule of every training sample.
     selected_ : ndarray of int
-        Samples whose rules were selected, in the order of the rules; with all minimal rules a sample
-        may have several.
+        Samples whose rules were selected, in the order of the rules; with all minimal rules a
+        sample may have several.
     uncovered_ : ndarray of int
-        Samples that no rule covers: a sample of another class has (nearly) the same values, as far as
-        they are known and conditions on them allowed, or a limit on the rules leaves them out.
+        Samples that no rule covers: a sample of another class has (nearly) the same values, as far
+        as they are known and conditions on them allowed, or a limit on the rules leaves them out.
     selection_ : Bunch
         Certificate: `status` ("optimal" if `claim` is proved), `claim`, `n_rules`, `n_conditions`,
-        `stopped_by`, `seconds` per step, and `solver`. For a cover of all samples also `lower_bound`,
-        `gap` and `conditions_status`; for a partial one `n_covered` and either the first two or
-        `worth` (samples covered, less what the rules must newly cover) and its proved `bound`. With
-        all minimal rules also `n_candidates` (those that cover different samples) and `n_incomplete`,
-        the number of samples with more than `max_candidates` of them.
+        `stopped_by`, `seconds` per step, and `solver`. For a cover of all samples also
+        `lower_bound`, `gap` and `conditions_status`; for a partial one `n_covered` and either the
+        first two or `worth` (samples covered, less what the rules must newly cover) and its proved
+        `bound`. With all minimal rules also `n_candidates` (those that cover different samples) and
+        `n_incomplete`, the number of samples with more than `max_candidates` of them.
     {n_features_in_}
     {feature_names_in_}
 
@@ -360,8 +362,8 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         if selection.get("n_incomplete"):
             warnings.warn(
                 f"{selection.n_incomplete} of {len(values)} objects have more than "
-                f"{selection.max_candidates} minimal rules, of which only so many were looked at; a "
-                "larger max_candidates may need fewer rules.",
+                f"{selection.max_candidates} minimal rules, of which only so many were looked at; "
+                "a larger max_candidates may need fewer rules.",
                 UserWarning,
                 stacklevel=3,
             )

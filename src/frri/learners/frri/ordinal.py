@@ -20,43 +20,47 @@ from frri.table.checks import check_resolution
 class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     """Fuzzy-rough rule induction for ordinal classification: "at least good", "at most fair".
 
-    For every class k but the lowest, the samples of at least this class (an upward union) are one class
-    and all others the other (a downward union), as in dominance-based rough sets. For each of these
-    decisions every sample becomes a rule as in `FRRIClassifier`: its confidence is the distance to the
-    nearest sample of the other side, sides of its box are dropped as long as none of these gets in, and
-    the fewest rules are selected that suffice, with a proof. Rules from upward unions predict "at least
-    k", others "at most" the class below it.
+    For every class k but the lowest, the samples of at least this class (an upward union) are one
+    class and all others the other (a downward union), as in dominance-based rough sets. For each of
+    these decisions every sample becomes a rule as in `FRRIClassifier`: its confidence is the
+    distance to the nearest sample of the other side, sides of its box are dropped as long as none
+    of these gets in, and the fewest rules are selected that suffice, with a proof. Rules from
+    upward unions predict "at least k", others "at most" the class below it.
 
-    A new sample is at least of class k if a rule "at least k" or more covers it better than any rule "at
-    most" less does; where none covers it the nearest ones decide. The prediction counts the classes that
-    are reached in this way: it is a median, and an error by one class is smaller than one by two.
+    A new sample is at least of class k if a rule "at least k" or more covers it better than any
+    rule "at most" less does; where none covers it the nearest ones decide. The prediction counts
+    the classes that are reached in this way: it is a median, and an error by one class is smaller
+    than one by two.
 
-    Features may be declared monotonic by `monotonic_cst`. Rules "at least" then use only lower bounds of a feature with
-    which predictions must not fall (a gain), rules "at most" only upper bounds, and the other way round
-    for a cost; distances are taken in that direction alone. As such a feature grows, rules "at least" can
-    only cover more and rules "at most" only less, and so no prediction falls: there can be no exception.
-    Samples that contradict the declaration (they are no worse than one of a higher class) are covered by
-    fewer rules or by none, with a warning.
+    Features may be declared monotonic by `monotonic_cst`. Rules "at least" then use only lower
+    bounds of a feature with which predictions must not fall (a gain), rules "at most" only upper
+    bounds, and the other way round for a cost; distances are taken in that direction alone. As such
+    a feature grows, rules "at least" can only cover more and rules "at most" only less, and so no
+    prediction falls: there can be no exception. Samples that contradict the declaration (they are
+    no worse than one of a higher class) are covered by fewer rules or by none, with a warning.
 
     Parameters
     ----------
     class_order : sequence of labels, optional
-        Classes from the lowest to the highest. By default the order of a column of ordered categories
-        (pandas, polars), or of numbers; strings are sorted alphabetically, with a warning.
+        Classes from the lowest to the highest. By default the order of a column of ordered
+        categories (pandas, polars), or of numbers; strings are sorted alphabetically, with a
+        warning.
     monotonic_cst : mapping of str to {1, -1}, optional
         Features with which predictions must not fall (1) or not rise (-1).
     attribute_order : {"given", "random"} or array-like of int, default="given"
-        Order in which features are dropped from a rule, the first one first: order of the columns, at
-        random, or a permutation, of shape (n_features,) for all samples or (n_samples, n_features).
+        Order in which features are dropped from a rule, the first one first: order of the columns,
+        at random, or a permutation, of shape (n_features,) for all samples or (n_samples,
+        n_features).
     missing : {"typical", "similar", "error"}, default="typical"
         Treatment of missing values in training and prediction: imputed, similar to everything, or
         refused.
     min_support : float, default=0.02
-        Fraction of its union that a rule must cover; equal samples count once. Ordered classes nearly
-        always overlap, and rules for a few samples overfit. With 0, all samples that can be are covered,
-        on their side of every class.
+        Fraction of its union that a rule must cover; equal samples count once. Ordered classes
+        nearly always overlap, and rules for a few samples overfit. With 0, all samples that can be
+        are covered, on their side of every class.
     min_new_coverage : float, default=0.0
-        Fraction of its union that a rule must newly cover: far fewer rules, found by a slower search.
+        Fraction of its union that a rule must newly cover: far fewer rules, found by a slower
+        search.
     max_rules : int, optional
         Maximum number of rules: those that cover most; each union keeps one at least.
     max_conditions : int, optional
@@ -76,8 +80,8 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     classes_ : ndarray
         Class labels, the lowest first.
     ruleset_ : RuleSet
-        Selected rules with the semantics "at-least-class": "at least" the highest class first, then "at
-        most" the lowest.
+        Selected rules with the semantics "at-least-class": "at least" the highest class first, then
+        "at most" the lowest.
     selected_ : ndarray of int
         Samples whose rules were selected, in the order of the rules.
     uncovered_ : ndarray of int
@@ -100,10 +104,10 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     ...     class_order=["poor", "fair", "good"], monotonic_cst={"rooms": 1, "noise": -1}
     ... ).fit(flats, rated)
     >>> print(frri.ruleset_)
-    IF rooms >= 3 (fades, ends at 2) AND noise <= 50 (fades, ends at 57.5) THEN class at least good ...
-    IF rooms >= 5 (fades, ends at 1) AND noise <= 40 (fades, ends at 70) THEN class at least fair ...
-    IF rooms <= 2 (fades, ends at 4) AND noise >= 70 (fades, ends at 55) THEN class at most poor ...
-    IF noise >= 70 (fades, ends at 50) THEN class at most fair ...
+    IF rooms >= 3 (fades, ends at 2) AND noise <= 50 (fades, ends at 57.5) THEN class at least good
+    ... IF rooms >= 5 (fades, ends at 1) AND noise <= 40 (fades, ends at 70) THEN class at least
+    fair ... IF rooms <= 2 (fades, ends at 4) AND noise >= 70 (fades, ends at 55) THEN class at most
+    poor ... IF noise >= 70 (fades, ends at 50) THEN class at most fair ...
     >>> frri.predict(pd.DataFrame({"rooms": [2, 3], "noise": [55, 55]})).tolist()
     ['fair', 'fair']
     >>> print(frri.selection_.monotone)
@@ -224,10 +228,10 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         if len(self._uncoverable):
             worse = " or better" if self.selection_.monotone else ""
             warnings.warn(
-                f"{len(self._uncoverable)} of {len(table.values)} objects contradict others: one of a "
-                f"lower class has the same or nearly the same{worse} values, or one of a higher class "
-                f"the same{' or worse' if worse else ''}, so that no rule tells them apart: rows "
-                f"{join_rows(self._uncoverable)}.",
+                f"{len(self._uncoverable)} of {len(table.values)} objects contradict others: one "
+                f"of a lower class has the same or nearly the same{worse} values, or one of a "
+                f"higher class the same{' or worse' if worse else ''}, so that no rule tells them "
+                f"apart: rows {join_rows(self._uncoverable)}.",
                 UserWarning,
                 stacklevel=3,
             )

@@ -24,7 +24,7 @@ from frri.cover.memory_bounded import together
 from frri.induction import ConditionType, minimal
 from frri.learners.base import RuleLearner
 from frri.learners.boxes import lengths_of
-from frri.learners.frri.selection import Limits, Search, describe_unproved
+from frri.learners.frri.selection import Limits, SearchLimits, describe_unproved
 from frri.learners.validation import LARGEST_AMOUNT, check_count, random_numbers
 
 if TYPE_CHECKING:
@@ -133,7 +133,9 @@ class FRRILearner(RuleLearner):
         covers = limits.allow(found)
         with self._step("the fewest of them"):
             grouped = self._costs(found, covers), found.groups, found.sizes
-            cover = self._search(limits, covers, *grouped, Search(self.effort, left, self.gap))
+            cover = self._search(
+                limits, covers, *grouped, SearchLimits(self.effort, left, self.gap)
+            )
             if found.peeled is not None and isinstance(cover, Cover):
                 cover = together(found.peeled, cover, found.lengths)
         certificate = limits.certificate(cover, int(found.sizes.sum()))
@@ -160,7 +162,13 @@ class FRRILearner(RuleLearner):
         return found.lengths
 
     def _search(
-        self, limits: Limits, covers: Any, costs: Ints, groups: Ints, sizes: Ints, search: Search
+        self,
+        limits: Limits,
+        covers: Any,
+        costs: Ints,
+        groups: Ints,
+        sizes: Ints,
+        search: SearchLimits,
     ) -> Cover | PartialCover:
         return limits.select(covers, costs, groups, sizes, search)
 
@@ -287,8 +295,8 @@ def union_candidates(
 ) -> Candidates:
     """Return the rule of every sample on its side of every class but the lowest.
 
-    Union 2k is "at most class k", union 2k + 1 is "at least class k + 1". Samples of one class that are
-    equal in everything count once, so that repeating a row and giving it a weight are the same.
+    Union 2k is "at most class k", union 2k + 1 is "at least class k + 1". Samples of one class that
+    are equal in everything count once, so that repeating a row and giving it a weight are the same.
 
     Parameters
     ----------
@@ -397,8 +405,8 @@ def warn_if_many(name: str, n_rules: int, n_samples: int) -> None:
     if too_many_rules(n_rules, n_samples):
         warnings.warn(
             f"{name} needs {n_rules} rules for {n_samples} objects, because classes overlap; "
-            "CompactFRRIClassifier, RIPPERClassifier or AdditiveRulesClassifier needs fewer and may "
-            "predict better.",
+            "CompactFRRIClassifier, RIPPERClassifier or AdditiveRulesClassifier needs fewer and "
+            "may predict better.",
             ManyRulesWarning,
             stacklevel=4,
         )

@@ -1,4 +1,4 @@
-"""FRRI for regression: rules keep away from other samples the more, the less their targets agree."""
+"""FRRI for regression: rules keep away from samples the more, the less their targets agree."""
 
 import warnings
 from numbers import Real
@@ -32,29 +32,30 @@ LEAST_TAU, MOST_TAU = 1e-6, 1e6
 class FRRIRegressor(FRRILearner, RuleRegressor):
     """Fuzzy-rough rule induction for regression, with a proven minimum number of rules.
 
-    Every training sample starts as a rule "similar to this sample in every feature, so its target is
-    similar". The target of another sample agrees to the degree D = max(0, 1 - |dy| / tau): fully if it
-    is the same, not at all from `tau` standard deviations on. The confidence c of the rule is the
-    minimum of distance + D over all samples, so that it covers (to the degree c - distance) only
-    samples that agree with it at least as much. Sides of its box are dropped as long as that holds, and
-    the fewest rules are selected that cover every sample, with a proof; among the fewest, those that
-    cover most. With classes in the place of numbers, D is 1 or 0 and this is `FRRIClassifier`.
+    Every training sample starts as a rule "similar to this sample in every feature, so its target
+    is similar". The target of another sample agrees to the degree D = max(0, 1 - |dy| / tau): fully
+    if it is the same, not at all from `tau` standard deviations on. The confidence c of the rule is
+    the minimum of distance + D over all samples, so that it covers (to the degree c - distance)
+    only samples that agree with it at least as much. Sides of its box are dropped as long as that
+    holds, and the fewest rules are selected that cover every sample, with a proof; among the
+    fewest, those that cover most. With classes in the place of numbers, D is 1 or 0 and this is
+    `FRRIClassifier`.
 
-    The prediction is the mean of the consequents of the rules that cover a sample, weighted by their
-    degrees; if none does, it is the consequent of the nearest rule. Consequents are fitted to all samples
-    by ridge regression, or are the targets of the samples that the rules come from.
+    The prediction is the mean of the consequents of the rules that cover a sample, weighted by
+    their degrees; if none does, it is the consequent of the nearest rule. Consequents are fitted to
+    all samples by ridge regression, or are the targets of the samples that the rules come from.
 
-    Features and missing values are treated as by `FRRIClassifier`. All pairs of samples are compared, so
-    that twice the rows take four times as long: this is for thousands of rows.
+    Features and missing values are treated as by `FRRIClassifier`. All pairs of samples are
+    compared, so that twice the rows take four times as long: this is for thousands of rows.
 
     Parameters
     ----------
     tau : float, default=1.5
-        Difference from which targets do not agree at all, in standard deviations. A smaller one means
-        more rules, each of which is about fewer samples.
+        Difference from which targets do not agree at all, in standard deviations. A smaller one
+        means more rules, each of which is about fewer samples.
     times_covered : int, default=1
-        Number of rules that must cover each sample, as far as that many do: more rules, whose mean is
-        better.
+        Number of rules that must cover each sample, as far as that many do: more rules, whose mean
+        is better.
     consequents : {"ridge", "own"}, default="ridge"
         Whether the consequents of rules are fitted or those of their own samples.
     attribute_order : {"given", "random"} or array-like of int, default="given"
@@ -70,8 +71,8 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     min_support : float, default=0.0
         Fraction of all samples that a rule must cover.
     calibration_fraction : float, default=0.0
-        Fraction of the rows, chosen at random with a fixed seed, that no rules are learned from: errors
-        there make `predict_interval` hold its level.
+        Fraction of the rows, chosen at random with a fixed seed, that no rules are learned from:
+        errors there make `predict_interval` hold its level.
     effort : int, default=DEFAULT_EFFORT
         Limit of work of the exact selection: see `FRRIClassifier`.
     time_limit : float, optional
@@ -85,19 +86,20 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     Attributes
     ----------
     ruleset_ : RuleSet
-        Selected rules with the semantics "weighted-mean", in the order of the targets of the samples
-        that they come from.
+        Selected rules with the semantics "weighted-mean", in the order of the targets of the
+        samples that they come from.
     confidence_ : ndarray of shape (n_samples,)
         Confidence of the rule of every sample.
     selected_ : ndarray of int
         Samples whose rules were selected, in the order of the rules.
     uncovered_ : ndarray of int
-        Samples that no selected rule covers: another one has (nearly) the same values and a target that
-        does not agree at all, or a limit on the rules leaves them out.
+        Samples that no selected rule covers: another one has (nearly) the same values and a target
+        that does not agree at all, or a limit on the rules leaves them out.
     selection_ : Bunch
         Certificate: `status` ("optimal" if `claim` is proved), `claim`, `n_rules`, `n_conditions`,
-        `lower_bound`, `gap` and `breadth_status`, whether no others as few cover more (with `max_rules`:
-        `n_covered`, `worth` and `bound`), `stopped_by`, `seconds` per step, and `solver`.
+        `lower_bound`, `gap` and `breadth_status`, whether no others as few cover more (with
+        `max_rules`: `n_covered`, `worth` and `bound`), `stopped_by`, `seconds` per step, and
+        `solver`.
     {n_features_in_}
     {feature_names_in_}
 
@@ -251,10 +253,10 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     def _warn_about_results(self) -> None:
         if len(self._uncoverable):
             warnings.warn(
-                f"{len(self._uncoverable)} of {len(self.confidence_)} objects are covered by no rule, "
-                "because an object with the same or nearly the same values, as far as they are known "
-                f"and conditions on them allowed, has a number {self.tau:g} standard deviations away "
-                f"or more: rows {join_rows(self._uncoverable)}.",
+                f"{len(self._uncoverable)} of {len(self.confidence_)} objects are covered by no "
+                "rule, because an object with the same or nearly the same values, as far as they "
+                f"are known and conditions on them allowed, has a number {self.tau:g} standard "
+                f"deviations away or more: rows {join_rows(self._uncoverable)}.",
                 UserWarning,
                 stacklevel=3,
             )

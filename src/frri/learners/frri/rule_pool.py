@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from frri._util import Flags, Floats, Ints, Positions, Types
     from frri.learners.training import TrainingTable
 
-# Pairs of rule and sample that are computed together, and samples at most: a column of them stays in
-# the cache.
+# Pairs of rule and sample that are computed together, and samples at most: a column of them stays
+# in the cache.
 MOST_PAIRS, MOST_SAMPLES = 1 << 22, 8192
 
 
@@ -85,7 +85,7 @@ class RulePool:
         return replace(self, radii=np.minimum(self.radii, distances))
 
     def distances(self, samples: Samples) -> Floats:
-        """Return rules x samples: by how much the worst condition fails; missing values fail none."""
+        """Return rules x samples: by how much the worst condition fails."""
         columns = np.ascontiguousarray(samples.values.T)
         return box_distances(self.points, self.types, columns, samples.rigid)
 
@@ -201,8 +201,8 @@ def out_of_bag_votes(
     pool, samples
     unseen : ndarray of bool, shape (n_bags, n_samples)
     nearest : Nearest, optional
-        If given, the best rule of a class counts, narrowed by all samples but the one that it predicts;
-        otherwise the degrees of all rules of a class are added.
+        If given, the best rule of a class counts, narrowed by all samples but the one that it
+        predicts; otherwise the degrees of all rules of a class are added.
     n_jobs : int, optional
 
     Returns

@@ -1,4 +1,4 @@
-"""Selection of rules: limits on their number and size, memory, and the certificate of the result."""
+"""Selection of rules: limits on their number and size, memory, and the certificate."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ROUNDING = 1e-9
 
 
-class Search(NamedTuple):
+class SearchLimits(NamedTuple):
     """Limits of the search: its work, its seconds, and the optimality gap at which it may stop."""
 
     effort: int
@@ -99,7 +99,7 @@ class Limits(NamedTuple):
         return found.covers.only(kept)
 
     def select(
-        self, covers: CoverMatrix, costs: Ints, groups: Ints, sizes: Ints, search: Search
+        self, covers: CoverMatrix, costs: Ints, groups: Ints, sizes: Ints, search: SearchLimits
     ) -> Cover | PartialCover:
         """Select the fewest rules that cover everything, or the best ones under the limits.
 
@@ -110,7 +110,7 @@ class Limits(NamedTuple):
             Cost of each candidate among equally many, and the group of samples that it covers.
         sizes : ndarray of int, shape (n_groups,)
             Samples of each group.
-        search : Search
+        search : SearchLimits
         """
         limited: dict[str, Any] = {"effort": search.effort, "time_limit": search.time_limit}
         if self.times_covered > 1:
@@ -182,14 +182,16 @@ def describe_unproved(selection: Mapping[str, Any]) -> str:
 
 # --- Memory
 
-# Bytes that covers may take by default; larger problems are divided (see `frri.cover.memory_bounded`).
+# Bytes that covers may take by default; larger problems are divided (see
+# `frri.cover.memory_bounded`).
 DEFAULT_BYTES = 1 << 29
 # Bytes for each sample where a first cover is all that is wanted: half a percent more rules in half
 # of the time at 100,000 samples.
 QUICK_BYTES = 600
 # Bytes below which hardly a problem can be divided.
 LEAST_BYTES = 1 << 23
-# Bytes per value and per sample that a table takes in other forms, and what the search takes besides.
+# Bytes per value and per sample that a table takes in other forms, and what the search takes
+# besides.
 PER_VALUE, PER_SAMPLE, BESIDES = 70, 250, 50_000_000
 # Peak memory of covers while they are put in order, as a multiple of their size.
 PEAK = 1.5
@@ -235,7 +237,8 @@ def plan_cover_bytes(
     n_samples, n_features : int
         Size of the table.
     limit : int or str, optional
-        Memory of the whole fit; by default what is free, of which covers take `DEFAULT_BYTES` at most.
+        Memory of the whole fit; by default what is free, of which covers take `DEFAULT_BYTES` at
+        most.
     free : int, optional
         Free memory where the fit runs; by default that of this machine.
 
