@@ -23,7 +23,7 @@ from sklearn.model_selection import StratifiedKFold
 from frri import AdditiveRulesClassifier
 from frri._compile import compiled
 from frri.compare.datasets import NAMES, load
-from frri.learners.additive import _bin_kernels, _columns, _growing, _losses, classifier
+from frri.learners.additive import _bin_kernels, classifier, columns, losses, search
 
 TUNED = [
     "australian",
@@ -49,17 +49,17 @@ SIZES = {
 
 ABLATION = {
     "default": (lambda _: {}, ()),
-    "no base scores": (lambda _: {}, ((_losses, "BASE_PENALTY", 1e9),)),
+    "no base scores": (lambda _: {}, ((losses, "BASE_PENALTY", 1e9),)),
     "crisp sides": (lambda _: {}, ((classifier, "WIDTH", 1e-6),)),
     "half the ramp": (lambda _: {}, ((classifier, "WIDTH", 0.24),)),
     "twice the ramp": (lambda _: {}, ((classifier, "WIDTH", 0.96),)),
     "lambda 2 / K": (lambda _: {}, ((classifier, "PENALTY", 2.0),)),
     "lambda 32 / K": (lambda _: {}, ((classifier, "PENALTY", 32.0),)),
-    "no polish": (lambda _: {}, ((_growing, "POLISHES", 0),)),
-    "a condition is worth 1.05": (lambda _: {}, ((_growing, "WORTH", 1.05),)),
-    "a condition is worth 1.3": (lambda _: {}, ((_growing, "WORTH", 1.3),)),
-    "16 thresholds": (lambda _: {}, ((_columns, "MOST_THRESHOLDS", 16),)),
-    "membership of at least 5": (lambda _: {}, ((_growing, "LEAST_MEMBERSHIP", 5.0),)),
+    "no polish": (lambda _: {}, ((search, "POLISHES", 0),)),
+    "a condition is worth 1.05": (lambda _: {}, ((search, "LEAST_FACTOR", 1.05),)),
+    "a condition is worth 1.3": (lambda _: {}, ((search, "LEAST_FACTOR", 1.3),)),
+    "16 thresholds": (lambda _: {}, ((columns, "MOST_THRESHOLDS", 16),)),
+    "membership of at least 5": (lambda _: {}, ((search, "LEAST_MEMBERSHIP", 5.0),)),
     "2 conditions": (lambda _: {"max_conditions": 2}, ()),
     "3 conditions": (lambda _: {"max_conditions": 3}, ()),
     "6 conditions": (lambda _: {"max_conditions": 6}, ()),

@@ -3,8 +3,7 @@
 import pickle
 import subprocess
 import sys
-from dataclasses import replace
-from unittest.mock import patch
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -22,13 +21,26 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import naive_additive as naive
 from frri._compile import compiled
 from frri.learners.additive import _bin_kernels as kernels
-from frri.learners.additive import _columns as columns_module
-from frri.learners.additive._columns import AT_LEAST, AT_MOST, ONE_OF, SoftColumns, midpoints
-from frri.learners.additive._growing import Pull, Search
-from frri.learners.additive._induction import Induction
-from frri.learners.additive._losses import SoftmaxLoss, SquaredLoss, Start, softmax
+from frri.learners.additive import blocks as blocks_module
+from frri.learners.additive.blocks import (
+    AdditiveModel,
+    Block,
+    SampleBlocks,
+    SummingBlock,
+    VotingBlock,
+)
 from frri.learners.additive.classifier import AdditiveRulesClassifier
+from frri.learners.additive.columns import (
+    AT_LEAST,
+    AT_MOST,
+    ONE_OF,
+    SoftColumns,
+    SoftTest,
+    midpoints,
+)
+from frri.learners.additive.losses import Gradient, SoftmaxLoss, SquaredLoss
 from frri.learners.additive.regressor import AdditiveRulesRegressor
+from frri.learners.additive.search import RuleSearch, StagewiseInduction
 from frri.learners.calibration import STRETCHES
 from frri.rules import NominalCondition, RuleSet
 from frri.table import Attribute
@@ -84,7 +96,7 @@ def attributes_of(nominal):
 def both_searches(values, nominal, weights, penalty, centred=False, curved=False):
     columns = SoftColumns.of(values, attributes_of(nominal), weights, WIDTH)
     listed = [[None if np.isnan(x) else x for x in column] for column in values.T.tolist()]
-    fast = Search(columns, weights, penalty, centred, 3, curved=curved)
+    fast = RuleSearch(columns, None, weights.sum(), penalty, 3, centred, curved)
     slow = naive.Search(listed, nominal, weights.tolist(), penalty, WIDTH, 3, centred, curved)
     return fast, slow
 
@@ -109,7 +121,9 @@ def test_the_scan_is_brute_force(table):
     columns = fast.columns
     # Beside another rule, as voices are searched for together.
     terms = np.array([g * mu, h * mu * mu, weights * mu])
-    G, H, M = columns.scan(np.stack((rng.random(terms.shape), terms), axis=1))[:, 1]
+    terms = np.stack((rng.random(terms.shape), terms), axis=1)
+    sums = kernels.binned(columns.values, columns.bins, columns.n_bins, terms)
+    G, H, M = columns.from_bins(sums)[:, 1]
     for k, j in enumerate(columns.ordered.tolist()):
         assert slow.half[j] == pytest.approx(columns.halves[k], rel=1e-9)
         n_cuts = len(slow.thresholds[j])
@@ -134,17 +148,11 @@ def test_the_compiled_kernel_adds_the_same(table):
     columns = SoftColumns.of(values, attributes_of(nominal), weights, WIDTH)
     if not len(columns.ordered):
         return
-    g, h, m = rng.normal(size=(3, len(values))) * (rng.random(len(values)) < 0.7)
-    g, h, m = g + 1e-300, np.abs(h) + 1e-300, np.abs(m) + 1e-300
-    layout = columns.values, columns.bins, columns.first, columns.last, columns.thresholds
-    loops = kernels.scan(*layout, g, h, m)
-    np.testing.assert_array_equal(compiled(kernels).scan(*layout, g, h, m), loops)
-    with patch.object(columns_module, "THREADS_FROM", 0):
-        terms = np.array([g, h, m])[:, None]
-        np.testing.assert_array_equal(columns._scan_compiled(terms)[:, 0], loops)
-    scale = np.abs([g, h, m]).sum(axis=1)[:, None, None, None]
-    sparse = columns._scan_sparse(terms)[:, 0]
-    np.testing.assert_allclose(sparse / scale, loops / scale, atol=1e-11)
+    terms = rng.normal(size=(3, 2, len(values))) * (rng.random(len(values)) < 0.7)
+    terms[1:] = np.abs(terms[1:])
+    layout = columns.values, columns.bins, columns.n_bins
+    arrays = kernels.binned(*layout, terms)
+    np.testing.assert_array_equal(compiled(kernels).binned(*layout, terms), arrays)
 
 
 @pytest.mark.parametrize("n", [2, 65, 66, 300])
@@ -154,6 +162,17 @@ def test_thresholds_are_the_midpoints_nearest_to_equal_shares(n):
         weights = rng.integers(1, 4, n).astype(float)
         expected = naive.thresholds(values.tolist(), weights.tolist())
         assert midpoints(values, weights, 64).tolist() == expected
+
+
+@dataclass(eq=False)
+class FixedBlock(Block):
+    """A block whose gradients are given; those of voice -1 have the other sign."""
+
+    g: np.ndarray = field(kw_only=True)
+    h: np.ndarray = field(kw_only=True)
+
+    def _gradient(self, _, voice):
+        return voice * self.g, self.h
 
 
 @settings(max_examples=often(120), deadline=None)
@@ -166,8 +185,12 @@ def test_grown_and_polished_rules_are_those_of_the_naive_search(table, signed, c
     allowed = rng.random((values.shape[1], 2)) < 0.8
     sides = {j: [SIDES[s] for s in np.flatnonzero(row)] for j, row in enumerate(allowed)}
     pull = {"g": g.tolist(), "h": h.tolist(), "signed": signed, "sides": sides}
-    # Beside another aim, as voices are searched for together.
-    _, found = fast.best_rules([Pull(-g, h, signed), Pull(g, h, signed, allowed)])
+    blocks = SampleBlocks.of(FixedBlock, fast.columns, weights=weights, g=g, h=h)
+    fast = replace(fast, blocks=blocks)
+    # Beside another rule, as voices are searched for together.
+    nothing = AdditiveModel((), (), (), ())
+    gradients = [Gradient(nothing, -1, signed), Gradient(nothing, 1, signed, allowed)]
+    _, found = fast.best_rules(gradients)
     expected = slow.best_rule(pull)
     assert [as_naive(fast.columns, test) for test in found.tests] == expected
     assert found.gain == pytest.approx(slow.gain(expected, pull), rel=1e-9, abs=1e-12)
@@ -181,10 +204,12 @@ def both_votes(values, nominal, weights, classes, refine=0, least=0.0):
 
     fast, slow = both_searches(values, nominal, weights, 8 / 3)
     one = np.ones(len(values))
-    loss = SoftmaxLoss(classes, weights * one, voices=(0, 1, 2), penalty=8 / 3, worth=0.3)
+    arrays = {"weights": weights * one, "classes": classes, "loss_weights": weights * one}
+    blocks = SampleBlocks.of(VotingBlock, fast.columns, **arrays)
+    loss = SoftmaxLoss(blocks=blocks, voices=(0, 1, 2), penalty=8 / 3, least=0.3)
     sizes = least * np.bincount(classes, weights * one, 3)
-    fast = replace(fast, classes=classes)
-    found = Induction(fast, loss, 5, refine, lambda voice: sizes[voice]).run()
+    fast = replace(fast, blocks=blocks)
+    found = StagewiseInduction(fast, loss, 5, refine, lambda voice: sizes[voice]).run()
     twin = naive.Softmax(classes.tolist(), 3, weights.tolist(), 8 / 3, 0.3)
     return fast, found, naive.induce(slow, twin, 5, refine, enough)
 
@@ -215,10 +240,16 @@ def test_votes_are_fitted_to_rounding():
         degrees = rng.random((n_rules, n)) * (rng.random((n_rules, n)) < 0.6)
         degrees[-1] = degrees[0]
         voices, classes, weights = (rng.integers(0, 3, k) for k in (n_rules, n, n))
-        loss = SoftmaxLoss(classes, weights + 1.0, voices=(0, 1, 2), penalty=2.0, worth=1.0)
-        start = Start(np.zeros(n_rules), np.zeros(3))
-        fit = loss.fitted(voices, degrees, [1] * n_rules, start)
-        pulls = [loss.pull(fit, voice).gradient for voice in voices]
+        one = np.ones(n)
+        columns = SoftColumns.of(np.zeros((n, 0)), [], one, WIDTH)
+        columns = replace(columns, known=np.ones((1, n), dtype=bool))
+        block = VotingBlock(columns, one, False, classes=classes, loss_weights=weights + 1.0)
+        rules = [(SoftTest(r, AT_MOST),) for r in range(n_rules)]
+        block._degrees.update(zip(rules, degrees, strict=True))
+        blocks = SampleBlocks([block])
+        loss = SoftmaxLoss(blocks=blocks, voices=(0, 1, 2), penalty=2.0, least=1.0)
+        fit = loss.fit(voices.tolist(), rules, [1] * n_rules)
+        pulls = [block._gradient(fit.model, voice)[0] for voice in voices.tolist()]
         slope = 2.0 * fit.weights - [g @ degree for g, degree in zip(pulls, degrees, strict=True)]
         assert np.abs(fit.weights - np.maximum(fit.weights - slope, 0.0)).max() < 1e-10
 
@@ -249,8 +280,11 @@ def test_sums_of_rules_are_those_of_the_naive_induction(table, refine, directed)
     up[0] = False, True
     allowed = {1: up, -1: up[:, ::-1]} if directed else None
     sides = {1: {0: [">="]}, -1: {0: ["<="]}} if directed else None
-    loss = SquaredLoss(target, weights, voices=voices, penalty=1.0, worth=0.05, allowed=allowed)
-    found = Induction(fast, loss, 5, refine, again=3).run()
+    blocks = SampleBlocks.of(SummingBlock, fast.columns, weights=weights, target=target)
+    fast = replace(fast, blocks=blocks)
+    settings = {"voices": voices, "penalty": 1.0, "least": 0.05, "allowed": allowed}
+    loss = SquaredLoss(blocks=blocks, weight=weights.sum(), **settings)
+    found = StagewiseInduction(fast, loss, 5, refine, additions=3).run()
     twin = naive.Squares(target.tolist(), weights.tolist(), 1.0, 0.05, voices, sides)
     rules, fitted = naive.induce(slow, twin, 5, refine, again=3)
     listed = [
@@ -282,18 +316,20 @@ def test_the_ruleset_gives_what_was_fitted():
     columns = SoftColumns.of(X.to_numpy(), rules.attributes, np.ones(len(y)), WIDTH)
     sizes = np.bincount(y)
     weights = (len(y) / (3 * sizes))[y]
-    search = Search(columns, np.ones(len(y)), 8 / 3, False, 4)
-    loss = SoftmaxLoss(y.to_numpy(), weights, voices=(0, 1, 2), penalty=8 / 3, worth=1.0)
-    model = Induction(search, loss, 12).run()
+    arrays = {"weights": np.ones(len(y)), "classes": y.to_numpy(), "loss_weights": weights}
+    blocks = SampleBlocks.of(VotingBlock, columns, **arrays)
+    search = RuleSearch(columns, blocks, len(y), 8 / 3, 4)
+    loss = SoftmaxLoss(blocks=blocks, voices=(0, 1, 2), penalty=8 / 3, least=1.0)
+    model = StagewiseInduction(search, loss, 12).run()
     stretch = rules[0].weight / model.fitted.weights[0]
     assert np.isclose(stretch, STRETCHES).any()
     np.testing.assert_allclose([r.weight for r in rules], stretch * model.fitted.weights)
     scores = rules.scores(X)
     expected = np.tile(model.fitted.base, (len(X), 1))
-    for spoken, vote in zip(model.rules, model.fitted.weights, strict=True):
-        expected[:, spoken.voice] += vote * spoken.rule.degree
+    for added, vote in zip(model.rules, model.fitted.weights, strict=True):
+        degree = np.prod([columns.membership(test) for test in added.rule.tests], axis=0)
+        expected[:, added.voice] += vote * degree
     np.testing.assert_allclose(scores, stretch * expected, atol=1e-9)
-    np.testing.assert_allclose(model.fitted.scores, softmax(expected.T), atol=1e-9)
     np.testing.assert_allclose(fit.predict_proba(X).sum(axis=1), 1.0)
     assert (fit.predict(X) == fit.predict_proba(X).argmax(axis=1)).all()
     for rule, covered in zip(rules, rules.covers(X).T, strict=True):
@@ -421,10 +457,10 @@ def test_compiled_and_interpreted_fits_agree(monkeypatch):
     X, y = make_classification(500, 6, n_informative=4, n_classes=3, random_state=0)
     rulesets = []
     for is_compiled in (False, True):
-        monkeypatch.setattr(SoftColumns, "is_compiled", is_compiled)
+        monkeypatch.setattr(blocks_module, "pays", lambda *_, paying=is_compiled, **__: paying)
         rulesets.append(AdditiveRulesClassifier(n_jobs=2).fit(X, y).ruleset_)
-    assert str(rulesets[0]) == str(rulesets[1])
-    np.testing.assert_allclose(*(rules.predict_proba(X) for rules in rulesets), atol=1e-9)
+    assert rulesets[0].rules == rulesets[1].rules  # to the last bit
+    assert rulesets[0].base == rulesets[1].base
 
 
 def test_small_first_fit_does_not_import_the_compiler():
@@ -501,10 +537,15 @@ def test_the_sum_of_contributions_is_what_was_fitted():
     assert (rules.semantics.name, rules.task) == ("added-contributions", "regression")
     columns = SoftColumns.of(X.to_numpy(), rules.attributes, np.ones(len(y)), 1.0)
     scaled = ((y - y.mean()) / y.std(ddof=0)).to_numpy()
-    search = Search(columns, np.ones(len(y)), 4.0, centred=True, max_conditions=4, curved=True)
-    loss = SquaredLoss(scaled, np.ones(len(y)), voices=(0,), penalty=4.0, worth=0.5)
-    model = Induction(search, loss, 14).run()
-    expected = (scaled - model.fitted.scores[0]) * y.std(ddof=0) + y.mean()
+    blocks = SampleBlocks.of(SummingBlock, columns, weights=np.ones(len(y)), target=scaled)
+    search = RuleSearch(columns, blocks, len(y), 4.0, 4, centered=True, curved=True)
+    loss = SquaredLoss(blocks=blocks, voices=(0,), penalty=4.0, least=0.5, weight=len(y))
+    model = StagewiseInduction(search, loss, 14).run()
+    expected = np.full(len(y), model.fitted.base[0])
+    for added, number in zip(model.rules, model.fitted.weights, strict=True):
+        degree = np.prod([columns.membership(test) for test in added.rule.tests], axis=0)
+        expected += number * degree
+    expected = expected * y.std(ddof=0) + y.mean()
     np.testing.assert_allclose(fit.predict(X), expected, rtol=1e-9)
     np.testing.assert_allclose(rules.predict(X), expected, rtol=1e-9)
     assert RuleSet.from_json(rules.to_json()) == rules

@@ -10,23 +10,20 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import naive_additive as naive
-from frri._compile import compiled
-from frri.learners.additive import _block_kernels as kernels
-from frri.learners.additive import _columns
-from frri.learners.additive._blocked import BlockSearch, BlockSoftmaxLoss, BlockSquaredLoss
-from frri.learners.additive._columns import SoftColumns
-from frri.learners.additive._induction import Induction
-from frri.learners.additive.blocks import Blocks, SummingBlock, VotingBlock
+from frri.learners.additive import blocks as blocks_module
+from frri.learners.additive.blocks import SampleBlocks, SummingBlock, VotingBlock
 from frri.learners.additive.classifier import AdditiveRulesClassifier
+from frri.learners.additive.columns import SoftColumns
+from frri.learners.additive.losses import SoftmaxLoss, SquaredLoss
 from frri.learners.additive.ordinal import AdditiveRulesOrdinalClassifier
 from frri.learners.additive.regressor import AdditiveRulesRegressor
+from frri.learners.additive.search import RuleSearch, StagewiseInduction
 from test_additive import WIDTH, as_naive, attributes_of, tables
-from thorough import often
 
 
 def blocks_of(kind, columns, size, **objects):
-    with patch.object(_columns, "BLOCK", size):
-        return Blocks.of(kind, columns, **objects)
+    with patch.object(blocks_module, "BLOCK", size):
+        return SampleBlocks.of(kind, columns, **objects)
 
 
 def listed(search, found):
@@ -51,8 +48,8 @@ def test_votes_from_blocks_are_those_of_the_naive_induction(table, size, refine)
     columns = SoftColumns.of(values, attributes_of(nominal), weights, WIDTH)
     objects = {"weights": weights, "classes": classes, "loss_weights": weights}
     blocks = blocks_of(VotingBlock, columns, size, **objects)
-    search = BlockSearch(columns, weights, 8 / 3, False, 3, classes, blocks=blocks)
-    loss = BlockSoftmaxLoss(blocks, voices=(0, 1, 2), penalty=8 / 3, worth=0.3)
+    search = RuleSearch(columns, blocks, weights.sum(), 8 / 3, 3)
+    loss = SoftmaxLoss(blocks=blocks, voices=(0, 1, 2), penalty=8 / 3, least=0.3)
     sizes = least * np.bincount(classes, weights, 3) * (1 - 1e-9)
     slow = naive_search(values, nominal, weights, 8 / 3)
 
@@ -60,14 +57,18 @@ def test_votes_from_blocks_are_those_of_the_naive_induction(table, size, refine)
         own, degree = classes == voice, np.array(slow.degree(rule))
         return (weights * degree)[own].sum() >= least * weights[own].sum() * (1 - 1e-9)
 
-    found = Induction(search, loss, 5, refine, lambda voice: sizes[voice]).run()
+    found = StagewiseInduction(search, loss, 5, refine, lambda voice: sizes[voice]).run()
     twin = naive.Softmax(classes.tolist(), 3, weights.tolist(), 8 / 3, 0.3)
     rules, fitted = naive.induce(slow, twin, 5, refine, enough)
     assert listed(search, found) == rules
     np.testing.assert_allclose(found.fitted.weights, fitted["weights"], rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(found.fitted.base, fitted["base"], rtol=1e-5, atol=1e-5)
     assert found.fitted.value == pytest.approx(fitted["value"], rel=1e-9)
-    support, alone = search.counted([s.rule for s in found.rules], found.fitted.weights, 3)
+    counts = blocks.added("counted", found.fitted.model)
+    support, alone = (
+        counts[: -len(rules) or None].reshape(-1, 3),
+        counts[len(counts) - len(rules) :],
+    )
     degrees = [slow.degree(rule) for _, rule, _ in rules]
     covers = (np.array(degrees).T * found.fitted.weights > 1e-6).T if rules else np.zeros((0, 0))
     for r, row in enumerate(covers):
@@ -88,9 +89,10 @@ def test_sums_from_blocks_are_those_of_the_naive_induction(table, size, directed
     up[0] = False, True
     allowed = {1: up, -1: up[:, ::-1]} if directed else None
     sides = {1: {0: [">="]}, -1: {0: ["<="]}} if directed else None
-    search = BlockSearch(columns, weights, 1.0, True, 3, curved=True, blocks=blocks)
-    loss = BlockSquaredLoss(blocks, voices=voices, penalty=1.0, worth=0.05, allowed=allowed)
-    found = Induction(search, loss, 5, 1).run()
+    search = RuleSearch(columns, blocks, weights.sum(), 1.0, 3, centered=True, curved=True)
+    chosen = {"voices": voices, "penalty": 1.0, "least": 0.05, "allowed": allowed}
+    loss = SquaredLoss(blocks=blocks, weight=weights.sum(), **chosen)
+    found = StagewiseInduction(search, loss, 5, 1).run()
     twin = naive.Squares(target.tolist(), weights.tolist(), 1.0, 0.05, voices, sides)
     slow = naive_search(values, nominal, weights, 1.0, centred=True, curved=True)
     rules, fitted = naive.induce(slow, twin, 5, 1)
@@ -100,35 +102,7 @@ def test_sums_from_blocks_are_those_of_the_naive_induction(table, size, directed
     assert found.fitted.value == pytest.approx(fitted["value"], rel=1e-9, abs=1e-12)
 
 
-# ---------------------------------------------------------------- two forms, any number of threads
-
-
-@settings(max_examples=often(60), deadline=None)
-@given(tables(n_max=40), st.integers(0, 3))
-def test_the_two_forms_of_the_kernels_agree_bit_for_bit(table, n_tests):
-    values, nominal, weights, rng = table
-    columns = SoftColumns.of(values, attributes_of(nominal), weights, WIDTH)
-    n = len(values)
-    if not len(columns.ordered):
-        return
-    places = rng.integers(0, len(columns.ordered), n_tests)
-    cuts = [rng.choice(columns.thresholds[k][~np.isnan(columns.thresholds[k])]) for k in places]
-    tests = places, rng.integers(0, 2, n_tests), np.array(cuts, dtype=float)
-    start = rng.random(n) * (rng.random(n) < 0.8)
-    layout = columns.values, columns.bins
-    forms = []
-    degrees = rng.random((n, 4)) * (rng.random((n, 4)) < 0.5)
-    voices = rng.integers(0, 3, 4)
-    three = rng.normal(size=(3, 3, n))
-    for module in (kernels, compiled(kernels)):
-        rows, degree = np.zeros(n, dtype=np.intp), np.zeros(n)
-        count = module.narrow(*layout, columns.n_bins - 1, *tests, start, rows, degree)
-        found = rows[:count], degree[:count]
-        sums = module.binned(*layout, columns.n_bins, found[0], *(found[1] * x for x in (1, 2, 3)))
-        scores = module.scores(degrees, voices, np.arange(4.0), np.array([1.0, 2.0, 3.0]))
-        forms.append((*found, sums, scores, *module.derivatives(degrees, voices, *three)))
-    for plain, fast in zip(*forms, strict=True):
-        np.testing.assert_array_equal(plain, fast)
+# ---------------------------------------------------------------- any number of threads
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +138,7 @@ def test_large_tables_have_the_rules_of_small_ones(mixed, missing):
         (AdditiveRulesOrdinalClassifier(**options), np.digitize(score, [-1, 0])),
     ):
         whole = clone(learner).fit(frame, y, sample_weight=weights).ruleset_
-        with patch.object(_columns, "BLOCK", 64):
+        with patch.object(blocks_module, "BLOCK", 64):
             parts = [
                 clone(learner).set_params(n_jobs=jobs).fit(frame, y, sample_weight=weights).ruleset_
                 for jobs in (1, 3)
@@ -179,7 +153,7 @@ def test_sizes_are_measured_in_blocks_too(mixed):
     frame, score, _ = mixed
     learner = AdditiveRulesClassifier(max_rules="1se", class_weight=None, n_jobs=1)
     whole = clone(learner).fit(frame[:150], score[:150] > 0)
-    with patch.object(_columns, "BLOCK", 100):
+    with patch.object(blocks_module, "BLOCK", 100):
         parts = learner.fit(frame[:150], score[:150] > 0)
     assert parts.path_.sizes == whole.path_.sizes
     np.testing.assert_allclose(parts.path_.scores, whole.path_.scores)

@@ -29,7 +29,7 @@ from frri.distributed import (
 from frri.distributed import cluster as cluster_module
 from frri.distributed import covers as covers_module
 from frri.induction import backends, bitmap_backend
-from frri.learners.additive import _columns
+from frri.learners.additive import blocks as additive_blocks
 from frri.learners.frri import selection
 from thorough import THOROUGH, some
 
@@ -664,7 +664,7 @@ def blocky():
     X["d"] = np.where(X["b"] > 2, "red", "green")
     X.loc[::9, "a"], X.loc[::11, "d"] = np.nan, None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_columns, "BLOCK", 50)
+        patch.setattr(additive_blocks, "BLOCK", 50)
         return X, y, frri.AdditiveRulesClassifier(**voting()).fit(X, y)
 
 
@@ -673,7 +673,7 @@ def test_additive_rules_are_those_of_one_machine(
     client, cluster, trouble, blocky, n_workers, monkeypatch
 ):
     X, y, here = blocky
-    monkeypatch.setattr(_columns, "BLOCK", 50)
+    monkeypatch.setattr(additive_blocks, "BLOCK", 50)
     scaled(cluster, client, n_workers)
     trouble("scans4", "death")  # of a worker, with its blocks
     given = (dd.from_pandas(X, npartitions=2), dd.from_pandas(y, npartitions=2))
@@ -686,7 +686,7 @@ def test_additive_rules_are_those_of_one_machine(
 
 
 def test_additive_rules_can_be_interrupted(client, trouble, blocky, monkeypatch):
-    monkeypatch.setattr(_columns, "BLOCK", 50)
+    monkeypatch.setattr(additive_blocks, "BLOCK", 50)
     trouble("evaluated1", "interrupt")
     clf = DaskAdditiveRulesClassifier(client=client, **voting())
     with pytest.raises(KeyboardInterrupt):
@@ -697,7 +697,7 @@ def test_additive_rules_can_be_interrupted(client, trouble, blocky, monkeypatch)
 def test_blocks_are_sent_without_what_they_remember(blocky, monkeypatch):
     X, y, _ = blocky
     kept = []
-    monkeypatch.setattr(_columns, "BLOCK", 50)
+    monkeypatch.setattr(additive_blocks, "BLOCK", 50)
     make = frri.AdditiveRulesClassifier._blocks
     monkeypatch.setattr(
         frri.AdditiveRulesClassifier, "_blocks", lambda *a: kept.append(make(*a)) or kept[-1]

@@ -22,7 +22,7 @@ from frri import (
     RuleSet,
 )
 from frri.explain import explain
-from frri.learners.additive._cuts import fitted_cuts
+from frri.learners.additive.ordinal import fitted_cuts
 from frri.learners.base_ordinal import ordered_positions
 from frri.table import EncodedTable
 from thorough import often

@@ -43,6 +43,8 @@ _MANTISSA_BITS = 53
 # Summands of a product that is exact, and the bits of a slice: twice as many fit into 53 with the sum.
 _SUMMANDS = 1 << 11
 _SLICE_BITS = 20
+# Summands that are added from left to right: more would lose accuracy.
+_SHORT = 256
 # Equations that are eliminated together: larger systems leave most of the work to matrix products.
 _BLOCK = 48
 
@@ -119,7 +121,7 @@ def _polynomial(coefficients: tuple[float, ...], x: Floats) -> Floats:
 
 
 def total(values: Floats) -> Any:
-    """Return the sum along the last axis, from left to right.
+    """Return the sum along the last axis: halves are added up, then from left to right.
 
     Examples
     --------
@@ -128,6 +130,11 @@ def total(values: Floats) -> Any:
     """
     if not values.shape[-1]:
         return np.zeros(values.shape[:-1])[()]
+    while (n := values.shape[-1]) > _SHORT:
+        half = (n + 1) // 2
+        folded = values[..., :half].copy()
+        folded[..., : n - half] += values[..., half:]
+        values = folded
     return np.add.accumulate(values, axis=-1)[..., -1]
 
 

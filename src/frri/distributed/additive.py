@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frri.distributed.estimator import OnCluster
-from frri.learners.additive.blocks import Blocks
+from frri.learners.additive.blocks import SampleBlocks
 from frri.learners.additive.classifier import AdditiveRulesClassifier
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from frri._util import Floats
     from frri.distributed.cluster import Cluster, Future
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class DaskAdditiveRulesClassifier(OnCluster, AdditiveRulesClassifier):
     """`frri.AdditiveRulesClassifier` on a Dask cluster.
 
-    The table is encoded here and sent once, in blocks of 65,536 objects, each to one worker. For every
+    The table is encoded here and sent once, in blocks of 16,384 samples, each to one worker. For every
     condition that is looked for and every step of the fit of votes, the workers add up gradients in the
     bins of their blocks, and the sums of the blocks are added here in their order: the rules are to the
     last bit those of one machine, whatever the number of workers. Data that are lost with a worker are
@@ -59,12 +59,14 @@ class DaskAdditiveRulesClassifier(OnCluster, AdditiveRulesClassifier):
         else:
             self._cluster.attempt(lambda: learn(table))
 
-    def _blocks(self, columns: Any, objects: Mapping[str, Any]) -> Blocks:
-        blocks = super()._blocks(columns, objects)
-        return blocks if self._cluster is None else RemoteBlocks(self._cluster, blocks.blocks)
+    def _blocks(self, columns: Any, **arrays: Any) -> SampleBlocks:
+        blocks = super()._blocks(columns, **arrays)
+        if self._cluster is None or len(blocks.blocks) == 1:
+            return blocks
+        return RemoteBlocks(self._cluster, blocks.blocks)
 
 
-class RemoteBlocks(Blocks):
+class RemoteBlocks(SampleBlocks):
     """Blocks on the workers of a cluster, asked worker by worker.
 
     Parameters
@@ -82,7 +84,7 @@ class RemoteBlocks(Blocks):
         self.homes: list[tuple[str, Future]] = []
         for (address, n_threads), low, high in zip(slots.items(), ends, ends[1:], strict=False):
             if low < high:
-                part = Blocks(blocks[low:high], n_threads)
+                part = SampleBlocks(blocks[low:high], n_threads)
                 sent = cluster.client.scatter(part, workers=[address], hash=False)
                 self.homes.append((address, cluster.known(sent)))
 
@@ -97,6 +99,6 @@ class RemoteBlocks(Blocks):
         return [answer for some in self.cluster.gather(tasks) for answer in some]
 
 
-def _answers(part: Blocks, question: str, arguments: tuple[Any, ...]) -> Floats:
+def _answers(part: SampleBlocks, question: str, arguments: tuple[Any, ...]) -> Floats:
     """What blocks answer, on their worker: all in one array, which is sent as it is."""
     return np.stack(part._answers(question, arguments))  # noqa: SLF001 - the two are one thing

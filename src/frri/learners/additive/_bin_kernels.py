@@ -1,91 +1,76 @@
-"""Sums over the bins of columns: one pass over the objects, from which all thresholds follow."""
+"""Sums over the bins of columns: one pass over samples, from which all thresholds follow.
+
+The two forms, loops for the compiler and array operations, agree bit for bit: both add the terms of a
+bin in the order of the samples.
+"""
 
 import numpy as np
 
-from frri._compile import inner_kernel, kernel
+from frri._compile import either
 
-# The sums of a bin: of g, h, m, of the same times the value, and of h times its square.
+# Sums of a bin: of g, h and m, of the same times the value, and of h times its square.
 SUMS = 7
 
 
-@inner_kernel
-def binned(values, bins, n_bins, g, h, m):
-    """Add up the bins of every column.
+def _binned_arrays(values, bins, n_bins, terms):
+    """Add up the bins of every column, for some rules.
 
     Parameters
     ----------
-    values : ndarray of float, shape (n_columns, n_objects)
+    values : ndarray of float, shape (n_columns, n_samples)
         0 where missing.
     bins : ndarray of int, same shape
-        The bin of each value.
+        Bin of each value.
     n_bins : int
-    g, h, m : ndarray of float, shape (n_objects,)
+    terms : ndarray of float, shape (3, n_rules, n_samples)
         Gradients times degree, curvatures times squared degree, memberships.
 
     Returns
     -------
-    ndarray of float, shape (n_columns, n_bins, 7)
+    ndarray of float, shape (7, n_rules, n_columns, n_bins)
 
     Examples
     --------
-    >>> one = np.ones(2)
-    >>> binned(np.array([[3.0, 5.0]]), np.array([[1, 1]]), 2, one, 2 * one, one)[0, 1].tolist()
+    >>> terms = np.array([[[1.0, 1.0]], [[2.0, 2.0]], [[1.0, 1.0]]])
+    >>> binned(np.array([[3.0, 5.0]]), np.array([[1, 1]]), 2, terms)[:, 0, 0, 1].tolist()
     [2.0, 4.0, 2.0, 8.0, 16.0, 8.0, 68.0]
     """
-    n_columns, n_objects = values.shape
-    result = np.zeros((n_columns, n_bins, SUMS))
-    for j in range(n_columns):
-        sums = result[j]
-        for i in range(n_objects):
-            if m[i] > 0.0:
-                z, s = values[j, i], sums[bins[j, i]]
-                s[0] += g[i]
-                s[1] += h[i]
-                s[2] += m[i]
-                s[3] += z * g[i]
-                s[4] += z * h[i]
-                s[5] += z * m[i]
-                s[6] += z * z * h[i]
+    n_columns, n_rules = len(values), terms.shape[1]
+    keys = (bins + np.arange(n_columns)[:, None] * n_bins).ravel()
+    result = np.empty((SUMS, n_rules, n_columns * n_bins))
+    for r in range(n_rules):
+        for k in range(3):
+            own = terms[k, r]
+            plain = np.broadcast_to(own, values.shape).ravel()
+            result[k, r] = np.bincount(keys, plain, n_columns * n_bins)
+            result[3 + k, r] = np.bincount(keys, (values * own).ravel(), n_columns * n_bins)
+        squares = (values * values * terms[1, r]).ravel()
+        result[6, r] = np.bincount(keys, squares, n_columns * n_bins)
+    return result.reshape(SUMS, n_rules, n_columns, n_bins)
+
+
+def _binned_loops(values, bins, n_bins, terms):
+    n_columns, n_rules = len(values), terms.shape[1]
+    result = np.zeros((SUMS, n_rules, n_columns, n_bins))
+    sums = np.zeros((n_bins, SUMS))
+    for r in range(n_rules):
+        g, h, m = terms[0, r], terms[1, r], terms[2, r]
+        for j in range(n_columns):
+            sums[:, :] = 0.0
+            for i in range(len(g)):
+                if m[i] > 0.0:
+                    z, s = values[j, i], sums[bins[j, i]]
+                    s[0] += g[i]
+                    s[1] += h[i]
+                    s[2] += m[i]
+                    s[3] += z * g[i]
+                    s[4] += z * h[i]
+                    s[5] += z * m[i]
+                    s[6] += z * z * h[i]
+            for b in range(n_bins):
+                for k in range(SUMS):
+                    result[k, r, j, b] = sums[b, k]
     return result
 
 
-@kernel
-def scan(values, bins, first, last, thresholds, g, h, m):
-    """G, H and M for every threshold and side: see `frri.learners.additive._columns`.
-
-    Parameters
-    ----------
-    values, bins, g, h, m
-        As for `binned`.
-    first, last : ndarray of int, shape (n_columns, n_thresholds)
-        How many bins lie before the beginning and before the end of each ramp.
-    thresholds : ndarray of float, same shape
-
-    Returns
-    -------
-    ndarray of float, shape (3, n_columns, n_thresholds, 2)
-    """
-    n_columns, n_thresholds = thresholds.shape
-    n_bins = 2 * n_thresholds + 2
-    sums = binned(values, bins, n_bins, g, h, m)
-    result = np.empty((3, n_columns, n_thresholds, 2))
-    running = np.zeros((n_bins, SUMS))  # before each bin; the last one is of missing values
-    for j in range(n_columns):
-        for b in range(n_bins - 1):
-            for k in range(SUMS):
-                running[b + 1, k] = running[b, k] + sums[j, b, k]
-        total = running[n_bins - 1]
-        for t in range(n_thresholds):
-            below, upto = running[first[j, t]], running[last[j, t]]
-            for side in range(2):
-                edge = thresholds[j, t] + (1.0 - 2.0 * side)
-                half = 0.5 - side
-                for k in range(3):
-                    flank = below[k] if side == 0 else total[k] - upto[k]
-                    ramp, tilted = upto[k] - below[k], upto[3 + k] - below[3 + k]
-                    if k == 1:
-                        bent = edge * (edge * ramp - 2.0 * tilted) + (upto[6] - below[6])
-                        result[k, j, t, side] = flank + bent * 0.25
-                    else:
-                        result[k, j, t, side] = flank + (edge * ramp - tilted) * half
-    return result
+binned = either(interpreted=_binned_arrays, loops=_binned_loops)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
+from frri._reproducible import exp
 from frri._util import map_threads, short_repr
-from frri.learners.additive._losses import softmax
-from frri.learners.additive._settings import VOTES, check_size
-from frri.learners.additive.classifier import AdditiveRulesClassifier
+from frri.learners.additive.classifier import VOTES, AdditiveRulesClassifier, check_size
 from frri.learners.base import RuleClassifier
 from frri.learners.calibration import (
     FEWEST_OBJECTS,
@@ -181,7 +180,7 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
         values = np.full((len(seen), m), np.nan)
         values[:, used] = table.values[np.ix_(seen, used)]
         part = replace(table, values=values, classes=table.classes[seen])
-        rules, base = model.induced(part, drawn[seen].astype(np.float64))
+        rules, base = model.induce(part, drawn[seen].astype(np.float64))
         ruleset = self._made(table, rules, base=tuple(base.tolist()), about={}, **VOTES)
         return _Bag(ruleset, ruleset.scores(table.encoded, n_jobs=1), drawn == 0)
 
@@ -193,7 +192,9 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
             total[bag.unseen] += bag.scores[bag.unseen]
             times += bag.unseen
         known = times > 0
-        shares = softmax((total[known] / times[known, None]).T).T
+        scores = total[known] / times[known, None]
+        powers_of_e = exp(scores - scores.max(axis=1, keepdims=True))
+        shares = powers_of_e / powers_of_e.sum(axis=1, keepdims=True)
         decided, classes = shares.argmax(axis=1), table.classes[known]
         sizes, weights = np.array(table.class_counts), np.ones(len(classes))
         found = Calibration(len(total) / (len(total) + len(sizes)))

@@ -1,8 +1,8 @@
-"""A large table in blocks of objects, each of which answers questions by a few sums.
+"""Blocks of samples that answer questions about rules by sums.
 
-Blocks have a fixed number of objects and their answers are added in the order of the blocks: what comes out
-does not depend on who asks them, in how many threads, or where they are. A block answers from its own
-columns and from what it is told of the rules so far; what it remembers only saves it from computing twice.
+Blocks have a fixed number of samples and their answers are added in the order of the blocks. The result
+does not depend on the number of threads or on the machines that hold the blocks. A block computes its
+answers from its own columns and the model it is given; what it caches only saves time.
 """
 
 from __future__ import annotations
@@ -12,27 +12,49 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from frri._compile import compiled, numba_installed
-from frri._reproducible import exp, log, total
+from frri._compile import compiled, pays
+from frri._reproducible import exp, log, product, total
 from frri._util import map_threads
-from frri.learners.additive import _block_kernels, _columns
-from frri.learners.additive._columns import ONE_OF
+from frri.learners.additive import _bin_kernels
 from frri.rules.matching import COVERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from frri._util import Flags, Floats, Positions
-    from frri.learners.additive._columns import SoftColumns, SoftTest
+    from frri.learners.additive.columns import SoftColumns, SoftTest
 
     Tests = tuple[SoftTest, ...]
 
-# Voices whose gradients a block remembers.
-MANY_VOICES = 8
+# Samples of a block.
+BLOCK = 16_384
+# From this many values of a table on the compiled kernel pays: if it has to be compiled first, if an
+# earlier process has compiled it, and if this process has it.
+COMPILED_FROM = 150_000
+LOADED_FROM = 20_000
+USED_FROM = 10_000
+# Degrees that a block keeps, and rules whose degrees it keeps at least.
+KEPT_DEGREES = 1 << 19
+KEPT_RULES = 32
+# Scores whose gradients a block keeps.
+KEPT_GRADIENTS = 8
 
 
-class Voted(NamedTuple):
-    """Rules as blocks are told of them: the score to which each adds, its tests, its weight; the bases."""
+class AdditiveModel(NamedTuple):
+    """Rules and their weights.
+
+    Attributes
+    ----------
+    voices : tuple of int
+        Score to which each rule adds: a class; in regression 0, or 1 and -1 for a rule that may only
+        add or only subtract.
+    rules : tuple of tuple of SoftTest
+        Conditions of each rule.
+    weights : tuple of float
+        In regression without the sign of the voice.
+    base : tuple of float
+        Scores without any rule.
+    """
 
     voices: tuple[int, ...]
     rules: tuple[Tests, ...]
@@ -42,184 +64,176 @@ class Voted(NamedTuple):
 
 @dataclass(eq=False)
 class Block:
-    """Some objects of a training table.
+    """Some samples of a training table.
 
     Parameters
     ----------
     columns : SoftColumns
-        Of these objects.
-    weights : ndarray of float, shape (n_objects,)
-        What they count for in the membership of a rule.
+        Columns of these samples.
+    weights : ndarray of float, shape (n_samples,)
+        Sample weights, which count in the membership of a rule.
     compile : bool
-        Whether the kernels are to be compiled, where there is a compiler.
+        Whether to use the compiled kernel.
     """
 
     columns: SoftColumns
     weights: Floats
     compile: bool
-    _rules: tuple[Tests, ...] = field(default=(), init=False)
-    _degrees: Floats | None = field(default=None, init=False)
-    _answers: tuple[Voted, Floats] | None = field(default=None, init=False)
-    _pulled: tuple[Voted, dict[int, tuple[Floats, Floats]]] | None = field(default=None, init=False)
+    _degrees: dict[Tests, Floats] = field(default_factory=dict, init=False)
+    _stacked: tuple[tuple[Tests, ...], Floats] | None = field(default=None, init=False)
+    _outputs: tuple[AdditiveModel, Floats] | None = field(default=None, init=False)
+    _gradients: tuple[AdditiveModel, dict[int, tuple[Floats, Floats]]] | None = field(
+        default=None, init=False
+    )
 
-    def scans(self, model: Voted, asked: tuple[tuple[int, Tests], ...]) -> Floats:
-        """The answers to `scan` for some voices and tests, one after another."""
-        return np.concatenate([self.scan(model, voice, tests) for voice, tests in asked])
-
-    def scan(self, model: Voted, voice: int, tests: Tests) -> Floats:
-        """What every further condition would make of a rule.
+    def scan(self, model: AdditiveModel, asked: tuple[tuple[int, Tests], ...]) -> Floats:
+        """Return the sums that decide about every further condition of some rules.
 
         Parameters
         ----------
-        model : Voted
+        model : AdditiveModel
             The rules so far.
-        voice : int
-            To which score the rule adds.
-        tests : tuple of SoftTest
-            Its conditions.
+        asked : tuple of (int, tuple of SoftTest)
+            Voice and conditions of each rule.
 
         Returns
         -------
         ndarray of float
-            One after another: G, H and M of the rule; of every bin of the ordered columns the seven
-            sums of `_bin_kernels`; of the categories of every nominal column G, H and M.
+            G, H and M of the rules; then the sums of `_bin_kernels` for the ordered columns; then G, H
+            and M of the categories of every nominal column.
         """
         columns = self.columns
-        gradient, curvature = self._pull(model, voice)
-        rows, degree = self._narrowed(tests)
-        g, m = gradient[rows] * degree, self.weights[rows] * degree
-        h = curvature[rows] * (degree * degree)
-        three = g, h, m
-        bins = self._kernels.binned(columns.values, columns.bins, columns.n_bins, rows, *three)
+        terms = np.empty((3, len(asked), columns.n_samples))
+        for r, (voice, tests) in enumerate(asked):
+            gradient, curvature = self._gradient(model, voice)
+            degree = self._degree(tests)
+            np.multiply(gradient, degree, out=terms[0, r])
+            np.multiply(degree, degree, out=terms[1, r])
+            np.multiply(self.weights, degree, out=terms[2, r])
+            terms[1, r] *= curvature
+        kernels = compiled(_bin_kernels) if self.compile else _bin_kernels
+        bins = kernels.binned(columns.values, columns.bins, columns.n_bins, terms)
+        lanes = terms.reshape(-1, columns.n_samples)
         categories = [
-            np.bincount(codes[rows], terms, count + 1)[:count]
+            np.bincount(codes, lane, count + 1)[:count]
             for codes, count in zip(columns.codes, columns.n_categories.tolist(), strict=True)
-            for terms in three
+            for lane in lanes
         ]
-        return np.concatenate([[total(terms) for terms in three], bins.ravel(), *categories])
+        return np.concatenate([total(terms).ravel(), bins.ravel(), *categories])
 
     def covered(self, tests: Tests, voice: int) -> Floats:
-        """What the objects that a rule with this voice is to cover weigh, times their degrees."""
-        rows, degree = self._narrowed(tests)
-        return np.array([total(self._own(voice)[rows] * (self.weights[rows] * degree))])
+        """Return the weight of the samples that a rule should cover, times their degrees."""
+        return np.array([total(self._own(voice) * (self.weights * self._degree(tests)))])
 
-    def _narrowed(self, tests: Tests) -> tuple[Positions, Floats]:
-        """The objects that satisfy all tests to some degree, and the degrees."""
-        columns = self.columns
-        start = np.ones(columns.n_objects)
+    def evaluate(self, model: AdditiveModel) -> Floats:
+        """Return the loss, its negative gradient and its matrix of second derivatives, as one array.
+
+        Derivatives are by the weights of the rules, then by the bases.
+        """
+        raise NotImplementedError
+
+    def _degree(self, tests: Tests) -> Floats:
+        """Return the degree of a rule for every sample."""
         if not tests:
-            return np.arange(columns.n_objects), start
-        for test in tests:
-            if test.side == ONE_OF:
-                start *= columns.membership(test)
-        soft = [test for test in tests if test.side != ONE_OF]
-        places = columns.ordered.searchsorted([test.attribute for test in soft])
-        thresholds = columns.thresholds[places, [test.which for test in soft]]
-        sides = np.array([test.side for test in soft], dtype=np.intp)
-        rows, degree = np.empty(len(start), dtype=np.intp), np.empty(len(start))
-        layout = columns.values, columns.bins, columns.n_bins - 1
-        count = self._kernels.narrow(*layout, places, sides, thresholds, start, rows, degree)
-        return rows[:count], degree[:count]
+            return np.ones(self.columns.n_samples)
+        if tests not in self._degrees:
+            degree = self._degree(tests[:-1]) * self.columns.membership(tests[-1])
+            if len(self._degrees) * len(degree) >= max(KEPT_DEGREES, KEPT_RULES * len(degree)):
+                self._degrees.clear()
+            self._degrees[tests] = degree
+        return self._degrees[tests]
 
-    def _matrix(self, rules: tuple[Tests, ...]) -> Floats:
-        """Degrees, objects x rules; those of rules known before are not computed again."""
-        if self._degrees is None or rules != self._rules:
-            degrees = np.zeros((self.columns.n_objects, len(rules)))
-            known = {tests: r for r, tests in enumerate(self._rules)}
-            for r, tests in enumerate(rules):
-                if tests in known and self._degrees is not None:
-                    degrees[:, r] = self._degrees[:, known[tests]]
-                else:
-                    rows, degree = self._narrowed(tests)
-                    degrees[rows, r] = degree
-            self._rules, self._degrees = rules, degrees
-        return self._degrees
+    def _stack(self, model: AdditiveModel) -> Floats:
+        """Return the degrees of rules, and of a rule that always holds for each base."""
+        if self._stacked is None or self._stacked[0] != model.rules:
+            always = np.ones((len(model.base), self.columns.n_samples))
+            degrees = [self._degree(tests) for tests in model.rules]
+            self._stacked = model.rules, np.concatenate((*(d[None] for d in degrees), always))
+        return self._stacked[1]
 
-    def _scores(self, model: Voted) -> Floats:
-        """The scores of the objects, scores x objects."""
-        voices = np.array(model.voices, dtype=np.intp)
-        weights, base = np.array(model.weights, dtype=np.float64), np.array(model.base)
-        found: Floats = self._kernels.scores(self._matrix(model.rules), voices, weights, base)
-        return found
+    def _gradient(self, model: AdditiveModel, voice: int) -> tuple[Floats, Floats]:
+        """Return the negative gradient and the curvature by a score, for every sample."""
+        kept = self._gradients
+        if kept is None or kept[0] != model or len(kept[1]) > KEPT_GRADIENTS:
+            kept = self._gradients = model, {}
+        if voice not in kept[1]:
+            if self._outputs is None or self._outputs[0] != model:
+                self.evaluate(model)
+            assert self._outputs is not None  # noqa: S101 - just computed
+            kept[1][voice] = self._new_gradient(self._outputs[1], voice)
+        return kept[1][voice]
 
-    def _derivatives(
-        self, model: Voted, errors: Floats, sizes: Floats, shares: Floats
-    ) -> list[Floats]:
-        voices = np.array(model.voices, dtype=np.intp)
-        degrees = self._matrix(model.rules)
-        first, second = self._kernels.derivatives(degrees, voices, errors, sizes, shares)
-        return [first, second.ravel()]
-
-    def _pull(self, model: Voted, voice: int) -> tuple[Floats, Floats]:
-        """Gradient and curvature by a score, with the sign turned."""
-        if self._pulled is None or self._pulled[0] != model or len(self._pulled[1]) > MANY_VOICES:
-            self._pulled = model, {}
-        known = self._pulled[1]
-        if voice not in known:
-            known[voice] = self._new_pull(model, voice)
-        return known[voice]
-
-    def _new_pull(self, model: Voted, voice: int) -> tuple[Floats, Floats]:
+    def _new_gradient(self, outputs: Floats, voice: int) -> tuple[Floats, Floats]:
         raise NotImplementedError
 
     def _own(self, voice: int) -> Flags:
-        """Which objects a rule with this voice is to cover."""
+        """Return which samples a rule with this voice should cover."""
         raise NotImplementedError
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what it remembers: that is computed again where it is sent."""
-        forgotten = {"_rules": (), "_degrees": None, "_answers": None, "_pulled": None}
-        return self.__dict__ | forgotten
-
-    @property
-    def _kernels(self) -> Any:
-        wanted = self.compile and numba_installed()
-        return compiled(_block_kernels) if wanted else _block_kernels
+        """Return the block without its caches."""
+        empty: dict[str, Any] = {
+            "_degrees": {},
+            "_stacked": None,
+            "_outputs": None,
+            "_gradients": None,
+        }
+        return self.__dict__ | empty
 
 
 @dataclass(eq=False)
 class VotingBlock(Block):
-    """Objects of classes, for which rules vote.
+    """Samples with classes, for which rules vote: logarithmic loss of a softmax of scores.
 
     Parameters
     ----------
-    classes : ndarray of int, shape (n_objects,)
-    loss_weights : ndarray of float, shape (n_objects,)
-        What objects count for in the loss.
+    classes : ndarray of int, shape (n_samples,)
+    loss_weights : ndarray of float, shape (n_samples,)
+        Weights of the samples in the loss.
     """
 
     classes: Positions = field(kw_only=True)
     loss_weights: Floats = field(kw_only=True)
 
-    def evaluated(self, model: Voted) -> Floats:
-        """The logarithmic loss, its first derivatives with the sign turned, its second derivatives."""
-        F = self._scores(model)
+    def evaluate(self, model: AdditiveModel) -> Floats:
+        """Return the loss and its derivatives; see `Block.evaluate`."""
+        n_classes, samples = len(model.base), np.arange(len(self.classes))
+        degrees = self._stack(model)
+        voices = np.array([*model.voices, *range(n_classes)], dtype=np.intp)
+        F = np.zeros((n_classes, len(samples)))
+        for c, vote, degree in zip(voices, (*model.weights, *model.base), degrees, strict=True):
+            if vote != 0.0:
+                F[c] += vote * degree
         top = F.max(axis=0)
         powers = exp(F - top)
         sums = powers.sum(axis=0)
-        objects = np.arange(len(self.classes))
-        surprise = log(sums) + top - F[self.classes, objects]
-        shares = powers / sums
-        sizes = self.loss_weights * shares
-        errors = -sizes
-        errors[self.classes, objects] += self.loss_weights
-        value = total(self.loss_weights * surprise)
-        self._answers = model, shares
-        return np.concatenate([[value], *self._derivatives(model, errors, sizes, shares)])
+        probabilities = powers / sums
+        self._outputs = model, probabilities
+        surprise = log(sums) + top - F[self.classes, samples]
+        scaled = self.loss_weights * probabilities
+        errors = -scaled
+        errors[self.classes, samples] += self.loss_weights
+        first = total(degrees * errors[voices])
+        right = np.concatenate((degrees, degrees * probabilities[voices]))
+        both = product(degrees * scaled[voices], right.T)
+        within, between = both[:, : len(voices)], both[:, len(voices) :]
+        second = np.where(voices == voices[:, None], within, 0.0) - between
+        return np.concatenate([[total(self.loss_weights * surprise)], first, second.ravel()])
 
-    def counted(self, model: Voted) -> Floats:
-        """What the objects of each class that a rule covers weigh, rule by rule; then those of it alone."""
-        covers = (self._matrix(model.rules) * np.array(model.weights) > COVERS).T
+    def counted(self, model: AdditiveModel) -> Floats:
+        """Return the weight of the samples of each class that rules cover, then of those alone.
+
+        The second part counts the samples that no other rule covers.
+        """
+        votes = np.array(model.weights)[:, None]
+        covers = self._stack(model)[: len(votes)] * votes > COVERS
         alone = covers & (covers.sum(axis=0) == 1)
         n_classes = len(model.base)
         support = [np.bincount(self.classes, self.weights * c, n_classes) for c in covers]
         return np.concatenate([*support, [total(self.weights * c) for c in alone]])
 
-    def _new_pull(self, model: Voted, voice: int) -> tuple[Floats, Floats]:
-        if self._answers is None or self._answers[0] != model:
-            self.evaluated(model)
-        assert self._answers is not None  # noqa: S101 - just made
-        P = self._answers[1][voice]
+    def _new_gradient(self, outputs: Floats, voice: int) -> tuple[Floats, Floats]:
+        P = outputs[voice]
         return self.loss_weights * (self._own(voice) - P), self.loss_weights * (P * (1.0 - P))
 
     def _own(self, voice: int) -> Flags:
@@ -228,41 +242,48 @@ class VotingBlock(Block):
 
 @dataclass(eq=False)
 class SummingBlock(Block):
-    """Objects with numbers, to which rules add up.
+    """Samples with numbers, to which rules contribute: half the squared error.
 
     Parameters
     ----------
-    target : ndarray of float, shape (n_objects,)
+    target : ndarray of float, shape (n_samples,)
     """
 
     target: Floats = field(kw_only=True)
+    _moments: tuple[Any, Floats] | None = field(default=None, init=False)
 
-    def moments(self, rules: tuple[Tests, ...]) -> Floats:
-        """Weighted sums of squared targets; of targets times degrees; of degrees times degrees.
+    def evaluate(self, model: AdditiveModel) -> Floats:
+        """Return the loss and its derivatives; see `Block.evaluate`."""
+        signs = np.array([-1.0 if voice < 0 else 1.0 for voice in (*model.voices, 0)])
+        degrees = self._stack(model) * signs[:, None]
+        left = self.target.copy()
+        for weight, degree in zip((*model.weights, *model.base), degrees, strict=True):
+            left -= weight * degree
+        self._outputs = model, left
+        if self._moments is None or self._moments[0] != (model.rules, model.voices):
+            second = product(degrees * self.weights, degrees.T)
+            self._moments = (model.rules, model.voices), second
+        weighted = self.weights * left
+        value = total(weighted * left) / 2.0
+        return np.concatenate([[value], total(degrees * weighted), self._moments[1].ravel()])
 
-        The degree 1, that of the base, is the last one.
-        """
-        model = Voted((0,) * len(rules), rules, (), ())
-        weighted = self.weights * self.target
-        one = np.zeros((1, len(self.target)))
-        products = self._derivatives(model, weighted[None], self.weights[None], one)
-        return np.concatenate([[total(weighted * self.target)], *products])
-
-    def _new_pull(self, model: Voted, voice: int) -> tuple[Floats, Floats]:
-        left = self.target - self._scores(model)[0]
-        return self.weights * (-left if voice < 0 else left), self.weights
+    def _new_gradient(self, outputs: Floats, voice: int) -> tuple[Floats, Floats]:
+        return self.weights * (-outputs if voice < 0 else outputs), self.weights
 
     def _own(self, voice: int) -> Flags:  # noqa: ARG002 - all
         return np.ones(len(self.target), dtype=np.bool_)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_moments": None}
 
-class Blocks:
-    """All objects of a table in blocks, asked in threads.
+
+class SampleBlocks:
+    """All samples of a table in blocks, asked in threads.
 
     Parameters
     ----------
     blocks : sequence of Block
-        In the order of the objects.
+        In the order of the samples.
     n_jobs : int, optional
     """
 
@@ -270,29 +291,34 @@ class Blocks:
         self.blocks, self.n_jobs = blocks, n_jobs
 
     @classmethod
-    def of(cls, kind: type[Block], columns: SoftColumns, **objects: Any) -> Blocks:
-        """Lay out a table in blocks; `objects` are the arrays that the kind of block has."""
-        size = _columns.BLOCK
+    def of(
+        cls, kind: type[Block], columns: SoftColumns, n_jobs: int | None = None, **arrays: Any
+    ) -> SampleBlocks:
+        """Split a table into blocks; `arrays` are those that the kind of block has."""
+        sizes = {"compiled_from": COMPILED_FROM, "loaded_from": LOADED_FROM}
+        is_compiled = pays(_bin_kernels, columns.values.size, used_from=USED_FROM, **sizes)
         blocks = [
             kind(
-                columns.part(start, start + size),
-                compile=columns.is_compiled,
-                **{name: array[start : start + size] for name, array in objects.items()},
+                columns.part(start, start + BLOCK),
+                compile=is_compiled,
+                **{name: array[start : start + BLOCK] for name, array in arrays.items()},
             )
-            for start in range(0, columns.n_objects, size)
+            for start in range(0, columns.n_samples, BLOCK)
         ]
-        return cls(blocks, columns.n_jobs)
+        return cls(blocks, n_jobs)
 
     def added(self, question: str, *arguments: Any) -> Floats:
-        """The sum of what the blocks answer to a question: the name of their method."""
-        found: Floats = sum(self._answers(question, arguments))  # type: ignore[assignment]
-        return found
+        """Return the sum of the answers of the blocks to a question, the name of their method."""
+        first, *others = self._answers(question, arguments)
+        for other in others:
+            first = first + other
+        return first
 
     def _answers(self, question: str, arguments: tuple[Any, ...]) -> list[Floats]:
-        parts = [(k, k + 1) for k in range(len(self.blocks))]
-
-        def answer(k: int, _: int) -> Floats:
+        def answer(k: int, _: int = 0) -> Floats:
             found: Floats = getattr(self.blocks[k], question)(*arguments)
             return found
 
-        return map_threads(answer, parts, self.n_jobs)
+        if len(self.blocks) == 1:
+            return [answer(0)]
+        return map_threads(answer, [(k, k + 1) for k in range(len(self.blocks))], self.n_jobs)

@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from frri.learners.additive._blocked import BlockSearch, BlockSoftmaxLoss
-from frri.learners.additive._columns import SoftColumns
-from frri.learners.additive._growing import Search
-from frri.learners.additive._induction import Induction, runs
-from frri.learners.additive._losses import SoftmaxLoss
-from frri.learners.additive._settings import VOTES, check_size, upward_sides
-from frri.learners.additive.blocks import Blocks, VotingBlock
+from frri._reproducible import total
+from frri.learners.additive.blocks import SampleBlocks, VotingBlock
+from frri.learners.additive.columns import AT_LEAST, AT_MOST, SoftColumns
+from frri.learners.additive.losses import SoftmaxLoss
+from frri.learners.additive.search import RuleSearch, StagewiseInduction, run_all
 from frri.learners.base import RuleClassifier
 from frri.learners.size_cv import class_path
 from frri.learners.training import check_class_weight, class_factors
-from frri.learners.validation import check_count, check_share
+from frri.learners.validation import check_count, check_share, directions
 from frri.rules import Rule, RuleSet
 from frri.rules.rule_statistics import statistics_from_counts
 
@@ -24,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from frri._util import Flags, Floats
-    from frri.learners.additive._induction import Additive
-    from frri.learners.additive._losses import Loss
+    from frri.learners.additive.search import AdditiveRules
     from frri.learners.training import TrainingTable
+    from frri.table import Attribute
 
 # Half-width of a ramp, in standard deviations of its attribute.
 WIDTH = 0.48
@@ -34,6 +32,10 @@ WIDTH = 0.48
 PENALTY = 8.0
 # In a table of fewer objects than this a rule may promise less, in proportion.
 SMALL = 50.0
+# Meaning of voting rules.
+VOTES: dict[str, Any] = {"semantics": "softmax-votes", "t_norm": "product", "clip": True}
+# Largest number of rules or conditions allowed.
+MOST = 10_000
 
 
 class AdditiveRulesClassifier(RuleClassifier):
@@ -59,8 +61,8 @@ class AdditiveRulesClassifier(RuleClassifier):
     Thresholds lie halfway between neighbouring values, at most 64 for an attribute. A nominal
     attribute (a column of text in a data frame) is tested for a set of categories.
 
-    A table of more than 65,536 objects is taken in blocks of so many, whose sums are added in their
-    order. The rules are the same, and they do not depend on the number of threads.
+    A table is split into blocks of 16,384 samples, whose sums are added in their order: the rules do not
+    depend on the number of threads.
 
     Parameters
     ----------
@@ -147,34 +149,31 @@ class AdditiveRulesClassifier(RuleClassifier):
             (self.ruleset_,) = self._rulesets(table, [self._most_rules(table)])
 
     def _rulesets(self, table: TrainingTable, sizes: Sequence[int]) -> Iterator[RuleSet]:
-        """At most so many rules, for each of the ascending sizes: the same, and further ones."""
-        weights = table.all_weights
-        for rules, base in self._induced(table, weights, sizes):
+        """Yield a rule set for each of the ascending maximum sizes; each extends the one before."""
+        for rules, base in self._induce(table, table.all_weights, sizes):
             yield self._made(table, rules, base=tuple(base.tolist()), **VOTES)
 
-    def induced(self, table: TrainingTable, weights: Floats) -> tuple[tuple[Rule, ...], Floats]:
-        """The rules of a checked training table, and the base of every class."""
-        return next(self._induced(table, weights, [self._most_rules(table)]))
+    def induce(self, table: TrainingTable, weights: Floats) -> tuple[tuple[Rule, ...], Floats]:
+        """Return the rules of a checked training table and the base of every class."""
+        return next(self._induce(table, weights, [self._most_rules(table)]))
 
-    def _induced(
+    def _induce(
         self, table: TrainingTable, weights: Floats, sizes: Sequence[int]
     ) -> Iterator[tuple[tuple[Rule, ...], Floats]]:
         counts = np.bincount(table.classes, weights, len(table.labels)).astype(np.float64)
-        columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH, self.n_jobs)
+        columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH)
         factors = class_factors(self.class_weight, table.labels, counts, table.target)
-        objects: dict[str, Any] = {
-            "weights": weights,
-            "classes": table.classes,
-            "loss_weights": weights * factors[table.classes],
-        }
-        blocks = self._blocks(columns, objects) if columns.in_blocks else None
-        inductions = [self._induction(table, columns, objects, blocks, k) for k in sizes]
-        for model in runs(inductions):
-            yield tuple(_rules(table, inductions[0].search, model, counts)), model.fitted.base
+        loss_weights = weights * factors[table.classes]
+        blocks = self._blocks(
+            columns, weights=weights, classes=table.classes, loss_weights=loss_weights
+        )
+        inductions = [self._induction(table, columns, blocks, counts, k) for k in sizes]
+        for model in run_all(inductions):
+            yield tuple(_rules(table, columns, blocks, model, counts)), model.fitted.base
 
-    def _blocks(self, columns: SoftColumns, objects: Mapping[str, Any]) -> Blocks:
-        """A large table in blocks, wherever they are."""
-        return Blocks.of(VotingBlock, columns, **objects)
+    def _blocks(self, columns: SoftColumns, **arrays: Any) -> SampleBlocks:
+        """Split the table into blocks."""
+        return SampleBlocks.of(VotingBlock, columns, self.n_jobs, **arrays)
 
     def _most_rules(self, table: TrainingTable) -> int:
         if isinstance(self.max_rules, str):
@@ -185,38 +184,32 @@ class AdditiveRulesClassifier(RuleClassifier):
         self,
         table: TrainingTable,
         columns: SoftColumns,
-        objects: Mapping[str, Any],
-        blocks: Blocks | None,
+        blocks: SampleBlocks,
+        sizes: Floats,
         max_rules: int,
-    ) -> Induction:
-        weights, n_classes = objects["weights"], len(table.labels)
-        sizes = np.bincount(table.classes, weights, n_classes)
-        penalty = PENALTY / n_classes
-        shared: dict[str, Any] = {
-            "voices": tuple(range(n_classes)),
-            "penalty": penalty,
-            "worth": min(1.0, _usual(table) / max_rules) * min(1.0, float(sizes.sum()) / SMALL),
-            "allowed": self._allowed(table),
-        }
-        limits = columns, weights, penalty, False, self.max_conditions, table.classes
-        loss: Loss
-        if blocks is None:
-            loss = SoftmaxLoss(table.classes, weights=objects["loss_weights"], **shared)
-            search = Search(*limits)
-        else:
-            loss = BlockSoftmaxLoss(blocks, **shared)
-            search = BlockSearch(*limits, blocks=blocks)
+    ) -> StagewiseInduction:
+        penalty, weight = PENALTY / len(table.labels), float(total(sizes))
+        loss = SoftmaxLoss(
+            blocks=blocks,
+            voices=tuple(range(len(table.labels))),
+            penalty=penalty,
+            least=min(1.0, _usual(table) / max_rules) * min(1.0, weight / SMALL),
+            allowed=self._allowed(table),
+        )
+        search = RuleSearch(columns, blocks, weight, penalty, self.max_conditions)
         least = self.min_support * sizes
-        return Induction(search, loss, max_rules, self.refine, lambda voice: float(least[voice]))
+        return StagewiseInduction(
+            search, loss, max_rules, self.refine, lambda voice: float(least[voice])
+        )
 
     def _allowed(self, table: TrainingTable) -> tuple[Flags, ...] | None:
-        """For each class the sides of attributes that its rules may use."""
+        """Return the sides of attributes that the rules of each class may use."""
         upward = upward_sides(self.monotonic_cst, table.attributes)
         if upward is None:
             return None
         if len(table.labels) > 2:
             raise ValueError(
-                f"monotonic_cst says how one class gets more likely, but {table.target!r} has "
+                f"monotonic_cst states how one class gets more likely, but {table.target!r} has "
                 f"{len(table.labels)} classes; leave monotonic_cst out or predict two classes."
             )
         return upward[:, ::-1], upward
@@ -232,24 +225,62 @@ class AdditiveRulesClassifier(RuleClassifier):
         check_class_weight(self.class_weight)
 
 
+def check_size(max_rules: Any, max_conditions: Any, words: Sequence[str]) -> None:
+    """Raise an error for sizes that make no sense.
+
+    Examples
+    --------
+    >>> check_size("all", 4, ["auto"])
+    Traceback (most recent call last):
+        ...
+    ValueError: max_rules must be a whole number from 1 on or "auto", got 'all'.
+    """
+    check_count("max_rules", max_rules, 1, MOST, words)
+    check_count("max_conditions", max_conditions, 1, MOST)
+
+
+def upward_sides(monotonic_cst: Any, attributes: Sequence[Attribute]) -> Flags | None:
+    """Return the sides of attributes that a rule that adds may use; None without any restriction.
+
+    Examples
+    --------
+    >>> from frri.table import Attribute
+    >>> upward_sides({"age": 1}, [Attribute("age"), Attribute("dose")])
+    array([[False,  True],
+           [ True,  True]])
+    """
+    declared = directions(monotonic_cst, attributes)
+    if not declared.any():
+        return None
+    allowed = np.ones((len(attributes), 2), dtype=np.bool_)
+    allowed[declared > 0, AT_MOST] = False
+    allowed[declared < 0, AT_LEAST] = False
+    return allowed
+
+
 def _usual(table: TrainingTable) -> int:
-    """The usual number of rules."""
+    """Return the usual number of rules."""
     return 2 * len(table.labels) + 6
 
 
-def _rules(table: TrainingTable, search: Search, model: Additive, sizes: Floats) -> Iterator[Rule]:
-    """The rules in the user's units, with what they cover."""
+def _rules(
+    table: TrainingTable,
+    columns: SoftColumns,
+    blocks: SampleBlocks,
+    model: AdditiveRules,
+    sizes: Floats,
+) -> Iterator[Rule]:
+    """Yield the rules in the user's units, with statistics of their coverage."""
     votes = model.fitted.weights
-    support, alone = search.counted([s.rule for s in model.rules], votes, len(sizes))
-    voices = np.array([spoken.voice for spoken in model.rules], dtype=np.intp)
+    counts = blocks.added("counted", model.fitted.model)
+    support, alone = np.split(counts, [len(votes) * len(sizes)])
+    voices = np.array([added.voice for added in model.rules], dtype=np.intp)
+    support = support.reshape(len(votes), len(sizes))
     statistics = statistics_from_counts(voices, support, alone, sizes)
-    for spoken, vote, known in zip(model.rules, votes, statistics, strict=True):
+    for added, vote, known in zip(model.rules, votes, statistics, strict=True):
         yield Rule(
-            conditions=tuple(
-                search.columns.condition(test, table.attributes[test.attribute])
-                for test in spoken.rule.tests
-            ),
-            consequent=table.labels[spoken.voice],
+            conditions=columns.conditions(added.rule.tests, table.attributes),
+            consequent=table.labels[added.voice],
             weight=float(vote),
             statistics=known,
         )

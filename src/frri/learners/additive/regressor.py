@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from frri._reproducible import snap
-from frri.learners.additive._blocked import BlockSearch, BlockSquaredLoss
-from frri.learners.additive._columns import SoftColumns
-from frri.learners.additive._growing import Search
-from frri.learners.additive._induction import Induction, runs
-from frri.learners.additive._losses import SquaredLoss
-from frri.learners.additive._settings import check_size, upward_sides
-from frri.learners.additive.blocks import Blocks, SummingBlock
+from frri._reproducible import snap, total
+from frri.learners.additive.blocks import SampleBlocks, SummingBlock
+from frri.learners.additive.classifier import check_size, upward_sides
+from frri.learners.additive.columns import SoftColumns
+from frri.learners.additive.losses import SquaredLoss
+from frri.learners.additive.search import RuleSearch, StagewiseInduction, run_all
 from frri.learners.base_regressor import RuleRegressor, standardised
 from frri.learners.size_cv import number_path
 from frri.learners.validation import check_count, check_share
@@ -20,20 +18,19 @@ from frri.rules import Rule, RuleSet
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from frri.learners.additive._losses import Loss
     from frri.learners.training import NumberTable
 
 # Half-width of a ramp, in standard deviations of its attribute.
 WIDTH = 1.0
 # Penalty of a squared contribution, in standard deviations of the target.
 PENALTY = 4.0
-# The usual number of rules, and what each must promise to lower half the squared error by: so many
-# variances of what is left over.
+# The usual number of rules, and the gain in half the squared error that each must promise, in variances
+# of the residuals.
 RULES = 14
-WORTH = 0.5
-# How many additions there are at most for every rule allowed: a steep function takes a few steep rules,
-# which are found again until the penalty holds them back no more.
-AGAIN = 8
+LEAST_GAIN = 0.5
+# Additions per rule allowed: a steep function takes a few steep rules, which are found again until the
+# penalty no longer holds them back.
+ADDITIONS = 8
 # The fewest and the most rules of a path.
 PATH = (2, 42)
 
@@ -141,23 +138,19 @@ class AdditiveRulesRegressor(RuleRegressor):
         return int(self.max_rules)
 
     def _rulesets(self, table: NumberTable, sizes: Sequence[int]) -> Iterator[RuleSet]:
-        """At most so many rules, for each of the ascending sizes: the same, and further ones."""
+        """Yield a rule set for each of the ascending maximum sizes; each extends the one before."""
         weights = table.all_weights
         middle, unit, scaled = standardised(table.numbers, weights)
-        columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH, self.n_jobs)
-        objects: dict[str, Any] = {"weights": weights, "target": scaled}
-        blocks = Blocks.of(SummingBlock, columns, **objects) if columns.in_blocks else None
-        for model in runs(self._induction(table, columns, objects, blocks, k) for k in sizes):
+        columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH)
+        blocks = SampleBlocks.of(SummingBlock, columns, self.n_jobs, weights=weights, target=scaled)
+        weight = float(total(weights))
+        inductions = (self._induction(table, columns, blocks, weight, k) for k in sizes)
+        for model in run_all(inductions):
+            contributions = unit * snap(model.fitted.weights)
             yield RuleSet(
                 rules=tuple(
-                    Rule(
-                        conditions=tuple(
-                            columns.condition(test, table.attributes[test.attribute])
-                            for test in spoken.rule.tests
-                        ),
-                        consequent=float(unit * size),
-                    )
-                    for spoken, size in zip(model.rules, snap(model.fitted.weights), strict=True)
+                    Rule(columns.conditions(added.rule.tests, table.attributes), float(number))
+                    for added, number in zip(model.rules, contributions, strict=True)
                 ),
                 attributes=table.attributes,
                 target=table.target,
@@ -173,26 +166,23 @@ class AdditiveRulesRegressor(RuleRegressor):
         self,
         table: NumberTable,
         columns: SoftColumns,
-        objects: Mapping[str, Any],
-        blocks: Blocks | None,
+        blocks: SampleBlocks,
+        weight: float,
         max_rules: int,
-    ) -> Induction:
-        upward, weights = upward_sides(self.monotonic_cst, table.attributes), objects["weights"]
-        shared: dict[str, Any] = {
-            "penalty": PENALTY,
-            "voices": (0,) if upward is None else (1, -1),
-            "worth": WORTH * min(1.0, RULES / max_rules),
-            "allowed": None if upward is None else {1: upward, -1: upward[:, ::-1]},
-        }
-        limits = columns, weights, PENALTY, True, self.max_conditions
-        loss: Loss
-        if blocks is None:
-            loss, search = SquaredLoss(**objects, **shared), Search(*limits, curved=True)
-        else:
-            loss = BlockSquaredLoss(blocks, **shared)
-            search = BlockSearch(*limits, curved=True, blocks=blocks)
-        least = self.min_support * search.weight
-        return Induction(search, loss, max_rules, self.refine, lambda _: least, AGAIN)
+    ) -> StagewiseInduction:
+        upward = upward_sides(self.monotonic_cst, table.attributes)
+        loss = SquaredLoss(
+            blocks=blocks,
+            voices=(0,) if upward is None else (1, -1),
+            penalty=PENALTY,
+            least=LEAST_GAIN * min(1.0, RULES / max_rules),
+            allowed=None if upward is None else {1: upward, -1: upward[:, ::-1]},
+            weight=weight,
+        )
+        limits = columns, blocks, weight, PENALTY, self.max_conditions
+        search = RuleSearch(*limits, centered=True, curved=True)
+        least = self.min_support * weight
+        return StagewiseInduction(search, loss, max_rules, self.refine, lambda _: least, ADDITIONS)
 
     def _name(self) -> str:
         return "Additive rules"
