@@ -331,7 +331,7 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         """Find `ruleset_` from a checked table."""
         raise NotImplementedError
 
-    def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:  # noqa: ARG002 - for overrides
+    def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:  # noqa: ARG002
         """Return an unfitted copy for some of the samples and classes."""
         size = {} if self.path_ is None else {"max_rules": self.path_.chosen}
         one: Self = clone(self).set_params(verbose=0, **size)

@@ -59,7 +59,11 @@ class OrderedRuleClassifier(RuleClassifier):
         labels = tuple(table.labels[c] for c in order)
         return replace(table, labels=labels, classes=place[table.classes])
 
-    def _calibrate(self, table: TrainingTable, known: Calibration | None = None) -> Self:  # noqa: ARG002
+    def _calibrate(
+        self,
+        table: TrainingTable,  # noqa: ARG002
+        known: Calibration | None = None,  # noqa: ARG002
+    ) -> Self:
         """Nothing is to be done: rules for ordered classes are trusted as they are."""
         return self
 
