@@ -267,7 +267,8 @@ def parse_numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 _UNIT = r"%|[$€£¥₹]|USD|EUR|GBP|CHF|JPY|INR"
 _AMOUNT = re.compile(
-    rf"(?P<sign>[-+]?)\s*(?P<before>{_UNIT})?\s*(?P<digits>[-+]?[\d.,'\u00a0]*\d)\s*(?P<after>{_UNIT})?"
+    rf"(?P<sign>[-+]?)\s*(?P<before>{_UNIT})?\s*"
+    rf"(?P<digits>[-+]?[\d.,'\u00a0]*\d)\s*(?P<after>{_UNIT})?"
 )
 _COMMA_THOUSANDS = re.compile(r"[-+]?(\d{1,3}(,\d{3})+|\d*)(\.\d+)?")
 _COMMA_DECIMALS = re.compile(r"[-+]?(\d{1,3}([.'\u00a0]\d{3})+|\d*)(,\d+)?")
