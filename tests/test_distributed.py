@@ -675,7 +675,7 @@ def test_additive_rules_are_those_of_one_machine(
     X, y, here = blocky
     monkeypatch.setattr(additive_blocks, "BLOCK", 50)
     scaled(cluster, client, n_workers)
-    trouble("scans4", "death")  # of a worker, with its blocks
+    trouble("scan4", "death")  # of a worker, with its blocks
     given = (dd.from_pandas(X, npartitions=2), dd.from_pandas(y, npartitions=2))
     there = DaskAdditiveRulesClassifier(client=client, **voting()).fit(*given)
     assert there.ruleset_ == here.ruleset_
@@ -687,7 +687,7 @@ def test_additive_rules_are_those_of_one_machine(
 
 def test_additive_rules_can_be_interrupted(client, trouble, blocky, monkeypatch):
     monkeypatch.setattr(additive_blocks, "BLOCK", 50)
-    trouble("evaluated1", "interrupt")
+    trouble("evaluate1", "interrupt")
     clf = DaskAdditiveRulesClassifier(client=client, **voting())
     with pytest.raises(KeyboardInterrupt):
         clf.fit(*blocky[:2])
@@ -700,12 +700,15 @@ def test_blocks_are_sent_without_what_they_remember(blocky, monkeypatch):
     monkeypatch.setattr(additive_blocks, "BLOCK", 50)
     make = frri.AdditiveRulesClassifier._blocks
     monkeypatch.setattr(
-        frri.AdditiveRulesClassifier, "_blocks", lambda *a: kept.append(make(*a)) or kept[-1]
+        frri.AdditiveRulesClassifier,
+        "_blocks",
+        lambda *a, **arrays: kept.append(make(*a, **arrays)) or kept[-1],
     )
     frri.AdditiveRulesClassifier(max_rules=1).fit(X, y)
     block = kept[0].blocks[0]
     sent = pickle.loads(pickle.dumps(block))
-    assert block._degrees is not None
-    assert sent._degrees is None
-    model = block._pulled[0]
-    np.testing.assert_array_equal(sent.scan(model, 0, ()), block.scan(model, 0, ()))
+    assert block._degrees
+    assert not sent._degrees
+    model = block._gradients[0]
+    asked = ((0, ()),)
+    np.testing.assert_array_equal(sent.scan(model, asked), block.scan(model, asked))

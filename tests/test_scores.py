@@ -13,6 +13,7 @@ from sklearn.datasets import load_diabetes, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import accuracy_score, r2_score
 
+import frri
 import naive_semantics
 from frri import (
     AdditiveRulesRegressor,
@@ -284,3 +285,17 @@ def test_trust_is_saved():
     assert RuleSet.from_json(rules.to_json()) == rules
     assert rules.predict_proba([[1]]).tolist() == [[0.5, 0.5]]
     assert "trust" not in replace(rules, trust=1.0).to_dict()
+
+
+@pytest.mark.parametrize("name", ["AdditiveRulesClassifier", "FRRIClassifier", "RIPPERClassifier"])
+def test_without_calibration_fit_fits_once(name, monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    kind = getattr(frri, name)
+    seeded = {"random_state": 0} if "random_state" in kind().get_params() else {}
+    usual = kind(**seeded).fit(X, y)
+    fits, learn = [], kind._learn
+    monkeypatch.setattr(kind, "_learn", lambda self, *args: fits.append(1) or learn(self, *args))
+    quick = kind(calibrate=False, **seeded).fit(X, y)
+    assert len(fits) == 1
+    assert quick.ruleset_.trust == pytest.approx(147 / 150, abs=0.01)
+    assert quick.predict(X).tolist() == usual.predict(X).tolist()

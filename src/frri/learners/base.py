@@ -226,10 +226,15 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
     # Whether they multiply the sample weights; otherwise the estimator uses them in another way.
     _class_weight_of_objects = True
 
+    # Whether `fit` fits twice more to calibrate probabilities: a parameter of estimators that have it.
+    calibrate: bool = True
+
     classes_: NDArray[Any]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn rules from a table and its class labels.
+
+        Estimators with a parameter `calibrate` fit twice more by default, on halves of the table.
 
         Parameters
         ----------
@@ -344,7 +349,7 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         warn_of_silence(self.ruleset_, self.get_params(deep=False))
         if known is None:
             with self._step("trust in the rules"):
-                known = calibration_of(self, table)
+                known = calibration_of(self, table, refit=self.calibrate)
         changes: dict[str, Any] = {"trust": known.trust}
         if self.ruleset_.semantics.meaning.link == "softmax":
             changes["base"] = tuple(snap(known.stretch * np.array(self.ruleset_.base)).tolist())

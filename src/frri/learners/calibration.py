@@ -52,7 +52,9 @@ class Calibration(NamedTuple):
     stretch: float = 1.0
 
 
-def calibration_of(learner: RuleClassifier, table: TrainingTable) -> Calibration:
+def calibration_of(
+    learner: RuleClassifier, table: TrainingTable, *, refit: bool = True
+) -> Calibration:
     """How far rules such as these can be trusted.
 
     Parameters
@@ -62,6 +64,10 @@ def calibration_of(learner: RuleClassifier, table: TrainingTable) -> Calibration
     table : TrainingTable
         What it has learned from.
 
+    refit : bool, default=True
+        If False, nothing is fitted: the weight of the rules is n / (n + K) for n distinct samples and
+        K classes, as in a table too small to be halved.
+
     Returns
     -------
     Calibration
@@ -69,7 +75,7 @@ def calibration_of(learner: RuleClassifier, table: TrainingTable) -> Calibration
     """
     rows, half, n_distinct = halves(table)
     classes, n_classes = table.classes[rows], len(table.labels)
-    if n_distinct < FEWEST_OBJECTS or not 0 < half.sum() < len(rows):
+    if not refit or n_distinct < FEWEST_OBJECTS or not 0 < half.sum() < len(rows):
         return Calibration(n_distinct / (n_distinct + n_classes))
     shares, decided = np.zeros((len(rows), n_classes)), np.zeros(len(rows), dtype=np.intp)
     for asked in (half, ~half):

@@ -24,6 +24,10 @@ class_weight : "balanced", None or mapping, default=None
 missing : {"typical", "fails", "error"}, default="typical"
     Treatment of missing values in training and prediction: imputed (median, or most frequent
     category), satisfying no condition, or refused.
+calibrate : bool, default=True
+    If True, `fit` fits twice more, on two halves of at most 1,000 distinct samples, and calibrates
+    the probabilities on the half that was not used. If False, it fits once and the probabilities
+    are shrunk towards class frequencies by a fixed amount. Predicted classes are the same.
 n_jobs : int, optional
     Number of threads for prediction: -1 for all cores, -2 for all but one, and so on. None is
     all cores, or one inside a job of joblib. Results are the same in any case; `fit` uses one.

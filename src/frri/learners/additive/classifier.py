@@ -87,6 +87,10 @@ class AdditiveRulesClassifier(RuleClassifier):
     refine : int, default=0
         How often the rules are gone through again, each kept, dropped or replaced.
     {missing}
+    calibrate : bool, default=True
+        If True, `fit` fits twice more, on two halves of at most 1,000 distinct samples, and calibrates
+        the probabilities on the half that was not used. If False, it fits once and the probabilities
+        are shrunk towards class frequencies by a fixed amount. Predicted classes are the same.
     n_jobs : int, optional
         Threads for large tables and for prediction; all cores by default.
     {verbose}
@@ -130,6 +134,7 @@ class AdditiveRulesClassifier(RuleClassifier):
         monotonic_cst: Mapping[str, int] | None = None,
         refine: int = 0,
         missing: str = "typical",
+        calibrate: bool = True,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -140,6 +145,7 @@ class AdditiveRulesClassifier(RuleClassifier):
         self.monotonic_cst = monotonic_cst
         self.refine = refine
         self.missing = missing
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.verbose = verbose
 

@@ -86,6 +86,10 @@ class CompactFRRIClassifier(RuleClassifier):
         Seconds for a proven lower bound of the training error of any selection of as many boxes:
         see `selection_`. With more than four rules a tight bound takes hours.
     {missing}
+    calibrate : bool, default=True
+        If True, `fit` fits twice more, on two halves of at most 1,000 distinct samples, and calibrates
+        the probabilities on the half that was not used. If False, it fits once and the probabilities
+        are shrunk towards class frequencies by a fixed amount. Predicted classes are the same.
     n_jobs : int, optional
         Number of threads for prediction; `fit` uses one.
     {verbose}
@@ -133,6 +137,7 @@ class CompactFRRIClassifier(RuleClassifier):
         class_weight: Any = "balanced",
         certificate_time_limit: float | None = None,
         missing: str = "typical",
+        calibrate: bool = True,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -145,6 +150,7 @@ class CompactFRRIClassifier(RuleClassifier):
         self.class_weight = class_weight
         self.certificate_time_limit = certificate_time_limit
         self.missing = missing
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.verbose = verbose
 

@@ -115,6 +115,10 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         "memory". If not even that fits, an error is raised before anything is computed.
     random_state : int, RandomState or None, default=None
         Random seed of ``attribute_order="random"``.
+    calibrate : bool, default=True
+        If True, `fit` fits twice more, on two halves of at most 1,000 distinct samples, and calibrates
+        the probabilities on the half that was not used. If False, it fits once and the probabilities
+        are shrunk towards class frequencies by a fixed amount. Predicted classes are the same.
     n_jobs : int, optional
         Number of threads for large tables and for prediction: -1 for all cores, -2 for all but one,
         and so on. None is all cores, or one inside a job of joblib. Results are the same in any
@@ -195,6 +199,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         time_limit: float | None = None,
         memory_limit: int | str | None = None,
         random_state: Any = None,
+        calibrate: bool = True,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -213,6 +218,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.random_state = random_state
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.verbose = verbose
 

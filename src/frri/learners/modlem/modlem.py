@@ -61,6 +61,7 @@ class MODLEMClassifier(LimitedRuleClassifier):
     {max_conditions}
     {min_support}
     {missing}
+    {calibrate}
     {n_jobs}
     {verbose}
 
@@ -100,6 +101,7 @@ class MODLEMClassifier(LimitedRuleClassifier):
         max_conditions: int | None = None,
         min_support: float = 0.0,
         missing: str = "typical",
+        calibrate: bool = True,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -109,6 +111,7 @@ class MODLEMClassifier(LimitedRuleClassifier):
         self.max_conditions = max_conditions
         self.min_support = min_support
         self.missing = missing
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.verbose = verbose
 

@@ -78,6 +78,7 @@ class QuickRulesClassifier(LimitedRuleClassifier):
     missing : {"typical", "error"}, default="typical"
         Treatment of missing values in training and prediction: imputed (median, or most frequent
         category), or refused.
+    {calibrate}
     {n_jobs}
     {verbose}
 
@@ -132,6 +133,7 @@ class QuickRulesClassifier(LimitedRuleClassifier):
         max_conditions: int | None = None,
         min_support: float = 0.0,
         class_weight: Any = None,
+        calibrate: bool = True,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -144,6 +146,7 @@ class QuickRulesClassifier(LimitedRuleClassifier):
         self.max_conditions = max_conditions
         self.min_support = min_support
         self.class_weight = class_weight
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.verbose = verbose
 

@@ -67,6 +67,7 @@ class FURIAClassifier(LimitedRuleClassifier):
     {missing}
     random_state : int, RandomState or None, default=None
         Random seed of the division of samples.
+    {calibrate}
     {n_jobs}
     {verbose}
     uncovered : {"stretch", "priors"}
@@ -112,6 +113,7 @@ class FURIAClassifier(LimitedRuleClassifier):
         random_state: int | np.random.RandomState | None = None,
         missing: str = "typical",
         class_weight: Any = None,
+        calibrate: bool = True,
         n_jobs: int | None = None,
         verbose: int = 0,
         uncovered: str = "deprecated",
@@ -127,6 +129,7 @@ class FURIAClassifier(LimitedRuleClassifier):
         self.random_state = random_state
         self.missing = missing
         self.class_weight = class_weight
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.uncovered = uncovered

@@ -56,6 +56,7 @@ class RIPPERClassifier(LimitedRuleClassifier):
     {missing}
     random_state : int, RandomState or None, default=None
         Random seed of the division of samples and of the order of equally frequent classes.
+    {calibrate}
     {n_jobs}
     {verbose}
 
@@ -100,6 +101,7 @@ class RIPPERClassifier(LimitedRuleClassifier):
         random_state: int | np.random.RandomState | None = None,
         missing: str = "typical",
         class_weight: Any = None,
+        calibrate: bool = True,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -113,6 +115,7 @@ class RIPPERClassifier(LimitedRuleClassifier):
         self.random_state = random_state
         self.missing = missing
         self.class_weight = class_weight
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.verbose = verbose
 
