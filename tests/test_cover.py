@@ -354,7 +354,7 @@ def test_an_interrupt_in_any_stage_gives_a_complete_cover(where, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(component.Part, where, interrupted)
+    monkeypatch.setattr(component.Component, where, interrupted)
     cover = minimum_cover(covers, costs)
     assert covers_all(matrix, cover)
     assert cover.stopped_by == "interrupt"

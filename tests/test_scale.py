@@ -64,7 +64,7 @@ def test_broad_candidates_first_give_a_whole_cover_and_a_true_bound(seed):
     left = ~dense[peeled.first].any(axis=0)
     assert (covers.to_dense() == (dense & left)).all()
     rest = minimum_cover(covers, costs)
-    cover = memory_bounded.together(peeled, rest, costs)
+    cover = memory_bounded.join_covers(peeled, rest, costs)
     assert (dense[cover.selected].any(axis=0) == dense.any(axis=0)).all()
     assert cover.lower_bound <= len(naive.minimum_cover(dense, costs)) <= len(cover)
     assert (cover.status == "optimal") == (cover.lower_bound == len(cover))
@@ -245,7 +245,7 @@ PHASES = {
     "covers": (NumpyBackend, "covers"),
     "reduction": (component, "reduce"),
     "greedy": (component, "greedy_cover"),
-    "local search": (component.Part, "_local_search"),
+    "local search": (component.Component, "_local_search"),
     "bound": (component.Search, "start"),
     "greedy on words": (solve_large, "in_greedy_order"),
     "counting on words": (core, "degrees"),

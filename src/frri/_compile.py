@@ -1,13 +1,15 @@
 """Compile kernels with numba where that pays; the one place that chooses between numpy and numba.
 
-A kernel is a plain Python function over numpy arrays that carries `@kernel`. Called as usual it runs
-interpreted, so that a small job never waits for a compiler. `compiled(module)` gives the kernels of a
-module compiled: serial, without the GIL, cached on disk by numba. The kernels that a kernel calls, imported
-by name, are compiled with it. `either` joins the two forms of a kernel whose array form is slow compiled,
-or whose loops are slow interpreted. All forms of a kernel give the same results to the last bit.
+A kernel is a plain Python function over numpy arrays that carries `@kernel`. Called as usual it
+runs interpreted, so that a small job never waits for a compiler. `compiled(module)` gives the
+kernels of a module compiled: serial, without the GIL, cached on disk by numba. The kernels that a
+kernel calls, imported by name, are compiled with it. `either` joins the two forms of a kernel whose
+array form is slow compiled, or whose loops are slow interpreted. All forms of a kernel give the
+same results to the last bit.
 
-Notes for writers of kernels: arrays are copied by `np.positive(source, target)`, because `target[:] = source`
-takes two and a half seconds to compile. A literal argument (True, False, 0) compiles a kernel once more.
+Notes for writers of kernels: arrays are copied by `np.positive(source, target)`, because `target[:]
+= source` takes two and a half seconds to compile. A literal argument (True, False, 0) compiles a
+kernel once more.
 """
 
 import hashlib
@@ -54,14 +56,15 @@ def kernel(function: Function) -> Function:
 
 
 def inner_kernel(function: Function) -> Function:
-    """Mark a kernel that only other kernels call: a fifth less to compile, as Python cannot call it."""
+    """Mark a kernel that only other kernels call: a fifth less to compile."""
     return either(interpreted=function, loops=function, inner=True)
 
 
 def either(*, interpreted: Function, loops: Function, inner: bool = False) -> Function:
     """Join the two forms of a kernel: array operations when interpreted, loops when compiled.
 
-    The two forms must agree bit for bit: elementwise operations in the same order, or sums that are exact.
+    The two forms must agree bit for bit: elementwise operations in the same order, or sums that are
+    exact.
     """
     _forms[interpreted] = Form(loops, inner)
     return interpreted
@@ -125,8 +128,8 @@ def pays(
     size : float
         Size of the job, in any unit.
     compiled_from, loaded_from, used_from : float
-        Sizes from which it is: if the kernels have to be compiled, if an earlier process has left them
-        on disk, and if this process has them.
+        Sizes from which it is: if the kernels have to be compiled, if an earlier process has left
+        them on disk, and if this process has them.
     """
     if compiled_before(module):
         return size >= used_from
@@ -137,8 +140,8 @@ def pays(
 def asking(question: Callable[[], None]) -> Iterator[None]:
     """Call a function before every compilation that this thread waits for.
 
-    One compilation leads to others, so that they take seconds together; an exception ends them. What has
-    been compiled by then is kept.
+    One compilation leads to others, so that they take seconds together; an exception ends them.
+    What has been compiled by then is kept.
     """
     outer = getattr(_questions, "asked", None)
     _questions.asked = question
@@ -158,7 +161,8 @@ def _dispatcher(function: Any) -> Any:
                 getattr(form.loops, f"__{name}__") for name in ("code", "defaults", "closure")
             )
             copy = FunctionType(code, space, function.__name__, defaults, closure)
-            # numba looks only at the file of a kernel for changes: the name tells those of its callees.
+            # numba looks only at the file of a kernel for changes: the name tells those of its
+            # callees.
             copy.__qualname__ = f"{function.__name__}-{_digest(sys.modules[function.__module__])}"
             _dispatchers[function] = _compile(copy, inner=form.inner)
             for name in _names(form.loops.__code__):

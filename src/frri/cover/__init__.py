@@ -1,10 +1,11 @@
 """Minimum set cover: the fewest candidates that cover every object, with a proof.
 
-Three objectives, one after the other: the fewest candidates; among those covers the smallest total cost;
-among those the first in order. The answer is therefore a property of the problem: it does not depend on
-the solver, the machine or whether kernels were compiled. When work or time runs out, or at Ctrl-C, the
-best cover found so far is returned with the bound that has been proved. Problems too large to be written
-out stay rows of words and are searched through their hard objects; the promises are the same.
+Three objectives, one after the other: the fewest candidates; among those covers the smallest total
+cost; among those the first in order. The answer is therefore a property of the problem: it does not
+depend on the solver, the machine or whether kernels were compiled. When work or time runs out, or
+at Ctrl-C, the best cover found so far is returned with the bound that has been proved. Problems too
+large to be written out stay rows of words and are searched through their hard objects; the promises
+are the same.
 
 Nothing here knows where candidates and objects come from.
 
@@ -42,7 +43,7 @@ __all__ = [
 
 
 DEFAULT_EFFORT = 60_000
-"""Units of work, about half a millisecond each (compiled): half a minute of searching, two at most."""
+"""Units of work of about half a millisecond (compiled): half a minute of searching, two at most."""
 
 LARGEST_EXPANDED = 1 << 20
 """Pairs of candidate and object up to which a problem is written out; larger ones stay words."""
@@ -75,10 +76,11 @@ def minimum_cover(
     gap : float
         The share of the candidates chosen that need not be proved necessary: the search ends there.
     tie_break : bool
-        Whether to go on, once the number is proved minimal, to the smallest cost and the first in order.
+        Whether to go on, once the number is proved minimal, to the smallest cost and the first in
+        order.
     solver : "branching" or "highs"
-        The search of this package, or SciPy's general solver for integer programmes (slower; a second
-        opinion). The answers agree wherever they are settled.
+        The search of this package, or SciPy's general solver for integer programmes (slower; a
+        second opinion). The answers agree wherever they are settled.
 
     Returns
     -------
@@ -86,7 +88,7 @@ def minimum_cover(
 
     Examples
     --------
-    >>> covers = CoverMatrix.from_dense([[True, True, False], [False, True, True], [True, False, True]])
+    >>> covers = CoverMatrix.from_dense([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
     >>> cover = minimum_cover(covers)
     >>> cover.selected, cover.lower_bound, cover.settled
     (array([0, 1]), 2, True)

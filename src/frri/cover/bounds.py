@@ -1,9 +1,10 @@
 """Lower bounds that hold exactly, whatever the multipliers come from.
 
 Any nonnegative multipliers `y` of the rows `A x >= b` bound the cost of a cover from below by
-`b y + sum of reduced costs of the chosen + sum of negative reduced costs of the free candidates`. The
-multipliers are rounded to multiples of a power of two so coarse that every sum below is exact in float64:
-the bound is then a theorem and not an estimate, and the order of summation cannot matter.
+`b y + sum of reduced costs of the chosen + sum of negative reduced costs of the free candidates`.
+The multipliers are rounded to multiples of a power of two so coarse that every sum below is exact
+in float64: the bound is then a theorem and not an estimate, and the order of summation cannot
+matter.
 """
 
 import math
@@ -78,7 +79,7 @@ GRID = 1024.0
 
 @dataclass(frozen=True, eq=False)
 class Relaxed:
-    """A proved bound on the number of candidates, with the reduced costs and multipliers behind it."""
+    """A proved bound on the number of candidates, with its reduced costs and multipliers."""
 
     bound: float
     reduced: Floats

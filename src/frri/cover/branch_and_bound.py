@@ -1,7 +1,7 @@
 """Branch and bound: the cheapest cover, with a proof.
 
-Depth first on the tableau of `tableau`; a part of the tree is only given up on a bound of `bounds`, which
-holds exactly, or because an object has no coverer left.
+Depth first on the tableau of `tableau`; a part of the tree is only given up on a bound of `bounds`,
+which holds exactly, or because an object has no coverer left.
 """
 
 from dataclasses import dataclass
@@ -31,8 +31,8 @@ NONE = np.zeros(0, dtype=np.int64)
 class Node:
     """A part of the search tree: some candidates chosen or excluded, and a linear program.
 
-    `domains` may be ahead of what is fixed in `lp`. `branch` is the candidate to divide it by, with its
-    `value` in the solution.
+    `domains` may be ahead of what is fixed in `lp`. `branch` is the candidate to divide it by, with
+    its `value` in the solution.
     """
 
     domains: Domains
@@ -69,8 +69,8 @@ class Search:
     best : ndarray of int64 or None
         The cheapest cover found below `upper`.
     support : ndarray of bool or None
-        With `ties`, after the search: all candidates of all cheapest covers; None if those were so many
-        that the search went on without them.
+        With `ties`, after the search: all candidates of all cheapest covers; None if those were so
+        many that the search went on without them.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Search:
         self._pseudocosts = Pseudocosts(np.zeros((2, self.n)), np.zeros((2, self.n)))
 
     def start(self) -> Node:
-        """Solve the programme of the root; its bound may suggest a better `upper` to go on with."""
+        """Solve the program of the root; its bound may suggest a better `upper` to go on with."""
         root = self.root()
         self.current = root
         self._settle(root)
@@ -118,7 +118,7 @@ class Search:
             self._note(cover, cost)
 
     def lower_bound(self) -> float:
-        """What every cover below `upper` costs at least, as proved so far."""
+        """Return the proved lower bound on the cost of covers below `upper`."""
         if self.finished:
             return np.inf
         proved = [node.bound for node, _, _ in self.open]
@@ -160,7 +160,7 @@ class Search:
         return np.flatnonzero(inside)
 
     def root(self) -> Node:
-        """The node in which everything is free."""
+        """Return the node in which everything is free."""
         n, m, lists = self.n, self.m, self.lists
         height = m + self._extra
         table = np.zeros((height + 1, n + 1))
@@ -217,7 +217,7 @@ class Search:
             node.closed = True
 
     def _settle(self, node: Node) -> None:
-        """Solve the node's programme, fix what it settles, and close the node if nothing is left."""
+        """Solve the node's program, fix what follows, and close the node if nothing is left."""
         self.work.nodes += 1
         while not node.closed:
             goal = CoverGoal(self.costs, self.size, self.upper)

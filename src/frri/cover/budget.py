@@ -1,4 +1,4 @@
-"""The work and time that a search may take, and the choice between interpreted and compiled kernels."""
+"""The work and time that a search may take; the choice of interpreted or compiled kernels."""
 
 import signal
 import sys
@@ -112,10 +112,11 @@ class Work:
             yield min(size, steps - done)
 
     def kernels(self, module: ModuleType, ahead: float = 0.0) -> Any:
-        """Return the kernels of a module, interpreted or compiled, whichever promises to end sooner.
+        """Return the kernels of a module, interpreted or compiled, whichever should end sooner.
 
-        Kernels run interpreted until this process has spent as long with them as compiling takes, unless
-        it is known that as many interpreted seconds lie `ahead`. Nothing is compiled that comes too late.
+        Kernels run interpreted until this process has spent as long with them as compiling takes,
+        unless it is known that as many interpreted seconds lie `ahead`. Nothing is compiled that
+        comes too late.
         """
         name = module.__name__.rpartition(".")[2]
         if name in self._compiled:

@@ -2,11 +2,12 @@
 
 1. The fewest candidates: all reductions, a greedy cover, local search, branch and bound.
 2. Among those the smallest total cost: the same with the number of candidates limited.
-3. Among those the first in order: a dive along the candidates that asks, one by one, whether an optimal
+3. Among those the first in order: a dive along the candidates that asks, one by one, whether an
+  optimal
    cover takes it.
 
-Only undominated candidates take part from the second objective on, so that the answer is a property of
-the problem and not of the way it was found.
+Only undominated candidates take part from the second objective on, so that the answer is a property
+of the problem and not of the way it was found.
 """
 
 import math
@@ -29,7 +30,7 @@ STEP_SECONDS = 1e-4
 """What a step of local search takes interpreted."""
 
 
-class Part:
+class Component:
     """A connected part: candidates, the objects still to cover, and the best cover known.
 
     Parameters
@@ -219,7 +220,7 @@ class Part:
         hold: bool = False,
         steps: int | None = None,
     ) -> Ints:
-        """A better cover, until its size (held: its cost) is `enough` or some work is done."""
+        """Return a better cover; stop when its size (held: its cost) is `enough`."""
         state = local_search.LocalSearch(lists, costs, cover, hold=hold)
         if state.reached <= enough:
             return cover
@@ -263,13 +264,13 @@ PROMISING = 0.3
 """Reduced cost below which local search may choose a candidate."""
 
 FIRST_PROVED, JOINING = 0.4, 10
-"""Branch and bound begins with so large a part of the objects that count; at least so many join a time."""
+"""Fraction of the objects that branch and bound begins with, and how many join at least."""
 
 STEPS, ITERATIONS = 4, 200
 """Steps of local search per candidate and object, and iterations of the bound, in a round."""
 
 
-class Piece:
+class CoreComponent:
     """Candidates and objects that hang together, the best cover and the bound proved.
 
     Parameters
@@ -298,7 +299,7 @@ class Piece:
         self.lower_bound = 1
 
     def search(self, multipliers: Floats, work: Work) -> None:
-        """Local search among promising candidates, and a bound; the multipliers are brought up to date."""
+        """Run local search among promising candidates and bound; update the multipliers."""
         warm = multipliers[self.names]
         relaxed = subgradient_bound(
             self.matrix,
@@ -348,14 +349,14 @@ class Piece:
         work.limit = max(limit, work.spent)
 
     def _solve(self, objects: Ints, ranks: Ints, work: Work) -> Ints:
-        """Solve the piece of some objects; those to take next time, none if there is no sense in it."""
+        """Solve for some objects; return those to take next time, none to stop."""
         small = Core(self.matrix[:, objects], self.sizes, work)
         n, m = small.matrix.shape
         if n * m > LARGEST_TABLEAU:
             return objects[:0]
         zeros = np.zeros(n, dtype=np.int64)
         dense = small.matrix.toarray() > 0
-        part = Part(np.arange(n), dense, np.arange(m), zeros, work, tie_break=False)
+        part = Component(np.arange(n), dense, np.arange(m), zeros, work, tie_break=False)
         try:
             part.minimise_count(work)
         finally:
@@ -376,7 +377,7 @@ class Piece:
 def search_on(
     state: local_search.LocalSearch, cover: Ints, enough: int, work: Work, steps: int
 ) -> None:
-    """Continue the local search of a large problem until the size is `enough` or N steps are done."""
+    """Continue a local search until the size is `enough` or N steps are done."""
     lists = state.arrays.lists
     sizes, degree = np.diff(lists.objects_from), np.diff(lists.coverers_from)
     price = 3000 + 20 * int(sizes[cover].mean()) + 60 * int(degree.mean())

@@ -13,7 +13,7 @@ from frri.cover.matrix import CoverLists, greedy_cover
 from frri.cover.reduce import LARGEST_DENSE, undominated
 
 
-class HighsPart:
+class HighsComponent:
     """A whole problem, solved by a general solver.
 
     Parameters
@@ -85,7 +85,7 @@ class HighsPart:
     def _solve(
         self, costs: Floats, limits: tuple[Floats, ...], at_most: int = -1
     ) -> tuple[Ints, int]:
-        """A cheapest cover (none if there is none) and the proved bound on its cost."""
+        """Return a cheapest cover, empty if there is none, and the proved bound on its cost."""
         rows = [LinearConstraint(sparse.csc_array(self.matrix.T.astype(float)), 1.0, np.inf)]
         if at_most >= 0:
             rows.append(LinearConstraint(np.ones((1, len(costs))), 0.0, at_most))

@@ -1,10 +1,11 @@
 """Row-weighting local search: good covers in microseconds a step, without any proof.
 
-Objects that stay uncovered grow in weight. Every step takes out the candidate whose loss weighs least and
-covers a random uncovered object by the allowed candidate of largest gain, until the permitted number of
-candidates is reached again (Gao, Weise and Li, "An efficient local search heuristic with row weighting
-for the unicost set covering problem", 2015). Whenever everything is covered, the cover is noted and,
-unless the number of candidates is held, one candidate less is permitted from then on.
+Objects that stay uncovered grow in weight. Every step takes out the candidate whose loss weighs
+least and covers a random uncovered object by the allowed candidate of largest gain, until the
+permitted number of candidates is reached again (Gao, Weise and Li, "An efficient local search
+heuristic with row weighting for the unicost set covering problem", 2015). Whenever everything is
+covered, the cover is noted and, unless the number of candidates is held, one candidate less is
+permitted from then on.
 
 Whole numbers and a generator of its own make runs reproducible on every machine.
 """
@@ -40,11 +41,11 @@ class Arrays(NamedTuple):
     costs : ndarray of int64
         Per candidate.
     weights, times, coverer_sum, touched : ndarray of int64
-        Per object: its weight, how many chosen candidates cover it, the sum of their numbers (the coverer
-        itself if there is one), and the last move of any of its coverers.
+        Per object: its weight, how many chosen candidates cover it, the sum of their numbers (the
+        coverer itself if there is one), and the last move of any of its coverers.
     score, stamp, left, place : ndarray of int64
-        Per candidate: gain outside the cover and minus loss inside, the last step and the last move in
-        which it left, and its place in `chosen`, -1 if it is outside.
+        Per candidate: gain outside the cover and minus loss inside, the last step and the last move
+        in which it left, and its place in `chosen`, -1 if it is outside.
     chosen, uncovered, where : ndarray of int64
         The chosen candidates, the uncovered objects, and the place of each object among these.
     best : ndarray of int64

@@ -48,13 +48,13 @@ class CoverMatrix:
 
     @classmethod
     def from_dense(cls, matrix: object) -> "CoverMatrix":
-        """From a boolean matrix, candidates x objects."""
+        """Build from a boolean matrix, candidates x objects."""
         dense = np.asarray(matrix, dtype=bool)
         return cls.from_words(packed(dense), dense.shape[1])
 
     @classmethod
     def from_words(cls, table: Words, n_objects: int) -> "CoverMatrix":
-        """From all words of all candidates, candidates x words."""
+        """Build from all words of all candidates, candidates x words."""
         n_candidates = len(table)
         rows, words = np.nonzero(table)
         indptr = np.zeros(n_candidates + 1, dtype=np.int64)
@@ -65,7 +65,7 @@ class CoverMatrix:
         return len(self.indptr) - 1
 
     def to_dense(self) -> Flags:
-        """The boolean matrix, candidates x objects."""
+        """Return the boolean matrix, candidates x objects."""
         n_words = -(-self.n_objects // 64)
         table = np.zeros((len(self), n_words), dtype="<u8")
         rows = np.repeat(np.arange(len(self)), np.diff(self.indptr))
@@ -74,41 +74,41 @@ class CoverMatrix:
         return dense.astype(bool)
 
     def sizes(self) -> Ints:
-        """How many objects each candidate covers."""
+        """Count the objects that each candidate covers."""
         return self._summed(None)
 
     def sizes_within(self, table: Words) -> Ints:
-        """How many objects of a set, given as words, each candidate covers."""
+        """Count the objects of a set, given as words, that each candidate covers."""
         return self._summed(table)
 
     def union(self) -> Flags:
-        """Which objects are covered by any candidate at all."""
+        """Return which objects are covered by any candidate."""
         table = self.table().astype("<u8", copy=False)
         covered = np.unpackbits(table.view(np.uint8), bitorder="little", count=self.n_objects)
         return covered.astype(bool)
 
     def table(self) -> Words:
-        """The same as words."""
+        """Return the objects covered by any candidate, as words."""
         table = np.zeros(-(-self.n_objects // 64), dtype=np.uint64)
         np.bitwise_or.at(table, self.words, self.bits)
         return table
 
     def take(self, candidates: NDArray[np.integer]) -> "CoverMatrix":
-        """The rows of some candidates only."""
+        """Return the rows of some candidates only."""
         lengths = np.diff(self.indptr)[candidates]
         indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
         source = np.repeat(self.indptr[candidates] - indptr[:-1], lengths) + np.arange(indptr[-1])
         return CoverMatrix(indptr, self.words[source], self.bits[source], self.n_objects)
 
     def only(self, kept: Flags) -> "CoverMatrix":
-        """The same candidates, of which all but those kept cover nothing."""
+        """Return the same candidates, of which all but those kept cover nothing."""
         lengths = np.diff(self.indptr)
         entries = np.repeat(kept, lengths)
         indptr = np.concatenate(([0], np.cumsum(lengths * kept))).astype(np.int64)
         return CoverMatrix(indptr, self.words[entries], self.bits[entries], self.n_objects)
 
     def within(self, table: Words) -> "CoverMatrix":
-        """What the candidates cover of a set given as words.
+        """Return what the candidates cover of a set given as words.
 
         Examples
         --------
@@ -124,7 +124,7 @@ class CoverMatrix:
 
     @classmethod
     def below(cls, parts: "Sequence[CoverMatrix]") -> "CoverMatrix":
-        """The candidates of several, one after the other: all may cover the same objects.
+        """Stack the candidates of several matrices over the same objects.
 
         Examples
         --------
@@ -148,7 +148,7 @@ class CoverMatrix:
 
     @classmethod
     def beside(cls, parts: "Sequence[CoverMatrix]") -> "CoverMatrix":
-        """Several problems as one: neither candidates nor objects have anything in common.
+        """Join several problems into one: neither candidates nor objects have anything in common.
 
         Objects of each begin at a multiple of 64; bits in between stand for none.
 
@@ -186,7 +186,7 @@ class CoverMatrix:
 
 
 def packed(flags: Flags) -> Words:
-    """Rows of flags as rows of words, flag `i` as bit `i % 64` of word `i // 64`.
+    """Pack rows of flags into rows of words, flag `i` as bit `i % 64` of word `i // 64`.
 
     Examples
     --------
@@ -214,7 +214,7 @@ class CoverLists(NamedTuple):
 
     @classmethod
     def of(cls, matrix: Any) -> "CoverLists":
-        """From a boolean or sparse matrix, candidates x objects (indices ascending)."""
+        """Build from a boolean or sparse matrix, candidates x objects (indices ascending)."""
         if sparse.issparse(matrix):
             turned = sparse.csr_array(matrix.T)
             parts = (matrix.indptr, matrix.indices, turned.indptr, turned.indices)
@@ -230,7 +230,7 @@ class CoverLists(NamedTuple):
 
 
 def greedy_cover(lists: CoverLists, costs: Ints, needed: Flags | None = None) -> Ints:
-    """A cover without redundant candidates, ascending.
+    """Return a cover without redundant candidates, ascending.
 
     Parameters
     ----------

@@ -1,9 +1,10 @@
 """Problems whose pairs do not fit into memory: broad candidates first, then what they leave.
 
-A few broad candidates cover most objects, and most pairs of candidate and object are pairs with such
-objects. So one candidate of a few neighbours is written out, a greedy cover by these is begun, and as soon
-as the objects that it leaves have few enough pairs, those are written out for all candidates: an ordinary
-problem. What is proved to be necessary for it is necessary for the whole, which has more objects to cover.
+A few broad candidates cover most objects, and most pairs of candidate and object are pairs with
+such objects. So one candidate of a few neighbours is written out, a greedy cover by these is begun,
+and as soon as the objects that it leaves have few enough pairs, those are written out for all
+candidates: an ordinary problem. What is proved to be necessary for it is necessary for the whole,
+which has more objects to cover.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Source(Protocol):
     """Who covers whom, found out when asked."""
 
     def __call__(self, candidates: Ints, wanted: Words | None = None) -> CoverMatrix:
-        """What some candidates cover of all objects, or of those wanted (a set as words)."""
+        """Return what some candidates cover of all objects, or of those wanted (words)."""
 
 
 class Peeled(NamedTuple):
@@ -48,7 +49,7 @@ class Peeled(NamedTuple):
 def written_out(
     source: Source, neighbours: Ints, costs: Ints, room: int
 ) -> tuple[CoverMatrix, Peeled | None]:
-    """What all candidates cover, if there is room for it; or of what a few chosen first leave.
+    """Return what all candidates cover, or, for want of memory, of what a few chosen first leave.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def written_out(
     >>> peeled.first, covers.sizes().sum()
     (array([0]), np.int64(0))
     """
-    everyone, begun = np.arange(len(neighbours)), begin(source, neighbours, costs, room)
+    everyone, begun = np.arange(len(neighbours)), choose_first(source, neighbours, costs, room)
     if begun is None:
         return source(everyone), None
     return source(everyone, begun.left), Peeled(begun.first, source)
@@ -93,8 +94,8 @@ class Begun(NamedTuple):
     left: Words | None
 
 
-def begin(source: Source, neighbours: Ints, costs: Ints, room: int) -> Begun | None:
-    """A few candidates chosen first where there is no room for what all cover; None where there is.
+def choose_first(source: Source, neighbours: Ints, costs: Ints, room: int) -> Begun | None:
+    """Choose a few candidates first if what all cover does not fit into memory, else return None.
 
     Parameters
     ----------
@@ -110,7 +111,8 @@ def begin(source: Source, neighbours: Ints, costs: Ints, room: int) -> Begun | N
     first: list[Ints] = [neighbours[:0]]
     left: Words | None = None
     for offset in range(step):
-        # Other candidates every time: those that have been looked at know too little of what they leave.
+        # Other candidates every time: those that have been looked at know too little of what they
+        # leave.
         broad = neighbours[offset::step]
         some = source(broad, left)
         if BYTES_PER_WORD * len(some.bits) <= room // step:
@@ -122,7 +124,7 @@ def begin(source: Source, neighbours: Ints, costs: Ints, room: int) -> Begun | N
 
 
 def _begun(some: CoverMatrix, costs: Ints, left: Words | None, room: int) -> tuple[Ints, Words]:
-    """As few of a greedy cover as leave what there is room for, and the objects that they leave."""
+    """Return the fewest of a greedy cover that leave what fits, and the objects that they leave."""
     everything = some.table()
     chosen = in_greedy_order(some, costs, everything.copy(), some.sizes(), Work(0, None))
     before = np.full_like(everything, ~np.uint64(0)) if left is None else left
@@ -137,8 +139,8 @@ def _begun(some: CoverMatrix, costs: Ints, left: Words | None, room: int) -> tup
     return chosen[:low], before & ~some.take(chosen[:low]).table()
 
 
-def together(peeled: Peeled, rest: Cover, costs: Ints) -> Cover:
-    """A cover of everything, from the candidates chosen first and a cover of what they leave.
+def join_covers(peeled: Peeled, rest: Cover, costs: Ints) -> Cover:
+    """Join the candidates chosen first and a cover of what they leave.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """Partial covers: candidates that are worth having, when an object may be left out.
 
-A candidate has a price, in objects: it must newly cover more than that to be worth it. The choice that
-is worth most (objects covered less prices) is an integer programme, solved by SciPy (HiGHS) with a
-proof. With a price of zero and a limit on the candidates it is the choice that covers most; with prices
-above all objects and a limit on the objects left out, the fewest that cover enough.
+A candidate has a price, in objects: it must newly cover more than that to be worth it. The choice
+that is worth most (objects covered less prices) is an integer programme, solved by SciPy (HiGHS)
+with a proof. With a price of zero and a limit on the candidates it is the choice that covers most;
+with prices above all objects and a limit on the objects left out, the fewest that cover enough.
 """
 
 import math
@@ -81,8 +81,8 @@ def partial_cover(
     prices : array of nonnegative whole numbers
         What each candidate costs, in objects.
     groups : array of int
-        The group of each candidate. Every group that has candidates keeps one at least, and no object is
-        covered from two groups.
+        The group of each candidate. Every group that has candidates keeps one at least, and no
+        object is covered from two groups.
     costs : array of nonnegative whole numbers, optional
         Of two candidates that cover the same, which is preferred: the cheaper.
     at_most : int, optional
@@ -146,7 +146,7 @@ def partial_cover(
 
 
 def _needed(matrix: sparse.csr_array, selected: Ints, groups: Ints, least: Ints) -> Ints:
-    """Without candidates that alone cover no more than what they must; smallest first, a group's last stays."""
+    """Remove candidates that alone cover no more than `least`, except the last of a group."""
     rows = matrix[selected]
     times = np.bincount(rows.indices, minlength=matrix.shape[1])
     kept = np.ones(len(selected), dtype=bool)
@@ -193,7 +193,7 @@ class _Part:
         self.stopped_by: str | None = None
 
     def solve(self, effort: int, time_limit: float | None) -> Ints:
-        """The best choice found; what is proved about it is kept in `bound`."""
+        """Return the best choice found; `bound` is what is proved about it."""
         n, k = len(self.prices), len(self.counts)
         total = int(self.counts.sum())
         quick = self._greedy()
@@ -241,7 +241,7 @@ class _Part:
         return rows
 
     def _greedy(self) -> Ints:
-        """One candidate of each group, what `allowed` asks for, then what is worth most, while it is."""
+        """Choose one of each group, what `allowed` asks for, then what is worth most."""
         matrix = sparse.csr_array(self.coverers.T)
         left = self.counts.astype(np.float64)
         chosen: list[int] = []
@@ -257,7 +257,7 @@ class _Part:
         return np.array(sorted(chosen), dtype=np.int64)
 
     def _wanting(self, left: Floats) -> int | None:
-        """A group of which too many objects are left out."""
+        """Return a group of which too many objects are left out."""
         if self.allowed is None:
             return None
         for g in np.unique(self.groups):
@@ -353,7 +353,7 @@ class _Problem:
         self.nodes, self.stopped_by = 0, "effort"
 
     def solve(self, nodes: int, deadline: float | None) -> None:
-        """The fewest, and of these the cheapest, as far as the limits allow."""
+        """Find the fewest, and of these the cheapest, as far as the limits allow."""
         if not len(self.chosen):
             return
         if self.bound < len(self.chosen):
@@ -372,7 +372,7 @@ class _Problem:
     def _fewest(
         self, prices: Floats, at_most: int | None, nodes: int, deadline: float | None
     ) -> tuple[Ints | None, int]:
-        """A cheapest choice, None if none was found, and the proved bound on what it comes to."""
+        """Return a cheapest choice, None if none was found, and the proved bound on its cost."""
         rows = [LinearConstraint(sparse.csc_array(self.coverers), self.wanted, np.inf)]
         if at_most is not None:
             rows.append(LinearConstraint(np.ones((1, len(prices))), 0.0, at_most))
@@ -395,7 +395,7 @@ class _Problem:
         return None if answer.x is None else np.flatnonzero(answer.x > 0.5), bound
 
     def _greedy(self) -> Ints:
-        """What covers most of what is wanting, the cheaper first; then without what is superfluous."""
+        """Choose what covers most, the cheaper first, and remove what is redundant."""
         matrix, left = sparse.csr_array(self.coverers.T), self.wanted.copy()
         free = np.ones(matrix.shape[0], dtype=np.bool_)
         chosen: list[int] = []

@@ -1,4 +1,4 @@
-"""Kernels for one node of the search tree: solve its program, fix what follows, choose the branch."""
+"""Kernels for one node of the search tree: solve its program, fix candidates, choose a branch."""
 
 from typing import Any, NamedTuple
 
@@ -75,7 +75,7 @@ class Domains(NamedTuple):
 
 
 class Pseudocosts(NamedTuple):
-    """Gains of the objective per unit by which candidates were pushed down (0) or up (1), and how often."""
+    """Gains of the objective per unit of pushing candidates down (0) or up (1), and their counts."""
 
     gains: Floats
     tries: Floats
@@ -87,7 +87,8 @@ def _propagate(  # noqa: C901, PLR0912 - one loop, all in one kernel
 ) -> bool:
     """Choose and exclude candidates and all that follows; return whether that is possible.
 
-    An object with one coverer left forces it; a candidate that covers nothing uncovered is excluded.
+    An object with one coverer left forces it; a candidate that covers nothing uncovered is
+    excluded.
     """
     state, uncovered, degree, gain = domains
     queue = np.empty(len(gain) + len(chosen), dtype=np.int64)
@@ -250,10 +251,11 @@ def settle(  # noqa: C901 - one loop, all in one kernel
 def choose_branch(
     lp: Relaxation, state: Bytes, costs: Pseudocosts, bound: float, upper: int
 ) -> tuple[int, float, int, int]:
-    """Choose the candidate to branch on: the one that promises to raise the bound most on both sides.
+    """Choose the candidate to branch on: the one expected to raise the bound most on both sides.
 
-    The promise is the gain of the next pivot or, if larger, the mean gain of earlier branches on it. The
-    most promising candidates that were never branched on are probed first (strong branching).
+    The promise is the gain of the next pivot or, if larger, the mean gain of earlier branches on
+    it. The most promising candidates that were never branched on are probed first (strong
+    branching).
 
     Returns
     -------
@@ -304,7 +306,7 @@ def _merit(
 
 @inner_kernel
 def _probe(lp: Relaxation, candidate: int, side: int, upper: int) -> tuple[float, int, int]:
-    """Return what the objective gains by fixing a candidate, after a few pivots, and their number."""
+    """Return the gain of the objective from fixing a candidate, after a few pivots."""
     variables = np.concatenate((lp.basic, lp.nonbasic))
     action = np.zeros(variables.max() + 1, dtype=np.int8)
     action[candidate] = AT_ONE if (side == 1) != lp.flipped[candidate] else AT_ZERO

@@ -1,9 +1,9 @@
 """Smaller problems with the same answer: dominance among candidates and among objects.
 
-A candidate is dominated if another covers all it covers, costs no more and comes first in a fixed order;
-an object is implied if all coverers of some other object cover it too. Both questions ask for the
-supersets of a set, and those are the intersection of the lists its elements stand in: a few big-integer
-operations, since with the rarest element first the intersection is soon empty.
+A candidate is dominated if another covers all it covers, costs no more and comes first in a fixed
+order; an object is implied if all coverers of some other object cover it too. Both questions ask
+for the supersets of a set, and those are the intersection of the lists its elements stand in: a few
+big-integer operations, since with the rarest element first the intersection is soon empty.
 
 A problem is a boolean matrix, candidates x objects; one too large for that stays a sparse one.
 """
@@ -37,7 +37,7 @@ COUNT_SECONDS, COMPARE_SECONDS = 3e-7, 2e-6
 
 
 def to_sparse(covers: CoverMatrix) -> sparse.csr_array:
-    """All pairs (candidate, object), unpacked piece by piece."""
+    """Unpack all pairs of candidate and object."""
     columns = []
     for start in range(0, len(covers.bits), 1 << 16):
         bits = np.ascontiguousarray(covers.bits[start : start + (1 << 16)].astype("<u8"))
@@ -50,7 +50,7 @@ def to_sparse(covers: CoverMatrix) -> sparse.csr_array:
 
 
 def forced(matrix: sparse.csr_array) -> Flags:
-    """Which candidates are the only ones to cover some object."""
+    """Return which candidates are the only ones to cover some object."""
     single = np.bincount(matrix.indices, minlength=matrix.shape[1]) == 1
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     flags = np.zeros(matrix.shape[0], dtype=bool)
@@ -59,7 +59,7 @@ def forced(matrix: sparse.csr_array) -> Flags:
 
 
 def components(matrix: sparse.csr_array) -> Iterator[tuple[Ints, Ints]]:
-    """The candidates and objects of every connected part that has both, small parts first."""
+    """Yield the candidates and objects of every connected component, small ones first."""
     n_candidates, n_objects = matrix.shape
     graph = sparse.csr_array(
         (
@@ -107,7 +107,7 @@ def necessary(matrix: Matrix, work: Work | None = None) -> Flags:
 
 
 def reduce(matrix: Matrix, costs: Ints | None, work: Work | None = None) -> tuple[Ints, Ints, Ints]:
-    """Forced candidates, remaining candidates and remaining objects, at a fixpoint.
+    """Return forced candidates, remaining candidates and remaining objects, at a fixpoint.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def _find_necessary(matrix: Flags, work: Work | None) -> Flags:
 
 
 def degrees(covers: CoverMatrix, work: Work) -> Ints:
-    """By how many candidates each object is covered."""
+    """Count the candidates that cover each object."""
     counts = np.zeros(-(-covers.n_objects // 64) * 64, dtype=np.int64)
     for start in range(0, len(covers.bits), CHUNK):
         kernels = work.kernels(word_sets, ahead=COUNT_SECONDS * (len(covers.bits) - start))
@@ -229,7 +229,7 @@ def degrees(covers: CoverMatrix, work: Work) -> Ints:
 
 
 def times_covered(covers: CoverMatrix, candidates: Ints) -> Ints:
-    """How many of some candidates cover each object."""
+    """Count how many of some candidates cover each object."""
     counts = np.zeros(-(-covers.n_objects // 64) * 64, dtype=np.int64)
     few = max(1, CHUNK // max(1, len(covers.bits) // max(1, len(covers))))
     for start in range(0, len(candidates), few):
@@ -239,7 +239,7 @@ def times_covered(covers: CoverMatrix, candidates: Ints) -> Ints:
 
 
 def restricted(covers: CoverMatrix, objects: Ints, work: Work) -> sparse.csr_array:
-    """The matrix, all candidates x some objects (ascending)."""
+    """Return the matrix, all candidates x some objects (ascending)."""
     mask = packed_set(objects, covers.n_objects)
     places = np.zeros(len(mask) * 64, dtype=np.int32)
     places[objects] = np.arange(len(objects))
@@ -261,21 +261,21 @@ def restricted(covers: CoverMatrix, objects: Ints, work: Work) -> sparse.csr_arr
 
 
 def packed_set(objects: Ints, n_objects: int) -> Words:
-    """A set of objects as words."""
+    """Return a set of objects as words."""
     table = np.zeros(-(-n_objects // 64), dtype=np.uint64)
     np.bitwise_or.at(table, objects >> 6, np.uint64(1) << (objects & 63).astype(np.uint64))
     return table
 
 
 def elements(words: NDArray[np.int32], bits: Words) -> Ints:
-    """What the words contain, one after the other."""
+    """Return the elements of words, one after the other."""
     octets = np.ascontiguousarray(bits.astype("<u8")).view(np.uint8)
     where = np.flatnonzero(np.unpackbits(octets, bitorder="little"))
     return np.asarray((words[where >> 6].astype(np.int64) << 6) + (where & 63))
 
 
 def pack_rows(matrix: sparse.csr_array) -> CoverMatrix:
-    """The rows of a sparse matrix (indices ascending) as rows of words."""
+    """Pack the rows of a sparse matrix (indices ascending) into words."""
     n = matrix.shape[0]
     rows = np.repeat(np.arange(n), np.diff(matrix.indptr))
     keys = (rows << 32) | (matrix.indices >> 6)
@@ -303,7 +303,7 @@ def find_superfluous(task: word_sets.Comparison, work: Work) -> Ints:
 def undominated_rows(
     covers: CoverMatrix, costs: Ints, degree: Ints, work: Work, limit: int
 ) -> Ints | None:
-    """The candidates no other one dominates; None if finding out takes more than `limit` pairs."""
+    """Return the undominated candidates; None if that takes more than `limit` pairs."""
     rare = np.zeros(len(covers), dtype=np.int64)
     few = max(1, CHUNK // max(1, len(covers.bits) // max(1, len(covers))))
     for start in range(0, len(covers), few):
@@ -349,8 +349,8 @@ class Core:
     candidates, objects : ndarray of int64
         What its rows and columns are in the matrix given.
     stands_for : ndarray of int64
-        A remaining candidate (by its row) that covers what each of those given covers of the remaining
-        objects; -1 if that is nothing.
+        A remaining candidate (by its row) that covers what each of those given covers of the
+        remaining objects; -1 if that is nothing.
     """
 
     def __init__(self, matrix: sparse.csr_array, merit: Ints, work: Work) -> None:

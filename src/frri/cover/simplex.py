@@ -1,12 +1,13 @@
 """Dual simplex on a dense, condensed tableau: the linear program behind every bound.
 
-A tableau of `r` basic and `c` nonbasic variables is an array of shape (r + 1, c + 1): row `i` states that
-the basic variable is `table[i, c]` minus `table[i, :c]` times the nonbasic ones; the last row holds the
-reduced costs and, in its last column, minus the value of the objective. Variables `0 .. n - 1` are the
-candidates, `n + i` is the surplus of row `i` (how often its object is covered beyond once).
+A tableau of `r` basic and `c` nonbasic variables is an array of shape (r + 1, c + 1): row `i`
+states that the basic variable is `table[i, c]` minus `table[i, :c]` times the nonbasic ones; the
+last row holds the reduced costs and, in its last column, minus the value of the objective.
+Variables `0 .. n - 1` are the candidates, `n + i` is the surplus of row `i` (how often its object
+is covered beyond once).
 
-All decisions rest on elementwise operations in a fixed order, so that interpreted and compiled kernels
-make exactly the same pivots. Nothing here is trusted as a proof: see `frri.cover.bounds`.
+All decisions rest on elementwise operations in a fixed order, so that interpreted and compiled
+kernels make exactly the same pivots. Nothing here is trusted as a proof: see `frri.cover.bounds`.
 """
 
 from typing import NamedTuple
@@ -22,7 +23,7 @@ Bytes = NDArray[np.int8]
 
 OPTIMAL, ABOVE, INFEASIBLE, PAUSED = 0, 1, 2, 3
 KEEP, AT_ZERO, AT_ONE, IDLE = 0, 1, 2, 3
-"""What becomes of a variable in a child: stays, is fixed, or (a surplus) no longer restricts anything."""
+"""Fate of a variable in a child: kept, fixed, or (a surplus) no longer a restriction."""
 
 FEASIBLE = 1e-9
 SMALLEST_PIVOT = 1e-7
@@ -64,8 +65,9 @@ def reoptimize(  # noqa: C901 - one loop, all in one kernel
 ) -> tuple[int, int, int]:
     """Pivot until primal feasible, above `stop_above`, provably stuck, or `max_pivots` are spent.
 
-    Rows leave by the Devex rule; among near ties in the ratio test the largest pivot enters. A fixed
-    variable that leaves never comes back: its column is emptied. Candidates may be taken at most once.
+    Rows leave by the Devex rule; among near ties in the ratio test the largest pivot enters. A
+    fixed variable that leaves never comes back: its column is emptied. Candidates may be taken at
+    most once.
 
     Returns
     -------
@@ -192,9 +194,10 @@ def _flip_above_one(lp: Relaxation) -> bool:
 def child(lp: Relaxation, action: Bytes, fixed: Bytes, droppable: Ints) -> Relaxation:
     """Fix some variables and leave out the columns and rows that no longer matter.
 
-    A variable fixed at one moves the right-hand sides, its own by one if it is basic: from then on it is
-    the amount by which it exceeds one. Basic variables that are fixed leave at the next pivots. Rows of the
-    `droppable` range of variables that hold amply are left out until `violated` finds them violated.
+    A variable fixed at one moves the right-hand sides, its own by one if it is basic: from then on
+    it is the amount by which it exceeds one. Basic variables that are fixed leave at the next
+    pivots. Rows of the `droppable` range of variables that hold amply are left out until `violated`
+    finds them violated.
     """
     table, basic, nonbasic, weights = lp.table, lp.basic, lp.nonbasic, lp.weights
     what = action[nonbasic]

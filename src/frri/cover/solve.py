@@ -1,4 +1,4 @@
-"""A problem small enough to be written out: forced candidates, connected parts, three objectives."""
+"""Solve a problem whose pairs fit into lists: forced candidates, components, three objectives."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,8 +8,8 @@ from scipy import sparse
 
 from frri._util import Flags, Ints
 from frri.cover.budget import Exhausted, Work
-from frri.cover.component import Part
-from frri.cover.highs import HighsPart
+from frri.cover.component import Component
+from frri.cover.highs import HighsComponent
 from frri.cover.matrix import CoverLists, greedy_cover
 from frri.cover.reduce import LARGEST_DENSE, components, forced
 
@@ -102,7 +102,7 @@ class Problem:
         self.costs = costs if tie_break else np.zeros_like(costs)
         self.coverable = np.bincount(matrix.indices, minlength=matrix.shape[1]) > 0
         self.forced = np.flatnonzero(forced(matrix))
-        self.parts: list[Part | HighsPart] = []
+        self.parts: list[Component | HighsComponent] = []
         self.split_up = False
 
     def run(self, work: Work, solver: str = "branching") -> None:
@@ -127,7 +127,7 @@ class Problem:
                 whole = whole.toarray() > 0
             left = np.searchsorted(columns, objects_left[objects])
             costs = self.costs[candidates]
-            part = Part(
+            part = Component(
                 candidates, whole, left, costs, work, tie_break=self.tie_break, judged=self.judged
             )
             self.parts.append(part)
@@ -135,17 +135,17 @@ class Problem:
 
     def hand_over(self, work: Work) -> None:
         """Leave everything to the general solver, as one part."""
-        part = HighsPart(self.matrix, self.costs, work)
+        part = HighsComponent(self.matrix, self.costs, work)
         self.parts, self.forced, self.split_up = [part], self.forced[:0], True
         part.run(tie_break=self.tie_break)
 
     def search(self, work: Work) -> None:
         """Take all parts through one objective before any goes on to the next."""
-        stages = [(Part.minimise_count, 2 / 3)]
+        stages = [(Component.minimise_count, 2 / 3)]
         if self.tie_break:
-            stages += [(Part.minimise_cost, 2 / 3), (Part.settle, 1.0)]
+            stages += [(Component.minimise_cost, 2 / 3), (Component.settle, 1.0)]
         for stage, share in stages:
-            parts = [part for part in self.parts if isinstance(part, Part)]
+            parts = [part for part in self.parts if isinstance(part, Component)]
             for part in parts:
                 work.allow(share if part is parts[-1] else share / 2)
                 try:
@@ -155,7 +155,7 @@ class Problem:
                         raise
 
     def outcome(self) -> CoverOutcome:
-        """What is known, completed where the search was stopped before it had a cover."""
+        """Return what is known, completed where the search was stopped before it had a cover."""
         chosen = [self.forced, *(part.cover for part in self.parts)]
         selected = np.sort(np.concatenate(chosen)).astype(np.int64)
         missing = self.coverable & ~self._covered_by(selected)

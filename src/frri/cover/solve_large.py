@@ -1,13 +1,14 @@
 """A problem too large to be written out: its hard objects stand for all.
 
-Few objects decide how many candidates are needed, and few candidates are promising. So rounds take turns: a
-bound from the hard objects and all candidates, which says by its reduced costs which candidates promise
-anything; and local search for all objects among these, which says by the weights that objects have grown to
-which of them are hard. Every bound on some objects is a bound on the whole.
+Few objects decide how many candidates are needed, and few candidates are promising. So rounds take
+turns: a bound from the hard objects and all candidates, which says by its reduced costs which
+candidates promise anything; and local search for all objects among these, which says by the weights
+that objects have grown to which of them are hard. Every bound on some objects is a bound on the
+whole.
 
-For a proof, the hardest objects and all candidates that cover any of them are a small problem in place of
-the whole one. Its cover may leave objects uncovered, and the hardest of these join it until none is left;
-the cover is completed after every round, so that there is always a whole one.
+For a proof, the hardest objects and all candidates that cover any of them are a small problem in
+place of the whole one. Its cover may leave objects uncovered, and the hardest of these join it
+until none is left; the cover is completed after every round, so that there is always a whole one.
 """
 
 import math
@@ -20,7 +21,7 @@ from frri.cover import local_search, word_sets
 from frri.cover import reduce as core
 from frri.cover.bounds import subgradient_bound
 from frri.cover.budget import CELLS, Exhausted, Work
-from frri.cover.component import PROMISING, STEPS, Piece, search_on
+from frri.cover.component import PROMISING, STEPS, CoreComponent, search_on
 from frri.cover.matrix import CoverLists, CoverMatrix
 from frri.cover.reduce import components
 from frri.cover.solve import CoverOutcome, Problem
@@ -47,10 +48,10 @@ QUICK_ITERATIONS = 100
 """Iterations that the first bound takes, whatever the effort."""
 
 LONGEST_PROOF, SMALLER_SHARE = 10_000, 0.5
-"""Units of effort that branch and bound may take, and which part of what is left of them a piece."""
+"""Units of work for branch and bound, and the fraction of the rest for one component."""
 
 ITERATIONS, WARM_STEP = 300, 0.1
-"""Iterations of the bound in a round of the search, and the length of their steps from known multipliers."""
+"""Iterations of the bound in a round, and the step length from known multipliers."""
 
 PATIENCE = 5
 """Rounds without success, each of twice as many steps, after which the search ends."""
@@ -81,13 +82,13 @@ class LargeProblem:
         self.multipliers = np.full(covers.n_objects, -1.0)  # of objects that have one yet
 
     def outcome(self) -> CoverOutcome:
-        """What is known, in any case a complete cover."""
+        """Return what is known, in any case a complete cover."""
         if not self.complete:  # stopped before there was one
             self.cover = greedy_on_words(self.covers, self.costs, Work(0, None))
         return CoverOutcome(self.cover, self.lower_bound, self.cost_proved, self.settled)
 
     def run(self, work: Work, solver: str = "branching") -> None:  # noqa: ARG002 - as for any problem
-        """A cover and a first bound whatever the effort, then as much better ones as it allows."""
+        """Find a cover and a first bound in any case, then better ones within the limits."""
         work.limit = sys.maxsize
         self.degree = core.degrees(self.covers, work)
         missing = core.packed_set(np.flatnonzero(self.degree), self.covers.n_objects)
@@ -117,8 +118,8 @@ class LargeProblem:
     def _hardest(self, objects: Ints, pairs: int) -> Ints:
         """Those of fewest coverers among some objects, together of so many pairs at most.
 
-        Half of the room is for the hardest of all; the other half for the hardest that each candidate
-        of a cover has, lest all of them come from one corner.
+        Half of the room is for the hardest of all; the other half for the hardest that each
+        candidate of a cover has, lest all of them come from one corner.
         """
         order = objects[np.argsort(self.degree[objects], kind="stable")]
         grouped = order[np.argsort(self.owner[order], kind="stable")]
@@ -158,7 +159,7 @@ class LargeProblem:
         return objects
 
     def _bound_by(self, objects: Ints, work: Work) -> Floats:
-        """A bound from some objects; the reduced costs of all candidates."""
+        """Bound from some objects; return the reduced costs of all candidates."""
         matrix = core.restricted(self.covers, objects, work)
         touching = np.flatnonzero(np.diff(matrix.indptr))
         matrix = matrix[touching]
@@ -180,7 +181,7 @@ class LargeProblem:
         return reduced
 
     def _promising(self, reduced: Floats) -> Ints:
-        """The candidates of low reduced cost that there is room for, and those of the best cover."""
+        """Return the candidates of low reduced cost that fit, and those of the best cover."""
         order = np.argsort(reduced, kind="stable")
         order = order[reduced[order] < PROMISING]
         order = order[np.cumsum(self.sizes[order]) <= LARGEST_CORE]
@@ -200,7 +201,7 @@ class LargeProblem:
         self._improve(candidates[state.cover()])
 
     def _resisting(self, objects: Ints, weights: Ints, room: int) -> Ints:
-        """The objects that were hardest to cover, and those that the bound is made of."""
+        """Return the objects that were hardest to cover, and those of the bound."""
         order = np.argsort(-weights, kind="stable")
         order = order[(weights[order] > 1) & (self.degree[order] > 0)]
         heavy = order[np.cumsum(self.degree[order]) <= room]
@@ -210,7 +211,7 @@ class LargeProblem:
         return work.near_enough(len(self.cover), self.lower_bound)
 
     def _round(self, objects: Ints, work: Work, proof: int) -> Ints:
-        """Search and bound with some objects, spend so much on a proof; the objects to go on with."""
+        """Search, bound and prove with some objects; return the objects to go on with."""
         matrix = core.restricted(self.covers, objects, work)
         touching = np.flatnonzero(np.diff(matrix.indptr))
         small = core.Core(matrix[touching], self.sizes[touching], work)
@@ -225,7 +226,7 @@ class LargeProblem:
             part = small.matrix[candidates][:, columns]
             names = objects[small.objects[columns]]
             start = np.flatnonzero(known[candidates])
-            pieces.append(Piece(part, own, names, self.costs[own], self.sizes[own], start))
+            pieces.append(CoreComponent(part, own, names, self.costs[own], self.sizes[own], start))
         for piece in pieces:
             piece.search(self.multipliers, work)
         self._raise_bound(len(alone), pieces)
@@ -246,12 +247,12 @@ class LargeProblem:
         self._improve(self._completed(found, missing, work))
         return self._joined(objects, objects[small.objects], missing)
 
-    def _raise_bound(self, alone: int, pieces: list[Piece]) -> None:
+    def _raise_bound(self, alone: int, pieces: list[CoreComponent]) -> None:
         bound = alone + sum(piece.lower_bound for piece in pieces)
         self.lower_bound = max(self.lower_bound, min(bound, len(self.cover)))
 
     def _as_known(self, touching: Ints, small: core.Core) -> Flags:
-        """The cover known, in terms of the candidates of a small problem."""
+        """Return the known cover in terms of the candidates of a small problem."""
         places = np.full(len(self.covers), -1, dtype=np.int64)
         places[touching] = small.stands_for
         known = np.zeros(len(small.candidates) + 1, dtype=bool)  # the last one: of no candidate
@@ -279,7 +280,7 @@ class LargeProblem:
         self.owner[members] = np.repeat(candidates, self.sizes[candidates])  # the last one stays
 
     def _joined(self, objects: Ints, needed: Ints, missing: Ints) -> Ints:
-        """Hard missing objects added; where there is no room for them, only the `needed` ones stay."""
+        """Add hard missing objects; without room for them, keep only the `needed` ones."""
         if len(missing) == 0:
             return objects
         few = self.degree[objects].sum() // 4 + int(self.degree[missing].min()) * 2
@@ -319,7 +320,7 @@ class LargeProblem:
 
 
 def greedy_on_words(covers: CoverMatrix, costs: Ints, work: Work) -> Ints:
-    """A cover without redundant candidates, ascending: largest gain, then lower cost, then first.
+    """Return an irredundant cover, ascending: largest gain, then lower cost, then first.
 
     Examples
     --------
@@ -334,7 +335,7 @@ def greedy_on_words(covers: CoverMatrix, costs: Ints, work: Work) -> Ints:
 def in_greedy_order(
     covers: CoverMatrix, costs: Ints, missing: Words, gains: Ints, work: Work
 ) -> Ints:
-    """Candidates that cover what is missing, as they are chosen: `word_sets.greedy` has the rule."""
+    """Return candidates that cover what is missing, in the order of `word_sets.greedy`."""
     kernels = work.kernels(word_sets, ahead=GREEDY_SECONDS * len(covers))
     preferred = np.argsort(costs, kind="stable")
     heap = word_sets.greedy_keys(gains, preferred)
@@ -345,7 +346,7 @@ def in_greedy_order(
 
 
 def without_redundant(covers: CoverMatrix, costs: Ints, chosen: Ints, work: Work) -> Ints:
-    """What is left of a cover, ascending, once redundant candidates are gone, dear and late ones first."""
+    """Remove redundant candidates, expensive and late ones first; return the rest, ascending."""
     some = covers.take(chosen)
     kernels = work.kernels(word_sets, ahead=REDUNDANT_SECONDS * len(chosen))
     counts = np.zeros(-(-covers.n_objects // 64) * 64, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Counting and comparing sets kept as sparse rows of 64-bit words, without writing their elements out."""
+"""Kernels that count, choose and compare sets kept as sparse rows of 64-bit words."""
 
 import heapq
 from typing import NamedTuple
@@ -36,7 +36,7 @@ def _count_interpreted(words: Indices, bits: Words, counts: Ints) -> None:
 
 
 def _count_loops(words: Indices, bits: Words, counts: Ints) -> None:
-    """64 counters at a time, one digit of all of them in a word: a carry ripples through a few digits."""
+    """Count 64 elements at a time, one binary digit of all of them in a word."""
     digits = np.zeros((len(counts) >> 6, 32), dtype=np.uint64)
     for k in range(len(bits)):
         own, carry, d = digits[words[k]], bits[k], 0
@@ -72,7 +72,7 @@ def _needed_interpreted(
 
 
 def _needed_loops(indptr: Ints, words: Indices, bits: Words, order: Ints, counts: Ints) -> Flags:
-    """The same with one bit for who is covered once, kept beside the counts."""
+    """Keep one bit for who is covered once beside the counts."""
     once = np.zeros(len(counts) >> 6, dtype=np.uint64)
     for i in range(len(counts)):
         if counts[i] == 1:
@@ -98,7 +98,7 @@ def _needed_loops(indptr: Ints, words: Indices, bits: Words, order: Ints, counts
 
 
 needed = either(interpreted=_needed_interpreted, loops=_needed_loops)
-"""Which rows are needed, asked in that order: one that covers nothing alone goes, and `counts` fall.
+"""Return which rows are needed, asked in that order; one that covers nothing alone is removed.
 
 `counts` says how often each element occurs in the rows of `order`, and is overwritten.
 """
@@ -160,13 +160,13 @@ def _greedy_loops(
 greedy = either(interpreted=_greedy_interpreted, loops=_greedy_loops)
 """Rows in the order in which the largest gain chooses them, of equal ones the first of `preferred`.
 
-`missing` are the elements to cover (overwritten) and `heap` the keys of all rows, descending (overwritten):
-see `greedy_keys`. Gains only fall: a row whose gain, counted anew, leaves it in front is the best one.
+`missing` are the elements to cover and `heap` the keys of all rows, descending, see `greedy_keys`;
+both are overwritten. Gains only fall: a row that stays in front with its new gain is the best one.
 """
 
 
 def greedy_keys(gains: Ints, preferred: Ints) -> Ints:
-    """A number for each row: how many elements it has, then how many rows come after it in `preferred`.
+    """Return a sort key for each row: its elements, then how many rows `preferred` has after it.
 
     Examples
     --------
@@ -247,7 +247,8 @@ class Comparison(NamedTuple):
     ranks, costs : ndarray of int64
         Of a row and a superset of it, the one of lower rank and no higher cost is kept.
     rarest, owners_from, owners : ndarray of int64
-        All supersets of row `j` are among `owners[owners_from[i]:owners_from[i + 1]]`, `i = rarest[j]`.
+        All supersets of row `j` are among `owners[owners_from[i]:owners_from[i + 1]]`, `i =
+        rarest[j]`.
     drop_larger : bool
         Whether the superset is dropped (the subset then has the lower rank), or the subset.
     """

@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 
 from frri import induction
 from frri._util import import_optional
-from frri.cover.memory_bounded import Peeled, begin
+from frri.cover.memory_bounded import Peeled, choose_first
 from frri.distributed.covers import RemoteCovers, RemoteRules
 from frri.distributed.estimator import OnCluster
 from frri.induction import backends
@@ -106,7 +106,7 @@ class DaskFRRIClassifier(OnCluster, FRRIClassifier):
         begun = None
         if cover_bytes is not None and n_samples > backends.DIVIDED_FROM:  # as on one machine
             costs = np.count_nonzero(types, axis=1)
-            begun = begin(rules, layout.samples, costs, cover_bytes)
+            begun = choose_first(rules, layout.samples, costs, cover_bytes)
         covers: Any = rules.covers(None if begun is None else begun.left)
         peeled = None if begun is None else Peeled(begun.first, rules)
         answers = confidence.nbytes + types.nbytes

@@ -20,7 +20,7 @@ from sklearn.utils import Bunch
 from frri import induction
 from frri._util import short_repr
 from frri.cover import Cover, CoverMatrix
-from frri.cover.memory_bounded import together
+from frri.cover.memory_bounded import join_covers
 from frri.induction import ConditionType, minimal
 from frri.learners.base import RuleLearner
 from frri.learners.boxes import lengths_of
@@ -137,7 +137,7 @@ class FRRILearner(RuleLearner):
                 limits, covers, *grouped, SearchLimits(self.effort, left, self.gap)
             )
             if found.peeled is not None and isinstance(cover, Cover):
-                cover = together(found.peeled, cover, found.lengths)
+                cover = join_covers(found.peeled, cover, found.lengths)
         certificate = limits.certificate(cover, int(found.sizes.sum()))
         self.selection_ = Bunch(
             **certificate
