@@ -27,8 +27,8 @@ FOLDS, EFFORT = 3, 2_000
 BAGS = {"random_state": 0, "n_jobs": 1}
 
 LEARNERS = {
-    "FRRI": lambda _: FRRIClassifier(effort=EFFORT, n_jobs=1),
-    "FRRI on bags, pooled": lambda _: FRRIBaggingClassifier(effort=EFFORT, **BAGS),
+    "FRRI": lambda _: FRRIClassifier(work_limit=EFFORT, n_jobs=1),
+    "FRRI on bags, pooled": lambda _: FRRIBaggingClassifier(work_limit=EFFORT, **BAGS),
     "FRRI on bags, ensemble": lambda _: FRRIBaggingClassifier(form="ensemble", **BAGS),
     "FRRI on bags, ensemble, all attributes": lambda _: FRRIBaggingClassifier(
         form="ensemble", max_features=1.0, **BAGS

@@ -1,6 +1,6 @@
 """FRRI on a Dask cluster of two processes here, beside the fit in threads, and what it sends.
 
-Both with `effort=0` (induction, a greedy cover and a first bound), in turns, the best of several; workers
+Both with `work_limit=0` (induction, a greedy cover and a first bound), in turns, the best of several; workers
 have loaded their kernels before. The seconds are of the wall: both use all cores.
 """
 
@@ -27,17 +27,17 @@ def main():
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
-        frri.FRRIClassifier(effort=0).fit(X[:few], y[:few])
+        frri.FRRIClassifier(work_limit=0).fit(X[:few], y[:few])
         for worker in client.scheduler_info()["workers"]:  # each loads what a selection needs
             client.submit(_fitted, X[:few], y[:few], workers=[worker], pure=False).result()
-        DaskFRRIClassifier(client=client, effort=0).fit(X[:few], y[:few])
+        DaskFRRIClassifier(client=client, work_limit=0).fit(X[:few], y[:few])
         threads, processes = [], []
         for _ in range(REPEATS):
             start = perf_counter()
-            here = frri.FRRIClassifier(effort=0).fit(X, y)
+            here = frri.FRRIClassifier(work_limit=0).fit(X, y)
             threads.append(perf_counter() - start)
             start = perf_counter()
-            there = DaskFRRIClassifier(client=client, effort=0).fit(X, y)
+            there = DaskFRRIClassifier(client=client, work_limit=0).fit(X, y)
             processes.append(perf_counter() - start)
         peaks = client.run(_peak)
     assert there.ruleset_ == here.ruleset_
@@ -60,7 +60,7 @@ def main():
 
 def _fitted(X, y):
     warnings.simplefilter("ignore")
-    frri.FRRIClassifier(effort=0, n_jobs=1).fit(X, y)
+    frri.FRRIClassifier(work_limit=0, n_jobs=1).fit(X, y)
 
 
 def _peak():

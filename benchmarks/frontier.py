@@ -31,7 +31,7 @@ def pools(X, y):
                 for seed in range(10)
             ],
         )
-        yield "FRRI's candidates", [FRRIClassifier(effort=0).fit(X, y).candidate_rules(X, y)]
+        yield "FRRI's candidates", [FRRIClassifier(work_limit=0).fit(X, y).candidate_rules(X, y)]
     for trees, depth in ((20, 3), (100, 3), (100, 6)):
         forest = RandomForestClassifier(trees, max_depth=depth, random_state=0).fit(X, y)
         yield f"leaves of {trees} trees of depth {depth}", [tree_rules(forest, X, y)]

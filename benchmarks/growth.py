@@ -35,7 +35,7 @@ for module in (word_sets, local_search) if effort else (word_sets,):
     compiled(module)  # the search would load them only once they pay
 for rows in (12_000, 5_000):  # loads or compiles the other kernels
     z = rng.random((rows, m))
-    FRRIClassifier(effort=1 if effort else 0).fit(z, z[:, 0] > 0.5)
+    FRRIClassifier(work_limit=1 if effort else 0).fit(z, z[:, 0] > 0.5)
 def memory(what):
     for line in open("/proc/self/status"):
         if line.startswith(what):
@@ -46,7 +46,7 @@ tree = time.process_time() - start
 open("/proc/self/clear_refs", "w").write("5")  # the peak begins anew
 before = memory("VmRSS")
 start = time.process_time()
-clf = FRRIClassifier(effort=int(effort or 0)).fit(X, y)
+clf = FRRIClassifier(work_limit=int(effort or 0)).fit(X, y)
 fit = time.process_time() - start
 print(json.dumps({"tree": tree, "fit": fit, "wall": clf.selection_.seconds, "MB": memory("VmHWM") - before,
                   "peak": memory("VmHWM"), "rules": len(clf.ruleset_), "gap": clf.selection_.gap,

@@ -22,7 +22,7 @@ from frri.rules.rule_statistics import order_by_coverage
 
 SHARES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.0)
 LEARNERS = {
-    "FRRI": lambda: FRRIClassifier(effort=5_000),
+    "FRRI": lambda: FRRIClassifier(work_limit=5_000),
     "FURIA": lambda: FURIAClassifier(random_state=0),
     "RIPPER": lambda: RIPPERClassifier(random_state=0),
 }

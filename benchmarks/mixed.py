@@ -51,7 +51,7 @@ def _mixed(values, classes):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         start = perf_counter()
-        clf = FRRIClassifier(effort=0).fit(frame, classes[:1500])
+        clf = FRRIClassifier(work_limit=0).fit(frame, classes[:1500])
     print(
         f"whole fit, 1,500 x 10 mixed data frame: {perf_counter() - start:.2f} s, "
         f"{len(clf.ruleset_)} rules, {len(clf.uncovered_)} objects uncovered"

@@ -72,7 +72,7 @@ def _means(parameters, data, folds):
     rows = []
     for fold in range(folds):
         test = fold_of == fold
-        model = FRRIClassifier(effort=EFFORT, **parameters)
+        model = FRRIClassifier(work_limit=EFFORT, **parameters)
         start = process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -84,11 +84,11 @@ class Commonest:
 
 
 LEARNERS = {
-    "FRRI, no order": FRRIClassifier(effort=500),
-    "FRRI, ordered": FRRIOrdinalClassifier(effort=500),
-    "the same, min_support=0": FRRIOrdinalClassifier(min_support=0, effort=500),
-    "the same, min_new_coverage=0.005": FRRIOrdinalClassifier(min_new_coverage=0.005, effort=0),
-    "the same, min_new_coverage=0.02": FRRIOrdinalClassifier(min_new_coverage=0.02, effort=0),
+    "FRRI, no order": FRRIClassifier(work_limit=500),
+    "FRRI, ordered": FRRIOrdinalClassifier(work_limit=500),
+    "the same, min_support=0": FRRIOrdinalClassifier(min_support=0, work_limit=500),
+    "the same, min_new_coverage=0.005": FRRIOrdinalClassifier(min_new_coverage=0.005, work_limit=0),
+    "the same, min_new_coverage=0.02": FRRIOrdinalClassifier(min_new_coverage=0.02, work_limit=0),
     "additive, no order": AdditiveRulesClassifier(),
     "additive, ordered": AdditiveRulesOrdinalClassifier(),
     "proportional odds": ProportionalOdds(),

@@ -20,7 +20,7 @@ from frri.rules.measures import brier_score
 
 # Without class weights probabilities are those of the table; with them, of one with classes of equal size.
 MODELS = {
-    "frri": lambda: LEARNERS["frri"].make(effort=0),
+    "frri": lambda: LEARNERS["frri"].make(work_limit=0),
     "compact": LEARNERS["compact"].make,
     "ripper": lambda: LEARNERS["ripper"].make(random_state=0),
     "furia": lambda: LEARNERS["furia"].make(random_state=0),

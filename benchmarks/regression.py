@@ -35,11 +35,11 @@ RESULTS = Path(__file__).with_name("regression.csv")
 FIELDS = ("learner", "table", "r2", "rules", "conditions", "proved", "seconds")
 
 LEARNERS = {
-    "FRRI": FRRIRegressor(effort=500),
-    "FRRI, tau 2.3, covered three times": FRRIRegressor(tau=2.3, times_covered=3, effort=0),
-    "FRRI, tau 2.25, covered four times": FRRIRegressor(tau=2.25, times_covered=4, effort=0),
-    "FRRI, covered three times": FRRIRegressor(times_covered=3, effort=0),
-    "FRRI, tau 1.75, covered four times": FRRIRegressor(tau=1.75, times_covered=4, effort=0),
+    "FRRI": FRRIRegressor(work_limit=500),
+    "FRRI, tau 2.3, covered three times": FRRIRegressor(tau=2.3, times_covered=3, work_limit=0),
+    "FRRI, tau 2.25, covered four times": FRRIRegressor(tau=2.25, times_covered=4, work_limit=0),
+    "FRRI, covered three times": FRRIRegressor(times_covered=3, work_limit=0),
+    "FRRI, tau 1.75, covered four times": FRRIRegressor(tau=1.75, times_covered=4, work_limit=0),
     "additive (14 rules)": AdditiveRulesRegressor(),
     "tree of 14 leaves": DecisionTreeRegressor(max_leaf_nodes=14, random_state=0),
     "tree of 30 leaves": DecisionTreeRegressor(max_leaf_nodes=30, random_state=0),
@@ -53,9 +53,9 @@ LEARNERS = {
     "Cubist": None,
     "HistGradientBoosting": HistGradientBoostingRegressor(random_state=0),
     "random forest": RandomForestRegressor(random_state=0),
-    "FRRI, own numbers": FRRIRegressor(consequents="own", effort=500),
-    "FRRI, tau 1": FRRIRegressor(tau=1.0, effort=500),
-    "FRRI, tau 0.5": FRRIRegressor(tau=0.5, effort=500),
+    "FRRI, own numbers": FRRIRegressor(consequents="own", work_limit=500),
+    "FRRI, tau 1": FRRIRegressor(tau=1.0, work_limit=500),
+    "FRRI, tau 0.5": FRRIRegressor(tau=0.5, work_limit=500),
 }
 
 

@@ -197,8 +197,8 @@ BAD = {
     "unknown parameter": (
         [*FIT_NUMBERS, "--learner", "ripper", "--set", "fold=2"], None, "did you mean 'folds'?",
     ),
-    "parameter without value": ([*FIT_NUMBERS, "--set", "effort"], None, "needs PARAMETER=VALUE"),
-    "a parameter out of range": ([*FIT_NUMBERS, "--set", "effort=-1"], None, "effort must be"),
+    "parameter without value": ([*FIT_NUMBERS, "--set", "work_limit"], None, "needs PARAMETER=VALUE"),
+    "a parameter out of range": ([*FIT_NUMBERS, "--set", "work_limit=-1"], None, "work_limit must be"),
     "an unknown value": (
         [*FIT_NUMBERS, "--set", "attribute_order=sideways"], None, "attribute_order must be",
     ),
@@ -207,11 +207,11 @@ BAD = {
         [*FIT_NUMBERS, "--learner", "modlem", "--seed", "1"], None, "modlem takes no --seed",
     ),
     "effort nobody needs": (
-        [*FIT_NUMBERS, "--learner", "ripper", "--effort", "1"], None, "ripper takes no --effort",
+        [*FIT_NUMBERS, "--learner", "ripper", "--work-limit", "1"], None, "ripper takes no --work-limit",
     ),
     "time running backwards": ([*FIT_NUMBERS, "--time-limit", "-1"], None, "expected a number, 0 or more"),
     "effort twice": (
-        [*FIT_NUMBERS, "--effort", "1", "--set", "effort=2"], None, "both by --effort and by --set",
+        [*FIT_NUMBERS, "--work-limit", "1", "--set", "work_limit=2"], None, "both by --work-limit and by --set",
     ),
     "weights nobody takes": (
         [*FIT_NUMBERS, "--learner", "bagged", "--weights", "a"], None, "bagged takes no weights of rows",

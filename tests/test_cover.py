@@ -200,7 +200,7 @@ def test_interpreted_and_compiled_walk_the_same_way(seed, limit, monkeypatch):
     results = []
     for choose in (lambda module: module, compiled):
         monkeypatch.setattr(budget.Work, "kernels", lambda _, m, choose=choose, **__: choose(m))
-        results.append(minimum_cover(covers, costs, effort=limit))
+        results.append(minimum_cover(covers, costs, work_limit=limit))
     one, other = results
     assert one.selected.tolist() == other.selected.tolist()
     assert (one.nodes, one.pivots, one.steps) == (other.nodes, other.pivots, other.steps)
@@ -323,7 +323,7 @@ def test_any_effort_gives_a_complete_cover_and_a_valid_bound(seed):
     optimum = minimum_cover(covers, costs)
     assert optimum.settled
     for limit in (0, 1, 2, 3, 5, 8, 13, 21, 34):
-        cover = minimum_cover(covers, costs, effort=limit)
+        cover = minimum_cover(covers, costs, work_limit=limit)
         assert covers_all(matrix, cover)
         assert cover.lower_bound <= len(optimum) <= len(cover)
         assert (cover.status == "optimal") == (cover.lower_bound == len(cover))
@@ -400,7 +400,7 @@ def test_a_real_signal_ends_the_search_and_nothing_else():
 def test_deep_dives_keep_pivoting():
     # The weights of the Devex rule grow from node to node and must not drown the infeasible rows.
     matrix = np.random.default_rng(0).random((250, 250)) < 0.04
-    cover = minimum_cover(CoverMatrix.from_dense(matrix), effort=750)
+    cover = minimum_cover(CoverMatrix.from_dense(matrix), work_limit=750)
     assert cover.nodes > 100
     assert cover.pivots > 10 * cover.nodes
 
@@ -419,7 +419,7 @@ def test_a_large_sparse_problem_stays_sparse():
         (np.ones(len(rows), dtype=bool), (rows, (rows + offsets) % n)), (n, n)
     )
     covers = covers_of(matrix)
-    cover = minimum_cover(covers, rng.integers(1, 5, n), effort=1000, time_limit=600)
+    cover = minimum_cover(covers, rng.integers(1, 5, n), work_limit=1000, time_limit=600)
     covered = np.zeros(n, dtype=bool)
     covered[matrix[cover.selected].indices] = True
     assert (covered == (matrix.sum(axis=0) > 0)).all()
@@ -505,7 +505,7 @@ def test_any_effort_and_room_give_a_valid_bound_on_words(seed, monkeypatch):
     for room in (solve_large.LARGEST_CORE, 300):
         monkeypatch.setattr(solve_large, "LARGEST_CORE", room)
         for limit in (0, 1, 3, 10, 30, 1000):
-            cover = minimum_cover(covers, costs, effort=limit)
+            cover = minimum_cover(covers, costs, work_limit=limit)
             assert covers_all(matrix, cover)
             assert 0 < cover.lower_bound <= len(optimum) <= len(cover)
             assert (cover.status == "optimal") == (cover.lower_bound == len(cover))
@@ -525,7 +525,7 @@ def test_words_interpreted_and_compiled_walk_the_same_way(limit, monkeypatch):
     results = []
     for choose in (lambda module: module, compiled):
         monkeypatch.setattr(budget.Work, "kernels", lambda _, m, choose=choose, **__: choose(m))
-        results.append(minimum_cover(covers, costs, effort=limit))
+        results.append(minimum_cover(covers, costs, work_limit=limit))
     one, other = results
     assert covers_all(matrix, one)
     assert one.selected.tolist() == other.selected.tolist()
@@ -596,7 +596,7 @@ def test_memory_stays_linear(limit):
     covers, first, last = overlapping_intervals(n)
     assert covers.sizes().sum() > 700 * n
     tracemalloc.start()
-    cover = minimum_cover(covers, effort=limit)
+    cover = minimum_cover(covers, work_limit=limit)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 200e6  # written out, the pairs alone would take more
@@ -728,7 +728,7 @@ def test_a_damaged_tableau_is_never_believed(monkeypatch):
     monkeypatch.setattr(nodes, "reoptimize", damaged)
     matrix, costs = boxes(45, 6)
     expected = scipy_optimum(matrix, costs)
-    cover = minimum_cover(CoverMatrix.from_dense(matrix), costs, effort=200)
+    cover = minimum_cover(CoverMatrix.from_dense(matrix), costs, work_limit=200)
     assert covers_all(matrix, cover)
     assert cover.status == "feasible" or len(cover) == expected[0]
     assert cover.cost_status == "feasible" or cover.cost == expected[1]
@@ -741,8 +741,8 @@ def test_a_damaged_tableau_is_never_believed(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"effort": -1}, "effort must be a whole number"),
-        ({"effort": 1.5}, "effort must be a whole number"),
+        ({"work_limit": -1}, "work_limit must be a whole number"),
+        ({"work_limit": 1.5}, "work_limit must be a whole number"),
         ({"time_limit": -0.1}, "time_limit must be a number of seconds"),
         ({"time_limit": float("nan")}, "time_limit must be a number of seconds"),
         ({"costs": [1]}, "costs must be one number per candidate"),
@@ -756,6 +756,13 @@ def test_a_damaged_tableau_is_never_believed(monkeypatch):
 def test_senseless_arguments_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         minimum_cover(CoverMatrix.from_dense(np.eye(2, dtype=bool)), **arguments)
+
+
+def test_the_old_name_of_the_work_limit_warns():
+    covers = CoverMatrix.from_dense(boxes(60, 2)[0])
+    with pytest.warns(FutureWarning, match="effort is now called work_limit"):
+        old = minimum_cover(covers, effort=1)
+    assert old.selected.tolist() == minimum_cover(covers, work_limit=1).selected.tolist()
 
 
 def test_covers_round_trip():

@@ -154,7 +154,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def here(table):
-    return frri.FRRIClassifier(effort=500).fit(*table)
+    return frri.FRRIClassifier(work_limit=500).fit(*table)
 
 
 def assert_same(one, other):
@@ -168,7 +168,7 @@ def assert_same(one, other):
 
 
 def test_rules_are_those_of_one_machine(client, table, here):
-    there = DaskFRRIClassifier(client=client, effort=500).fit(*table)
+    there = DaskFRRIClassifier(client=client, work_limit=500).fit(*table)
     assert_same(there, here)
     assert there.selection_.status == "optimal"
     assert there.traffic_.covers > 0
@@ -178,7 +178,7 @@ def test_rules_are_those_of_one_machine(client, table, here):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"effort": 0},
+        {"work_limit": 0},
         {"max_rules": 5},
         {"coverage": 0.9},
         {"max_conditions": 2, "min_support": 0.02},
@@ -191,7 +191,7 @@ def test_rules_are_those_of_one_machine(client, table, here):
 def test_settings_mean_the_same(client, settings):
     X, y = made(100, seed=3)
     X.loc[:3], y.loc[:3] = X.loc[[0, 0, 2, 2]].to_numpy(), ["low", "high", "low", "middle"]
-    settings = {"effort": 1000, **settings}
+    settings = {"work_limit": 1000, **settings}
     there = DaskFRRIClassifier(client=client, **settings).fit(X, y)
     assert_same(there, frri.FRRIClassifier(**settings).fit(X, y))
 
@@ -212,13 +212,13 @@ def test_a_worker_that_dies_costs_time_only(client, cluster, trouble, table, her
     # With the only worker the table itself is lost: it is sent again.
     scaled(cluster, client, 1 if phase == "selection" else 2)
     trouble(phase, "death")
-    assert_same(DaskFRRIClassifier(client=client, effort=500).fit(*table), here)
+    assert_same(DaskFRRIClassifier(client=client, work_limit=500).fit(*table), here)
 
 
 @pytest.mark.parametrize("n_workers", [1, *([4] if os.environ.get("FRRI_THOROUGH") else [])])
 def test_the_number_of_workers_does_not_matter(client, cluster, table, here, n_workers):
     scaled(cluster, client, n_workers)
-    there = DaskFRRIClassifier(client=cluster.scheduler_address, effort=500).fit(*table)
+    there = DaskFRRIClassifier(client=cluster.scheduler_address, work_limit=500).fit(*table)
     assert_same(there, here)
 
 
@@ -261,7 +261,7 @@ def assert_found(clf, X, reason):
 
 def test_an_interrupt_of_the_search_returns_the_best_rules_found(client, trouble, noisy):
     trouble("selection", "interrupt")
-    clf = DaskFRRIClassifier(client=client, effort=100)
+    clf = DaskFRRIClassifier(client=client, work_limit=100)
     with pytest.warns(UserWarning, match="stopped by an interrupt"):
         clf.fit(*noisy)
     assert_found(clf, noisy[0], "interrupt")
@@ -280,7 +280,7 @@ def test_a_second_interrupt_is_not_held_back(client, trouble, noisy, monkeypatch
     monkeypatch.setattr(cluster_module.Cluster, "gather", interrupted)
     trouble("selection", "interrupt")
     with pytest.raises(KeyboardInterrupt):
-        DaskFRRIClassifier(client=client, effort=100).fit(*noisy)
+        DaskFRRIClassifier(client=client, work_limit=100).fit(*noisy)
     assert_idle(client)
 
 
@@ -308,13 +308,13 @@ def test_time_that_is_over_in_the_search(client, noisy, monkeypatch):
 
 
 def test_classes_are_searched_one_by_one_where_all_do_not_fit(client, table, here, monkeypatch):
-    whole = DaskFRRIClassifier(client=client, effort=500).fit(*table).traffic_.covers
+    whole = DaskFRRIClassifier(client=client, work_limit=500).fit(*table).traffic_.covers
     monkeypatch.setattr(selection, "BESIDES", -(10**6))  # so little is never planned with
     monkeypatch.setattr(
         cluster_module.Cluster, "room", lambda _: covers_module.COPIES * (whole - 1)
     )
     monkeypatch.setattr(covers_module, "_whole", None)  # never asked for
-    assert_same(DaskFRRIClassifier(client=client, effort=500).fit(*table), here)
+    assert_same(DaskFRRIClassifier(client=client, work_limit=500).fit(*table), here)
 
 
 @pytest.fixture
@@ -329,7 +329,7 @@ def _large_here(monkeypatch):
 def test_broad_rules_come_first_as_on_one_machine(client):
     X, y = made(200)
     base = 200 * (3 * selection.PER_VALUE + selection.PER_SAMPLE)
-    limit = {"effort": 50, "memory_limit": base + 800}
+    limit = {"work_limit": 50, "memory_limit": base + 800}
     here = frri.FRRIClassifier(**limit).fit(X, y)
     there = DaskFRRIClassifier(client=client, **limit).fit(X, y)
     assert here.selection_.stopped_by == "memory"
@@ -342,9 +342,9 @@ def test_broad_rules_come_first_as_on_one_machine(client):
 def test_two_rounds_where_no_class_fits(client, monkeypatch):
     X, _ = made(200)
     y = np.where(X["a"] + X["c"] > 5, "over", "under")
-    here = frri.FRRIClassifier(effort=200).fit(X, y)
+    here = frri.FRRIClassifier(work_limit=200).fit(X, y)
     monkeypatch.setattr(cluster_module.Cluster, "room", lambda _: 1000)
-    little = {"effort": 200, "memory_limit": "1 GB"}  # more than workers have
+    little = {"work_limit": 200, "memory_limit": "1 GB"}  # more than workers have
     with pytest.warns(UserWarning, match="the memory that candidates may take"):
         there = DaskFRRIClassifier(client=client, **little).fit(X, y)
     proved = there.selection_
@@ -380,7 +380,7 @@ def test_dask_tables(client, table, here, kind):
     X, y = table
     if kind == "array":
         X, y = X.to_numpy(), y.to_numpy()
-        here = frri.FRRIClassifier(effort=500).fit(X, y)
+        here = frri.FRRIClassifier(work_limit=500).fit(X, y)
         there_X, there_y = da.from_array(X, chunks=(90, 1)), da.from_array(y, chunks=90)
     else:
         # One partition is empty, and the last lacks classes.
@@ -388,9 +388,9 @@ def test_dask_tables(client, table, here, kind):
         rest = X.index.difference(last)
         parts = [rest[:50], rest[:0], rest[50:], last]
         X, y = (pd.concat([t.loc[p] for p in parts]) for t in (X, y))
-        here = frri.FRRIClassifier(effort=500).fit(X, y)
+        here = frri.FRRIClassifier(work_limit=500).fit(X, y)
         there_X, there_y = (dd.from_map(t.loc.__getitem__, parts, meta=t.iloc[:0]) for t in (X, y))
-    clf = DaskFRRIClassifier(client=client, effort=500).fit(there_X, there_y)
+    clf = DaskFRRIClassifier(client=client, work_limit=500).fit(there_X, there_y)
     assert_same(clf, here)
     answers, shares = clf.predict(there_X), clf.predict_proba(there_X)
     assert dask.is_dask_collection(answers)
@@ -493,7 +493,7 @@ def test_data_are_sent_again_where_nobody_was_left_to_copy_them(client):
 
 
 def test_estimators_are_copied_and_saved_without_their_client(client, table):
-    clf = DaskFRRIClassifier(client=client, effort=7)
+    clf = DaskFRRIClassifier(client=client, work_limit=7)
     copy = clone(clf)
     assert copy.client is client
     assert copy.get_params() == clf.get_params()
@@ -510,7 +510,7 @@ def test_estimators_are_copied_and_saved_without_their_client(client, table):
 def test_joblib_hands_bags_to_the_cluster(table):
     from joblib import parallel_config
 
-    settings = {"n_estimators": 2, "random_state": 0, "effort": 100}
+    settings = {"n_estimators": 2, "random_state": 0, "work_limit": 100}
     with parallel_config(backend="dask"):
         there = frri.FRRIBaggingClassifier(**settings).fit(*table)
     assert there.ruleset_ == frri.FRRIBaggingClassifier(**settings).fit(*table).ruleset_
@@ -560,7 +560,7 @@ def test_joblib_hands_a_comparison_to_the_cluster(table, tmp_path):
 
 # --- bags of partitions
 
-BAGS = {"n_estimators": 2, "max_samples": 30, "random_state": 0, "effort": 100}
+BAGS = {"n_estimators": 2, "max_samples": 30, "random_state": 0, "work_limit": 100}
 
 
 @pytest.fixture(scope="module")

@@ -483,7 +483,7 @@ def test_random_order_is_reproducible():
 def test_without_effort_the_cover_is_complete_and_honest():
     X, y = make_classification(400, 8, flip_y=0.2, random_state=0)
     with pytest.warns(UserWarning, match="not proved fewest: at least"):
-        clf = FRRIClassifier(effort=0).fit(X, y)
+        clf = FRRIClassifier(work_limit=0).fit(X, y)
     assert clf.selection_.status == "feasible"
     assert clf.selection_.stopped_by == "effort"
     assert 0 < clf.selection_.lower_bound < clf.selection_.n_rules
@@ -651,9 +651,9 @@ def test_bad_tables_get_one_sentence(X, y, message):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"effort": -1}, "effort must be a whole number"),
-        ({"effort": 1.5}, "effort must be a whole number"),
-        ({"effort": True}, "effort must be a whole number"),
+        ({"work_limit": -1}, "work_limit must be a whole number"),
+        ({"work_limit": 1.5}, "work_limit must be a whole number"),
+        ({"work_limit": True}, "work_limit must be a whole number"),
         ({"time_limit": -2}, "time_limit must be a number of seconds"),
         ({"time_limit": "long"}, "time_limit must be a number of seconds"),
         ({"time_limit": float("nan")}, "time_limit must be a number of seconds"),
@@ -792,3 +792,12 @@ def test_whole_numbers_that_floating_point_makes_one_are_refused(form):
     counted = values - [first, 0]
     FRRIClassifier().fit(form(counted), y)
     MODLEMClassifier().fit(form(counted + np.array([2**53 - 3, 0])), y)
+
+
+def test_the_old_name_of_the_work_limit_warns():
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(FutureWarning, match="effort is now called work_limit"):
+        old = FRRIClassifier(effort=100).fit(X, y)
+    new = FRRIClassifier(work_limit=100).fit(X, y)
+    assert old.ruleset_.rules == new.ruleset_.rules
+    assert "effort" not in new.ruleset_.about["parameters"]

@@ -119,12 +119,12 @@ def test_multiple_covers_are_the_fewest_and_cheapest(seed, times):
     rng = np.random.default_rng(seed)
     table = rng.random((rng.integers(0, 8), rng.integers(1, 9))) < rng.choice([0.2, 0.5, 0.9])
     costs = rng.integers(0, 4, len(table))
-    cover = multiple_cover(CoverMatrix.from_dense(table), times, costs, effort=60_000)
+    cover = multiple_cover(CoverMatrix.from_dense(table), times, costs, work_limit=60_000)
     wanted = np.minimum(table.sum(axis=0), times)
     assert (table[cover.selected].sum(axis=0) >= wanted).all()
     assert (len(cover), cover.cost) == naive_regression.multi_cover(table, costs, times)
     assert (cover.status, cover.cost_status, cover.gap) == ("optimal", "optimal", 0.0)
-    quick = multiple_cover(CoverMatrix.from_dense(table), times, costs, effort=0)
+    quick = multiple_cover(CoverMatrix.from_dense(table), times, costs, work_limit=0)
     assert (table[quick.selected].sum(axis=0) >= wanted).all()
     assert quick.lower_bound <= len(cover) <= len(quick)
 
@@ -201,7 +201,7 @@ def test_contradictions_and_constants():
 
 def test_an_unproved_selection_is_said(diabetes):
     with pytest.warns(UserWarning, match="not proved fewest: at least"):
-        reg = FRRIRegressor(times_covered=2, effort=0).fit(*diabetes)
+        reg = FRRIRegressor(times_covered=2, work_limit=0).fit(*diabetes)
     assert reg.selection_.status == "feasible"
     assert reg.selection_.gap > 0
 

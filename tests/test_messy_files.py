@@ -506,7 +506,7 @@ def test_numbers_that_are_written_as_codes_are_pointed_out(folder, capsys):
 
 def test_no_check_and_few_rows_leave_it_to_frri(folder, capsys):
     (folder / "x.csv").write_text(noisy(60, 0.8))
-    for options in (["--no-check"], ["--set", "effort=10"], ["--effort", "10"]):
+    for options in (["--no-check"], ["--set", "work_limit=10"], ["--work-limit", "10"]):
         said, model = fitted(capsys, *options)
         assert "Picked" not in said
         assert model["about"]["learner"] == "FRRI"

@@ -50,7 +50,7 @@ def test_no_choice_is_worth_more(problem, at_most, left_out):
         groups,
         at_most=at_most,
         left_out=left_out,
-        effort=60_000,
+        work_limit=60_000,
     )
     assert found.worth == found.bound == expected
     assert found.status == "optimal"
@@ -66,7 +66,7 @@ def hard():
     return CoverMatrix.from_dense(random.random((60, 120)) < 0.07)
 
 
-@pytest.mark.parametrize("limits", [{"effort": 0}, {"effort": 60_000, "time_limit": 0.0}])
+@pytest.mark.parametrize("limits", [{"work_limit": 0}, {"work_limit": 60_000, "time_limit": 0.0}])
 def test_stopped_early_it_says_how_far_it_may_be(limits):
     covers = hard()
     found = partial_cover(covers, np.full(60, 4), np.zeros(60), **limits)
@@ -84,13 +84,13 @@ def test_the_greedy_choice_respects_the_limits(monkeypatch):
     )
     monkeypatch.setitem(partial_cover.__globals__, "milp", lambda *_, **__: nothing)
     covers, groups = hard(), np.repeat([0, 1], 30)
-    few = partial_cover(covers, np.zeros(60), np.zeros(60), at_most=5, effort=1, time_limit=1)
+    few = partial_cover(covers, np.zeros(60), np.zeros(60), at_most=5, work_limit=1, time_limit=1)
     assert len(few) == 5
     assert (few.status, few.stopped_by, few.bound) == ("feasible", "time", few.bound)
     apart = covers.to_dense()
     apart[:30, 60:], apart[30:, :60] = False, False
     enough = partial_cover(
-        CoverMatrix.from_dense(apart), np.full(60, 121), groups, left_out=[10, 0], effort=1
+        CoverMatrix.from_dense(apart), np.full(60, 121), groups, left_out=[10, 0], work_limit=1
     )
     covered = apart[enough.selected].any(axis=0)
     assert covered[:60].sum() >= apart[:, :60].any(axis=0).sum() - 10

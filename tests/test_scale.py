@@ -96,7 +96,7 @@ def test_what_is_left_fits_into_the_room(monkeypatch):
 
 def test_a_first_cover_has_less_room_unless_a_limit_is_given():
     rooms = [
-        FRRIClassifier(effort=effort, memory_limit=limit)._cover_bytes(100_000, 10, free=10**10)
+        FRRIClassifier(work_limit=effort, memory_limit=limit)._cover_bytes(100_000, 10, free=10**10)
         for effort, limit in ((0, None), (1, None), (0, "2 GB"))
     ]
     assert rooms[0] == 600 * 100_000 < rooms[1] < rooms[2]
@@ -197,8 +197,8 @@ def test_a_gap_ends_the_search(expanded, monkeypatch):
     monkeypatch.setitem(cover_names, "LARGEST_EXPANDED", expanded)
     matrix = np.random.default_rng(0).random((150, 150)) < 0.05
     covers = CoverMatrix.from_dense(matrix)
-    near = minimum_cover(covers, gap=0.4)
-    exact = minimum_cover(covers, effort=100)
+    near = minimum_cover(covers, optimality_gap=0.4)
+    exact = minimum_cover(covers, work_limit=100)
     assert near.stopped_by == "gap"
     assert 0 < near.gap <= 0.4
     assert near.effort < exact.effort
@@ -209,13 +209,13 @@ def test_a_gap_ends_the_search(expanded, monkeypatch):
 @pytest.mark.filterwarnings("error")
 def test_a_gap_that_is_reached_is_no_reason_to_warn():
     X, y = make_classification(300, 8, flip_y=0.1, random_state=0)
-    clf = FRRIClassifier(gap=0.5).fit(X, y)
+    clf = FRRIClassifier(optimality_gap=0.5).fit(X, y)
     assert clf.selection_.stopped_by == "gap"
     assert 0 < clf.selection_.gap <= 0.5
-    with pytest.raises(ValueError, match="gap must be"):
-        FRRIClassifier(gap=-0.1).fit(X, y)
-    with pytest.raises(ValueError, match="gap must be a share from 0 to 1, not 2"):
-        minimum_cover(CoverMatrix.from_dense([[True]]), gap=2)
+    with pytest.raises(ValueError, match="optimality_gap must be"):
+        FRRIClassifier(optimality_gap=-0.1).fit(X, y)
+    with pytest.raises(ValueError, match="optimality_gap must be a fraction from 0 to 1, not 2"):
+        minimum_cover(CoverMatrix.from_dense([[True]]), optimality_gap=2)
 
 
 def test_memory_and_gap_on_the_command_line(tmp_path, capsys):
@@ -231,7 +231,7 @@ def test_memory_and_gap_on_the_command_line(tmp_path, capsys):
     assert main([*fit, "--memory-limit", "huge"]) == 2
     assert "memory_limit must be a number of bytes or a text such as" in capsys.readouterr().err
     model = str(tmp_path / "model.json")
-    assert main([*fit, "--memory-limit", "2GB", "--gap", "0.5", "-o", model]) == 0
+    assert main([*fit, "--memory-limit", "2GB", "--optimality-gap", "0.5", "-o", model]) == 0
     about = RuleSet.from_json(Path(model).read_text(encoding="utf-8")).about
     assert about["selection"]["stopped_by"] == "gap"
     assert about["parameters"]["memory_limit"] == "2GB"
@@ -282,7 +282,7 @@ def test_a_fit_can_be_ended_in_every_phase(phase, end, monkeypatch):
         Work.check_time.__globals__["time"].__dict__,
     ):
         monkeypatch.setitem(module, "perf_counter", lambda: now[0])
-    clf = FRRIClassifier(time_limit=60, effort=10)
+    clf = FRRIClassifier(time_limit=60, work_limit=10)
     if end == "interrupt" and phase in ("confidences", "shortening", "covers"):
         with pytest.raises(KeyboardInterrupt):  # there are no rules yet
             clf.fit(X, y)

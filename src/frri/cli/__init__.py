@@ -31,7 +31,11 @@ COMMANDS = {
 
 
 # Options of version 0.1.0 under their new names; the old ones go with 0.4.
-RENAMED = {"bench": {"--out": "--output"}, "explain": {"--keep": "--fix"}}
+RENAMED = {
+    "bench": {"--out": "--output"},
+    "explain": {"--keep": "--fix"},
+    "fit": {"--effort": "--work-limit"},
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

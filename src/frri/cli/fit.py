@@ -55,7 +55,7 @@ RIVALS = ("compact", "ripper", "additive")
 
 # Parameters that have options of their own: limits on rules, and those of FRRI's search.
 LIMITS = ("max_rules", "max_conditions", "min_support")
-SEARCH = ("effort", "gap", "time_limit", "memory_limit")
+SEARCH = ("work_limit", "optimality_gap", "time_limit", "memory_limit")
 
 _TOO_LONG = "it would take a while (--cv 5 or --test 0.3 insists)"
 
@@ -92,8 +92,8 @@ def configure(parser: Parser) -> None:
     add("--max-conditions N", "maximum number of conditions of a rule", type="from 1")
     add("--min-support FRACTION", "fraction of its class that a rule must cover", type="fraction")
     add("--seed N", "random seed", type="from 0")
-    add("--effort N", "work limit of the search for the fewest rules", type="from 0")
-    add("--gap FRACTION", "optimality gap at which that search stops", type="fraction")
+    add("--work-limit N", "work limit of the search for the fewest rules", type="from 0")
+    add("--optimality-gap FRACTION", "optimality gap at which that search stops", type="fraction")
     add("--time-limit SECONDS", "time limit of that search", type="number")
     add("--memory-limit SIZE", "memory that learning may take, such as 2GB")
     check = parser.add_mutually_exclusive_group()

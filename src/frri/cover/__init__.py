@@ -18,6 +18,7 @@ Examples
 """
 
 import operator
+import warnings
 from typing import SupportsIndex
 
 import numpy as np
@@ -32,7 +33,7 @@ from frri.cover.solve import Cover, CoverOutcome, Problem
 from frri.cover.solve_large import LargeProblem
 
 __all__ = [
-    "DEFAULT_EFFORT",
+    "DEFAULT_WORK_LIMIT",
     "Cover",
     "CoverMatrix",
     "PartialCover",
@@ -42,7 +43,7 @@ __all__ = [
 ]
 
 
-DEFAULT_EFFORT = 60_000
+DEFAULT_WORK_LIMIT = 60_000
 """Units of work of about half a millisecond (compiled): half a minute of searching, two at most."""
 
 LARGEST_EXPANDED = 1 << 20
@@ -55,11 +56,12 @@ def minimum_cover(
     covers: CoverMatrix,
     costs: ArrayLike | None = None,
     *,
-    effort: int = DEFAULT_EFFORT,
+    work_limit: int = DEFAULT_WORK_LIMIT,
     time_limit: float | None = None,
-    gap: float = 0.0,
+    optimality_gap: float = 0.0,
     tie_break: bool = True,
     solver: str = "branching",
+    effort: int | None = None,
 ) -> Cover:
     """Choose the fewest candidates that cover every object any candidate covers.
 
@@ -69,18 +71,20 @@ def minimum_cover(
         Who covers whom. Objects covered by nobody are ignored.
     costs : array of nonnegative whole numbers, optional
         What each candidate costs; the second objective. All equal unless given.
-    effort : int
+    work_limit : int
         Limit on the work, in units of about half a millisecond; the same result on every machine.
     time_limit : float, optional
         Limit in seconds, on top of that.
-    gap : float
-        The share of the candidates chosen that need not be proved necessary: the search ends there.
+    optimality_gap : float
+        Relative optimality gap at which the search stops.
     tie_break : bool
         Whether to go on, once the number is proved minimal, to the smallest cost and the first in
         order.
     solver : "branching" or "highs"
-        The search of this package, or SciPy's general solver for integer programmes (slower; a
+        The search of this package, or SciPy's general solver for integer programs (slower; a
         second opinion). The answers agree wherever they are settled.
+    effort : int, optional
+        Old name of `work_limit`; it goes in version 0.4.
 
     Returns
     -------
@@ -93,8 +97,12 @@ def minimum_cover(
     >>> cover.selected, cover.lower_bound, cover.settled
     (array([0, 1]), 2, True)
     """
+    if effort is not None:
+        message = "effort is now called work_limit; the old name goes in version 0.4."
+        warnings.warn(message, FutureWarning, stacklevel=2)
+        work_limit = effort
     prices = _checked_costs(costs, len(covers))
-    work = Work(_checked_effort(effort), _checked_time(time_limit), _checked_gap(gap))
+    work = Work(_checked_work(work_limit), _checked_time(time_limit), _checked_gap(optimality_gap))
     if solver not in ("branching", "highs"):
         raise ValueError(f"solver is 'branching' or 'highs', not {solver!r}.")
     pairs = int(np.bitwise_count(covers.bits).sum(dtype=np.int64))
@@ -152,19 +160,19 @@ def _checked_costs(costs: ArrayLike | None, n: int) -> Ints:
     return prices.astype(np.int64)
 
 
-def _checked_effort(effort: SupportsIndex) -> int:
+def _checked_work(work_limit: SupportsIndex) -> int:
     try:
-        units = operator.index(effort)
+        units = operator.index(work_limit)
     except TypeError:
         units = -1
     if units < 0:
-        raise ValueError(f"effort must be a whole number and not negative, not {effort!r}.")
+        raise ValueError(f"work_limit must be a whole number and not negative, not {work_limit!r}.")
     return units
 
 
 def _checked_gap(gap: float) -> float:
     if not 0 <= gap <= 1:
-        raise ValueError(f"gap must be a share from 0 to 1, not {gap!r}.")
+        raise ValueError(f"optimality_gap must be a fraction from 0 to 1, not {gap!r}.")
     return gap
 
 

@@ -391,11 +391,12 @@ def run_local_search(
     try:
         while steps > 0 and state.reached > enough:
             kernels = work.kernels(local_search, ahead=steps * STEP_SECONDS)
-            for part in work.slices(min(stride, steps), STEP_SECONDS):
+            now = min(stride, steps)
+            for part in work.slices(now, STEP_SECONDS):
                 if state.reached > enough:
                     kernels.search(state.arrays, part, enough)
-            steps -= stride
-            work.steps += stride
-            work.spend(stride * price)
+            steps -= now
+            work.steps += now
+            work.spend(now * price)
     except Exhausted:  # the cover holds; the next to ask for work will stop
         pass

@@ -22,7 +22,7 @@ from frri.cover.reduce import LARGEST_DENSE, to_sparse, undominated
 from frri.cover.solve import Cover, Status
 
 UNITS_PER_NODE = 1_000
-"""Units of effort for a node of the general solver's tree, which is dear."""
+"""Units of work for a node of the general solver's tree, which is dear."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def partial_cover(
     costs: ArrayLike | None = None,
     at_most: int | None = None,
     left_out: ArrayLike | None = None,
-    effort: int,
+    work_limit: int,
     time_limit: float | None = None,
 ) -> PartialCover:
     """Choose the candidates that are worth most: objects covered less a price for each candidate.
@@ -89,7 +89,7 @@ def partial_cover(
         The most candidates there may be; a group's first one does not count as one too many.
     left_out : array of int, optional
         How many objects of each group may be left uncovered, by group number.
-    effort : int
+    work_limit : int
         Limit on the work, in units of about half a millisecond.
     time_limit : float, optional
         Limit in seconds, on top of that.
@@ -101,7 +101,7 @@ def partial_cover(
     Examples
     --------
     >>> covers = CoverMatrix.from_dense([[1, 1, 1, 0, 0], [0, 0, 1, 1, 0], [0, 0, 0, 0, 1]])
-    >>> cover = partial_cover(covers, [1, 1, 1], [0, 0, 0], effort=60)
+    >>> cover = partial_cover(covers, [1, 1, 1], [0, 0, 0], work_limit=60)
     >>> cover.selected, cover.n_covered, cover.worth, cover.status
     (array([0]), 3, 2, 'optimal')
     """
@@ -122,7 +122,7 @@ def partial_cover(
     for ids in parts:
         left = None if time_limit is None else max(time_limit - (time.perf_counter() - start), 0.01)
         part = _Part(matrix[ids], price[ids], group[ids], most, allowed)
-        found = part.solve(effort, left)
+        found = part.solve(work_limit, left)
         chosen.append(ids[found])
         bound += part.bound
         nodes += part.nodes
@@ -192,15 +192,15 @@ class _Part:
         self.bound, self.nodes = 0, 0
         self.stopped_by: str | None = None
 
-    def solve(self, effort: int, time_limit: float | None) -> Ints:
+    def solve(self, work_limit: int, time_limit: float | None) -> Ints:
         """Return the best choice found; `bound` is what is proved about it."""
         n, k = len(self.prices), len(self.counts)
         total = int(self.counts.sum())
         quick = self._greedy()
-        if effort == 0:
+        if work_limit == 0:
             self.bound, self.stopped_by = total, "effort"
             return quick
-        nodes = max(1, effort // UNITS_PER_NODE)
+        nodes = max(1, work_limit // UNITS_PER_NODE)
         options: dict[str, float] = {"mip_rel_gap": 0.0, "node_limit": nodes}
         if time_limit is not None:
             options["time_limit"] = time_limit
@@ -276,7 +276,7 @@ def multiple_cover(
     times: int,
     costs: ArrayLike | None = None,
     *,
-    effort: int,
+    work_limit: int,
     time_limit: float | None = None,
 ) -> Cover:
     """Choose the fewest candidates that cover every object so many times, or as often as can be.
@@ -289,7 +289,7 @@ def multiple_cover(
         How often each object is to be covered.
     costs : array of nonnegative whole numbers, optional
         What each candidate costs; the second objective. All equal unless given.
-    effort : int
+    work_limit : int
         Limit on the work, in units of about half a millisecond.
     time_limit : float, optional
         Limit in seconds, on top of that.
@@ -301,16 +301,16 @@ def multiple_cover(
     Examples
     --------
     >>> covers = CoverMatrix.from_dense([[1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1]])
-    >>> cover = multiple_cover(covers, 2, costs=[1, 1, 1, 9], effort=60_000)
+    >>> cover = multiple_cover(covers, 2, costs=[1, 1, 1, 9], work_limit=60_000)
     >>> cover.selected, cover.status, cover.cost
     (array([0, 1, 2]), 'optimal', 3)
     """
     start = time.perf_counter()
     price = np.zeros(len(covers)) if costs is None else np.asarray(costs, dtype=np.float64)
     problem = _Problem(to_sparse(covers), times, price)
-    if effort > 0:
+    if work_limit > 0:
         deadline = None if time_limit is None else start + time_limit
-        problem.solve(max(1, effort // UNITS_PER_NODE), deadline)
+        problem.solve(max(1, work_limit // UNITS_PER_NODE), deadline)
     proved = problem.bound == len(problem.chosen)
     return Cover(
         selected=problem.chosen,
@@ -324,7 +324,7 @@ def multiple_cover(
         nodes=problem.nodes,
         pivots=0,
         steps=0,
-        effort=min(effort, problem.nodes * UNITS_PER_NODE),
+        effort=min(work_limit, problem.nodes * UNITS_PER_NODE),
         seconds=time.perf_counter() - start,
     )
 

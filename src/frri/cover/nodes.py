@@ -75,7 +75,7 @@ class Domains(NamedTuple):
 
 
 class Pseudocosts(NamedTuple):
-    """Gains of the objective per unit of pushing candidates down (0) or up (1), and their counts."""
+    """Gains of the objective per unit, from pushing candidates down (0) or up (1), and counts."""
 
     gains: Floats
     tries: Floats

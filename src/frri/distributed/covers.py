@@ -191,7 +191,7 @@ class RemoteCovers:
     ) -> Cover | PartialCover:
         start = perf_counter()
         fits = COPIES * self.nbytes <= self.room
-        provable = search.effort > 0 and self.sizes().sum() <= LARGEST_EXPANDED
+        provable = search.work_limit > 0 and self.sizes().sum() <= LARGEST_EXPANDED
         if limits.is_complete and (provable or not fits):
             found = self._by_class(costs, groups, search)
             done = not fits or all(part.settled for part in found)
@@ -229,7 +229,9 @@ class RemoteCovers:
             order = np.argsort(self.samples[low:high])
             members.append(self.samples[low:high][order])
             # Proportional shares of a limit that must not be exceeded in all.
-            known = search._replace(effort=search.effort * (high - low) // len(self.samples))
+            known = search._replace(
+                work_limit=search.work_limit * (high - low) // len(self.samples)
+            )
             if COPIES * sum(self._measured[i][1] for i in places) <= self.room:
                 data = (_one_class, blocks, order, costs[low:high][order], known)
             else:

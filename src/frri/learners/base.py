@@ -462,14 +462,18 @@ def provenance(
 
     Examples
     --------
-    >>> about = provenance("FRRI", {"effort": 3}, [Attribute("age"), Attribute("size")], 150)
+    >>> about = provenance("FRRI", {"work_limit": 3}, [Attribute("age"), Attribute("size")], 150)
     >>> about["parameters"], about["rows"], about["columns"]
-    ({'effort': 3}, 150, '...')
+    ({'work_limit': 3}, 150, '...')
     """
     return {
         "learner": learner,
         "frri": __version__,
-        "parameters": {name: _plain(value) for name, value in parameters.items()},
+        "parameters": {
+            name: _plain(value)
+            for name, value in parameters.items()
+            if not (isinstance(value, str) and value == "deprecated")
+        },
         "date": _now(),
         "rows": n_rows,
         "columns": column_digest(attributes),

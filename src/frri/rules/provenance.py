@@ -29,11 +29,11 @@ class About(Mapping[str, Any]):
 
     Examples
     --------
-    >>> about = About({"learner": "FRRI", "parameters": {"effort": 60000}})
-    >>> about["parameters"]["effort"]
+    >>> about = About({"learner": "FRRI", "parameters": {"work_limit": 60000}})
+    >>> about["parameters"]["work_limit"]
     60000
     >>> about.edited().edited()
-    About({'learner': 'FRRI', 'parameters': {'effort': 60000}, 'edits': 2})
+    About({'learner': 'FRRI', 'parameters': {'work_limit': 60000}, 'edits': 2})
     """
 
     __slots__ = ("_content",)

@@ -14,7 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from frri._reproducible import exp
 from frri._util import join_names
-from frri.cover import DEFAULT_EFFORT, minimum_cover
+from frri.cover import DEFAULT_WORK_LIMIT, minimum_cover
 from frri.induction import induce
 from frri.learners.base import RuleClassifier
 from frri.learners.boxes import box_rule, scaled_values
@@ -90,7 +90,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     max_conditions, min_support
         See `FRRIClassifier`, for the rules of each bag; pooled, `min_support` holds in the whole
         table too.
-    effort, time_limit
+    work_limit, time_limit
         Limits of the selection from the pool: see `FRRIClassifier`. A `time_limit` is one for the
         whole of `fit`; the rules of all bags are found in any case.
     random_state : int, RandomState or None, default=None
@@ -165,7 +165,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         max_rules: int | None = None,
         max_conditions: int | None = None,
         min_support: float = 0.0,
-        effort: int = DEFAULT_EFFORT,
+        work_limit: int = DEFAULT_WORK_LIMIT,
         time_limit: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -183,7 +183,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         self.max_rules = max_rules
         self.max_conditions = max_conditions
         self.min_support = min_support
-        self.effort = effort
+        self.work_limit = work_limit
         self.time_limit = time_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -372,7 +372,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
 
     def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:
         """Return a copy that stops at the first cover: a proof does not change probabilities."""
-        one: Self = super()._for_part(rows, labels).set_params(effort=0)
+        one: Self = super()._for_part(rows, labels).set_params(work_limit=0)
         return one
 
     def _name(self) -> str:
@@ -486,7 +486,7 @@ def rules_of_bag(
     rigid = None if nominal is None else nominal[used]
     induced = induce_rules(values, table.classes, orders, induce, initial=start, rigid=rigid)
     found = class_candidates(induced, table.classes)
-    chosen = minimum_cover(limits.allow(found), found.lengths, effort=0).selected
+    chosen = minimum_cover(limits.allow(found), found.lengths, work_limit=0).selected
     types = np.zeros((len(chosen), scaled.shape[1]), dtype=np.int8)
     types[:, used] = found.types[chosen]
     return RulePool(

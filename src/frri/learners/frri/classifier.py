@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from frri import induction
 from frri._util import Floats, Ints, Positions, Types
-from frri.cover import DEFAULT_EFFORT, CoverMatrix
+from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
 from frri.induction import ConditionType
 from frri.learners.base import RuleClassifier
 from frri.learners.boxes import box_rule, scaled_values
@@ -99,11 +99,11 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         Maximum number of conditions of a rule.
     min_support : float, default=0.0
         Fraction of its class that a rule must cover.
-    effort : int, default=DEFAULT_EFFORT
+    work_limit : int, default=DEFAULT_WORK_LIMIT
         Limit of work of the exact selection, in steps of its search: unlike a time limit it gives
         the same result on every machine. When it is reached the best rule set found is used, and
         `selection_` and a warning state its optimality gap.
-    gap : float, default=0.0
+    optimality_gap : float, default=0.0
         Relative optimality gap at which the search stops. Only if all samples are to be covered.
     time_limit : float, optional
         Limit in seconds for `fit`. Candidate rules are found in any case; their selection has the
@@ -124,6 +124,8 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         and so on. None is all cores, or one inside a job of joblib. Results are the same in any
         case.
     {verbose}
+    effort : int
+        Old name of `work_limit`; it goes in version 0.4.
 
     Attributes
     ----------
@@ -194,14 +196,15 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         max_rules: int | None = None,
         max_conditions: int | None = None,
         min_support: float = 0.0,
-        effort: int = DEFAULT_EFFORT,
-        gap: float = 0.0,
+        work_limit: int = DEFAULT_WORK_LIMIT,
+        optimality_gap: float = 0.0,
         time_limit: float | None = None,
         memory_limit: int | str | None = None,
         random_state: Any = None,
         calibrate: bool = True,
         n_jobs: int | None = None,
         verbose: int = 0,
+        effort: Any = "deprecated",
     ) -> None:
         self.attribute_order = attribute_order
         self.candidates = candidates
@@ -213,14 +216,15 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         self.max_rules = max_rules
         self.max_conditions = max_conditions
         self.min_support = min_support
-        self.effort = effort
-        self.gap = gap
+        self.work_limit = work_limit
+        self.optimality_gap = optimality_gap
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.effort = effort
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Induce rules from a table and its class labels.
@@ -301,7 +305,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     def _cover_bytes(self, n_samples: int, n_features: int, free: int | None = None) -> int | None:
         """Return the bytes that covers may take; None if all of them are needed at once."""
         planned = plan_cover_bytes(n_samples, n_features, self.memory_limit, free)
-        if self.effort == 0 and self.memory_limit is None:
+        if self._work_limit() == 0 and self.memory_limit is None:
             planned = min(planned, max(LEAST_BYTES, QUICK_BYTES * n_samples))
         whole = self.candidates == "all-minimal" or not self._limits().all_candidates
         return None if whole else planned
@@ -311,7 +315,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         order = self.attribute_order
         if np.ndim(order) == 2:
             order = np.asarray(order)[rows]
-        quick = {"effort": 0, "time_limit": 0, "attribute_order": order}
+        quick = {"work_limit": 0, "effort": "deprecated", "time_limit": 0, "attribute_order": order}
         one: Self = super()._for_part(rows, labels).set_params(**quick)
         return one
 
@@ -377,7 +381,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_share("gap", self.gap)
+        check_share("optimality_gap", self.optimality_gap)
         if self.memory_limit is not None:
             memory_bytes(self.memory_limit)
         check_choice("candidates", self.candidates, ("shortened", "all-minimal"))

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from frri._util import Ints
-from frri.cover import DEFAULT_EFFORT, CoverMatrix
+from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
 from frri.learners.base_ordinal import OrderedRuleClassifier
 from frri.learners.boxes import box_rule, scaled_values
 from frri.learners.frri.attribute_order import attribute_orders
@@ -65,7 +65,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         Maximum number of rules: those that cover most; each union keeps one at least.
     max_conditions : int, optional
         Maximum number of conditions of a rule.
-    effort : int, default=DEFAULT_EFFORT
+    work_limit : int, default=DEFAULT_WORK_LIMIT
         Limit of work of the exact selection, as in `FRRIClassifier`.
     time_limit : float, optional
         Limit in seconds for `fit`.
@@ -129,7 +129,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         min_new_coverage: float = 0.0,
         max_rules: int | None = None,
         max_conditions: int | None = None,
-        effort: int = DEFAULT_EFFORT,
+        work_limit: int = DEFAULT_WORK_LIMIT,
         time_limit: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -143,7 +143,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         self.min_new_coverage = min_new_coverage
         self.max_rules = max_rules
         self.max_conditions = max_conditions
-        self.effort = effort
+        self.work_limit = work_limit
         self.time_limit = time_limit
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from frri.learners.training import TrainingTable
 
 # More steps than any search takes in a year.
-MOST_EFFORT = 10**18
+LARGEST_WORK_LIMIT = 10**18
 
 
 class Candidates(NamedTuple):
@@ -99,11 +99,11 @@ class FRRILearner(RuleLearner):
     _shares_of = "class"
 
     # Parameters of all of them, but for the last two.
-    effort: int
+    work_limit: int
     time_limit: float | None
     random_state: Any
     conditions: Any = None
-    gap: float = 0.0
+    optimality_gap: float = 0.0
 
     selection_: Bunch
     uncovered_: Ints
@@ -134,7 +134,10 @@ class FRRILearner(RuleLearner):
         with self._step("the fewest of them"):
             grouped = self._costs(found, covers), found.groups, found.sizes
             cover = self._search(
-                limits, covers, *grouped, SearchLimits(self.effort, left, self.gap)
+                limits,
+                covers,
+                *grouped,
+                SearchLimits(self._work_limit(), left, self.optimality_gap),
             )
             if found.peeled is not None and isinstance(cover, Cover):
                 cover = join_covers(found.peeled, cover, found.lengths)
@@ -177,9 +180,19 @@ class FRRILearner(RuleLearner):
         known = {name: getattr(self, name) for name in Limits._fields[:-1] if hasattr(self, name)}
         return Limits(**known, of=self._shares_of)
 
+    def _work_limit(self) -> int:
+        """Return the limit of work, under its name of 0.1 if that is used."""
+        old: Any = getattr(self, "effort", "deprecated")
+        limit: int = self.work_limit if old == "deprecated" else old
+        return limit
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_search(self.effort, self.time_limit)
+        if getattr(self, "effort", "deprecated") != "deprecated":
+            message = "The parameter effort is now called work_limit and will be removed in 0.4."
+            warnings.warn(message, FutureWarning, stacklevel=3)
+            check_count("effort", self._work_limit(), most=LARGEST_WORK_LIMIT)
+        check_search(self._work_limit(), self.time_limit)
         random_numbers(self.random_state)
         self._limits().check()
         if self.conditions is not None and not isinstance(self.conditions, Mapping):
@@ -424,7 +437,7 @@ def join_rows(rows: Iterable[int]) -> str:
     return ", ".join([*numbers[:10], "..."] if len(numbers) > 10 else numbers)
 
 
-def check_search(effort: Any, time_limit: Any) -> None:
+def check_search(work_limit: Any, time_limit: Any) -> None:
     """Raise an error for invalid limits of the search.
 
     Examples
@@ -434,7 +447,7 @@ def check_search(effort: Any, time_limit: Any) -> None:
         ...
     ValueError: time_limit must be a number of seconds, 0 or more, got -1.
     """
-    check_count("effort", effort, most=MOST_EFFORT)
+    check_count("work_limit", work_limit, most=LARGEST_WORK_LIMIT)
     if time_limit is None:
         return
     number = isinstance(time_limit, Real) and not isinstance(time_limit, bool)

@@ -9,7 +9,7 @@ import numpy as np
 from frri import induction
 from frri._reproducible import product, snap, solve, total
 from frri._util import Floats, Ints, short_repr
-from frri.cover import DEFAULT_EFFORT, CoverMatrix
+from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
 from frri.induction import Graded
 from frri.learners.base_regressor import RuleRegressor, standardised
 from frri.learners.boxes import box_rule, scaled_values
@@ -73,7 +73,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     calibration_fraction : float, default=0.0
         Fraction of the rows, chosen at random with a fixed seed, that no rules are learned from:
         errors there make `predict_interval` hold its level.
-    effort : int, default=DEFAULT_EFFORT
+    work_limit : int, default=DEFAULT_WORK_LIMIT
         Limit of work of the exact selection: see `FRRIClassifier`.
     time_limit : float, optional
         Limit in seconds for learning the rules.
@@ -137,7 +137,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         max_conditions: int | None = None,
         min_support: float = 0.0,
         calibration_fraction: float = 0.0,
-        effort: int = DEFAULT_EFFORT,
+        work_limit: int = DEFAULT_WORK_LIMIT,
         time_limit: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -153,7 +153,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         self.max_conditions = max_conditions
         self.min_support = min_support
         self.calibration_fraction = calibration_fraction
-        self.effort = effort
+        self.work_limit = work_limit
         self.time_limit = time_limit
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -29,9 +29,9 @@ ROUNDING = 1e-9
 class SearchLimits(NamedTuple):
     """Limits of the search: its work, its seconds, and the optimality gap at which it may stop."""
 
-    effort: int
+    work_limit: int
     time_limit: float | None = None
-    gap: float = 0.0
+    optimality_gap: float = 0.0
 
 
 class Limits(NamedTuple):
@@ -112,11 +112,11 @@ class Limits(NamedTuple):
             Samples of each group.
         search : SearchLimits
         """
-        limited: dict[str, Any] = {"effort": search.effort, "time_limit": search.time_limit}
+        limited: dict[str, Any] = {"work_limit": search.work_limit, "time_limit": search.time_limit}
         if self.times_covered > 1:
             return multiple_cover(covers, self.times_covered, costs, **limited)
         if self.is_complete:
-            return minimum_cover(covers, costs, gap=search.gap, **limited)
+            return minimum_cover(covers, costs, optimality_gap=search.optimality_gap, **limited)
         prices = np.ceil(self.min_new_coverage * sizes - ROUNDING)[groups]
         left_out = None
         if self.coverage < 1:
@@ -156,10 +156,10 @@ class Limits(NamedTuple):
 
 
 STOPPED_BY = {
-    "effort": "its limit of work; a larger `effort` may prove it",
+    "effort": "its limit of work; a larger `work_limit` may prove it",
     "time": "`time_limit`",
     "interrupt": "an interrupt",
-    "gap": "`gap`",
+    "gap": "`optimality_gap`",
     "memory": "the memory that candidates may take; a larger `memory_limit` may need fewer rules",
 }
 
