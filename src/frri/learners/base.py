@@ -35,7 +35,7 @@ from frri.learners.training import (
     plain_labels,
     with_weights,
 )
-from frri.learners.validation import check_choice, check_count
+from frri.learners.validation import check_boolean, check_choice, check_count
 from frri.rules import Label, Rule, RuleSet
 from frri.rules.contributions import feature_importances
 from frri.rules.rule import label_array
@@ -226,7 +226,7 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
     # Whether they multiply the sample weights; otherwise the estimator uses them in another way.
     _class_weight_of_objects = True
 
-    # Whether `fit` fits twice more to calibrate probabilities: a parameter of estimators that have it.
+    # Whether `fit` fits twice more to calibrate probabilities: a parameter of some estimators.
     calibrate: bool = True
 
     classes_: NDArray[Any]
@@ -297,6 +297,10 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         """
         shares = self.predict_proba(X)
         return shares[:, 1] - shares[:, 0] if shares.shape[1] == 2 else shares
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_boolean("calibrate", self.calibrate)
 
     def _training_table(
         self, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
