@@ -1,6 +1,6 @@
-"""The same learners on a Dask cluster: more memory, more cores, the same rules.
+"""Estimators on a Dask cluster: more memory, more cores, the same rules.
 
-Needs ``pip install 'frri[dask]'``; nothing of Dask is imported before a learner is used.
+Needs ``pip install 'frri[dask]'``; Dask is imported when an estimator is fitted.
 """
 
 from frri.distributed.additive import DaskAdditiveRulesClassifier

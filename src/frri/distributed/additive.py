@@ -1,4 +1,4 @@
-"""Additive rules on a Dask cluster: every block of objects on a worker, their sums added here."""
+"""Additive rules on a Dask cluster: blocks of samples on workers, their sums added here."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri.distributed.estimator import OnCluster
+from frri.distributed.estimator import DaskEstimator
 from frri.learners.additive.blocks import SampleBlocks
 from frri.learners.additive.classifier import AdditiveRulesClassifier
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from frri.learners.additive.blocks import Block
 
 
-class DaskAdditiveRulesClassifier(OnCluster, AdditiveRulesClassifier):
+class DaskAdditiveRulesClassifier(DaskEstimator, AdditiveRulesClassifier):
     """`frri.AdditiveRulesClassifier` on a Dask cluster.
 
-    The table is encoded here and sent once, in blocks of 16,384 samples, each to one worker. For every
-    condition that is looked for and every step of the fit of votes, the workers add up gradients in the
-    bins of their blocks, and the sums of the blocks are added here in their order: the rules are to the
-    last bit those of one machine, whatever the number of workers. Data that are lost with a worker are
-    sent again, and learning begins anew. A table of one block is not worth sending.
+    The table is encoded here and sent once, in blocks of 16,384 samples, each to one worker. For
+    every condition and every step of the fit of votes, the workers add up gradients in the bins of
+    their blocks, and the sums of the blocks are added here in their order: the rules are to the
+    last bit those of one machine, whatever the number of workers. If data are lost with a worker,
+    the fit begins again. A table of one block is not sent.
 
     Parameters
     ----------
     client : distributed.Client or str, optional
-        The cluster, or the address of its scheduler. None is the client that is in use.
+        Cluster, or the address of its scheduler; by default the client in use.
     **parameters
-        Those of `frri.AdditiveRulesClassifier`, with the same meaning.
+        Those of `frri.AdditiveRulesClassifier`.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class DaskAdditiveRulesClassifier(OnCluster, AdditiveRulesClassifier):
 
 
 class RemoteBlocks(SampleBlocks):
-    """Blocks on the workers of a cluster, asked worker by worker.
+    """SampleBlocks on the workers of a cluster, asked worker by worker.
 
     Parameters
     ----------
@@ -80,13 +80,14 @@ class RemoteBlocks(SampleBlocks):
         self.cluster, self.asked = cluster, 0
         slots = cluster.threads()
         ends = np.cumsum([0, *slots.values()]) * len(blocks) // sum(slots.values())
-        # Answers come by worker, a few blocks each: a message for every block would take longer than it.
+        # Answers come by worker, a few blocks each: a message for every block would take longer
+        # than it.
         self.homes: list[tuple[str, Future]] = []
         for (address, n_threads), low, high in zip(slots.items(), ends, ends[1:], strict=False):
             if low < high:
                 part = SampleBlocks(blocks[low:high], n_threads)
                 sent = cluster.client.scatter(part, workers=[address], hash=False)
-                self.homes.append((address, cluster.known(sent)))
+                self.homes.append((address, cluster.track(sent)))
 
     def _answers(self, question: str, arguments: tuple[Any, ...]) -> list[Floats]:
         self.asked += 1
@@ -100,5 +101,5 @@ class RemoteBlocks(SampleBlocks):
 
 
 def _answers(part: SampleBlocks, question: str, arguments: tuple[Any, ...]) -> Floats:
-    """What blocks answer, on their worker: all in one array, which is sent as it is."""
+    """Return the answers of blocks on their worker as one array, which is sent as it is."""
     return np.stack(part._answers(question, arguments))  # noqa: SLF001 - the two are one thing

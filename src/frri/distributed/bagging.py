@@ -1,4 +1,4 @@
-"""FRRI on bags on a Dask cluster: bags of partitions, rules that are checked against all of them."""
+"""Bagged FRRI on a Dask cluster: bags of partitions, rules checked against all of them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from frri.distributed.estimator import OnCluster
+from frri.distributed.estimator import DaskEstimator
 from frri.distributed.partitions import (
     CoverageCounts,
     Partition,
     Partitions,
-    in_one,
+    concatenate,
     is_collection,
 )
 from frri.learners.frri.bagging import FRRIBaggingClassifier, bags_of_rows
@@ -24,39 +24,39 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from frri._util import Floats, Ints, Positions
+    from frri._util import Ints, Positions
 
-# Objects that all bags together may draw: they are brought here.
+# Samples that all bags together may draw: they are gathered here.
 MOST_DRAWN = 1_000_000
 
 
-class DaskFRRIBaggingClassifier(OnCluster, FRRIBaggingClassifier):
+class DaskFRRIBaggingClassifier(DaskEstimator, FRRIBaggingClassifier):
     """`frri.FRRIBaggingClassifier` on a Dask cluster, for tables that no worker can hold.
 
-    Partitions of a dask table stay where they are. Each belongs to the group of one bag, or of several
-    where there are more bags than partitions; a bag draws from its group only. What is drawn is brought
-    here, encoded, and becomes rules on the workers. Every rule is narrowed until it covers no object of
-    another class in any partition; then the fewest are chosen that cover all that was drawn, and what
-    they cover is counted in all partitions. So partitions are read four times: keep them in the memory
-    of the workers (`X.persist()`) if they fit.
+    Partitions of a Dask table stay where they are. Each belongs to the group of one bag, or of
+    several if there are more bags than partitions; a bag draws from its group only. The drawn
+    samples are gathered and encoded here, and become rules on the workers. Every rule is narrowed
+    until it covers no sample of another class in any partition; then the fewest are selected that
+    cover all drawn samples, and their coverage is counted in all partitions. Partitions are read
+    four times: keep them in the memory of the workers (`X.persist()`) if they fit.
 
-    The result depends on the partitions and the seed, not on the workers. Of a table that is not one of
-    Dask bags are drawn as without a cluster, and the rules are the same.
+    The result depends on the partitions and the seed, not on the workers. For other tables the
+    rules are the same as without a cluster.
 
     Parameters
     ----------
     client : distributed.Client or str, optional
-        The cluster, or the address of its scheduler. None is the client that is in use.
+        Cluster, or the address of its scheduler; by default the client in use.
     **parameters
-        Those of `frri.FRRIBaggingClassifier`. `max_samples` is the share of its group that a bag draws,
-        or how many objects; a million can be drawn in all.
+        Those of `frri.FRRIBaggingClassifier`. `max_samples` is the fraction of its group that a bag
+        draws, or the number of samples; a million can be drawn in all.
 
     Attributes
     ----------
     selected_, uncovered_ : ndarray of int
         Rows counted through all partitions; uncovered are those drawn that no rule covers.
     selection_ : Bunch
-        As of `frri.FRRIBaggingClassifier`; of a dask table `n_further` counts all objects, and
+        As of `frri.FRRIBaggingClassifier`; for a Dask table `n_further` counts all samples, and
         `n_uncovered` those that no rule covers.
 
     All attributes of `frri.FRRIBaggingClassifier`.
@@ -71,7 +71,8 @@ class DaskFRRIBaggingClassifier(OnCluster, FRRIBaggingClassifier):
     >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     parts = dd.from_pandas(table, npartitions=3, sort=False)
     ...     X, y = parts.drop(columns="target"), parts["target"]
-    ...     clf = DaskFRRIBaggingClassifier(client=client, form="ensemble", random_state=0).fit(X, y)
+    ...     clf = DaskFRRIBaggingClassifier(client=client, form="ensemble", random_state=0)
+    ...     clf = clf.fit(X, y)
     >>> clf.ruleset_.class_counts, clf.oob_score_ > 0.9
     ((50.0, 50.0, 50.0), True)
     """
@@ -110,7 +111,7 @@ class DaskFRRIBaggingClassifier(OnCluster, FRRIBaggingClassifier):
                 self._parts = None
 
     def _drawn_here(self) -> tuple[Any, Any]:
-        """The objects that bags draw, in one table; what each bag draws is kept."""
+        """Return the samples that bags draw in one table; remember what each bag draws."""
         parts = self._parts
         assert parts is not None  # noqa: S101 - only asked with partitions
         lengths = np.array(parts.lengths)
@@ -126,8 +127,8 @@ class DaskFRRIBaggingClassifier(OnCluster, FRRIBaggingClassifier):
         _check_amount(self.max_samples, lengths, shares, bags_of)
         seeds = self._seeds()
         own = [[seeds[bag] for bag in bags] for bags in bags_of]
-        learner = FRRIBaggingClassifier(**self._settings())
-        drawn = parts.asked("draws", Partition.draw, [learner] * len(own), shares, own)
+        local = FRRIBaggingClassifier(**self._settings())
+        drawn = parts.map("draws", Partition.draw, [local] * len(own), shares, own)
         begins = np.cumsum([0, *(len(places) for _, places, _ in drawn)])
         starts = np.cumsum([0, *lengths])
         self._rows = np.concatenate(
@@ -141,7 +142,8 @@ class DaskFRRIBaggingClassifier(OnCluster, FRRIBaggingClassifier):
             part for part, (low, high) in zip(drawn, pairwise(begins), strict=True) if low < high
         ]
         some = [part for part, *_ in filled or drawn[:1]]
-        rows, labels = in_one([one.rows for one in some]), in_one([one.labels for one in some])
+        rows = concatenate([one.rows for one in some])
+        labels = concatenate([one.labels for one in some])
         self._check_classes(np.asarray(labels))
         return rows, labels
 
@@ -149,8 +151,8 @@ class DaskFRRIBaggingClassifier(OnCluster, FRRIBaggingClassifier):
         bags = [labels[np.concatenate(bag)] for bag in self._bags]
         if len(np.unique(labels)) > 1 and all((bag == bag[:1]).all() for bag in bags):
             raise ValueError(
-                "The partitions of every bag hold objects of one class only, so that no bag can tell classes "
-                "apart: shuffle the rows, or take fewer bags."
+                "The partitions of every bag hold objects of one class only, so that no bag can "
+                "tell classes apart: shuffle the rows, or take fewer bags."
             )
 
     def _learn(self, table: Any, start: float | None = None, check_batches: Any = ()) -> None:
@@ -177,7 +179,7 @@ class DaskFRRIBaggingClassifier(OnCluster, FRRIBaggingClassifier):
         cluster = self._cluster
         if cluster is None:
             return super()._map_bags(work, bags)
-        sent = [cluster.known(bag) for bag in cluster.client.scatter(list(bags), hash=False)]
+        sent = [cluster.track(bag) for bag in cluster.client.scatter(list(bags), hash=False)]
         made: list[Any] = cluster.gather(cluster.map("bags", _made, [work] * len(sent), sent))
         return made
 
@@ -185,10 +187,10 @@ class DaskFRRIBaggingClassifier(OnCluster, FRRIBaggingClassifier):
         parts = self._parts
         if parts is None or self._cluster is None:
             return super()._nearest_in_batches(pool, table, check_batches)
-        # What its columns mean is needed, not its rows.
+        # Workers need the columns of the table, not its rows.
         empty = replace(table, values=table.values[:0], classes=table.classes[:0], weights=None)
         known = self._cluster.send((pool, empty, self.missing))
-        found = parts.asked("nearest", _nearest, [known] * len(parts))
+        found = parts.map("nearest", Partition.nearest, [known] * len(parts))
         return np.minimum.reduce(found), sum(parts.lengths)
 
     def _with_statistics(self, ruleset: Any, table: Any) -> Any:
@@ -196,33 +198,24 @@ class DaskFRRIBaggingClassifier(OnCluster, FRRIBaggingClassifier):
             return super()._with_statistics(ruleset, table)
         assert self._cluster is not None  # noqa: S101 - partitions are on one
         known = [self._cluster.send(ruleset)] * len(self._parts)
-        found: list[CoverageCounts] = self._parts.asked("counts", Partition.counted, known)
-        self._counts = found[0]
-        for counts in found[1:]:
-            self._counts = self._counts.and_of(counts)
-        return self._counts.written_into(ruleset)
+        self._counts = CoverageCounts.sum(self._parts.map("counts", Partition.count, known))
+        return self._counts.add_to(ruleset)
 
 
 def _check_amount(asked: Any, lengths: Ints, shares: list[Any], bags_of: list[list[int]]) -> None:
-    """Complain about more objects than can be brought here."""
+    """Raise an error for more samples than can be gathered here."""
     each = [
         s if isinstance(s, int) else s * n for s, n in zip(shares, lengths.tolist(), strict=True)
     ]
     total = sum(min(n, k) * len(bags) for n, k, bags in zip(lengths, each, bags_of, strict=True))
     if total > MOST_DRAWN:
         raise ValueError(
-            f"With max_samples={asked} bags draw {total:,.0f} of {lengths.sum():,} objects, and no more than "
-            f"{MOST_DRAWN:,} can be brought together: give the number of objects of a bag, such as 10000."
+            f"With max_samples={asked} bags draw {total:,.0f} of {lengths.sum():,} objects, and no "
+            f"more than {MOST_DRAWN:,} can be brought together: give the number of objects of a "
+            "bag, such as 10000."
         )
 
 
-# --- On the workers
-
-
-def _nearest(part: Partition, known: tuple[Any, Any, str]) -> Floats:
-    return part.nearest(*known)
-
-
 def _made(work: Callable[..., Any], bag: tuple[Any, ...]) -> Any:
-    """The rules of a bag, on a worker."""
+    """Return the rules of a bag, on a worker."""
     return work(*bag)

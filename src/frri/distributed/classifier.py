@@ -12,7 +12,7 @@ from frri import induction
 from frri._util import import_optional
 from frri.cover.memory_bounded import Peeled, choose_first
 from frri.distributed.covers import RemoteCovers, RemoteRules
-from frri.distributed.estimator import OnCluster
+from frri.distributed.estimator import DaskEstimator
 from frri.induction import backends
 from frri.induction.bitmap_backend import BitmapBackend
 from frri.induction.layout import ClassLayout
@@ -22,36 +22,33 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-class DaskFRRIClassifier(OnCluster, FRRIClassifier):
+class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
     """`frri.FRRIClassifier` on a Dask cluster.
 
-    The table is encoded here, as `frri.FRRIClassifier` does, and sent to every worker once. Workers find the
-    confidences and rules of blocks of objects, and what these cover; the covers stay with them. The fewest
-    rules are searched class by class, classes at the same time. A worker that dies costs time and nothing
-    else: what it had is made again by others.
+    The table is encoded here and sent to every worker once. Workers compute the confidences, rules
+    and covers of blocks of samples; the covers stay with them. The fewest rules are searched class
+    by class, several classes at a time. The work of a worker that dies is repeated by others.
 
-    Rules and certificate are those of one machine, whatever the number of workers: where there is no room
-    for who covers whom, broad rules are chosen first, the same ones as there. Only with a `memory_limit`
-    beyond what workers have is it otherwise. Where none can hold the covers of all classes, each class has
-    its share of the effort for itself. Where none can hold those of one class, blocks propose rules, the
-    fewest of which are taken, and the bound is a weaker one: ``stopped_by="memory"``.
+    Rules and certificate are those of one machine, whatever the number of workers, except with a
+    `memory_limit` beyond the memory of workers. If none can hold the covers of all classes, each
+    class has its own fraction of the effort. If none can hold those of one class, blocks propose
+    rules, the fewest of which are selected, with a weaker bound: ``stopped_by="memory"``.
 
-    A table of up to 10,000 objects is not worth sending. Orders that look at all pairs of objects
-    ("dependency", "discerning", "shortest") and all minimal rules are found here.
+    A table of up to 10,000 samples is not sent. Orders that compare all pairs of samples
+    ("dependency", "discerning", "shortest") and all minimal rules are computed here.
 
     Parameters
     ----------
     client : distributed.Client or str, optional
-        The cluster, or the address of its scheduler. None is the client that is in use.
+        Cluster, or the address of its scheduler; by default the client in use.
     **parameters
-        Those of `frri.FRRIClassifier`, with the same meaning; without `memory_limit`, what is free is what
-        the smallest worker has.
+        Those of `frri.FRRIClassifier`; without `memory_limit`, the memory of the smallest worker.
 
     Attributes
     ----------
     traffic_ : Bunch
-        Bytes: of the `table` that each worker was sent, of all `covers` on the workers, and of the `answers`
-        (confidences and conditions) that came back; None for a table that was not sent.
+        Bytes of the `table` sent to each worker, of all `covers` on the workers, and of the
+        `answers` (confidences and conditions) sent back; None for a table that was not sent.
 
     All attributes of `frri.FRRIClassifier`.
 

@@ -1,4 +1,4 @@
-"""Covers of candidate rules in blocks on the workers, and the selection of the fewest rules there."""
+"""Covers of candidate rules in blocks on the workers, and the selection of rules there."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class RemoteCovers:
     @cached_property
     def _union(self) -> Flags:
         tables = self.cluster.map("unions", CoverMatrix.table, self.blocks)
-        table = self.cluster.reduce("unions", np.bitwise_or, tables)
+        table = np.bitwise_or.reduce(self.cluster.gather(tables))
         return CoverMatrix.from_words(table[None, :], self.n_objects).union()
 
     def union(self) -> Flags:
@@ -167,10 +167,10 @@ class RemoteCovers:
     def select(self, limits: Limits, *known: Any) -> Cover | PartialCover:
         """Return what `limits.select` finds, computed on workers.
 
-        Classes have nothing in common, so that each is searched where its blocks are brought together,
-        at the same time as the others. A selection that is proved for all classes is the one that any
-        machine finds. Otherwise it depends on how the effort is divided, so that the whole is searched
-        as on one machine, if a worker can hold it.
+        Classes have nothing in common, so that each is searched where its blocks are brought
+        together, at the same time as the others. A selection that is proved for all classes is the
+        one that any machine finds. Otherwise it depends on how the effort is divided, so that the
+        whole is searched as on one machine, if a worker can hold it.
 
         Parameters
         ----------
@@ -251,10 +251,11 @@ class RemoteCovers:
         prices: list[Ints],
         order: Ints,
     ) -> tuple[Any, ...]:
-        """Return the proposals of all blocks for a second round, and a bound for the whole class."""
+        """Return the proposals of all blocks for a second round, and a bound for the class."""
         proposed = self.cluster.map(f"proposal{code}", _proposal, blocks, prices)
         largest = self.cluster.map(f"largest{code}", _largest, blocks)
-        widest = self.cluster.reduce(f"largest{code}", np.maximum, largest)
+        both = self.cluster.submit(f"widest{code}", 0, np.maximum.reduce, largest)
+        widest = self.cluster.gather(both)
         bound = ceil(float((1 / widest[widest > 0]).sum()) - ROUNDING)
         ends = np.cumsum([0, *map(len, prices)])[:-1].tolist()
         return proposed, ends, order, bound

@@ -1,4 +1,4 @@
-"""What learners on a cluster share: a client, tables of Dask, and the same model without a cluster."""
+"""Base of the estimators on a cluster: a client, Dask tables, and the local model."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from frri.distributed.cluster import Cluster, connected
-from frri.distributed.partitions import brought_here, is_collection, mapped
+from frri.distributed.cluster import Cluster, connect
+from frri.distributed.partitions import gather_tables, is_collection, map_partitions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# What a fitted model needs to predict.
+# Attributes that a fitted model needs to predict.
 FITTED = ("ruleset_", "classes_", "path_", "n_features_in_", "feature_names_in_")
 
 
-class OnCluster:
-    """A classifier whose `fit` has a cluster, `_cluster`; before its local class among the bases."""
+class DaskEstimator:
+    """A classifier whose `fit` uses a cluster; a base before its local class."""
 
-    # The same learner without a cluster.
+    # The same estimator without a cluster.
     _local: ClassVar[type[Any]]
     _cluster: Cluster | None = None  # while it learns
     _began: float  # when `fit` was called
@@ -43,10 +43,10 @@ class OnCluster:
 
         Parameters
         ----------
-        X : dask DataFrame or Array, array-like or data frame of shape (n_objects, n_attributes)
+        X : dask DataFrame or Array, array-like or data frame of shape (n_samples, n_features)
             Partitions may be empty or lack classes.
-        y : dask Series or Array, or array-like of shape (n_objects,)
-        sample_weight : dask Series or Array, or array-like of shape (n_objects,), optional
+        y : dask Series or Array, or array-like of shape (n_samples,)
+        sample_weight : dask Series or Array, or array-like of shape (n_samples,), optional
 
         Returns
         -------
@@ -54,15 +54,14 @@ class OnCluster:
         """
         with self._on_cluster() as cluster:
             given = [X, y] if sample_weight is None else [X, y, sample_weight]
-            here = cluster.attempt(lambda: brought_here(cluster, given))
+            here = cluster.attempt(lambda: gather_tables(cluster, given))
             super().fit(*here)  # type: ignore[misc]
         return self
 
     @contextmanager
     def _on_cluster(self) -> Iterator[Cluster]:
-        """While it learns."""
         self._began = perf_counter()
-        with connected(self.client) as cluster, cluster.undisturbed():
+        with connect(self.client) as cluster, cluster.ignoring_interrupts():
             self._cluster = cluster
             try:
                 yield cluster
@@ -79,14 +78,14 @@ class OnCluster:
         Returns
         -------
         dask Series or Array, ndarray of shape (n_samples,)
-            Of a dask table, made when it is asked for.
+            Lazy for a Dask table.
         """
         if not is_collection(X):
             return super().predict(X)  # type: ignore[misc]
-        return mapped(X, self.local().predict, self.classes_.dtype, None)
+        return map_partitions(X, self.local().predict, self.classes_.dtype, None)
 
     def predict_proba(self, X: Any) -> Any:
-        """Predict a share for every class, in the order of `classes_`; rows sum to 1.
+        """Predict the probability of every class, in the order of `classes_`.
 
         Parameters
         ----------
@@ -95,14 +94,15 @@ class OnCluster:
         Returns
         -------
         dask Array, ndarray of shape (n_samples, n_classes)
-            Of a dask table, made when it is asked for.
+            Lazy for a Dask table.
         """
         if not is_collection(X):
             return super().predict_proba(X)  # type: ignore[misc]
-        return mapped(X, self.local().predict_proba, np.dtype(np.float64), len(self.classes_))
+        n_classes = len(self.classes_)
+        return map_partitions(X, self.local().predict_proba, np.dtype(np.float64), n_classes)
 
     def local(self) -> Any:
-        """The same model without a cluster, light enough to be sent to every partition."""
+        """Return the same model without a cluster, light enough to be sent to every partition."""
         check_is_fitted(self)
         model = self._local(**self._settings())
         for name in FITTED:
@@ -111,8 +111,8 @@ class OnCluster:
         return model
 
     def _for_part(self, rows: Any, labels: Any) -> Any:
-        """Halves of a thousand objects are learned from here."""
-        return self.local()._for_part(rows, labels)  # noqa: SLF001 - the two are one thing
+        """Return a copy for the small tables of the calibration, which learns here."""
+        return self.local()._for_part(rows, labels)  # noqa: SLF001 - of the same estimator
 
     def _name(self) -> str:
         """Return the name of the algorithm, which does not depend on where it runs."""
@@ -120,22 +120,22 @@ class OnCluster:
         return name.removeprefix("Dask")
 
     def _about(self, table: Any) -> dict[str, Any]:
-        """What is known of the rules, wherever they were found."""
+        """Return the provenance without the client."""
         about: dict[str, Any] = super()._about(table)  # type: ignore[misc]
         del about["parameters"]["client"]
         return about
 
     def __sklearn_clone__(self) -> Self:
-        """A copy with the same client: connections cannot be copied."""
+        """Return a copy with the same client: connections cannot be copied."""
         known = {name: clone(value, safe=False) for name, value in self._settings().items()}
         return type(self)(client=self.client, **known)
 
     def _settings(self) -> dict[str, Any]:
-        """All parameters but the client."""
+        """Return all parameters but the client."""
         given = self.get_params()  # type: ignore[attr-defined]
         return {name: value for name, value in given.items() if name != "client"}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the client: whoever reads a saved model has another one, or needs none."""
+        """Return the state without a client, which cannot be saved."""
         state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
         return state | {"client": self.client if isinstance(self.client, str) else None}

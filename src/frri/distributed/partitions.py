@@ -1,4 +1,4 @@
-"""Dask collections: brought here in one piece to learn from, or asked partition by partition."""
+"""Dask tables: gathered in one piece to learn from, or processed partition by partition."""
 
 from __future__ import annotations
 
@@ -28,54 +28,55 @@ if TYPE_CHECKING:
 
 
 def is_collection(table: Any) -> bool:
-    """Whether something is a table or a column of Dask."""
+    """Return whether something is a table or a column of Dask."""
     return hasattr(table, "__dask_graph__")
 
 
-def brought_here(cluster: Cluster, tables: Sequence[Any]) -> list[Any]:
-    """Tables and columns in one piece; those of Dask are made on the workers, at the same time."""
-    parts = {i: _partitions(table) for i, table in enumerate(tables) if is_collection(table)}
-    pieces = cluster.client.compute([part for some in parts.values() for part in some])
-    pieces = [cluster.known(piece) for piece in pieces]
+def gather_tables(cluster: Cluster, tables: Sequence[Any]) -> list[Any]:
+    """Return tables and columns in one piece; those of Dask are computed on the workers."""
+    delayed = {i: _delayed(table) for i, table in enumerate(tables) if is_collection(table)}
+    futures = cluster.client.compute([part for parts in delayed.values() for part in parts])
+    futures = [cluster.track(future) for future in futures]
     found = list(tables)
-    for i, some in parts.items():
-        own, pieces = pieces[: len(some)], pieces[len(some) :]
-        looks = cluster.gather(cluster.map(f"looks{i}", _look, own))
-        check_alike(looks)
-        filled = [piece for piece, look in zip(own, looks, strict=True) if look[0]] or own[:1]
-        found[i] = in_one(cluster.gather(filled))
+    for i, parts in delayed.items():
+        own, futures = futures[: len(parts)], futures[len(parts) :]
+        dtypes = cluster.gather(cluster.map(f"dtypes{i}", _length_and_dtypes, own))
+        check_alike(dtypes)
+        filled = [part for part, (length, _) in zip(own, dtypes, strict=True) if length]
+        found[i] = concatenate(cluster.gather(filled or own[:1]))
     return found
 
 
-def check_alike(looks: Sequence[tuple[int, dict[Any, str]]]) -> None:
-    """Complain about partitions whose columns differ; empty ones may look as they like.
+def check_alike(dtypes: Sequence[tuple[int, dict[Any, str]]]) -> None:
+    """Raise an error if partitions have different columns; empty ones are ignored.
 
     Examples
     --------
     >>> check_alike([(10, {"age": "int64"}), (0, {}), (9, {"age": "float64"})])
     Traceback (most recent call last):
         ...
-    ValueError: The column 'age' is int64 in partition 0 and float64 in partition 2: read it with one dtype.
+    ValueError: The column 'age' is int64 in partition 0 and float64 in partition 2: read it ...
     """
-    filled = [(i, columns) for i, (length, columns) in enumerate(looks) if length]
+    filled = [(i, columns) for i, (length, columns) in enumerate(dtypes) if length]
     for i, columns in filled[1:]:
         first, expected = filled[0]
         if list(columns) != list(expected):
+            names = [", ".join(map(short_repr, some)) for some in (expected, columns)]
             raise ValueError(
-                f"Partition {first} has the columns {_listed(expected)} but partition {i} "
-                f"{_listed(columns)}: give all partitions the same, in one order."
+                f"Partition {first} has the columns {names[0]} but partition {i} {names[1]}: give "
+                "all partitions the same, in one order."
             )
-        for name, kind in columns.items():
-            if kind != expected[name]:
+        for name, dtype in columns.items():
+            if dtype != expected[name]:
                 what = "The target" if name is None else f"The column {short_repr(name)}"
                 raise ValueError(
-                    f"{what} is {expected[name]} in partition {first} and {kind} in partition {i}: "
-                    "read it with one dtype."
+                    f"{what} is {expected[name]} in partition {first} and {dtype} in partition "
+                    f"{i}: read it with one dtype."
                 )
 
 
 class Partitions:
-    """A table of Dask and its labels, asked partition by partition: none of them is kept.
+    """A Dask table and its labels, processed partition by partition: none of them is kept.
 
     Parameters
     ----------
@@ -87,14 +88,15 @@ class Partitions:
     def __init__(self, cluster: Cluster, X: Any, y: Any) -> None:
         if not is_collection(y):
             raise ValueError(
-                "The table is one of Dask and the labels are not: give both so, in the same partitions."
+                "The table is one of Dask and the labels are not: give both so, in the same "
+                "partitions."
             )
         self.cluster = cluster
-        self.rows, self.labels = _partitions(X), _partitions(y)
+        self.rows, self.labels = _delayed(X), _delayed(y)
         if len(self.rows) != len(self.labels):
             raise ValueError(
-                f"The table has {len(self.rows)} partitions and the labels have {len(self.labels)}: give both "
-                "in the same ones."
+                f"The table has {len(self.rows)} partitions and the labels have "
+                f"{len(self.labels)}: give both in the same ones."
             )
 
     def __len__(self) -> int:
@@ -102,61 +104,79 @@ class Partitions:
 
     @cached_property
     def lengths(self) -> list[int]:
-        """How many rows each partition has; what does not fit together is complained about."""
-        looks = self.asked("looks", _looks)
+        """Number of rows of each partition; an error if partitions do not fit together."""
+        found = self.map("dtypes", Partition.dtypes)
         for k in (0, 1):
-            check_alike([look[k] for look in looks])
-        for i, ((n_rows, _), (n_labels, _)) in enumerate(looks):
+            check_alike([both[k] for both in found])
+        for i, ((n_rows, _), (n_labels, _)) in enumerate(found):
             if n_rows != n_labels:
                 raise ValueError(
                     f"Partition {i} of the table has {n_rows} rows and {n_labels} labels: "
                     "inconsistent numbers of samples."
                 )
-        return [n_rows for (n_rows, _), _ in looks]
+        return [n_rows for (n_rows, _), _ in found]
 
-    def asked(self, phase: str, question: Callable[..., Any], *known: Sequence[Any]) -> list[Any]:
-        """What every partition, a `Partition`, answers to a question."""
-        ask = import_optional("dask", "Learning on a cluster", "dask").delayed(_asked, pure=False)
+    def map(self, phase: str, method: Callable[..., Any], *known: Sequence[Any]) -> list[Any]:
+        """Return the results of a method of `Partition` for every partition."""
+        run = import_optional("dask", "Learning on a cluster", "dask").delayed(_run, pure=False)
         tasks = [
-            ask(question, *each, dask_key_name=f"frri-{phase}-{self.cluster.name}-{i}")
+            run(method, *each, dask_key_name=f"frri-{phase}-{self.cluster.name}-{i}")
             for i, each in enumerate(zip(self.rows, self.labels, *known, strict=True))
         ]
-        futures = [self.cluster.known(task) for task in self.cluster.client.compute(tasks)]
-        answers: list[Any] = self.cluster.gather(futures)
-        return answers
+        futures = [self.cluster.track(task) for task in self.cluster.client.compute(tasks)]
+        found: list[Any] = self.cluster.gather(futures)
+        return found
 
 
-def mapped(table: Any, work: Callable[[Any], Any], dtype: Any, n_columns: int | None) -> Any:
-    """What comes of the work on every partition, made when it is asked for.
+def map_partitions(
+    table: Any, work: Callable[[Any], Any], dtype: Any, n_columns: int | None
+) -> Any:
+    """Apply a function to every partition, lazily.
 
     Parameters
     ----------
     table : dask DataFrame or Array
     work : callable
-        From the rows of a partition to one answer, or to so many columns of numbers, each.
+        From the rows of a partition to one value, or to several columns of numbers, each.
     dtype : dtype
-        Of the answers.
+        Of the values.
     n_columns : int or None
-        None for one answer per row.
+        None for one value per row.
 
     Returns
     -------
     dask Series, with the index of the table, or dask Array
-        An array for a table that is one, and where answers have columns.
+        An array for a table that is one, and where values have columns.
     """
     if hasattr(table, "map_partitions"):
         pandas = import_optional("pandas", "Predicting data frames", "tables")
         shape = 0 if n_columns is None else (0, n_columns)
         kind = pandas.Series if n_columns is None else pandas.DataFrame
-        meta = kind(np.zeros(shape, dtype=dtype), index=table._meta.index)  # noqa: SLF001
-        answers = table.map_partitions(_like, work, meta, meta=meta)
-        return answers if n_columns is None else answers.to_dask_array()
+        utils = import_optional("dask.dataframe.utils", "Predicting data frames", "dask")
+        index = utils.make_meta(table).index
+        meta = kind(np.zeros(shape, dtype=dtype), index=index)
+        found = table.map_partitions(_work_like, work, meta, meta=meta)
+        return found if n_columns is None else found.to_dask_array()
     whole, tail = table.rechunk({1: -1}), () if n_columns is None else (n_columns,)
     chunks = {"drop_axis": 1} if n_columns is None else {"chunks": (whole.chunks[0], tail)}
-    return whole.map_blocks(_rows_of, work, dtype, tail, dtype=dtype, **chunks)
+    return whole.map_blocks(_work_on, work, dtype, tail, dtype=dtype, **chunks)
 
 
-# --- What a partition answers, on its worker
+def concatenate(pieces: Sequence[Any]) -> Any:
+    """Return pieces of a table or a column as one."""
+    if isinstance(pieces[0], np.ndarray):
+        return np.concatenate(pieces)
+    return import_optional("pandas", "Learning from data frames", "tables").concat(pieces)
+
+
+def _delayed(table: Any) -> list[Any]:
+    if getattr(table, "ndim", 1) == 2 and hasattr(table, "rechunk"):
+        table = table.rechunk({1: -1})
+    parts = table.to_delayed()
+    return list(parts.ravel() if isinstance(parts, np.ndarray) else parts)
+
+
+# --- On the workers
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,27 +189,32 @@ class Partition:
     def __len__(self) -> int:
         return len(self.labels)
 
+    def dtypes(self) -> tuple[Any, Any]:
+        """Return lengths and dtypes of rows and labels."""
+        return _length_and_dtypes(self.rows), _length_and_dtypes(self.labels)
+
     def draw(
-        self, learner: FRRIBaggingClassifier, share: Any, seeds: Sequence[int]
+        self, estimator: FRRIBaggingClassifier, fraction: Any, seeds: Sequence[int]
     ) -> tuple[Partition, Ints, list[Positions]]:
-        """What bags draw: the rows drawn by any, where these stand, and which of them each bag draws."""
+        """Draw bags: the rows in any of them, their positions, and which of them each bag has."""
         if not len(self) or not seeds:
             return self._take(np.arange(0)), np.arange(0), [np.arange(0) for _ in seeds]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it is said of all that is drawn
-            table = learner._training_table(self.rows, self.labels)  # noqa: SLF001 - the two are one thing
-        draws = draw_bags(table, share, seeds)
-        rows = [np.sort(draws.rows(bag)) for bag in range(len(seeds))]
+            warnings.simplefilter("ignore")  # the client warns about all that is drawn
+            table = estimator._training_table(self.rows, self.labels)  # noqa: SLF001 - of its own
+        bags = draw_bags(table, fraction, seeds)
+        rows = [np.sort(bags.rows(bag)) for bag in range(len(seeds))]
         places = np.unique(np.concatenate(rows))
         return self._take(places), places, [np.searchsorted(places, some) for some in rows]
 
-    def nearest(self, pool: RulePool, table: TrainingTable, missing: str) -> Floats:
-        """How far the nearest enemy of every rule is among these objects."""
-        some = [(self.rows, self.labels)] if len(self) else []
-        return nearest_in_batches(pool, table, some, missing, n_jobs=1)[0]
+    def nearest(self, known: tuple[RulePool, TrainingTable, str]) -> Floats:
+        """Return the distance of every rule to the nearest sample of another class."""
+        pool, table, missing = known
+        batches = [(self.rows, self.labels)] if len(self) else []
+        return nearest_in_batches(pool, table, batches, missing, n_jobs=1)[0]
 
-    def counted(self, ruleset: RuleSet) -> CoverageCounts:
-        """What rules cover here."""
+    def count(self, ruleset: RuleSet) -> CoverageCounts:
+        """Count the samples that rules cover."""
         n_rules, n_classes = len(ruleset), len(ruleset.classes)
         if not len(self):
             return CoverageCounts(
@@ -211,24 +236,20 @@ class Partition:
 
 
 class CoverageCounts(NamedTuple):
-    """Objects of each class under each rule, under it alone, of each class, and under no rule."""
+    """Samples of each class under each rule, under it alone, of each class, and under no rule."""
 
     support: Floats
     alone: Floats
     sizes: Floats
     n_uncovered: int
 
-    def and_of(self, other: Self) -> CoverageCounts:
-        """Those of two parts together."""
-        return CoverageCounts(
-            self.support + other.support,
-            self.alone + other.alone,
-            self.sizes + other.sizes,
-            self.n_uncovered + other.n_uncovered,
-        )
+    @classmethod
+    def sum(cls, counts: Sequence[Self]) -> Self:
+        """Return the counts of several partitions together."""
+        return cls(*(sum(parts[1:], start=parts[0]) for parts in zip(*counts, strict=True)))
 
-    def written_into(self, ruleset: RuleSet) -> RuleSet:
-        """The rules with what they cover."""
+    def add_to(self, ruleset: RuleSet) -> RuleSet:
+        """Return the rules with these counts as statistics."""
         counts = (array.astype(np.int64) for array in self[:3])
         known = statistics_from_counts(ruleset.arrays.classes, *counts)
         rules = (replace(rule, statistics=one) for rule, one in zip(ruleset, known, strict=True))
@@ -236,50 +257,25 @@ class CoverageCounts(NamedTuple):
         return replace(ruleset, rules=tuple(rules), class_counts=sizes)
 
 
-def _partitions(table: Any) -> list[Any]:
-    if getattr(table, "ndim", 1) == 2 and hasattr(table, "rechunk"):
-        table = table.rechunk({1: -1})
-    parts = table.to_delayed()
-    return list(parts.ravel() if isinstance(parts, np.ndarray) else parts)
+def _run(method: Callable[..., Any], rows: Any, labels: Any, *known: Any) -> Any:
+    return method(Partition(rows, labels), *known)
 
 
-def in_one(pieces: Sequence[Any]) -> Any:
-    """Pieces of a table or a column as one."""
-    if isinstance(pieces[0], np.ndarray):
-        return np.concatenate(pieces)
-    return import_optional("pandas", "Learning from data frames", "tables").concat(pieces)
-
-
-def _listed(columns: Any) -> str:
-    return ", ".join(map(short_repr, columns))
-
-
-# --- On the workers
-
-
-def _look(part: Any) -> tuple[int, dict[Any, str]]:
-    """How many rows a partition has, and the kind of each column; of a single column under None."""
+def _length_and_dtypes(part: Any) -> tuple[int, dict[Any, str]]:
+    """Return the number of rows and the dtype of each column; of a single column under None."""
     if hasattr(part, "columns"):
-        return len(part), {name: str(kind) for name, kind in part.dtypes.items()}
+        return len(part), {name: str(dtype) for name, dtype in part.dtypes.items()}
     if part.ndim == 2:
         return len(part), dict.fromkeys(map(str, range(part.shape[1])), str(part.dtype))
     return len(part), {None: str(part.dtype)}
 
 
-def _looks(part: Partition) -> tuple[Any, Any]:
-    return _look(part.rows), _look(part.labels)
-
-
-def _asked(question: Callable[..., Any], rows: Any, labels: Any, *known: Any) -> Any:
-    return question(Partition(rows, labels), *known)
-
-
-def _rows_of(part: Any, work: Callable[[Any], Any], dtype: Any, tail: tuple[int, ...]) -> Any:
-    """The work on a partition that may be empty."""
+def _work_on(part: Any, work: Callable[[Any], Any], dtype: Any, tail: tuple[int, ...]) -> Any:
+    """Apply a function to a partition that may be empty."""
     return np.asarray(work(part), dtype=dtype) if len(part) else np.zeros((0, *tail), dtype=dtype)
 
 
-def _like(part: Any, work: Callable[[Any], Any], meta: Any) -> Any:
-    """The work on a partition, as a series or frame like `meta`."""
+def _work_like(part: Any, work: Callable[[Any], Any], meta: Any) -> Any:
+    """Apply a function to a partition; return a series or frame like `meta`."""
     kind = meta.to_numpy()
-    return type(meta)(_rows_of(part, work, kind.dtype, kind.shape[1:]), index=part.index)
+    return type(meta)(_work_on(part, work, kind.dtype, kind.shape[1:]), index=part.index)
