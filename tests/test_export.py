@@ -334,7 +334,7 @@ def test_long_rules_run_in_databases(t_norm, fallback, duck):
         np.testing.assert_allclose([a[3] for a in answers], ruleset.scores(frame).max(axis=1))
 
 
-@pytest.mark.parametrize(("t_norm", "fallback"), [("minimum", "nearest"), ("product", "nearest")])
+@pytest.mark.parametrize(("t_norm", "fallback"), [("minimum", "nearest"), ("product", "stretched")])
 def test_a_rule_may_have_more_conditions_than_an_expression_is_deep(t_norm, fallback, duck):
     ruleset = long_rule(1010, t_norm, fallback, 40)
     rows = np.full((3, 40), 0.3)

@@ -5,7 +5,8 @@ before:
 
 - `x1, x2, ...` the encoded attributes, `k1, k2, ...` the columns to be shown, `one` 1.0,
 - `m1, m2, ...` memberships, one column for all rules that share a condition,
-- `j1, j2, ...` prefixes of rules (for t-norms that are no single expression, and stretched rules),
+- `r1, r2, ...` lengths of the longest prefixes that hold (for stretched rules),
+- `j1, j2, ...` prefixes of rules (for t-norms that are no single expression),
 - `v1, v2, ...` the vote of each rule,
 - `p1, p2, ...` prefixes of long products,
 - `s1, s2, ...` the score of each group of rules (of a class), `n1, n2, ...` its strongest rule,
@@ -163,9 +164,9 @@ class VoteQuery:
         portion: list[int] = []
         taken = 0
         for r, rule in enumerate(self.ruleset):
-            # Memberships, prefixes of rules or of long products, and the vote.
+            # Memberships, prefixes of rules or of long products, the vote and the longest prefix.
             n = len(rule.conditions)
-            own = n + (n if self._joined else n // PORTION) + 1
+            own = n + (n if self._joined else n // PORTION) + (2 if self.vote == "stretched" else 1)
             if own > room:
                 raise ValueError(
                     f"{self.query.dialect.name} allows at most {limit} columns in a query, and "
@@ -192,11 +193,20 @@ class VoteQuery:
         degrees = {r: [members[c] for c in self.ruleset[r].conditions] for r in portion}
         if self._joined:
             source = joins.add_stages(source, [self.ruleset[r] for r in portion])
-        elif self.ruleset.t_norm == "product":
+        elif self.vote == "stretched":
+            columns = [f"{_prefix_length(names)} AS r{r + 1}" for r, names in degrees.items()]
+            source = self.query.add("prefixes", ["*", *columns], source)
+            degrees = {r: self._prefix_degrees(r, names) for r, names in degrees.items()}
+        if self.ruleset.t_norm == "product":
             source = self._shorten_products(source, degrees)
         votes = {r: f"v{r + 1}" for r in portion}
         columns = [f"{self._vote(r, joins, degrees[r])} AS {votes[r]}" for r in portion]
         return self.query.add("votes", ["*", *columns], source), votes
+
+    def _prefix_degrees(self, r: int, names: list[str]) -> list[str]:
+        """Return memberships in the longest prefix of a rule that holds, 1 after it."""
+        full = self.query.dialect.number(1.0)
+        return [f"CASE WHEN r{r + 1} > {k} THEN {m} ELSE {full} END" for k, m in enumerate(names)]
 
     def _shorten_products(self, source: str, degrees: dict[int, list[str]]) -> str:
         """Add a table with the prefixes of long products, which replace them."""
@@ -268,7 +278,9 @@ class VoteQuery:
             return self.query.dialect.number(0.0)
         if self.vote == "partial":
             return self._subset_weight(rule, names)
-        return self._longest_prefix(rule, joins)
+        if self._joined:
+            return self._longest_prefix(rule, joins)
+        return f"{joins.join_all(degrees)} * {self._prefix_weight(rule, f'r{r + 1}')}"
 
     def _nearness(self, rule: Rule, names: list[str]) -> str:
         """Return weight times the lowest value; a rule without weight is never near."""
@@ -309,11 +321,22 @@ class VoteQuery:
         )
         return f"CASE {ends}ELSE {parts[-1]} END"
 
+    def _prefix_weight(self, rule: Rule, length: str) -> str:
+        """Return the weight of a prefix of a rule, given the column of its length."""
+        number = self.query.dialect.number
+        weights = "".join(
+            f"WHEN {k} THEN {number(weight)} "
+            for k, weight in enumerate(rule.partial_weights[: len(rule.conditions) + 1])
+            if k and weight
+        )
+        nothing = number(0.0)
+        return f"CASE {length} {weights}ELSE {nothing} END" if weights else nothing
+
     @property
     def _joined(self) -> bool:
         """Whether prefixes of rules need columns of their own."""
         whole = self.ruleset.t_norm in {"minimum", "product"}
-        return self.vote == "stretched" or not (whole or self.vote in {"nearest", "partial"})
+        return not whole and self.vote not in {"nearest", "partial"}
 
     @cached_property
     def _groups(self) -> list[int]:
@@ -338,6 +361,12 @@ def _any_of(tests: list[str]) -> str:
         parts = [tests[i : i + PORTION] for i in range(0, len(tests), PORTION)]
         tests = [f"({' OR '.join(part)})" for part in parts]
     return tests[0]
+
+
+def _prefix_length(names: list[str]) -> str:
+    """Return the number of memberships above 0 before the first that is not."""
+    ends = [f"WHEN {name} <= 0 THEN {k}" for k, name in enumerate(names)]
+    return f"CASE {' '.join(ends)} ELSE {len(ends)} END" if ends else "0"
 
 
 @dataclass
