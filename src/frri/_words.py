@@ -21,7 +21,8 @@ POSITIONS[[int(SEQUENCE) * 2**bit % 2**64 >> 58 for bit in range(64)]] = np.aran
 @inner_kernel
 def lowest(bits: np.uint64) -> int:
     """Return the position of the lowest bit set, 0 where there is none."""
-    return POSITIONS[((bits & (~bits + ONE)) * SEQUENCE) >> SHIFT]  # type: ignore[no-any-return]
+    single = bits & (~bits + ONE)
+    return POSITIONS[(single * SEQUENCE) >> SHIFT]  # type: ignore[no-any-return]
 
 
 @inner_kernel
@@ -31,4 +32,5 @@ def count_ones(word: np.uint64) -> int:
     pairs = np.uint64(0x3333333333333333)
     word = (word & pairs) + ((word >> np.uint64(2)) & pairs)
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))  # type: ignore[return-value]
+    total = (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
+    return np.int64(total)  # type: ignore[return-value]

@@ -287,7 +287,7 @@ def pack_rows(matrix: sparse.csr_array) -> CoverMatrix:
     return CoverMatrix(indptr, (keys[first] & 0xFFFFFFFF).astype(np.int32), bits, matrix.shape[1])
 
 
-def find_superfluous(task: word_sets.Comparison, work: Work) -> Ints:
+def find_superfluous(task: word_sets.RowComparison, work: Work) -> Ints:
     """Return which row makes each row superfluous; -1 if none, an empty one itself."""
     n = len(task.ranks)
     dropped_by = np.where(np.diff(task.rows.indptr) == 0, np.arange(n), -1)
@@ -321,7 +321,7 @@ def undominated_rows(
     owners = sparse.csr_array(restricted(covers, objects, work).T)
     ranks = np.empty(len(covers), dtype=np.int64)
     ranks[np.lexsort((costs, -covers.sizes()))] = np.arange(len(covers))
-    task = word_sets.Comparison(
+    task = word_sets.RowComparison(
         word_sets.WordRows(covers.indptr, covers.words, covers.bits),
         ranks,
         costs,
@@ -406,7 +406,7 @@ def _dropped_by(
     padded[: len(sizes)] = sizes
     kernels = work.kernels(word_sets, ahead=COUNT_SECONDS * len(rows.bits))
     kernels.rarest(rows.indptr, rows.words, rows.bits, padded, 0, rare)
-    task = word_sets.Comparison(
+    task = word_sets.RowComparison(
         word_sets.WordRows(rows.indptr, rows.words, rows.bits),
         ranks,
         np.zeros(n, dtype=np.int64) if costs is None else costs,

@@ -87,7 +87,7 @@ class LargeProblem:
             self.cover = greedy_on_words(self.covers, self.costs, Work(0, None))
         return CoverOutcome(self.cover, self.lower_bound, self.cost_proved, self.settled)
 
-    def run(self, work: Work, solver: str = "branching") -> None:  # noqa: ARG002 - as for any problem
+    def run(self, work: Work, solver: str = "branching") -> None:  # noqa: ARG002 - as elsewhere
         """Find a cover and a first bound in any case, then better ones within the limits."""
         work.limit = sys.maxsize
         self.degree = core.degrees(self.covers, work)

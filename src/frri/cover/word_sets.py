@@ -238,7 +238,7 @@ _contained = either(interpreted=_contained_arrays, loops=_contained_loops, inner
 """Whether row `j` is a subset of row `k`."""
 
 
-class Comparison(NamedTuple):
+class RowComparison(NamedTuple):
     """Rows that are compared, and what decides between a row and a superset of it.
 
     Attributes
@@ -263,12 +263,12 @@ class Comparison(NamedTuple):
 
 
 @kernel
-def compare(task: Comparison, start: int, work: int, dropped_by: Ints) -> tuple[int, int]:
+def compare(task: RowComparison, start: int, work: int, dropped_by: Ints) -> tuple[int, int]:
     """Drop rows that another one makes superfluous.
 
     Parameters
     ----------
-    task : Comparison
+    task : RowComparison
     start, work : int
         The row to begin with, and about how many words to look at.
     dropped_by : ndarray of int64
