@@ -1,9 +1,10 @@
 """Arithmetic whose results have the same bits on every machine.
 
-The last bits of numpy's `exp`, `log`, `power`, `@`, `dot`, `einsum` and `linalg` depend on the vector
-unit of the processor and on the BLAS library. Computations that decide something (a gain, a weight, a
-threshold) use the functions of this module instead. They consist of additions, multiplications,
-divisions and square roots of IEEE 754 in a fixed order, each of which has one correctly rounded result.
+The last bits of numpy's `exp`, `log`, `power`, `@`, `dot`, `einsum` and `linalg` depend on the
+vector unit of the processor and on the BLAS library. Computations that decide something (a gain, a
+weight, a threshold) use the functions of this module instead. They consist of additions,
+multiplications, divisions and square roots of IEEE 754 in a fixed order, each of which has one
+correctly rounded result.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import numpy as np
 if TYPE_CHECKING:
     from frri._util import Floats
 
-# Numbers that a fit stores are multiples of 2**-GRID_BITS times their scale, which is 1 for log odds.
+# Numbers that a fit stores are multiples of 2**-GRID_BITS times their scale, which is 1 for log
+# odds.
 GRID_BITS = 40
 
 # Constants of `exp` and `log` in fdlibm: ln 2 in two parts, and minimax polynomials.
@@ -40,7 +42,8 @@ _LOG = (
 # Exponents between which `exp` neither overflows nor is subnormal.
 _SMALLEST, _LARGEST = -708.0, 709.0
 _MANTISSA_BITS = 53
-# Summands of a product that is exact, and the bits of a slice: twice as many fit into 53 with the sum.
+# Summands of a product that is exact, and the bits of a slice: twice as many fit into 53 with the
+# sum.
 _SUMMANDS = 1 << 11
 _SLICE_BITS = 20
 # Summands that are added from left to right: more would lose accuracy.
@@ -52,8 +55,8 @@ _BLOCK = 48
 def snap(values: Any, scale: float = 1.0) -> Any:
     """Round numbers to multiples of 2**-40 times the power of 2 next to a scale.
 
-    Equal numbers that differ by rounding errors become the same number, and sums of a few thousand of
-    them are exact, so that ties between classes are ties whatever the order of the summands.
+    Equal numbers that differ by rounding errors become the same number, and sums of a few thousand
+    of them are exact, so that ties between classes are ties whatever the order of the summands.
 
     Parameters
     ----------
@@ -143,7 +146,8 @@ def product(a: Floats, b: Floats) -> Floats:
 
     Each matrix is split into two slices of so few bits that the products of slices are exact in
     floating point, whatever the order of the summands (Ozaki et al., Error-free transformations of
-    matrix multiplication by using fast routines of matrix multiplication, 2012). BLAS can do the work.
+    matrix multiplication by using fast routines of matrix multiplication, 2012). BLAS can do the
+    work.
 
     Parameters
     ----------
@@ -164,7 +168,7 @@ def product(a: Floats, b: Floats) -> Floats:
 
 
 def _slices(x: Floats, axis: int) -> tuple[Floats, Floats]:
-    """Split numbers into their leading bits, relative to the largest along an axis, and the next."""
+    """Split numbers into leading bits, relative to the largest along an axis, and the next."""
     largest = np.maximum(x.max(axis=axis, keepdims=True), -x.min(axis=axis, keepdims=True))
     # Adding and subtracting this number rounds to so many bits.
     shift = np.ldexp(1.5, np.frexp(largest)[1] + (_MANTISSA_BITS - 1 - _SLICE_BITS))

@@ -1,10 +1,11 @@
 """How far the votes of rules can be trusted, told by objects that the rules were not learned from.
 
-Rules agree with the objects they were learned from far better than with new ones; strict rules agree with
-them in everything. So the table is halved, each half is asked about by rules learned from the other, and
-the answers say how much of a probability should come from rules, and how much from the sizes of the
-classes. Votes that are added up are penalised in learning, which makes them too small where rules are sure
-and keeps them too large where they are not: the answers say as well by how much to stretch them all.
+Rules agree with the objects they were learned from far better than with new ones; strict rules
+agree with them in everything. So the table is halved, each half is asked about by rules learned
+from the other, and the answers say how much of a probability should come from rules, and how much
+from the sizes of the classes. Votes that are added up are penalised in learning, which makes them
+too small where rules are sure and keeps them too large where they are not: the answers say as well
+by how much to stretch them all.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Calibration(NamedTuple):
 def calibration_of(
     learner: RuleClassifier, table: TrainingTable, *, refit: bool = True
 ) -> Calibration:
-    """How far rules such as these can be trusted.
+    """Calibrate the probabilities of an estimator by fits on two halves of its table.
 
     Parameters
     ----------
@@ -65,8 +66,8 @@ def calibration_of(
         What it has learned from.
 
     refit : bool, default=True
-        If False, nothing is fitted: the weight of the rules is n / (n + K) for n distinct samples and
-        K classes, as in a table too small to be halved.
+        If False, nothing is fitted: the weight of the rules is n / (n + K) for n distinct samples
+        and K classes, as in a table too small to be halved.
 
     Returns
     -------
@@ -97,10 +98,10 @@ def calibration_of(
 
 
 def halves(table: TrainingTable) -> tuple[Positions, Flags, int]:
-    """The objects to ask about, the half in which each of them is, and how many differ.
+    """Return the samples to calibrate on, the half of each, and the number of distinct ones.
 
-    Both depend on the values of an object and on its class alone, and not on its place or on how often
-    it occurs: whoever repeats a row or gives it a weight of 2 gets the same.
+    Both depend on the values of an object and on its class alone, and not on its place or on how
+    often it occurs: whoever repeats a row or gives it a weight of 2 gets the same.
     """
     first, inverse, distinct = equal_rows(table)
     own = table.classes[first]
@@ -119,7 +120,7 @@ _ODD = np.uint64(_SPREAD)
 
 
 def equal_rows(table: TrainingTable) -> tuple[Positions, Positions, Words]:
-    """Objects that differ in values or class: the first of each, which one every object is, and a key each.
+    """Find samples that differ in values or class: the first of each, its index by sample, a key.
 
     They come in the order of their keys, which depend on values and class alone.
     """
@@ -144,7 +145,7 @@ def mixed(keys: Words, seed: int) -> Words:
 
 
 def _keys(values: Floats) -> Words:
-    """A number for each row that depends on all its values, in no order that anybody could mean."""
+    """Return a hash of the values of each row."""
     known = np.where(np.isnan(values), np.inf, values + 0.0)  # -0 equals 0
     keys = np.zeros(len(values), dtype=np.uint64)
     for column in known.T:
@@ -162,10 +163,10 @@ def least_loss(
     surprise: float = 1.0,
     stretches: Sequence[float] = STRETCHES[:1],
 ) -> Calibration:
-    """The calibration by which objects are least surprising: see `frri.rules.probabilities`.
+    """Return the calibration with the least log loss; see `frri.rules.probabilities`.
 
-    The stretch is found first, with all the trust that there can be, and then the trust. One more object
-    is counted that no rule would have foreseen, so that no trust is ever complete.
+    The stretch is found first, with all the trust that there can be, and then the trust. One more
+    object is counted that no rule would have foreseen, so that no trust is ever complete.
 
     Parameters
     ----------
@@ -214,7 +215,7 @@ def powers(shares: Floats, stretch: float) -> Floats:
 
 
 def _first_least(values: Sequence[float], loss: Callable[[float], float], tie: float) -> float:
-    """The first value whose loss is the least, but for rounding."""
+    """Return the first value with the least loss, up to rounding."""
     best, found = np.inf, values[0]
     for value in values:
         now = loss(value)

@@ -1,7 +1,7 @@
 """Sums over the bins of columns: one pass over samples, from which all thresholds follow.
 
-The two forms, loops for the compiler and array operations, agree bit for bit: both add the terms of a
-bin in the order of the samples.
+The two forms, loops for the compiler and array operations, agree bit for bit: both add the terms of
+a bin in the order of the samples.
 """
 
 import numpy as np

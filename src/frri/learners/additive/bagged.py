@@ -46,10 +46,11 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
     """Bagged additive rules: many small additive models, added up to one.
 
     Every bag draws as many objects as there are, with replacement, and some of the attributes, and
-    learns additive rules from them. The scores of a class are averaged over the bags, and stretched by
-    the factor that makes the objects which bags have not seen least surprising. Since sums of rules are
-    rules, the whole is one ruleset of the same kind as each bag's: more rules than a person reads at once, but each can be read, and every view and
-    export works. It is for those who want a forest's accuracy without giving up rules.
+    learns additive rules from them. The scores of a class are averaged over the bags, and stretched
+    by the factor that makes the objects which bags have not seen least surprising. Since sums of
+    rules are rules, the whole is one ruleset of the same kind as each bag's: more rules than a
+    person reads at once, but each can be read, and every view and export works. It is for those who
+    want a forest's accuracy without giving up rules.
 
     Parameters
     ----------
@@ -77,7 +78,8 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
     ruleset_ : RuleSet
         The rules of all bags, one bag after the other, with the semantics "softmax-votes".
     oob_decision_function_ : ndarray of shape (n_objects, n_classes)
-        Probabilities of the training objects by the bags that have not seen them; NaN where all have.
+        Probabilities of the training objects by the bags that have not seen them; NaN where all
+        have.
     oob_score_ : float
         The share of those objects that these probabilities get right; NaN without any.
     {n_features_in_}
@@ -138,8 +140,8 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
         """
         if "sample_weight" in refused:
             raise TypeError(
-                "Bagged rules takes no sample_weight: the objects of a bag are drawn at random, each as "
-                "likely as any other; MODLEMClassifier takes weights."
+                "Bagged rules takes no sample_weight: the objects of a bag are drawn at random, "
+                "each as likely as any other; MODLEMClassifier takes weights."
             )
         if refused:
             raise TypeError(f"fit() got an unexpected keyword argument {next(iter(refused))!r}.")
@@ -167,7 +169,7 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
         return self._calibrate(table, self._estimate(table, bags))
 
     def _bag(self, table: TrainingTable, model: AdditiveRulesClassifier, seed: int) -> _Bag:
-        """An additive model of some objects and attributes."""
+        """Fit an additive model to some samples and features."""
         random = np.random.default_rng(seed)
         n, m = table.values.shape
         drawn = np.bincount(random.integers(n, size=n), minlength=n)
@@ -185,7 +187,7 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
         return _Bag(ruleset, ruleset.scores(table.encoded, n_jobs=1), drawn == 0)
 
     def _estimate(self, table: TrainingTable, bags: list[_Bag]) -> Calibration:
-        """What the bags say about the objects that they have not seen, and how far to trust them."""
+        """Set the out-of-bag estimates and return the calibration they give."""
         total = np.zeros((len(table.classes), len(table.labels)))
         times = np.zeros(len(table.classes))
         for bag in bags:

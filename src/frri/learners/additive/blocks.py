@@ -1,8 +1,8 @@
 """Blocks of samples that answer questions about rules by sums.
 
-Blocks have a fixed number of samples and their answers are added in the order of the blocks. The result
-does not depend on the number of threads or on the machines that hold the blocks. A block computes its
-answers from its own columns and the model it is given; what it caches only saves time.
+Blocks have a fixed number of samples and their answers are added in the order of the blocks. The
+result does not depend on the number of threads or on the machines that hold the blocks. A block
+computes its answers from its own columns and the model it is given; what it caches only saves time.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 # Samples of a block.
 BLOCK = 16_384
-# From this many values of a table on the compiled kernel pays: if it has to be compiled first, if an
-# earlier process has compiled it, and if this process has it.
+# From this many values of a table on the compiled kernel pays: if it has to be compiled first, if
+# an earlier process has compiled it, and if this process has it.
 COMPILED_FROM = 150_000
 LOADED_FROM = 20_000
 USED_FROM = 10_000
@@ -46,8 +46,8 @@ class AdditiveModel(NamedTuple):
     Attributes
     ----------
     voices : tuple of int
-        Score to which each rule adds: a class; in regression 0, or 1 and -1 for a rule that may only
-        add or only subtract.
+        Score to which each rule adds: a class; in regression 0, or 1 and -1 for a rule that may
+        only add or only subtract.
     rules : tuple of tuple of SoftTest
         Conditions of each rule.
     weights : tuple of float
@@ -99,8 +99,8 @@ class Block:
         Returns
         -------
         ndarray of float
-            G, H and M of the rules; then the sums of `_bin_kernels` for the ordered columns; then G, H
-            and M of the categories of every nominal column.
+            G, H and M of the rules; then the sums of `_bin_kernels` for the ordered columns; then
+            G, H and M of the categories of every nominal column.
         """
         columns = self.columns
         terms = np.empty((3, len(asked), columns.n_samples))
@@ -126,7 +126,7 @@ class Block:
         return np.array([total(self._own(voice) * (self.weights * self._degree(tests)))])
 
     def evaluate(self, model: AdditiveModel) -> Floats:
-        """Return the loss, its negative gradient and its matrix of second derivatives, as one array.
+        """Return the loss, its negative gradient and its second derivatives, as one array.
 
         Derivatives are by the weights of the rules, then by the bases.
         """

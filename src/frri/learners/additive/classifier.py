@@ -41,44 +41,46 @@ MOST = 10_000
 class AdditiveRulesClassifier(RuleClassifier):
     """Additive rules: a dozen soft rules that vote, added one at a time.
 
-    A rule is a box with most sides open and soft edges: "at most t" holds fully up to a little below
-    t and fades out linearly a little above it, by 0.48 standard deviations of the attribute each way.
-    The degree of a rule is the product of its conditions. A rule votes for one class by its degree
-    times its weight; the votes for a class are added to its base score, and a softmax of the sums
-    gives the probabilities.
+    A rule is a box with most sides open and soft edges: "at most t" holds fully up to a little
+    below t and fades out linearly a little above it, by 0.48 standard deviations of the attribute
+    each way. The degree of a rule is the product of its conditions. A rule votes for one class by
+    its degree times its weight; the votes for a class are added to its base score, and a softmax of
+    the sums gives the probabilities.
 
-    Rules are added one at a time. For every class a rule is grown from nothing by the condition that
-    gains most, and polished: each condition is taken out and the best one put in its place. The
-    gain is that of a Newton step on the logarithmic loss, G^2 / (2 (H + lambda)); a condition must
-    multiply it by 1.15, and the best rule of all classes is added. Then the votes of all rules and
-    the bases are fitted together anew: the minimum of the loss plus lambda / 2 times the squared
-    votes, with votes of at least 0 and lambda = 8 / number of classes. There is no randomness.
+    Rules are added one at a time. For every class a rule is grown from nothing by the condition
+    that gains most, and polished: each condition is taken out and the best one put in its place.
+    The gain is that of a Newton step on the logarithmic loss, G^2 / (2 (H + lambda)); a condition
+    must multiply it by 1.15, and the best rule of all classes is added. Then the votes of all rules
+    and the bases are fitted together anew: the minimum of the loss plus lambda / 2 times the
+    squared votes, with votes of at least 0 and lambda = 8 / number of classes. There is no
+    randomness.
 
-    In the end all votes and bases are multiplied by one number, from 1/2 to 4, which changes no decision
-    but makes the probabilities better: that which suits each half of the objects best in the votes of
-    rules learned from the other half.
+    In the end all votes and bases are multiplied by one number, from 1/2 to 4, which changes no
+    decision but makes the probabilities better: that which suits each half of the objects best in
+    the votes of rules learned from the other half.
 
     Thresholds lie halfway between neighbouring values, at most 64 for an attribute. A nominal
     attribute (a column of text in a data frame) is tested for a set of categories.
 
-    A table is split into blocks of 16,384 samples, whose sums are added in their order: the rules do not
-    depend on the number of threads.
+    A table is split into blocks of 16,384 samples, whose sums are added in their order: the rules
+    do not depend on the number of threads.
 
     Parameters
     ----------
     max_rules : int, "auto" or "1se", default="auto"
-        The most rules; by default 2 K + 6 for K classes. A rule must promise to lower the loss by 1;
-        by less in proportion where more rules than by default are allowed, and with fewer than 50
-        objects. "1se" takes the fewest whose balanced accuracy in five-fold cross-validation is within
-        one standard error of the best.
+        The most rules; by default 2 K + 6 for K classes. A rule must promise to lower the loss by
+        1; by less in proportion where more rules than by default are allowed, and with fewer than
+        50 objects. "1se" takes the fewest whose balanced accuracy in five-fold cross-validation is
+        within one standard error of the best.
     max_conditions : int, default=4
         The most conditions of a rule.
     min_support : float, default=0.0
         The share of its class that a rule must cover, degrees added up, to be added.
     class_weight : "balanced", None or mapping, default="balanced"
         How much the objects of a class count: all classes the same, every object the same, or as
-        the mapping of classes says (1 for a class that it lacks). The loss goes by it; typical values,
-        thresholds and statistics go by sample weights alone, so {c: 3} is not a sample weight of 3.
+        the mapping of classes says (1 for a class that it lacks). The loss goes by it; typical
+        values, thresholds and statistics go by sample weights alone, so {c: 3} is not a sample
+        weight of 3.
     monotonic_cst : mapping of str to {1, -1}, optional
         Attributes with which the probability of the second class (in the order of `classes_`) must
         not fall (1) or not rise (-1). Rules for that class then use only "at least", rules for the
@@ -88,9 +90,10 @@ class AdditiveRulesClassifier(RuleClassifier):
         How often the rules are gone through again, each kept, dropped or replaced.
     {missing}
     calibrate : bool, default=True
-        If True, `fit` fits twice more, on two halves of at most 1,000 distinct samples, and calibrates
-        the probabilities on the half that was not used. If False, it fits once and the probabilities
-        are shrunk towards class frequencies by a fixed amount. Predicted classes are the same.
+        If True, `fit` fits twice more, on two halves of at most 1,000 distinct samples, and
+        calibrates the probabilities on the half that was not used. If False, it fits once and the
+        probabilities are shrunk towards class frequencies by a fixed amount. Predicted classes are
+        the same.
     n_jobs : int, optional
         Threads for large tables and for prediction; all cores by default.
     {verbose}
@@ -99,11 +102,11 @@ class AdditiveRulesClassifier(RuleClassifier):
     ----------
     {classes_}
     ruleset_ : RuleSet
-        The rules in the order in which they were added, with the semantics "softmax-votes". A rule's
-        weight is its vote.
+        The rules in the order in which they were added, with the semantics "softmax-votes". A
+        rule's weight is its vote.
     path_ : SizePath or None
-        With ``max_rules="1se"``: `sizes` from few rules to many, their `scores` and standard `errors`,
-        and the size `chosen`; `to_frame` makes a table of it.
+        With ``max_rules="1se"``: `sizes` from few rules to many, their `scores` and standard
+        `errors`, and the size `chosen`; `to_frame` makes a table of it.
     {n_features_in_}
     {feature_names_in_}
 

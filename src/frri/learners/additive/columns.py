@@ -1,14 +1,14 @@
 """Columns of a training table for additive rules, and the gains of all possible conditions.
 
 A condition "at most t" is a ramp: 1 up to t - 1, 0 from t + 1, linear between, where values are in
-units of the column's half-width; "at least t" is its complement. With degrees mu of the conditions so far,
-gradients g and curvatures h, a rule of degree mu times ramp has
+units of the column's half-width; "at least t" is its complement. With degrees mu of the conditions
+so far, gradients g and curvatures h, a rule of degree mu times ramp has
 
     G = sum g mu ramp,    H = sum h (mu ramp)^2,    M = sum of memberships.
 
 Between two breakpoints the ramp is linear, so G and M are linear and H is quadratic in sums over
-*bins*, the intervals between all breakpoints of a column. One pass over the samples fills the bins; running
-sums over the bins give all thresholds.
+*bins*, the intervals between all breakpoints of a column. One pass over the samples fills the bins;
+running sums over the bins give all thresholds.
 """
 
 from __future__ import annotations

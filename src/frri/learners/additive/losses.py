@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
     Evaluation = tuple[float, Floats, Floats]
 
-# Penalty of squared bases of classes, which are as good as free: it decides between equivalent ones.
+# Penalty of squared bases of classes, which are as good as free: it decides between equivalent
+# ones.
 BASE_PENALTY = 1e-3
 # A step that promises a smaller decrease, relative to the loss, is the last one.
 TOLERANCE = 1e-13
 MOST_STEPS = 100
-# Fraction of the promised decrease that a step must reach, and how often it is halved until it does.
+# Fraction of the promised decrease that a step must reach, and how often it is halved until it
+# does.
 SUFFICIENT = 1e-4
 HALVINGS = 40
 
@@ -203,8 +205,8 @@ def minimize(
 ) -> Floats:
     """Minimise a strictly convex function by Newton's method, projected on the bounds.
 
-    Weights that lie on their bound and would cross it rest for a step; the others take Newton's step,
-    cut at the bounds and halved until the loss falls (Bertsekas 1982).
+    Weights that lie on their bound and would cross it rest for a step; the others take Newton's
+    step, cut at the bounds and halved until the loss falls (Bertsekas 1982).
 
     Parameters
     ----------

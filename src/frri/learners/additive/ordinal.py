@@ -36,26 +36,27 @@ LEAST_SPREAD = 0.1
 class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
     """Additive rules for ordered classes: a dozen soft rules add up to one score, which is cut.
 
-    The rules are those of `AdditiveRulesRegressor`, learned from the numbers of the classes: 0 for the
-    lowest, 1 for the next, and so on. Their sum is a score, and between two classes there is a cut. The
-    cuts are those by which the answers for the training objects are least wrong in the mean, in
-    classes; every one of them is the best there is. The distance of a score from a cut, times a slope
-    that makes the training classes most probable, are log odds (a model of proportional odds): its
-    logistic function is the probability of at least the class above the cut. The answer is the last
-    class that has, like all below it, a probability above one half.
+    The rules are those of `AdditiveRulesRegressor`, learned from the numbers of the classes: 0 for
+    the lowest, 1 for the next, and so on. Their sum is a score, and between two classes there is a
+    cut. The cuts are those by which the answers for the training objects are least wrong in the
+    mean, in classes; every one of them is the best there is. The distance of a score from a cut,
+    times a slope that makes the training classes most probable, are log odds (a model of
+    proportional odds): its logistic function is the probability of at least the class above the
+    cut. The answer is the last class that has, like all below it, a probability above one half.
 
     Parameters
     ----------
     class_order : sequence of labels, optional
         The classes from the lowest to the highest. By default the order of a column of ordered
-        categories (pandas, polars), or of numbers; texts are taken in the order of the alphabet, with
-        a warning.
+        categories (pandas, polars), or of numbers; texts are taken in the order of the alphabet,
+        with a warning.
     monotonic_cst : mapping of str to {1, -1}, optional
-        Attributes with which answers must not fall (1) or not rise (-1). Rules that add then use only
-        "at least" of the attribute, rules that subtract only "at most" (or the other way round), so
-        that no object can be an exception.
+        Attributes with which answers must not fall (1) or not rise (-1). Rules that add then use
+        only "at least" of the attribute, rules that subtract only "at most" (or the other way
+        round), so that no object can be an exception.
     max_rules : int, "auto" or "1se", default="auto"
-        The most rules, 14 by default, as in `AdditiveRulesRegressor`; "1se" measures R2 of the scores.
+        The most rules, 14 by default, as in `AdditiveRulesRegressor`; "1se" measures R2 of the
+        scores.
     max_conditions : int, default=4
         The most conditions of a rule.
     min_support : float, default=0.0
@@ -72,8 +73,8 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
     classes_ : ndarray of shape (n_classes,)
         The class labels, the lowest first.
     ruleset_ : RuleSet
-        The rules in the order in which they were added, with the semantics "cumulative-logits". A rule's
-        consequent is what it adds to the log odds of every class, which start from the base.
+        The rules in the order in which they were added, with the semantics "cumulative-logits". A
+        rule's consequent is what it adds to the log odds of every class, which start from the base.
     path_ : SizePath or None
         With ``max_rules="1se"``: see `AdditiveRulesRegressor`.
     {n_features_in_}
@@ -137,7 +138,7 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
         self._of_numbers()._check_parameters()  # noqa: SLF001 - the two are one thing
 
     def _of_numbers(self) -> AdditiveRulesRegressor:
-        """The learner of scores."""
+        """Return the estimator of scores."""
         own = self.get_params()
         del own["class_order"]
         return AdditiveRulesRegressor(**own)
@@ -166,11 +167,11 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
 
 
 def fitted_cuts(scores: Floats, classes: Positions, weights: Floats, n: int) -> Floats:
-    """The cuts between `n` ordered classes by which answers are least wrong, in classes.
+    """Return the cuts between `n` ordered classes with the least mean absolute error.
 
     The error of an answer counts the cuts on whose wrong side it is, so every cut can be chosen by
-    itself; and as a higher class has fewer members, the first of its best cuts is never lower than that
-    of a lower one. Cuts lie halfway between neighbouring scores.
+    itself; and as a higher class has fewer members, the first of its best cuts is never lower than
+    that of a lower one. Cuts lie halfway between neighbouring scores.
 
     Parameters
     ----------

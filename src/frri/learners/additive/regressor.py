@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 WIDTH = 1.0
 # Penalty of a squared contribution, in standard deviations of the target.
 PENALTY = 4.0
-# The usual number of rules, and the gain in half the squared error that each must promise, in variances
-# of the residuals.
+# The usual number of rules, and the gain in half the squared error that each must promise, in
+# variances of the residuals.
 RULES = 14
 LEAST_GAIN = 0.5
-# Additions per rule allowed: a steep function takes a few steep rules, which are found again until the
-# penalty no longer holds them back.
+# Additions per rule allowed: a steep function takes a few steep rules, which are found again until
+# the penalty no longer holds them back.
 ADDITIONS = 8
 # The fewest and the most rules of a path.
 PATH = (2, 42)
@@ -39,34 +39,35 @@ class AdditiveRulesRegressor(RuleRegressor):
     """Additive rules for numbers: a base value plus what a dozen soft rules contribute.
 
     A rule is a box with most sides open and soft edges: "at most t" holds fully up to one standard
-    deviation of the attribute below t and fades out linearly until one above it. The degree of a rule
-    is the product of its conditions, two of which may bound the same side of an attribute: then the
-    rule fades along a curve. It adds its number times its degree to the base value.
+    deviation of the attribute below t and fades out linearly until one above it. The degree of a
+    rule is the product of its conditions, two of which may bound the same side of an attribute:
+    then the rule fades along a curve. It adds its number times its degree to the base value.
 
     Rules are added one at a time, as in `AdditiveRulesClassifier`, by the gain on the squared error
-    G^2 / (2 (H + lambda)), H about its mean because the base is fitted along; then all numbers and the
-    base are fitted anew by ridge regression (lambda = 4, target in standard deviations). There is no
-    randomness.
+    G^2 / (2 (H + lambda)), H about its mean because the base is fitted along; then all numbers and
+    the base are fitted anew by ridge regression (lambda = 4, target in standard deviations). There
+    is no randomness.
 
     Parameters
     ----------
     max_rules : int, "auto" or "1se", default="auto"
-        The most rules; 14 by default. A rule must promise to lower the squared error by the variance
-        of what is left over; by less in proportion where more rules than by default are allowed. "1se"
-        takes the fewest whose R2 in five-fold cross-validation is within one standard error of the best.
+        The most rules; 14 by default. A rule must promise to lower the squared error by the
+        variance of what is left over; by less in proportion where more rules than by default are
+        allowed. "1se" takes the fewest whose R2 in five-fold cross-validation is within one
+        standard error of the best.
     max_conditions : int, default=4
         The most conditions of a rule.
     min_support : float, default=0.0
         The share of all objects that a rule must cover, degrees added up, to be added.
     monotonic_cst : mapping of str to {1, -1}, optional
-        Attributes with which predictions must not fall (1) or not rise (-1). Rules that add then use
-        only "at least" of the attribute, rules that subtract only "at most" (or the other way round),
-        so that no object can be an exception.
+        Attributes with which predictions must not fall (1) or not rise (-1). Rules that add then
+        use only "at least" of the attribute, rules that subtract only "at most" (or the other way
+        round), so that no object can be an exception.
     refine : int, default=0
         How often the rules are gone through again, each kept, dropped or replaced.
     calibration_fraction : float, default=0.0
-        The share of the rows, drawn once and for all, that no rules are learned from: errors there make
-        `predict_interval` hold its level.
+        The share of the rows, drawn once and for all, that no rules are learned from: errors there
+        make `predict_interval` hold its level.
     {missing}
     n_jobs : int, optional
         Threads for large tables and for prediction; all cores by default.
@@ -78,8 +79,8 @@ class AdditiveRulesRegressor(RuleRegressor):
         The rules in the order in which they were added, with the semantics "added-contributions". A
         rule's consequent is the number that it adds, in the target's own units.
     path_ : SizePath or None
-        With ``max_rules="1se"``: `sizes` from few rules to many, their `scores` and standard `errors`,
-        and the size `chosen`; `to_frame` makes a table of it.
+        With ``max_rules="1se"``: `sizes` from few rules to many, their `scores` and standard
+        `errors`, and the size `chosen`; `to_frame` makes a table of it.
     {n_features_in_}
     {feature_names_in_}
 

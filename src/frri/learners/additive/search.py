@@ -78,8 +78,8 @@ class RuleSearch:
         Whether a constant is fitted together with the rules, so that only the deviation of a rule
         from its mean counts.
     curved : bool
-        Whether a side of an attribute may be bounded again, by another threshold: the product of two
-        ramps is a curve.
+        Whether a side of an attribute may be bounded again, by another threshold: the product of
+        two ramps is a curve.
     """
 
     columns: SoftColumns
@@ -256,8 +256,8 @@ class AdditiveRules(NamedTuple):
 class StagewiseInduction:
     """Add rules one at a time and fit all weights again after each.
 
-    A rule that is added again is not a further rule: the penalty of its weight gets smaller, as if the
-    weight were divided among several equal rules.
+    A rule that is added again is not a further rule: the penalty of its weight gets smaller, as if
+    the weight were divided among several equal rules.
 
     Parameters
     ----------
@@ -339,7 +339,7 @@ class StagewiseInduction:
         return bool(self.search.blocks.added("covered", added.rule.tests, added.voice)[0] >= least)
 
     def _revise(self, model: AdditiveRules) -> AdditiveRules:
-        """Keep, delete or replace each rule, oldest first, by the loss plus a price for every rule."""
+        """Keep, delete or replace each rule, oldest first, by loss plus a price per rule."""
         price = self.loss.least_gain(model.fitted)
         place = 0
         while place < len(model.rules):
