@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-# Loaded at first use: applying saved rules needs neither scikit-learn nor scipy, and `frri --help` nothing.
+# Imported at first use: predicting with saved rules needs neither scikit-learn nor scipy.
 _HOMES = {
     "AdditiveRulesClassifier": "learners.additive",
     "AdditiveRulesOrdinalClassifier": "learners.additive",

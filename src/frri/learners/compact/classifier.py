@@ -87,9 +87,10 @@ class CompactFRRIClassifier(RuleClassifier):
         see `selection_`. With more than four rules a tight bound takes hours.
     {missing}
     calibrate : bool, default=True
-        If True, `fit` fits twice more, on two halves of at most 1,000 distinct samples, and calibrates
-        the probabilities on the half that was not used. If False, it fits once and the probabilities
-        are shrunk towards class frequencies by a fixed amount. Predicted classes are the same.
+        If True, `fit` fits twice more, on two halves of at most 1,000 distinct samples, and
+        calibrates the probabilities on the half that was not used. If False, it fits once and the
+        probabilities are shrunk towards class frequencies by a fixed amount. Predicted classes
+        are the same.
     n_jobs : int, optional
         Number of threads for prediction; `fit` uses one.
     {verbose}

@@ -116,9 +116,10 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     random_state : int, RandomState or None, default=None
         Random seed of ``attribute_order="random"``.
     calibrate : bool, default=True
-        If True, `fit` fits twice more, on two halves of at most 1,000 distinct samples, and calibrates
-        the probabilities on the half that was not used. If False, it fits once and the probabilities
-        are shrunk towards class frequencies by a fixed amount. Predicted classes are the same.
+        If True, `fit` fits twice more, on two halves of at most 1,000 distinct samples, and
+        calibrates the probabilities on the half that was not used. If False, it fits once and the
+        probabilities are shrunk towards class frequencies by a fixed amount. Predicted classes
+        are the same.
     n_jobs : int, optional
         Number of threads for large tables and for prediction: -1 for all cores, -2 for all but one,
         and so on. None is all cores, or one inside a job of joblib. Results are the same in any
