@@ -23,7 +23,7 @@ CONVENIENCES = {("rules/ruleset.py", "explain"), ("rules/ruleset.py", "report")}
 # Files under 40 lines, with the reason.
 SHORT = {
     "__main__.py": "python -m frri",
-    "_words.py": "bit kernels of two packages",
+    "_bitsets.py": "bit kernels of two packages",
     "cli/view.py": "one file per command",
 }
 # Sizes only fall: lower them with the source, down to 35,000 lines, 22,000 of code, in 140 files.

@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from frri import _bitsets as words
 from frri import _compile
-from frri import _words as words
 from frri._compile import compiled, compiled_before
 
 numba = pytest.importorskip("numba")
@@ -283,7 +283,7 @@ def test_numba_may_be_switched_off(value, expected):
 def test_bits_of_words_in_both_forms(write):
     source = """
         from frri._compile import kernel
-        from frri._words import count_ones, lowest
+        from frri._bitsets import count_ones, lowest
 
         @kernel
         def both(word):

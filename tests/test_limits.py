@@ -21,7 +21,7 @@ from frri import (
     RuleSet,
 )
 from frri.learners.rule_limits import kept_rules
-from frri.learners.training import TrainingTable
+from frri.learners.training_table import TrainingTable
 from frri.table.encode import describe_columns
 from thorough import often
 

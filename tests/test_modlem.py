@@ -26,7 +26,7 @@ from frri.compare.datasets import load
 from frri.learners.modlem import covering, modlem
 from frri.learners.modlem.bins import BinnedTable
 from frri.learners.modlem.modlem import MODLEMClassifier, approximations
-from frri.learners.training import Weights, sums_by_key
+from frri.learners.training_table import Weights, sums_by_key
 from frri.rules import NominalCondition
 from frri.table import Attribute
 from thorough import often

@@ -22,7 +22,7 @@ from sklearn.utils.validation import has_fit_parameter
 import naive_rough as naive
 from frri import MODLEMClassifier, RuleSet
 from frri.learners.registry import LEARNERS
-from frri.learners.training import Weights
+from frri.learners.training_table import Weights
 from thorough import often
 
 IRIS = load_iris(return_X_y=True, as_frame=True)

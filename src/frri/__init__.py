@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from frri.learners.quickrules.quickrules import QuickRulesClassifier
     from frri.learners.ripper.furia import FURIAClassifier
     from frri.learners.ripper.ripper import RIPPERClassifier
-    from frri.learners.trees import tree_rules
+    from frri.learners.tree_rules import tree_rules
     from frri.pareto.frontier import frontier
     from frri.readers import read_table
     from frri.report import write_report
@@ -70,7 +70,7 @@ _HOMES = {
     "frontier": "pareto.frontier",
     "minimum_cover": "cover",
     "read_table": "readers",
-    "tree_rules": "learners.trees",
+    "tree_rules": "learners.tree_rules",
     "write_report": "report",
 }
 

@@ -1,7 +1,7 @@
-"""Branch and bound: the cheapest cover, with a proof.
+"""Branch and bound: the cheapest cover, proven optimal.
 
-Depth first on the tableau of `tableau`; a part of the tree is only given up on a bound of `bounds`,
-which holds exactly, or because an object has no coverer left.
+The search is depth first on the simplex tableau of `frri.cover.simplex`. A subtree is pruned only
+by an exact bound of `frri.cover.bounds`, or because an object has no candidate left that covers it.
 """
 
 from dataclasses import dataclass

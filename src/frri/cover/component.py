@@ -1,10 +1,9 @@
-"""One connected part of a problem, taken through the three objectives one after the other.
+"""Solve one connected component of a cover problem for the three objectives in turn.
 
 1. The fewest candidates: all reductions, a greedy cover, local search, branch and bound.
 2. Among those the smallest total cost: the same with the number of candidates limited.
-3. Among those the first in order: a dive along the candidates that asks, one by one, whether an
-  optimal
-   cover takes it.
+3. Among those the first in order: a dive along the candidates that tests, one by one, whether an
+   optimal cover contains it.
 
 Only undominated candidates take part from the second objective on, so that the answer is a property
 of the problem and not of the way it was found.

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._bitsets import ONE, count_ones, lowest
 from frri._compile import either, kernel
 from frri._util import Flags, Ints, Words
-from frri._words import ONE, count_ones, lowest
 
 Indices = NDArray[np.int32]
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from frri._bitsets import ALL, NONE, ONE, lowest
 from frri._compile import inner_kernel, kernel
-from frri._words import ALL, NONE, ONE, lowest
 from frri.induction._bitmap_table_kernels import BLOCK, beyond, narrow, place, span
 
 # Not literals: for these the compiler would do everything once more. Whether a box is closed

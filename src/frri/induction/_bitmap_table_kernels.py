@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from frri._bitsets import ALL, NONE, ONE
 from frri._compile import inner_kernel, kernel
-from frri._words import ALL, NONE, ONE
 
 # Words in a block: a line of the cache.
 BLOCK = 8

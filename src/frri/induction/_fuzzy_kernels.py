@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from frri._bitsets import ONE
 from frri._compile import either, inner_kernel
-from frri._words import ONE
 from frri.cover.matrix import packed
 from frri.induction.numpy_backend import box_distances, pairwise_distances
 

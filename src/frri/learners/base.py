@@ -25,7 +25,7 @@ from frri._util import Floats, Positions, Progress, check_n_jobs, join_names
 from frri.learners.calibration import Calibration, calibration_of
 from frri.learners.parameter_docs import expand_shared
 from frri.learners.size_cv import SizePath
-from frri.learners.training import (
+from frri.learners.training_table import (
     NumberTable,
     Table,
     TrainingTable,

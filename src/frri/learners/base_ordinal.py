@@ -9,7 +9,7 @@ import numpy as np
 from frri._util import Floats, short_repr
 from frri.learners.base import RuleClassifier
 from frri.learners.calibration import Calibration
-from frri.learners.training import TrainingTable, only_column
+from frri.learners.training_table import TrainingTable, only_column
 from frri.rules import Label
 from frri.table import EncodedTable
 from frri.table.columns import ordered_categories

@@ -10,7 +10,12 @@ from sklearn.base import RegressorMixin
 from frri._reproducible import total
 from frri._util import Flags, Floats
 from frri.learners.base import RuleLearner
-from frri.learners.training import NumberTable, named_labels, positive_weight_rows, with_weights
+from frri.learners.training_table import (
+    NumberTable,
+    named_labels,
+    positive_weight_rows,
+    with_weights,
+)
 from frri.learners.validation import check_share
 from frri.rules.conformal import half_widths
 from frri.table import EncodedTable, column_names

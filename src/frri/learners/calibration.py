@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from frri._util import Flags, Floats, Positions, Words
     from frri.learners.base import RuleClassifier
-    from frri.learners.training import TrainingTable
+    from frri.learners.training_table import TrainingTable
 
 # Different objects that are asked about, at most: one number is to be found, and more cost time.
 MOST_OBJECTS = 1_000

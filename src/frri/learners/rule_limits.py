@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from frri.learners.base import RuleClassifier
-from frri.learners.training import Weights
+from frri.learners.training_table import Weights
 from frri.learners.validation import check_count, check_share
 from frri.rules.matching import COVERS
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from frri._util import Flags, Ints, Positions
-    from frri.learners.training import TrainingTable
+    from frri.learners.training_table import TrainingTable
     from frri.rules import RuleSet
 
 RulePart = TypeVar("RulePart")

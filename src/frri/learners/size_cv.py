@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from frri.learners.base import RuleClassifier, RuleLearner
-    from frri.learners.training import NumberTable, TrainingTable
+    from frri.learners.training_table import NumberTable, TrainingTable
 
     Part = TypeVar("Part", TrainingTable, NumberTable)
 

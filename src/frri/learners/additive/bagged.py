@@ -30,7 +30,7 @@ from frri.rules.probabilities import shrink_to_priors
 
 if TYPE_CHECKING:
     from frri._util import Flags, Floats
-    from frri.learners.training import TrainingTable
+    from frri.learners.training_table import TrainingTable
     from frri.rules import RuleSet
 
 

@@ -13,7 +13,7 @@ from frri.learners.additive.losses import SoftmaxLoss
 from frri.learners.additive.search import RuleSearch, StagewiseInduction, run_all
 from frri.learners.base import RuleClassifier
 from frri.learners.size_cv import class_path
-from frri.learners.training import check_class_weight, class_factors
+from frri.learners.training_table import check_class_weight, class_factors
 from frri.learners.validation import check_count, check_share, directions
 from frri.rules import Rule, RuleSet
 from frri.rules.rule_statistics import statistics_from_counts
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from frri._util import Flags, Floats
     from frri.learners.additive.search import AdditiveRules
-    from frri.learners.training import TrainingTable
+    from frri.learners.training_table import TrainingTable
     from frri.table import Attribute
 
 # Half-width of a ramp, in standard deviations of its attribute.

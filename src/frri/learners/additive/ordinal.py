@@ -10,14 +10,14 @@ import numpy as np
 from frri._reproducible import exp, log, snap, total
 from frri.learners.additive.regressor import AdditiveRulesRegressor
 from frri.learners.base_ordinal import OrderedRuleClassifier
-from frri.learners.training import NumberTable
+from frri.learners.training_table import NumberTable
 from frri.learners.validation import directions, monotone_claim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from frri._util import Floats, Positions
-    from frri.learners.training import TrainingTable
+    from frri.learners.training_table import TrainingTable
     from frri.rules import RuleSet
 
 # Scores that differ by less are the same: sums are rounded.

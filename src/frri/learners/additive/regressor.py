@@ -18,7 +18,7 @@ from frri.rules import Rule, RuleSet
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from frri.learners.training import NumberTable
+    from frri.learners.training_table import NumberTable
 
 # Half-width of a ramp, in standard deviations of its attribute.
 WIDTH = 1.0

@@ -9,13 +9,13 @@ from sklearn.utils import Bunch
 
 from frri.induction import TOLERANCE
 from frri.learners.base import RuleClassifier
-from frri.learners.boxes import scaled_values
+from frri.learners.box_rules import scaled_values
 from frri.learners.compact.adjust import Boxes
 from frri.learners.compact.candidates import CandidatePool
 from frri.learners.compact.grow import box_radii, grow_boxes
 from frri.learners.compact.select import RuleSelection, error_fraction, objective_fraction
 from frri.learners.size_cv import class_path
-from frri.learners.training import check_class_weight, class_factors
+from frri.learners.training_table import check_class_weight, class_factors
 from frri.learners.validation import (
     check_amount,
     check_count,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from frri._util import Floats, Positions
-    from frri.learners.training import TrainingTable
+    from frri.learners.training_table import TrainingTable
 
 # Sum of all weights: sums of weights times `STEPS` are integers that a float represents exactly.
 TOTAL_WEIGHT = 2.0**30

@@ -10,9 +10,9 @@ import numpy as np
 from frri import induction
 from frri._util import Floats, Positions, Types, did_you_mean, short_repr
 from frri.induction import ConditionType
-from frri.induction.minimal import discerning_power
+from frri.induction.minimal_rules import discerning_power
 from frri.learners.quickrules.positive_region import PositiveRegion, greedy_reduct
-from frri.learners.training import TrainingTable
+from frri.learners.training_table import TrainingTable
 from frri.learners.validation import check_choice, random_numbers
 from frri.table import Attribute, EncodedTable
 from frri.table.impute import impute_missing

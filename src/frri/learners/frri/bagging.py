@@ -17,7 +17,7 @@ from frri._util import join_names
 from frri.cover import DEFAULT_WORK_LIMIT, minimum_cover
 from frri.induction import induce
 from frri.learners.base import RuleClassifier
-from frri.learners.boxes import box_rule, scaled_values
+from frri.learners.box_rules import box_rule, scaled_values
 from frri.learners.calibration import FEWEST_OBJECTS, equal_rows, least_loss, mixed
 from frri.learners.frri.attribute_order import NAMED_ORDERS, class_orders, initial_types
 from frri.learners.frri.pipeline import (
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from frri._util import Flags, Floats, Ints, Positions, Types
-    from frri.learners.training import TrainingTable
+    from frri.learners.training_table import TrainingTable
     from frri.rules import Label
 
 FORMS = ("pooled", "ensemble")

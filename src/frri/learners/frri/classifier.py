@@ -16,7 +16,7 @@ from frri._util import Floats, Ints, Positions, Types
 from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
 from frri.induction import ConditionType
 from frri.learners.base import RuleClassifier
-from frri.learners.boxes import box_rule, scaled_values
+from frri.learners.box_rules import box_rule, scaled_values
 from frri.learners.frri.attribute_order import class_orders, initial_types
 from frri.learners.frri.pipeline import (
     Candidates,
@@ -29,7 +29,7 @@ from frri.learners.frri.pipeline import (
     warn_if_one_class,
 )
 from frri.learners.frri.selection import LEAST_BYTES, QUICK_BYTES, memory_bytes, plan_cover_bytes
-from frri.learners.training import TrainingTable
+from frri.learners.training_table import TrainingTable
 from frri.learners.validation import check_choice, check_count, check_share
 from frri.rules import Label, Rule, RuleSet
 from frri.rules.rule_statistics import statistics_from_counts

@@ -21,9 +21,9 @@ from frri import induction
 from frri._util import short_repr
 from frri.cover import Cover, CoverMatrix
 from frri.cover.memory_bounded import join_covers
-from frri.induction import ConditionType, minimal
+from frri.induction import ConditionType, minimal_rules
 from frri.learners.base import RuleLearner
-from frri.learners.boxes import lengths_of
+from frri.learners.box_rules import lengths_of
 from frri.learners.frri.selection import Limits, SearchLimits, describe_unproved
 from frri.learners.validation import LARGEST_AMOUNT, check_count, random_numbers
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from frri.cover import PartialCover
     from frri.cover.memory_bounded import Peeled
     from frri.induction import CandidateRules
-    from frri.learners.training import TrainingTable
+    from frri.learners.training_table import TrainingTable
 
 # More steps than any search takes in a year.
 LARGEST_WORK_LIMIT = 10**18
@@ -239,7 +239,7 @@ def induce_rules(
     """
 
     def shortest(confidence: Floats) -> Types:
-        return minimal.shortest(values, classes, confidence, **declared)
+        return minimal_rules.shortest(values, classes, confidence, **declared)
 
     return induce(values, classes, shortest if order is None else order, **declared)
 
@@ -264,7 +264,7 @@ def all_minimal_candidates(
 ) -> tuple[Candidates, int]:
     """Return all minimal rules of every sample up to a limit, and how many samples have more."""
     start = perf_counter()
-    more = minimal.all_minimal(
+    more = minimal_rules.all_minimal(
         values, classes, found.confidence, found.types, limit=limit, **declared
     )
     every = class_candidates(found, classes)._replace(

@@ -12,11 +12,11 @@ from frri._util import Floats, Ints, short_repr
 from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
 from frri.induction import Graded
 from frri.learners.base_regressor import RuleRegressor, standardised
-from frri.learners.boxes import box_rule, scaled_values
+from frri.learners.box_rules import box_rule, scaled_values
 from frri.learners.frri.attribute_order import attribute_orders, initial_types
 from frri.learners.frri.pipeline import Candidates, FRRILearner, join_rows, number_candidates
 from frri.learners.frri.selection import check_pairs
-from frri.learners.training import NumberTable
+from frri.learners.training_table import NumberTable
 from frri.learners.validation import check_choice, check_count
 from frri.rules import RuleSet
 from frri.rules.contributions import compute_mean_fractions

@@ -12,7 +12,7 @@ from frri.cover import CoverMatrix
 from frri.cover.matrix import packed
 from frri.induction import TOLERANCE
 from frri.induction.numpy_backend import box_distances
-from frri.learners.boxes import scaled_values
+from frri.learners.box_rules import scaled_values
 from frri.learners.frri.pipeline import Candidates
 from frri.rules.rule import label_array
 from frri.table import to_matrix
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri._util import Flags, Floats, Ints, Positions, Types
-    from frri.learners.training import TrainingTable
+    from frri.learners.training_table import TrainingTable
 
 # Pairs of rule and sample that are computed together, and samples at most: a column of them stays
 # in the cache.

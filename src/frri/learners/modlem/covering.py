@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from frri.learners.training import sums_by_key
+from frri.learners.training_table import sums_by_key
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri._util import Flags, Floats, Ints, Positions
     from frri.learners.modlem.bins import BinnedTable, BinRange
-    from frri.learners.training import Weights
+    from frri.learners.training_table import Weights
 
 # Entropies (times the number of samples) that differ by fewer bits are equal: the rest is rounding.
 # With weights other than moderate integers, bits of a mean sample.

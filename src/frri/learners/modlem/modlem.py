@@ -10,7 +10,7 @@ import numpy as np
 from frri.learners.modlem.bins import BinnedTable
 from frri.learners.modlem.covering import induce
 from frri.learners.rule_limits import LimitedRuleClassifier
-from frri.learners.training import Weights, sums_by_key
+from frri.learners.training_table import Weights, sums_by_key
 from frri.learners.validation import check_choice
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
 from frri.rules.rule import LONGEST_PARTIAL
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from frri._util import Flags, Floats, Ints, Positions
     from frri.learners.modlem.bins import BinRange
     from frri.learners.modlem.covering import BinnedRule
-    from frri.learners.training import TrainingTable
+    from frri.learners.training_table import TrainingTable
     from frri.rules import Condition, RuleStatistics
 
 # Number of samples that the prior of a class counts for in the m-estimate.

@@ -18,7 +18,7 @@ from frri.learners.quickrules.positive_region import (
     greedy_reduct,
     total,
 )
-from frri.learners.training import plain_labels
+from frri.learners.training_table import plain_labels
 from frri.learners.validation import check_choice
 from frri.rules.rule import as_labels
 

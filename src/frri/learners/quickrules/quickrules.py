@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from frri._util import Flags, Floats, Positions
-    from frri.learners.training import TrainingTable
+    from frri.learners.training_table import TrainingTable
     from frri.rules import Condition
 
 # Where a relation comes this near to 1 it may be meant to be 1.

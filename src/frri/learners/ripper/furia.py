@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from frri._util import Flags, Floats
     from frri.learners.ripper.grow import CrispTest
-    from frri.learners.training import TrainingTable
+    from frri.learners.training_table import TrainingTable
     from frri.rules import Condition
     from frri.table import Attribute
 

@@ -10,7 +10,7 @@ import numpy as np
 from frri._compile import compiled, pays
 from frri.learners.ripper import _grow_kernels as kernels
 from frri.learners.ripper._grow_kernels import AT_LEAST, AT_MOST, Columns, satisfies
-from frri.learners.training import Weights
+from frri.learners.training_table import Weights
 from frri.rules import NominalCondition, NumericCondition
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri._util import Flags, Floats
-    from frri.learners.training import TrainingTable
+    from frri.learners.training_table import TrainingTable
     from frri.rules import Condition
     from frri.table import Attribute
 

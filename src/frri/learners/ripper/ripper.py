@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from frri._util import Flags, Floats
-    from frri.learners.training import TrainingTable
+    from frri.learners.training_table import TrainingTable
 
 # Rules change in the first few passes only; more than this is a mistake.
 MOST_OPTIMIZATIONS = 10_000

@@ -9,7 +9,7 @@ from frri._compile import compiled
 from frri.cover import minimum_cover
 from frri.induction import ConditionType, confidences, covers, hitting_set, shorten
 from frri.induction.hitting_set import cheapest_choice
-from frri.induction.minimal import all_minimal, discerning_power, shortest
+from frri.induction.minimal_rules import all_minimal, discerning_power, shortest
 from test_induction import KINDS, random_mixed_table
 
 

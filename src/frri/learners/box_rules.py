@@ -7,7 +7,7 @@ import numpy as np
 from frri._util import Flags, Floats, Ints, Types
 from frri.fuzzy import Scaling
 from frri.induction import ConditionType
-from frri.learners.training import NumberTable, TrainingTable
+from frri.learners.training_table import NumberTable, TrainingTable
 from frri.rules import Condition, Label, NominalCondition, NumericCondition, Rule
 
 
