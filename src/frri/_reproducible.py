@@ -170,7 +170,7 @@ def product(a: Floats, b: Floats) -> Floats:
 def _slices(x: Floats, axis: int) -> tuple[Floats, Floats]:
     """Split numbers into leading bits, relative to the largest along an axis, and the next."""
     largest = np.maximum(x.max(axis=axis, keepdims=True), -x.min(axis=axis, keepdims=True))
-    # Adding and subtracting this number rounds to so many bits.
+    # Adding and subtracting this number rounds to _SLICE_BITS bits.
     shift = np.ldexp(1.5, np.frexp(largest)[1] + (_MANTISSA_BITS - 1 - _SLICE_BITS))
     first = x + shift
     first -= shift

@@ -68,7 +68,7 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 
 def join_names(names: Iterable[str], most: int = 8) -> str:
-    """Join names by commas, at most so many of them.
+    """Join names by commas, up to a maximum number of them.
 
     Examples
     --------

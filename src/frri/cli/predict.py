@@ -131,7 +131,7 @@ def _predict(
 
 
 def _pieces(batch: Batch, n_rules: int) -> "Iterator[tuple[int, pd.DataFrame]]":
-    """Cut a part of a table so that the degrees of so many rules fit into memory."""
+    """Split a part of a table so that the degrees of its rules fit into memory."""
     rows = max(MOST_DEGREES // max(n_rules, 1), 1) if n_rules else len(batch.frame)
     for first in range(0, len(batch.frame), rows):
         piece = batch.frame.iloc[first : first + rows].reset_index(drop=True)

@@ -279,7 +279,7 @@ def multiple_cover(
     work_limit: int,
     time_limit: float | None = None,
 ) -> Cover:
-    """Choose the fewest candidates that cover every object so many times, or as often as can be.
+    """Choose the fewest candidates that cover every object `times` times, or as often as possible.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ class Cover:
     status : "optimal" or "feasible"
         Optimal only if no cover has fewer candidates, proved.
     lower_bound : int
-        Proved: every cover has at least so many candidates.
+        Proven lower bound of the number of candidates of any cover.
     cost : int
         Total cost of the chosen candidates.
     cost_status : "optimal" or "feasible"

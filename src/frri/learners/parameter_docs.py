@@ -34,7 +34,7 @@ n_jobs : int, optional
 verbose : int, default=0
     If above 0, each step of `fit` is printed on standard error, with its seconds.
 folds : int, default=3
-    One sample in so many is set apart to prune rules.
+    One sample in `folds` is set apart for pruning.
 min_weight : float, default=2
     A test that samples of the class with a smaller total weight satisfy is not added to a rule.
 optimizations : int, default=2

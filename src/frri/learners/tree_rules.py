@@ -13,7 +13,7 @@ from frri.table import column_names, describe_columns
 def tree_rules(model: Any, X: Any, y: Any) -> RuleSet:
     """Return a rule for every leaf of a scikit-learn tree or forest, each once.
 
-    A rule says the commonest class of its leaf. The rules are a pool to choose from (`frontier`),
+    A rule predicts the majority class of its leaf. The rules are candidates for `frontier`,
     where the best one decides; only those of a single tree decide as it does. A tree rounds values
     to single precision before it compares them and a rule does not, so a value that is nearly a
     threshold may be on the other side of it.

@@ -49,14 +49,14 @@ def box_radii(
     array([1.  , 0.25, 1.  ])
     """
     found = np.ones(len(anchors))
-    for places, enemies, distance in _other_class_distances(values, classes, rigid, anchors):
+    for places, others, distance in _other_class_distances(values, classes, rigid, anchors):
         if counts is None:
-            last = min(k, len(enemies)) - 1
+            last = min(k, len(others)) - 1
             distance.partition(last, axis=1)
             found[places] = distance[:, last]
         else:
             order = distance.argsort(axis=1, kind="stable")
-            enough = counts[enemies][order].cumsum(axis=1) >= k
+            enough = counts[others][order].cumsum(axis=1) >= k
             enough[:, -1] = True
             rows = np.arange(len(order))
             found[places] = distance[rows, order[rows, enough.argmax(axis=1)]]
@@ -68,19 +68,19 @@ def _other_class_distances(
 ) -> Iterator[tuple[Positions, Positions, Floats]]:
     """Yield anchors of one class, the samples of other classes, and the distances between them."""
     for c in np.unique(classes[anchors]):
-        own, enemies = np.flatnonzero(classes[anchors] == c), np.flatnonzero(classes != c)
-        columns = np.ascontiguousarray(values[enemies].T)
-        step = max(1, BLOCK // max(1, len(enemies)))
-        for start in range(0, len(own) if len(enemies) else 0, step):
+        own, others = np.flatnonzero(classes[anchors] == c), np.flatnonzero(classes != c)
+        columns = np.ascontiguousarray(values[others].T)
+        step = max(1, BLOCK // max(1, len(others)))
+        for start in range(0, len(own) if len(others) else 0, step):
             places = own[start : start + step]
-            distance, apart = np.zeros((2, len(places), len(enemies)))
+            distance, apart = np.zeros((2, len(places), len(others)))
             for a, x in enumerate(columns):
                 np.subtract.outer(values[anchors[places], a], x, out=apart)
                 np.abs(apart, out=apart)
                 if rigid[a]:
                     apart[apart > 0.0] = 1.0
                 np.fmax(distance, apart, out=distance)  # a missing value has distance 0
-            yield places, enemies, distance
+            yield places, others, distance
 
 
 def grow_boxes(

@@ -149,6 +149,7 @@ class FURIAClassifier(LimitedRuleClassifier):
         if self.uncovered != "deprecated":
             message = "The parameter uncovered is now called fallback and will be removed in 0.4."
             warnings.warn(message, FutureWarning, stacklevel=3)
+            check_choice("uncovered", self.uncovered, tuple(FALLBACKS))
         check_choice("fallback", self._fallback(), tuple(FALLBACKS))
         check_growing(self)
 
