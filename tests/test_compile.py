@@ -140,10 +140,10 @@ USE = """
     from joblib import parallel_config
     from frri import FRRIClassifier, RIPPERClassifier, RuleSet
     from frri.learners.ripper import grow
-    from frri.rules import predict_kernels
+    from frri.rules import _predict_kernels
 
     grow.COMPILED_FROM = grow.LOADED_FROM = 0
-    predict_kernels.COLD = predict_kernels.WARM = 0
+    _predict_kernels.COLD = _predict_kernels.WARM = 0
     rng = np.random.default_rng(0)
     X = rng.random((300, 4))
     y = (X[:, 0] + X[:, 1] > 1).astype(int)

@@ -13,7 +13,7 @@ from frri.explain.counterfactual.space import Space
 from frri.explain.matches import SUPPORTED as EXPLAINED
 from frri.export import sql, to_javascript, to_python
 from frri.fuzzy import T_NORMS
-from frri.rules import predict_kernels as bulk
+from frri.rules import _predict_kernels as bulk
 from frri.rules.inference import Decision
 from frri.rules.ruleset import STATISTICS
 from frri.rules.semantics import MEANINGS, Missing

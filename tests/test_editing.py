@@ -6,7 +6,7 @@ import pytest
 
 from frri import Attribute, NumericCondition, Rule, RuleSet, RuleStatistics
 from frri.report.facts import facts
-from frri.rules.editing import compare
+from frri.rules import compare
 
 LOW, HIGH = NumericCondition.below("a", 3), NumericCondition("a", 3, 3)
 SEEN = RuleStatistics((2, 0), 1.0, 2.0, 2)

@@ -13,7 +13,7 @@ from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, 
 from frri.cli import main
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.report.facts import facts
-from frri.rules.editing import compare
+from frri.rules import compare
 from frri.table import columns, encode_frame, to_matrix
 from frri.table import encode as encoding
 

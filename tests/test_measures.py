@@ -24,7 +24,6 @@ from frri.cli import main
 from frri.report.facts import facts
 from frri.rules import compare
 from frri.rules.contributions import permutation_importance
-from frri.rules.drift import drift, fisher_less
 from frri.rules.measures import (
     accuracy,
     balanced_accuracy,
@@ -34,7 +33,7 @@ from frri.rules.measures import (
     measure_classes,
     wilson,
 )
-from frri.rules.rule_statistics import overlap, quality, to_frame
+from frri.rules.rule_statistics import drift, fisher_less, overlap, quality, to_frame
 from thorough import often
 
 GENERATOR = np.random.default_rng(0)

@@ -29,8 +29,8 @@ from frri import (
     RuleStatistics,
     fuzzy,
 )
+from frri.rules import _predict_kernels as bulk
 from frri.rules import compare
-from frri.rules import predict_kernels as bulk
 from frri.rules.contributions import permutation_importance
 from frri.rules.inference import Decision
 from frri.rules.text import condition_text, ruleset_html

@@ -28,7 +28,7 @@ from frri import _util as progress
 from frri.learners.calibration import MOST_OBJECTS, halves
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.rules.contributions import feature_importances
-from frri.rules.probabilities import shrink_to_priors
+from frri.rules.inference import shrink_to_priors
 from thorough import often
 
 IRIS = load_iris(return_X_y=True, as_frame=True)

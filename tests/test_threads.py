@@ -19,7 +19,7 @@ from frri import (
     RIPPERClassifier,
 )
 from frri._util import map_threads, n_threads
-from frri.rules import inference, matching, predict_kernels
+from frri.rules import _predict_kernels, inference, matching
 
 
 @pytest.fixture
@@ -139,8 +139,8 @@ def test_predictions_ask_for_the_threads_of_their_learner(monkeypatch):
 
 def test_compiled_predictions_do_not_depend_on_the_number_of_threads(monkeypatch):
     pytest.importorskip("numba")
-    monkeypatch.setattr(predict_kernels, "WARM", 0)
-    monkeypatch.setattr(predict_kernels, "COLD", 0)
+    monkeypatch.setattr(_predict_kernels, "WARM", 0)
+    monkeypatch.setattr(_predict_kernels, "COLD", 0)
     X, y = load_iris(return_X_y=True)
     rules = FRRIClassifier().fit(X, y).ruleset_
     many = np.tile(X, (100, 1))

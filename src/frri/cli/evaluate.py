@@ -25,7 +25,6 @@ from frri.cli.files import check_inputs, load_model, read_labelled
 from frri.cli.options import Arguments, Parser
 from frri.cli.unseen_values import UnseenValues
 from frri.rules import RuleSet
-from frri.rules.drift import RuleDrift, drift, is_training_table
 from frri.rules.measures import (
     accuracy,
     balanced_accuracy,
@@ -36,7 +35,7 @@ from frri.rules.measures import (
     measure_regression,
     wilson,
 )
-from frri.rules.rule_statistics import class_positions
+from frri.rules.rule_statistics import RuleDrift, class_positions, drift, is_training_table
 from frri.table import EncodedTable
 
 EXAMPLES = """\

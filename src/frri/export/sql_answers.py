@@ -6,9 +6,8 @@ from math import inf
 import numpy as np
 
 from frri.export.sql_rules import Query, VoteQuery
-from frri.rules.inference import last_resort
+from frri.rules.inference import ABOVE_HALF, LARGEST_EXPONENT, last_resort
 from frri.rules.ruleset import RuleSet
-from frri.rules.scores import ABOVE_HALF, LARGEST_EXPONENT
 
 # A table, and the expressions of a prediction, the number of a rule, a score and a WHERE clause.
 Answer = tuple[str, str, str, str, str]

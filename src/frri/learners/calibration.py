@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from frri._reproducible import exp, log, total
-from frri.rules.probabilities import shrink_to_priors
+from frri.rules.inference import shrink_to_priors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -163,7 +163,7 @@ def least_loss(
     surprise: float = 1.0,
     stretches: Sequence[float] = STRETCHES[:1],
 ) -> Calibration:
-    """Return the calibration with the least log loss; see `frri.rules.probabilities`.
+    """Return the calibration with the least log loss; see `frri.rules.inference`.
 
     The stretch is found first, with all the trust that there can be, and then the trust. One more
     object is counted that no rule would have foreseen, so that no trust is ever complete.

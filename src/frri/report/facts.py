@@ -16,14 +16,13 @@ from frri.report.histograms import N_LEVELS, colored_classes, find_levels, histo
 from frri.report.pca import project_on_plane
 from frri.rules import RuleSet, RuleStatistics
 from frri.rules.contributions import find_largest_contributor, permutation_importance
-from frri.rules.drift import is_training_table
 from frri.rules.hierarchy import SUPPORTED as MERGEABLE
 from frri.rules.hierarchy import Hierarchy, RuleNode
 from frri.rules.inference import Decision
+from frri.rules.json_format import About
 from frri.rules.measures import accuracy, balanced_accuracy, confusion, measure_regression, wilson
-from frri.rules.provenance import About
 from frri.rules.rule import label_array
-from frri.rules.rule_statistics import class_positions, measure_by_size
+from frri.rules.rule_statistics import class_positions, is_training_table, measure_by_size
 from frri.rules.ruleset import STATISTICS
 from frri.rules.semantics import Support
 from frri.rules.text import rule_text

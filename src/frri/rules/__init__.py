@@ -1,7 +1,7 @@
 """The rule model: what every learner ends in and everything downstream starts from."""
 
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
-from frri.rules.editing import EditEffect, compare
+from frri.rules.measures import EditEffect, compare
 from frri.rules.rule import Label, Rule, RuleStatistics
 from frri.rules.ruleset import RuleSet
 

@@ -24,8 +24,8 @@ import numpy as np
 from frri._util import Flags
 from frri.rules import rule_statistics, text
 from frri.rules.condition import NominalCondition, NumericCondition
+from frri.rules.json_format import About
 from frri.rules.matching import Matcher
-from frri.rules.provenance import About
 from frri.rules.rule import Rule
 from frri.rules.semantics import CLASS_RULES, Support
 from frri.table import Attribute, to_matrix

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util import Floats, Positions
+from frri._util import Flags, Floats, Positions
 from frri.rules.rule import as_labels
+from frri.table import EncodedTable
 from frri.table.targets import check_quantities
 
 if TYPE_CHECKING:
@@ -353,3 +354,79 @@ def wilson(hits: float, trials: float, confidence: float = 0.95) -> tuple[float,
     spread = z * sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     scale = 1 + z * z / trials
     return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+
+
+# ---------------------------------------------------------------- edits
+
+
+def coverage(covers: Flags) -> float:
+    """Return the fraction of samples that any rule covers, from a matrix of samples x rules.
+
+    Examples
+    --------
+    >>> coverage(np.array([[True, False], [False, False]]))
+    0.5
+    """
+    return float(covers.any(axis=1).mean())
+
+
+@dataclass(frozen=True)
+class EditEffect:
+    """The effect of an edit on a labelled table; pairs are (before, after).
+
+    Parameters
+    ----------
+    accuracy, balanced_accuracy : tuple of float
+    coverage : tuple of float
+        Fraction of the samples that some rule covers.
+    changed : tuple of int
+        The rows whose prediction changed.
+    corrected, broken : int
+        Numbers of these that were wrong and are correct now, and the other way round.
+    """
+
+    accuracy: tuple[float, float]
+    balanced_accuracy: tuple[float, float]
+    coverage: tuple[float, float]
+    changed: tuple[int, ...]
+    corrected: int
+    broken: int
+
+    def __str__(self) -> str:
+        measures = ("accuracy", "balanced_accuracy", "coverage")
+        pairs = [(name.replace("_", " "), *getattr(self, name)) for name in measures]
+        lines = [f"{name} {before:.3f} -> {after:.3f}" for name, before, after in pairs]
+        rows = f"{len(self.changed)} prediction{'' if len(self.changed) == 1 else 's'} changed"
+        return "\n".join([*lines, f"{rows}: {self.corrected} corrected, {self.broken} broken"])
+
+
+def compare(before: "RuleSet", after: "RuleSet", X: Any, y: Any) -> EditEffect:
+    """Compare two rule sets on the same labelled table.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule, RuleSet
+    >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a"),), (0, 1))
+    >>> better = rules.with_rule(Rule((NumericCondition("a", 3, 3),), 1))
+    >>> print(compare(rules, better, [[1], [2], [3], [4]], [0, 0, 1, 1]))
+    accuracy 0.500 -> 1.000
+    balanced accuracy 0.500 -> 1.000
+    coverage 0.500 -> 1.000
+    2 predictions changed: 2 corrected, 0 broken
+    """
+    labels = as_labels(y)
+    tables = EncodedTable.of(X, before.attributes), EncodedTable.of(X, after.attributes)
+    old, new = before.predict(tables[0]), after.predict(tables[1])
+    if labels.shape != old.shape or not len(labels):
+        raise ValueError(
+            f"Expected {len(old)} labels, one per row and at least one, got {len(labels)}."
+        )
+    right = old == labels, new == labels
+    return EditEffect(
+        accuracy=(accuracy(labels, old), accuracy(labels, new)),
+        balanced_accuracy=(balanced_accuracy(labels, old), balanced_accuracy(labels, new)),
+        coverage=(coverage(before.covers(tables[0])), coverage(after.covers(tables[1]))),
+        changed=tuple(np.flatnonzero(old != new).tolist()),
+        corrected=int((~right[0] & right[1]).sum()),
+        broken=int((right[0] & ~right[1]).sum()),
+    )

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from frri.rules import text
 from frri.rules.condition import Condition
-from frri.rules.provenance import plain_scalar
 from frri.table import Attribute
 
 Label = str | int | float | bool
@@ -199,3 +198,15 @@ def attach_units(rule: Rule, attributes: Mapping[str, Attribute]) -> Rule:
     same = replace(rule)
     object.__setattr__(same, "_units", units)
     return same
+
+
+def plain_scalar(value: Any) -> Any:
+    """Return a scalar of numpy as one of Python, which can be saved; other values as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain_scalar(np.int64(1)), plain_scalar("yes")
+    (1, 'yes')
+    """
+    return value.item() if isinstance(value, np.generic) else value

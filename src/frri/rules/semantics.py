@@ -28,7 +28,7 @@ all before it, a score above one half: the median of the probabilities.
 By the first two links, probabilities are shrunk towards the class priors: the *trust* of the rule
 set is the fraction that comes from the rules. Classes that are then ahead of the predicted one are
 levelled with it, and by `steps` those that are ahead of the median: see
-`frri.rules.probabilities`.
+`frri.rules.inference`.
 
 The settings:
 

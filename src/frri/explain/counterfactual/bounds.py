@@ -16,10 +16,9 @@ from numpy.typing import ArrayLike
 
 from frri._util import Flags, Floats
 from frri.explain.counterfactual.space import Space
-from frri.rules.inference import Decision, last_resort
+from frri.rules.inference import Decision, last_resort, scores_of
 from frri.rules.matching import Matcher
 from frri.rules.ruleset import RuleSet
-from frri.rules.scores import scores_of
 
 # Sums of votes are tied if they differ by less than this fraction of what they add up.
 HAIR = 1e-12

@@ -26,7 +26,7 @@ from frri.learners.validation import (
     random_numbers,
     random_seeds,
 )
-from frri.rules.probabilities import shrink_to_priors
+from frri.rules.inference import shrink_to_priors
 
 if TYPE_CHECKING:
     from frri._util import Flags, Floats
