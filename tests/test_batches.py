@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet, read_table
 from frri.cli import main
-from frri.readers import batches
-from frri.readers.batches import read_batches
+from frri.readers import files as readers
+from frri.readers.files import read_batches
 from thorough import often
 
 MODEL = RuleSet(
@@ -36,8 +36,8 @@ MODEL = RuleSet(
 @pytest.fixture
 def small(monkeypatch):
     """Parts of a few rows."""
-    monkeypatch.setattr(batches, "STRETCH", 300)
-    monkeypatch.setattr(batches, "MOST_ROWS", 7)
+    monkeypatch.setattr(readers, "STRETCH", 300)
+    monkeypatch.setattr(readers, "MOST_ROWS", 7)
 
 
 @pytest.fixture(scope="module")
@@ -109,8 +109,8 @@ def test_any_text_is_cut_between_rows(rows, size):
     csv.writer(text, lineterminator="\n").writerows([("a", "b"), *rows])
     content = text.getvalue().encode()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(batches, "STRETCH", size)
-        stretches = list(batches._stretches(_File(content)))
+        patch.setattr(readers, "STRETCH", size)
+        stretches = list(readers._stretches(_File(content)))
     assert b"".join(stretches) == content
     read = [row for stretch in stretches for row in csv.reader(io.StringIO(stretch.decode()))]
     assert read == list(csv.reader(io.StringIO(content.decode())))
@@ -151,8 +151,8 @@ def test_predictions_of_parts_are_those_of_the_whole(
     files, ending, options, capsys, tmp_path, monkeypatch
 ):
     whole = predicted(files, ending, options, capsys, tmp_path / "whole")
-    monkeypatch.setattr(batches, "STRETCH", 300)
-    monkeypatch.setattr(batches, "MOST_ROWS", 7)
+    monkeypatch.setattr(readers, "STRETCH", 300)
+    monkeypatch.setattr(readers, "MOST_ROWS", 7)
     monkeypatch.setattr("frri.cli.predict.MOST_DEGREES", 50)
     parts = predicted(files, ending, options, capsys, tmp_path / "parts")
     assert parts == whole

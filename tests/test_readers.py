@@ -20,11 +20,16 @@ from call_counts import calls
 from frri.readers import read_table
 from frri.readers.arff import read_arff
 from frri.readers.delimited import read_delimited
-from frri.readers.infer_types import NA_VALUES, ReadOptions
+from frri.readers.infer_types import (
+    NA_VALUES,
+    ReadOptions,
+    check_kinds,
+    declare,
+    to_strings,
+)
 from frri.readers.training import split_training
 from frri.table import encode_frame, to_matrix
-from frri.table.checks import check_kinds
-from frri.table.declare import declare, summarize_table, to_strings
+from frri.table.encode import summarize_table
 from thorough import often
 
 

@@ -7,8 +7,8 @@ import pytest
 import naive_bagging
 from frri import FRRIBaggingClassifier, RuleSet
 from frri.cli import main
-from frri.readers import batches
-from frri.readers.batches import Sample
+from frri.readers import files, training
+from frri.readers.training import Sample
 from test_bagging import Watched, plain_rules
 
 
@@ -37,10 +37,10 @@ def test_a_sample_does_not_depend_on_parts_and_loses_no_class(table, size):
     assert sampled(table, size, list(range(10, 500, 10))) == whole
     assert sampled(table, size, [], seed=1) != whole
     counts = table.loc[whole, "y"].value_counts().sort_index()
-    assert (counts >= np.minimum(table["y"].value_counts().sort_index(), batches.LEAST)).all()
+    assert (counts >= np.minimum(table["y"].value_counts().sort_index(), training.LEAST)).all()
     # By the definition: some of every class, then the smallest lots.
     lots = pd.Series(np.random.default_rng(0).random(500))
-    first = lots.groupby(table["y"]).nsmallest(batches.LEAST).index.get_level_values(1)
+    first = lots.groupby(table["y"]).nsmallest(training.LEAST).index.get_level_values(1)
     others = lots.drop(first).nsmallest(size - len(first)).index
     assert whole == sorted([*first, *others])
 
@@ -50,7 +50,7 @@ def test_small_files_and_targets_without_classes(table, monkeypatch):
     assert sampled(table, 10**6, [100]) == list(range(500))
     lots = np.random.default_rng(0).random(500)
     assert sampled(table, 30, [100], None) == sorted(np.argsort(lots)[:30])
-    monkeypatch.setattr(batches, "MOST_CLASSES", 2)
+    monkeypatch.setattr(training, "MOST_CLASSES", 2)
     assert sampled(table, 30, [100]) == sorted(np.argsort(lots)[:30])
     monkeypatch.undo()
     with pytest.raises(
@@ -119,8 +119,8 @@ def folder(tmp_path, monkeypatch):
     frame.to_parquet(tmp_path / "big.parquet")
     frame[:150].to_csv(tmp_path / "first.csv", index=False)
     frame[150:].to_csv(tmp_path / "second.csv", index=False)
-    monkeypatch.setattr(batches, "STRETCH", 1000)
-    monkeypatch.setattr(batches, "MOST_ROWS", 30)
+    monkeypatch.setattr(files, "STRETCH", 1000)
+    monkeypatch.setattr(files, "MOST_ROWS", 30)
     monkeypatch.chdir(tmp_path)
     return frame
 

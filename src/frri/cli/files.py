@@ -15,12 +15,11 @@ from frri._util import Progress, find_name, import_pandas, write_atomically
 from frri.cli.console import notes, say, sentence
 from frri.cli.options import Arguments
 from frri.readers import read_table
-from frri.readers.batches import Batch, read_batches
-from frri.readers.files import FORMATS
+from frri.readers.files import FORMATS, Batch, read_batches
 from frri.rules import RuleSet
 from frri.rules.json_format import read
 from frri.rules.rule import label_array
-from frri.table.categories import category_codes
+from frri.table.encode import category_codes
 from frri.table.targets import bin_edges, bin_of, check_quantities
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from frri.cli.files import category_values, check_inputs, check_output, labels_o
 from frri.cli.options import Arguments, Parser
 from frri.cli.rules import numbered_rules
 from frri.learners.registry import TASKS, rule_learners
-from frri.readers.batches import read_batches
+from frri.readers.files import read_batches
 from frri.readers.training import read_training
 from frri.rules import Label, RuleSet
 from frri.selection import Holdout, HoldoutResult, choose_estimator, compare_estimators
@@ -31,7 +31,7 @@ from frri.selection.auto import make_estimator
 from frri.selection.holdout import FOLDS, MANY_SAMPLES, TEST_SIZE
 from frri.table import Attribute, encode_frame
 from frri.table.columns import ordered_categories
-from frri.table.declare import summarize_table
+from frri.table.encode import summarize_table
 from frri.table.targets import check_not_number
 
 EXAMPLES = """\

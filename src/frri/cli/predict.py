@@ -20,7 +20,7 @@ from frri.cli.files import batches_for, check_inputs, check_output, load_model, 
 from frri.cli.options import Arguments, Parser
 from frri.cli.unseen_values import UnseenValues
 from frri.export.text_formats import csv_lines, csv_text
-from frri.readers.batches import Batch
+from frri.readers.files import Batch
 from frri.rules import RuleSet
 from frri.rules.conformal import half_width
 from frri.rules.inference import Decision

@@ -7,7 +7,7 @@ from math import inf, isfinite
 from typing import Any
 
 from frri.table import Attribute
-from frri.table.categories import FLAGS, category_texts, folding
+from frri.table.encode import FLAGS, category_texts, folding
 
 
 class Dialect(ABC):

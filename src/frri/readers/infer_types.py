@@ -1,13 +1,15 @@
-"""Infer the types of columns of strings: missing values, dates, numbers and quantities."""
+"""Infer the types of columns of strings, declare them, and check them."""
 
 import re
 import warnings
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from time import strftime, strptime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from frri._util import import_pandas, quote_name
+from frri._util import find_name, import_pandas, quote_name
+from frri.table.checks import FEWEST_NAMES, refuse_mixture
+from frri.table.columns import kind_of
 from frri.table.targets import MOST_NUMBERED_CLASSES
 
 if TYPE_CHECKING:
@@ -417,3 +419,142 @@ def _parse_iso_dates(column: "pd.Series[Any]") -> "pd.Series[Any]":
     except ValueError:
         return column
     return moments.dt.tz_localize(None) if zoned else moments
+
+
+# ------------------------------------------------------------------ declared types
+
+
+def declare(
+    frame: "pd.DataFrame",
+    name: str,
+    *,
+    nominal: Collection[str] = (),
+    ordinal: Mapping[str, Sequence[str]] | None = None,
+    ignore: Collection[str] = (),
+) -> "pd.DataFrame":
+    """Convert columns to categories, ordered or not, and drop others.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    name : str
+        Name of the table in messages.
+    nominal, ignore : collections of column names
+    ordinal : mapping
+        Column names and their values from low to high.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"id": [7, 8], "size": ["S", "L"]})
+    >>> declare(table, "table", ordinal={"size": ["S", "M", "L"]}, ignore=["id"]).dtypes.tolist()
+    [CategoricalDtype(categories=['S', 'M', 'L'], ordered=True, categories_dtype=object)]
+    """
+    pd = import_pandas()
+    ordinal = ordinal or {}
+    for column in (*nominal, *ordinal, *ignore):
+        find_name(column, frame.columns, name)
+    changed = {column: to_strings(frame[column]) for column in nominal}
+    for column, values in ordinal.items():
+        changed[column] = _ordered(to_strings(frame[column]), list(values), column, pd)
+    return frame.assign(**changed).drop(columns=list(ignore))
+
+
+def to_strings(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Convert the values of a column to strings, missing ones to None; integers have no decimals.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> to_strings(pd.Series([1.0, None, 2.5])).tolist()
+    ['1', None, '2.5']
+    """
+    known = column.dropna()
+    shown = {
+        value: str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+        for value in known.unique()
+    }
+    return column.astype(object).map(shown).astype(object).where(column.notna(), None)
+
+
+def _ordered(column: "pd.Series[Any]", values: list[str], name: str, pd: Any) -> "pd.Series[Any]":
+    strange = column[column.notna() & ~column.isin(values)]
+    if len(strange):
+        raise ValueError(
+            f"Column {name!r} holds {strange.iloc[0]!r} in row {strange.index[0] + 1}, "
+            f"which is not in the order {' < '.join(values)}."
+        )
+    return pd.Series(pd.Categorical(column, categories=values, ordered=True), index=column.index)
+
+
+# A column with more distinct strings than this, or than half of its rows, looks like an identifier.
+MOST_CATEGORIES = 1000
+# Strings among numbers are no mistake if each value of a column occurs this often on average.
+REPEATED = 5
+# An identifier has at most this fraction of numbers, or dates.
+MOST_FITTING = 0.9
+
+
+def looks_like_identifier(column: "pd.Series[Any]") -> bool:
+    """Return whether a column has so many distinct strings that they are names of things.
+
+    Numbers or dates with a few mistakes among them are no names.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> looks_like_identifier(pd.Series([f"no. {i}" for i in range(50)]))
+    True
+    >>> looks_like_identifier(pd.Series(["a", "b"] * 25))
+    False
+    """
+    different, known = column.nunique(), int(column.notna().sum())
+    if different <= MOST_CATEGORIES and different <= max(FEWEST_NAMES, known / 2):
+        return False
+    readings = _readings(column).values()
+    return kind_of(column) == "nominal" and all(r.sum() <= MOST_FITTING * known for r in readings)
+
+
+def check_kinds(frame: "pd.DataFrame", *, declared: Collection[str] = ()) -> None:
+    """Raise a ValueError for columns of a file whose kind the user has to declare.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        As it was read from a file, where numbers with mistakes among them are strings.
+    declared : collection of str
+        Columns that the user has declared.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> check_kinds(pd.DataFrame({"age": ["31", "42", "33", "28", "19", "4o"]}))
+    Traceback (most recent call last):
+        ...
+    ValueError: Column 'age' holds '4o' in row 6 among numbers; correct or empty it, or declare ...
+    """
+    for column in frame.columns:
+        if column in declared or frame[column].dtype.kind != "O":
+            continue
+        values = frame[column].to_numpy(dtype=object)
+        different, known = frame[column].nunique(), int(frame[column].notna().sum())
+        try:
+            for kind, fitting in _readings(frame[column]).items():
+                remedy = f"declare the column as nominal (--nominal {quote_name(column)})"
+                refuse_mixture(column, values, fitting.tolist(), kind, remedy)
+        except ValueError as error:
+            # A few values that are repeated often are categories, whatever they are called.
+            if different > FEWEST_NAMES or known < REPEATED * different:
+                raise
+            mixture = str(error).partition(";")[0]
+            warnings.warn(f"{mixture}; the column is taken as nominal.", UserWarning, stacklevel=3)
+
+
+def _readings(column: "pd.Series[Any]") -> dict[str, Any]:
+    """Return flags of the strings that are numbers, and of those that are dates."""
+    pd = import_pandas()
+    texts = column.astype(str)
+    return {
+        "numbers": pd.to_numeric(texts, errors="coerce").notna(),
+        "dates": pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True).notna(),
+    }

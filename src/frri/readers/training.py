@@ -7,17 +7,22 @@ from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from frri._util import find_name, import_pandas, join_names, quote_name
-from frri.readers.batches import Sample, join_tables, read_batches
-from frri.readers.files import read_table
-from frri.table.checks import check_kinds, looks_like_identifier
+import numpy as np
+
+from frri._util import Flags, find_name, import_pandas, join_names, quote_name
+from frri.readers.files import read_batches, read_table
+from frri.readers.infer_types import check_kinds, declare, looks_like_identifier, to_strings
 from frri.table.columns import kind_of
-from frri.table.declare import declare, to_strings
 from frri.table.targets import NUMBER_REMEDY, bin_target, check_quantities
 
 if TYPE_CHECKING:
     import pandas as pd
 
+
+# Rows of every class in a sample, if there are that many.
+LEAST = 5
+# A column of more distinct values is not taken for classes.
+MOST_CLASSES = 1_000
 
 # Rows from which a column that counts up does so on purpose.
 ENOUGH_TO_COUNT = 50
@@ -339,3 +344,137 @@ def _weights(column: "pd.Series[Any]") -> Any:
             f"The weights {column.name!r} are all 0; at least one row must weigh something."
         )
     return values
+
+
+# ------------------------------------------------------------------ several parts
+
+_KINDS = {"O": "texts", "M": "dates", "b": "truth values"}
+
+
+def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str | None = None) -> "pd.DataFrame":
+    """Concatenate the rows of several tables, if their columns are the same.
+
+    The column of the classes becomes one of strings where its type differs.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> join_tables({"a": pd.DataFrame({"x": [1]}), "b": pd.DataFrame({"x": [2.5]})})["x"].tolist()
+    [1.0, 2.5]
+    >>> join_tables({"a.csv": pd.DataFrame({"x": [1]}), "b.csv": pd.DataFrame({"y": [2]})})
+    Traceback (most recent call last):
+        ...
+    ValueError: b.csv has no column 'x', which a.csv has; give files with the same columns.
+    """
+    (first, whole), *others = frames.items()
+    if not others:
+        return whole
+    parts = dict(frames)
+    for name, frame in others:
+        for lacking, having, columns in (
+            (name, first, whole.columns.difference(frame.columns, sort=False)),
+            (first, name, frame.columns.difference(whole.columns, sort=False)),
+        ):
+            if len(columns):
+                raise ValueError(
+                    f"{lacking} has no column {columns[0]!r}, which {having} has; "
+                    "give files with the same columns."
+                )
+        for column in whole.columns:
+            kinds = [_KINDS.get(values[column].dtype.kind, "numbers") for values in (whole, frame)]
+            known = whole[column].notna().any() and frame[column].notna().any()
+            if not known or kinds[0] == kinds[1]:
+                continue
+            if column != classes:
+                raise ValueError(
+                    f"Column {column!r} holds {kinds[0]} in {first} and {kinds[1]} in {name}; "
+                    "write them in one way, or declare the column as nominal "
+                    f"(--nominal {quote_name(column)})."
+                )
+            parts = {
+                one: part.assign(**{column: to_strings(part[column])})
+                for one, part in parts.items()
+            }
+    return import_pandas().concat(
+        [part[whole.columns] for part in parts.values()], ignore_index=True
+    )
+
+
+class Sample:
+    """A uniform random sample of rows, with some rows of every class in any case.
+
+    Every row has a random key; the smallest keys win. Keys depend on the seed and on the number of
+    the row alone, so that a sample is the same whatever parts a table comes in.
+
+    Parameters
+    ----------
+    size : int
+    seed : int
+    target : str, optional
+        The column of the classes, if there are any.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> sample = Sample(5, seed=0, target="y")
+    >>> for start in (0, 40):
+    ...     numbers = range(start, start + 40)
+    ...     sample.offer(f"from {start} on", pd.DataFrame({"x": numbers, "y": 1}))
+    >>> sample.n_rows, len(sample.frame())
+    (80, 5)
+    """
+
+    def __init__(self, size: int, seed: int, target: str | None = None) -> None:
+        self.size, self.target, self.n_rows = size, target, 0
+        self._random = np.random.default_rng(seed)
+        # Rows that may be in the sample, their keys, and the name of the first part.
+        self._pool: Any = None
+        self._keys = np.empty(0)
+        self._first = ""
+
+    def offer(self, name: str, frame: "pd.DataFrame") -> None:
+        """Keep the rows of a part of the table that may be in the sample; messages use its name."""
+        if self.target is not None:
+            find_name(self.target, frame.columns, name)
+        keys = self._random.random(len(frame))
+        if self._pool is None:
+            self._first = name
+        else:
+            frame = join_tables({self._first: self._pool, name: frame}, self.target)
+        self.n_rows += len(keys)
+        self._pool, self._keys = frame, np.concatenate([self._keys, keys])
+        if len(frame) > 2 * self.size:
+            bound = np.partition(self._keys, self.size)[self.size]
+            self._take((self._keys < bound) | self._needed())
+
+    def frame(self) -> "pd.DataFrame":
+        """Return the sample in the order of the rows."""
+        needed = self._needed()
+        if needed.sum() > self.size:
+            n_classes = self._pool[self.target].astype(str).nunique()
+            raise ValueError(
+                f"A sample of {self.size} rows is too small for the {n_classes} classes of "
+                f"{self.target!r}; take {needed.sum()} rows or more."
+            )
+        others = np.sort(self._keys[~needed])
+        left = self.size - int(needed.sum())
+        if left < len(others):
+            self._take(needed | (self._keys < others[left]))
+        return self._pool.reset_index(drop=True)
+
+    def _needed(self) -> Flags:
+        """Return flags of the smallest keys of each class."""
+        if self.target is not None:
+            classes = self._pool[self.target].astype(str).to_numpy(dtype=object)
+            labels, codes = np.unique(classes, return_inverse=True)
+            if len(labels) <= MOST_CLASSES:
+                order = np.lexsort((self._keys, codes))
+                rank = np.arange(len(codes)) - np.searchsorted(codes[order], codes[order])
+                needed = np.zeros(len(codes), dtype=bool)
+                needed[order] = rank < LEAST
+                return needed
+            self.target = None
+        return np.zeros(len(self._keys), dtype=bool)
+
+    def _take(self, rows: Flags) -> None:
+        self._pool, self._keys = self._pool[rows], self._keys[rows]

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from frri._util import Floats
-from frri.table.categories import category_codes
 from frri.table.columns import plain_column
+from frri.table.encode import category_codes
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class NominalCondition(Condition):
     def membership(self, values: ArrayLike) -> Floats:
         """Return 1 for an allowed value, 0 for any other and for a missing one.
 
-        A value is allowed in whatever form it comes (see `frri.table.categories`), taking the
+        A value is allowed in whatever form it comes (see `frri.table.encode`), taking the
         allowed values for all there are; a `RuleSet` knows the attribute's other categories as
         well.
         """

@@ -1,25 +1,21 @@
 """Check numbers, kinds and names of columns; errors name the column, the value and the remedy."""
 
 import warnings
-from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util import Floats, import_optional, join_names, quote_name, short_repr
+from frri._util import Floats, join_names, short_repr
 from frri.table.attribute import Attribute
 from frri.table.columns import (
     column_names,
     is_missing,
     is_number_type,
-    kind_of,
     number,
     plain_table,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Beyond this the width of a range overflows; no measured quantity comes near it.
 LARGEST = 1e300
@@ -31,15 +27,8 @@ LEAST_STEPS = 2**24
 # Integers up to this one are exact in floating point.
 EXACT = 2**53
 
-# A column of a file with more distinct strings than this, or than half of its rows if these are
-# more than a few, looks like an identifier.
-MOST_CATEGORIES, FEWEST_NAMES = 1000, 10
-
-# Strings among numbers are no mistake if each value of a column occurs this often on average.
-REPEATED = 5
-
-# An identifier has at most this fraction of numbers, or dates.
-MOST_FITTING = 0.9
+# Distinct strings of a column that may be many of its rows: more look like an identifier.
+FEWEST_NAMES = 10
 
 # A column with more than this fraction of numbers is one of numbers with mistakes in it.
 MOSTLY = 0.5
@@ -289,12 +278,13 @@ def check_mixture(name: str, values: NDArray[np.object_], remedy: str) -> None:
     numeric = {kind: is_number_type(kind) for kind in {type(value) for value in values}}
     if any(numeric.values()):
         fitting = [numeric[type(value)] for value in values]
-        _check_mixture(name, values, fitting, "numbers", remedy)
+        refuse_mixture(name, values, fitting, "numbers", remedy)
 
 
-def _check_mixture(
+def refuse_mixture(
     name: str, values: NDArray[np.object_], fitting: Sequence[bool], kind: str, remedy: str
 ) -> None:
+    """Raise a ValueError for a value that does not fit where most values do."""
     known = [row for row, value in enumerate(values) if not is_missing(value)]
     strange = [row for row in known if not fitting[row]]
     if strange and len(known) - len(strange) > MOSTLY * len(known):
@@ -302,71 +292,6 @@ def _check_mixture(
             f"Column {name!r} holds {values[strange[0]]!r} in row {strange[0] + 1} among {kind}; "
             f"correct or empty it, or {remedy}."
         )
-
-
-def looks_like_identifier(column: "pd.Series[Any]") -> bool:
-    """Return whether a column has so many distinct strings that they are names of things.
-
-    Numbers or dates with a few mistakes among them are no names.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> looks_like_identifier(pd.Series([f"no. {i}" for i in range(50)]))
-    True
-    >>> looks_like_identifier(pd.Series(["a", "b"] * 25))
-    False
-    """
-    different, known = column.nunique(), int(column.notna().sum())
-    if different <= MOST_CATEGORIES and different <= max(FEWEST_NAMES, known / 2):
-        return False
-    readings = _readings(column).values()
-    return kind_of(column) == "nominal" and all(r.sum() <= MOST_FITTING * known for r in readings)
-
-
-def check_kinds(frame: "pd.DataFrame", *, declared: Collection[str] = ()) -> None:
-    """Raise a ValueError for columns of a file whose kind the user has to declare.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        As it was read from a file, where numbers with mistakes among them are strings.
-    declared : collection of str
-        Columns that the user has declared.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> check_kinds(pd.DataFrame({"age": ["31", "42", "33", "28", "19", "4o"]}))
-    Traceback (most recent call last):
-        ...
-    ValueError: Column 'age' holds '4o' in row 6 among numbers; correct or empty it, or declare ...
-    """
-    for column in frame.columns:
-        if column in declared or frame[column].dtype.kind != "O":
-            continue
-        values = frame[column].to_numpy(dtype=object)
-        different, known = frame[column].nunique(), int(frame[column].notna().sum())
-        try:
-            for kind, fitting in _readings(frame[column]).items():
-                remedy = f"declare the column as nominal (--nominal {quote_name(column)})"
-                _check_mixture(column, values, fitting.tolist(), kind, remedy)
-        except ValueError as error:
-            # A few values that are repeated often are categories, whatever they are called.
-            if different > FEWEST_NAMES or known < REPEATED * different:
-                raise
-            mixture = str(error).partition(";")[0]
-            warnings.warn(f"{mixture}; the column is taken as nominal.", UserWarning, stacklevel=3)
-
-
-def _readings(column: "pd.Series[Any]") -> dict[str, Any]:
-    """Return flags of the strings that are numbers, and of those that are dates."""
-    pd = import_optional("pandas", "Reading tables", "tables")
-    texts = column.astype(str)
-    return {
-        "numbers": pd.to_numeric(texts, errors="coerce").notna(),
-        "dates": pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True).notna(),
-    }
 
 
 def warn_about_columns(
