@@ -29,8 +29,8 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from frri.compare.datasets import NAMES, load
-from frri.learners.modlem.modlem import MODLEMClassifier
-from frri.learners.quickrules.quickrules import QuickRulesClassifier
+from frri.learners.modlem import MODLEMClassifier
+from frri.learners.quickrules import QuickRulesClassifier
 
 TESTS = Path(__file__).parents[1] / "tests"
 sys.path.insert(0, str(TESTS))

@@ -22,8 +22,8 @@ import numpy as np
 from sklearn.datasets import make_classification
 
 from benchmarks.timing import best
-from frri.learners.modlem.modlem import MODLEMClassifier
-from frri.learners.quickrules.quickrules import QuickRulesClassifier
+from frri.learners.modlem import MODLEMClassifier
+from frri.learners.quickrules import QuickRulesClassifier
 from frri.learners.ripper.furia import FURIAClassifier
 from frri.learners.ripper.ripper import RIPPERClassifier
 

@@ -14,8 +14,8 @@ from sklearn.datasets import make_classification
 from benchmarks.timing import best
 from benchmarks.weka_learners import instances, java
 from frri.compare.datasets import NAMES, load
-from frri.learners.modlem.modlem import MODLEMClassifier
-from frri.learners.quickrules.quickrules import QuickRulesClassifier
+from frri.learners.modlem import MODLEMClassifier
+from frri.learners.quickrules import QuickRulesClassifier
 from frri.learners.ripper.furia import FURIAClassifier
 from frri.learners.ripper.ripper import RIPPERClassifier
 

@@ -14,7 +14,7 @@ import naive
 import naive_regression
 from frri import AdditiveRulesRegressor, FRRIRegressor, RuleSet
 from frri.cover import CoverMatrix, multiple_cover
-from frri.learners.base_regressor import standardised
+from frri.learners.base import standardised
 from frri.rules.conformal import half_widths
 from thorough import often
 

@@ -23,9 +23,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import naive_rough as naive
 from frri import RuleSet
 from frri.compare.datasets import load
-from frri.learners.modlem import covering, modlem
-from frri.learners.modlem.bins import BinnedTable
-from frri.learners.modlem.modlem import MODLEMClassifier, approximations
+from frri.learners import modlem
+from frri.learners.modlem import BinnedTable, MODLEMClassifier, approximations
 from frri.learners.training_table import Weights, sums_by_key
 from frri.rules import NominalCondition
 from frri.table import Attribute
@@ -162,8 +161,8 @@ def test_covering_follows_the_definition(table, given_weights, criterion, kind, 
     entropy = criterion == "entropy"
     data = binned(rows, classes, nominal)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(covering, "SPARSE", sparse)
-        found = covering.induce(data, flags, weights, entropy=entropy, most=most)
+        patch.setattr(modlem, "SPARSE", sparse)
+        found = modlem.induce(data, flags, weights, entropy=entropy, most=most)
     assert conditions_of(data, found, nominal) == expected
 
 
@@ -175,7 +174,7 @@ def test_counts_follow_the_definition(table, given_weights, kind):
     weights, plain = weights_of(given_weights, len(rows))
     data, codes = binned(rows, classes, nominal), np.array(classes)
     targets = approximations(data.ranks, codes, 3, kind)
-    rules = covering.induce(data, targets, weights, entropy=False)
+    rules = modlem.induce(data, targets, weights, entropy=False)
     sizes = weights.worth(sums_by_key(codes, weights.units, 3)).astype(float)
     statistics = modlem._statistics(rules, data, codes, weights, sizes)
     estimates = [modlem._m_estimates(rule, data, targets[rule.own], weights) for rule in rules]
@@ -227,7 +226,7 @@ def test_bins_found_by_sorting_and_by_counting_give_the_same_rules(
     extra = {"sample_weight": np.random.default_rng(0).random(len(X))} if weighted else {}
     found = []
     for sparse in (0.0, 1.0):
-        monkeypatch.setattr(covering, "SPARSE", sparse)
+        monkeypatch.setattr(modlem, "SPARSE", sparse)
         model = MODLEMClassifier(criterion=criterion, missing="fails").fit(X, y, **extra)
         found.append(model.ruleset_)
     assert found[0] == found[1]

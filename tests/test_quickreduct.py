@@ -16,8 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_rough as naive
 from frri.fuzzy import Scaling, lukasiewicz, positive_region, relation
-from frri.learners.quickrules.positive_region import PositiveRegion
-from frri.learners.quickrules.quickreduct import QuickReduct
+from frri.learners.quickrules import PositiveRegion, QuickReduct
 from frri.table import describe_columns
 from thorough import often
 

@@ -22,9 +22,9 @@ from frri import RuleSet, fuzzy
 from frri._compile import compiled, numba_installed
 from frri.compare.datasets import load
 from frri.export import evaluator
-from frri.learners.quickrules import _similarity_kernels as rough
-from frri.learners.quickrules import positive_region, quickrules
-from frri.learners.quickrules.quickrules import QuickRulesClassifier
+from frri.learners import _similarity_kernels as rough
+from frri.learners import quickrules
+from frri.learners.quickrules import QuickRulesClassifier
 from frri.rules import NominalCondition
 from thorough import often, some
 
@@ -136,9 +136,9 @@ def test_nothing_depends_on_how_much_is_kept(monkeypatch):
 @pytest.mark.skipif(not numba_installed(), reason="needs the compiler")
 def test_compiled_rules_are_the_same(monkeypatch):
     X, y = load_iris(return_X_y=True)
-    monkeypatch.setattr(positive_region, "pays", lambda *_, **__: False)
+    monkeypatch.setattr(quickrules, "pays", lambda *_, **__: False)
     expected = QuickRulesClassifier().fit(X, y).ruleset_
-    monkeypatch.setattr(positive_region, "pays", lambda *_, **__: True)
+    monkeypatch.setattr(quickrules, "pays", lambda *_, **__: True)
     assert QuickRulesClassifier().fit(X, y).ruleset_ == expected
 
 

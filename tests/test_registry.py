@@ -14,8 +14,7 @@ from sklearn.utils import get_tags
 
 import frri
 from frri import RuleSet
-from frri.learners.base import RuleClassifier
-from frri.learners.base_regressor import RuleRegressor
+from frri.learners.base import RuleClassifier, RuleRegressor
 from frri.learners.registry import LEARNERS, REGRESSORS, TASKS, rule_learners
 
 

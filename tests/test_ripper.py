@@ -23,11 +23,17 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_baselines as naive
 from frri._compile import compiled
-from frri.learners.ripper import _grow_kernels as kernels
-from frri.learners.ripper import grow as growing
-from frri.learners.ripper.class_rules import ClassProblem, Place, Strategy, first_later, split
-from frri.learners.ripper.description_length import Coverage
-from frri.learners.ripper.grow import SortedColumns
+from frri.learners.ripper import _kernels as kernels
+from frri.learners.ripper import class_rules as growing
+from frri.learners.ripper.class_rules import (
+    ClassProblem,
+    Coverage,
+    Place,
+    SortedColumns,
+    Strategy,
+    first_later,
+    split,
+)
 from frri.learners.ripper.ripper import RIPPERClassifier
 from frri.rules import NominalCondition, RuleSet
 

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
         FRRIOrdinalClassifier,
         FRRIRegressor,
     )
-    from frri.learners.modlem.modlem import MODLEMClassifier
-    from frri.learners.quickrules.quickreduct import QuickReduct
-    from frri.learners.quickrules.quickrules import QuickRulesClassifier
+    from frri.learners.modlem import MODLEMClassifier
+    from frri.learners.quickrules import QuickReduct, QuickRulesClassifier
     from frri.learners.ripper.furia import FURIAClassifier
     from frri.learners.ripper.ripper import RIPPERClassifier
     from frri.learners.tree_rules import tree_rules

@@ -14,16 +14,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from frri import __version__
-from frri._reproducible import snap
-from frri._util import Floats, Positions, Progress, check_n_jobs, join_names
+from frri._reproducible import snap, total
+from frri._util import Flags, Floats, Positions, Progress, check_n_jobs, join_names, short_repr
 from frri.learners.calibration import Calibration, calibration_of
-from frri.learners.parameter_docs import expand_shared
 from frri.learners.size_cv import SizePath
 from frri.learners.training_table import (
     NumberTable,
@@ -32,11 +32,20 @@ from frri.learners.training_table import (
     check_class_weight,
     class_factors,
     named_labels,
+    only_column,
     plain_labels,
+    positive_weight_rows,
     with_weights,
 )
-from frri.learners.validation import check_boolean, check_choice, check_count
+from frri.learners.validation import (
+    check_boolean,
+    check_choice,
+    check_count,
+    check_share,
+    expand_shared,
+)
 from frri.rules import Label, Rule, RuleSet
+from frri.rules.conformal import half_widths
 from frri.rules.contributions import feature_importances
 from frri.rules.rule import label_array
 from frri.rules.semantics import CLASS_RULES
@@ -55,10 +64,10 @@ from frri.table.checks import (
     check_whole_numbers,
     warn_about_columns,
 )
-from frri.table.columns import check_no_records, is_missing, plain_table
+from frri.table.columns import check_no_records, is_missing, ordered_categories, plain_table
 from frri.table.encode import check_order, encode_columns
 from frri.table.impute import impute_missing
-from frri.table.targets import check_classes, check_labels, warn_about_numbers
+from frri.table.targets import check_classes, check_labels, check_quantities, warn_about_numbers
 
 
 class RuleLearner(BaseEstimator):  # type: ignore[misc]
@@ -524,3 +533,230 @@ def _plain(value: Any) -> Any:
         return value if isfinite(value) else str(value)
     shown = value if isinstance(value, str) else type(value).__name__
     return shown.encode(errors="backslashreplace").decode()
+
+
+class OrderedRuleClassifier(RuleClassifier):
+    """Base of the ordinal classifiers."""
+
+    # The classes from the lowest to the highest: a parameter of all of them.
+    class_order: Any = None
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return how far each class is from being too high or too low.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,) with two classes
+            The smaller of two probabilities, of "at least this class" and of "at most this class":
+            the class predicted has the largest. With two classes, above 0 for the second.
+        """
+        table = EncodedTable(self._new_values(X), self.ruleset_.attributes)
+        reached = self.ruleset_.scores(table, n_jobs=self.n_jobs)
+        if reached.shape[1] == 2:
+            return 2.0 * reached[:, 1] - 1.0
+        missed = np.column_stack([reached[:, 1:], np.zeros(len(reached))])
+        return np.minimum(reached, 1.0 - missed)
+
+    def _training_table(
+        self, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
+    ) -> TrainingTable:
+        """Return the checked training table, with its classes from the lowest to the highest."""
+        declared = (
+            ordered_categories(only_column(y)) if self.class_order is None else self.class_order
+        )
+        table = super()._training_table(X, y, sample_weight, class_weight)
+        if declared is None:
+            _warn_about_texts(table)
+            return table
+        order = ordered_positions(declared, table.labels, table.target)
+        self.classes_ = self.classes_[order]
+        place = np.empty(len(order), dtype=np.intp)
+        place[order] = np.arange(len(order))
+        labels = tuple(table.labels[c] for c in order)
+        return replace(table, labels=labels, classes=place[table.classes])
+
+    def _calibrate(
+        self,
+        table: TrainingTable,  # noqa: ARG002
+        known: Calibration | None = None,  # noqa: ARG002
+    ) -> Self:
+        """Nothing is to be done: rules for ordered classes are trusted as they are."""
+        return self
+
+
+def ordered_positions(order: Any, labels: tuple[Label, ...], target: str) -> list[int]:
+    """Return the positions of classes, the lowest class first.
+
+    Parameters
+    ----------
+    order : sequence of labels
+        All classes, the lowest first; what does not occur is left aside. A class may be given by
+        its text.
+    labels : tuple of labels
+        What occurs.
+    target : str
+
+    Examples
+    --------
+    >>> ordered_positions(["bad", "fair", "good"], ("bad", "good"), "quality")
+    [0, 1]
+    >>> ordered_positions(["good", "fair"], ("bad", "good"), "quality")
+    Traceback (most recent call last):
+        ...
+    ValueError: class_order lacks 'bad', a class of 'quality'; add it in its place.
+    """
+    if isinstance(order, str) or not np.iterable(order):
+        raise ValueError(
+            "class_order must list the classes from the lowest to the highest, "
+            f"got {short_repr(order)}."
+        )
+    given = [str(label) for label in order]
+    twice = next((text for place, text in enumerate(given) if text in given[:place]), None)
+    if twice is not None:
+        raise ValueError(f"class_order has {twice!r} twice; name every class once.")
+    texts = [str(label) for label in labels]
+    for label, text in zip(labels, texts, strict=True):
+        if text not in given:
+            raise ValueError(
+                f"class_order lacks {label!r}, a class of {target!r}; add it in its place."
+            )
+    return [texts.index(text) for text in given if text in texts]
+
+
+def _warn_about_texts(table: TrainingTable) -> None:
+    if len(table.labels) > 2 and isinstance(table.labels[0], str):
+        order = " < ".join(map(repr, table.labels))
+        warnings.warn(
+            f"The classes of {table.target!r} are texts, and so taken in the order of the alphabet"
+            f": {order}; give class_order if they have another one.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+# Decides which rows are held back to measure errors on.
+SEED = 0
+
+
+class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
+    """Base of the regressors."""
+
+    # The share of the rows that errors are measured on: a parameter of all of them.
+    calibration_fraction: float = 0.0
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn rules from a table and its numbers.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples; a sample of weight 0 is left out.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        return self._fit_numbers(X, y, sample_weight)
+
+    def predict(self, X: Any) -> Floats:
+        """Predict the number of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        table = EncodedTable(self._new_values(X), self.ruleset_.attributes)
+        return np.asarray(self.ruleset_.predict(table, n_jobs=self.n_jobs))
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
+        """Predict an interval for each sample; `calibration_fraction` must be above 0.
+
+        By split conformal prediction: of new rows like those of the training table, at least the
+        share
+        `level` has its number within its interval, on average over such tables.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        level : {0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99}, default=0.9
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+        """
+        table = EncodedTable(self._new_values(X), self.ruleset_.attributes)
+        return self.ruleset_.predict_interval(table, level)
+
+    def _learn_numbers(self, table: NumberTable) -> None:
+        """Everything between a checked table and `ruleset_`."""
+        raise NotImplementedError
+
+    def _fit_numbers(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Learn from all rows, or from those that errors are not measured on."""
+        check_share("calibration_fraction", self.calibration_fraction)
+        if self.calibration_fraction <= 0.0:
+            self._learn_numbers(self._checked_table(X, y, sample_weight))
+            return self
+        # What is wrong is said about the whole table, and what is known of it is the target alone.
+        whole = self._checked_table(X, y, sample_weight)
+        if sample_weight is not None:
+            X = positive_weight_rows(X, None, sample_weight)[0]
+        n = len(whole.numbers)
+        held = round(self.calibration_fraction * n)
+        if not 0 < held < n:
+            raise ValueError(
+                f"calibration_fraction={self.calibration_fraction:g} leaves no rows to learn from, "
+                f"or none to measure errors on, of n_samples = {n}; use another share or more rows."
+            )
+        asked = np.random.default_rng(SEED).permutation(n) < held
+        table = self._number_table(_some(X, ~asked), whole.numbers[~asked])
+        weights = None if whole.weights is None else whole.weights[~asked]
+        self._learn_numbers(self._weighed(replace(table, target=whole.target), weights))
+        errors = whole.numbers[asked] - self.predict(_some(X, asked))
+        about = {**self.ruleset_.about, "intervals": half_widths(errors)}
+        self.ruleset_ = replace(self.ruleset_, about=about)
+        return self
+
+    def _checked_table(self, X: Any, y: Any, sample_weight: Any) -> NumberTable:
+        """Return the training table without samples of weight 0."""
+        return self._weighed(*with_weights(self._number_table, X, y, sample_weight))
+
+    def _number_table(self, X: Any, y: Any) -> NumberTable:
+        """Check the training data, encode them and remember the columns."""
+        target, y = named_labels(y, "target")
+        check_labels(y)
+        table, y = self._encoded(X, y)
+        numbers = check_quantities(y, target)
+        warn_about_columns(table.attributes, target, len(numbers), stacklevel=7)
+        return NumberTable(table.matrix, numbers, table.attributes, target)
+
+
+def _some(X: Any, rows: Flags) -> Any:
+    """Return some rows of a table of any form."""
+    X = plain_table(X)
+    if column_names(X) is None and not isinstance(X, EncodedTable) and not issparse(X):
+        X = np.asarray(X)
+    return positive_weight_rows(X, None, rows.astype(np.float64))[0]
+
+
+def standardised(numbers: Floats, weights: Floats) -> tuple[float, float, Floats]:
+    """Mean and standard deviation of numbers, and the numbers in terms of them."""
+    low, high = float(numbers.min()), float(numbers.max())
+    if low == high:
+        return low, 1.0, np.zeros(len(numbers))
+    shares = (numbers - low) / (high - low)
+    weight = total(weights)
+    mean = float(total(shares * weights) / weight)
+    spread = float(np.sqrt(total((shares - mean) ** 2 * weights) / weight))
+    return low + mean * (high - low), spread * (high - low), (shares - mean) / spread

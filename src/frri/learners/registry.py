@@ -77,8 +77,8 @@ def _by_name(*learners: Learner) -> dict[str, Learner]:
     return {learner.name: learner for learner in learners}
 
 
-_MODLEM = "learners.modlem.modlem.MODLEMClassifier"
-_QUICKRULES = "learners.quickrules.quickrules.QuickRulesClassifier"
+_MODLEM = "learners.modlem.MODLEMClassifier"
+_QUICKRULES = "learners.quickrules.QuickRulesClassifier"
 _PAPER = {"t_norm": "minimum", "coverage_test": "close", "ties": "first"}
 _BAGGED = "frri.learners.additive.bagged.AdditiveRulesBaggingClassifier"
 

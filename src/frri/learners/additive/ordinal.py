@@ -9,7 +9,7 @@ import numpy as np
 
 from frri._reproducible import exp, log, snap, total
 from frri.learners.additive.regressor import AdditiveRulesRegressor
-from frri.learners.base_ordinal import OrderedRuleClassifier
+from frri.learners.base import OrderedRuleClassifier
 from frri.learners.training_table import NumberTable
 from frri.learners.validation import directions, monotone_claim
 

@@ -10,7 +10,7 @@ from frri.learners.additive.classifier import check_size, upward_sides
 from frri.learners.additive.columns import SoftColumns
 from frri.learners.additive.losses import SquaredLoss
 from frri.learners.additive.search import RuleSearch, StagewiseInduction, run_all
-from frri.learners.base_regressor import RuleRegressor, standardised
+from frri.learners.base import RuleRegressor, standardised
 from frri.learners.size_cv import number_path
 from frri.learners.validation import check_count, check_share
 from frri.rules import Rule, RuleSet

@@ -11,7 +11,7 @@ from frri import induction
 from frri._util import Floats, Positions, Types, did_you_mean, short_repr
 from frri.induction import ConditionType
 from frri.induction.minimal_rules import discerning_power
-from frri.learners.quickrules.positive_region import PositiveRegion, greedy_reduct
+from frri.learners.quickrules import PositiveRegion, greedy_reduct
 from frri.learners.training_table import TrainingTable
 from frri.learners.validation import check_choice, random_numbers
 from frri.table import Attribute, EncodedTable

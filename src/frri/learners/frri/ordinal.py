@@ -8,7 +8,7 @@ import numpy as np
 
 from frri._util import Ints
 from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
-from frri.learners.base_ordinal import OrderedRuleClassifier
+from frri.learners.base import OrderedRuleClassifier
 from frri.learners.box_rules import box_rule, scaled_values
 from frri.learners.frri.attribute_order import attribute_orders
 from frri.learners.frri.pipeline import Candidates, FRRILearner, join_rows, union_candidates

@@ -11,7 +11,7 @@ from frri._reproducible import product, snap, solve, total
 from frri._util import Floats, Ints, short_repr
 from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
 from frri.induction import Graded
-from frri.learners.base_regressor import RuleRegressor, standardised
+from frri.learners.base import RuleRegressor, standardised
 from frri.learners.box_rules import box_rule, scaled_values
 from frri.learners.frri.attribute_order import attribute_orders, initial_types
 from frri.learners.frri.pipeline import Candidates, FRRILearner, join_rows, number_candidates

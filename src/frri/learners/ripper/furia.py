@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from frri.learners.ripper import _fuzzify_kernels as kernels
-from frri.learners.ripper._grow_kernels import AT_MOST, satisfies
-from frri.learners.ripper.class_rules import ClassProblem, Strategy
-from frri.learners.ripper.grow import SortedColumns, kernels_for, without_redundant
+from frri.learners.ripper import _kernels as kernels
+from frri.learners.ripper._kernels import AT_MOST, satisfies
+from frri.learners.ripper.class_rules import (
+    ClassProblem,
+    SortedColumns,
+    Strategy,
+    kernels_for,
+    without_redundant,
+)
 from frri.learners.ripper.ripper import check_growing
 from frri.learners.rule_limits import LimitedRuleClassifier
 from frri.learners.validation import check_choice, random_numbers
@@ -24,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from frri._util import Flags, Floats
-    from frri.learners.ripper.grow import CrispTest
+    from frri.learners.ripper.class_rules import CrispTest
     from frri.learners.training_table import TrainingTable
     from frri.rules import Condition
     from frri.table import Attribute

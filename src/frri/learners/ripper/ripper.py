@@ -6,8 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri.learners.ripper.class_rules import ClassProblem, CrispRule, Strategy
-from frri.learners.ripper.grow import NO_TESTS, SortedColumns, without_redundant
+from frri.learners.ripper.class_rules import (
+    NO_TESTS,
+    ClassProblem,
+    CrispRule,
+    SortedColumns,
+    Strategy,
+    without_redundant,
+)
 from frri.learners.rule_limits import LimitedRuleClassifier
 from frri.learners.validation import check_amount, check_boolean, check_count, random_numbers
 from frri.rules import Rule, RuleSet

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from frri import fuzzy
-from frri.learners.quickrules.positive_region import (
-    TIES,
-    TOLERANCE,
-    PositiveRegion,
-    greedy_reduct,
-    total,
-)
+from frri import table as data
+from frri._compile import compiled, pays
+from frri.learners import _similarity_kernels as rough
 from frri.learners.rule_limits import LimitedRuleClassifier
+from frri.learners.training_table import plain_labels
 from frri.learners.validation import check_choice
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
+from frri.rules.rule import as_labels
 from frri.table.checks import check_complete
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from frri._util import Flags, Floats, Positions
     from frri.learners.training_table import TrainingTable
     from frri.rules import Condition
+    from frri.table import Attribute
+
 
 # Where a relation comes this near to 1 it may be meant to be 1.
 _ALMOST = 1e-12
@@ -278,3 +282,272 @@ def _condition(table: TrainingTable, row: int, a: int) -> Condition:
         return NominalCondition(attribute.name, frozenset({attribute.categories[int(value)]}))
     width = attribute.width
     return NumericCondition(attribute.name, value - width, value, value, value + width)
+
+
+class QuickReduct(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Choose few features that tell the classes apart as well as all features do.
+
+    The positive region says for every sample how certain its class is: one minus its similarity to
+    the most similar sample of another class. QuickReduct starts without features and adds, one at
+    a time, the one that enlarges the positive region most, until it is as large as that of all
+    features. The result need not be the smallest such set. Similarity in an feature is
+    `1 - |x - y| / range`; constant features are never chosen.
+
+    Parameters
+    ----------
+    t_norm : str, default="lukasiewicz"
+        T-norm that joins the similarities in several features: "minimum", "product", "lukasiewicz",
+        "hamacher", "drastic" or "nilpotent_minimum".
+    implicator : str, default="kleene_dienes"
+        Implicator that turns similarity to samples of other classes into certainty: "lukasiewicz",
+        "kleene_dienes", "reichenbach" (these three agree, since classes are crisp), "goedel" or
+        "goguen" (a sample is certain only if it is not similar to a sample of another class at
+        all).
+    ties : {"first", "last"}, default="first"
+        Choice among several equally good features.
+
+    Attributes
+    ----------
+    reduct_ : ndarray of int
+        The chosen features in the order in which they were added.
+    dependency_ : float
+        Mean certainty of the class over the chosen features.
+    full_dependency_ : float
+        The same over all features.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if the table has names for its columns.
+
+    References
+    ----------
+    R. Jensen and Q. Shen, "Fuzzy-rough attribute reduction with application to web categorization",
+    Fuzzy Sets and Systems 141, 2004.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> reduct = QuickReduct().fit(X, y)
+    >>> reduct.transform(X).shape
+    (178, 12)
+    >>> X.columns[reduct.reduct_[0]]
+    'proline'
+    """
+
+    n_features_in_: int
+    reduct_: Positions
+    dependency_: float
+    full_dependency_: float
+
+    def __init__(
+        self,
+        *,
+        t_norm: str = "lukasiewicz",
+        implicator: str = "kleene_dienes",
+        ties: Literal["first", "last"] = "first",
+    ) -> None:
+        self.t_norm = t_norm
+        self.implicator = implicator
+        self.ties = ties
+
+    def fit(self, X: Any, y: Any) -> QuickReduct:
+        """Choose the attributes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Numbers only.
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        QuickReduct
+            Itself.
+        """
+        check_choice("t_norm", self.t_norm, tuple(fuzzy.T_NORMS))
+        check_choice("implicator", self.implicator, tuple(fuzzy.IMPLICATORS))
+        check_choice("ties", self.ties, TIES)
+        data.check_numbers(X)
+        y = y if y is None else as_labels(y)
+        values, y = validate_data(self, X, y, dtype=np.float64)
+        y = plain_labels(y)
+        check_classification_targets(y)
+        _, classes = np.unique(y, return_inverse=True)
+        attributes = data.describe_columns(values, map(str, range(values.shape[1])))
+        region = PositiveRegion(values, classes, attributes, self.t_norm, self.implicator)
+        self.reduct_ = np.array(greedy_reduct(region, self.ties), dtype=np.intp)
+        self.full_dependency_ = total(region.full) / len(values)
+        self.dependency_ = self.full_dependency_
+        if len(self.reduct_):
+            reached = region.extended(self.reduct_[:-1].tolist(), self.reduct_[-1:].tolist())
+            self.dependency_ = total(reached[0]) / len(values)
+        return self
+
+    def _get_support_mask(self) -> Flags:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.reduct_] = True
+        return mask
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+# Number of samples from which it pays to compile the kernels and, where an earlier process has left
+# them compiled, to load them.
+COMPILED_FROM = 5_000
+LOADED_FROM = 1_500
+
+# Degrees and sums that differ by less than this share of them are the same.
+TOLERANCE = 1e-9
+
+TIES = ("first", "last")
+
+
+class Visitor(Protocol):
+    """A caller that looks at every feature set on the way."""
+
+    def visit(self, attributes: Sequence[int], degrees: Floats) -> None:
+        """Look at a set of features and its positive region."""
+
+    def satisfied(self) -> bool:
+        """Return whether there is no need to go on."""
+
+
+class PositiveRegion:
+    """Certainty of the class of each sample, over any set of features.
+
+    Parameters
+    ----------
+    values : array of shape (n_samples, n_features)
+    classes : array of shape (n_samples,)
+    attributes : sequence of Attribute
+    t_norm : str
+        T-norm that joins the similarities in the features; a name of `frri.fuzzy.T_NORMS`.
+    implicator : str
+        Implicator that turns similarities into certainties; a name of `frri.fuzzy.IMPLICATORS`.
+    weights : ndarray of float, shape (n_samples,), optional
+        Weights of the samples in the size of a positive region.
+
+    Attributes
+    ----------
+    informative : list of int
+        Features that are not constant. Only these are considered.
+    full : array of shape (n_samples,)
+        The positive region over all of them.
+
+    Examples
+    --------
+    >>> from frri.table import describe_columns
+    >>> values = np.array([[0.0, 7.0], [0.5, 7.0], [1.0, 7.0]])
+    >>> attributes = describe_columns(values, "ab")
+    >>> region = PositiveRegion(values, np.array([0, 0, 1]), attributes, "minimum", "kleene_dienes")
+    >>> region.informative, region.full
+    ([0], array([1. , 0.5, 0.5]))
+    """
+
+    def __init__(
+        self,
+        values: Floats,
+        classes: Positions,
+        attributes: Sequence[Attribute],
+        t_norm: str,
+        implicator: str,
+        weights: Floats | None = None,
+    ) -> None:
+        self.weights = weights
+        self.values = np.ascontiguousarray(values)
+        self.classes = classes.astype(np.int64)
+        self.widths = np.array([attribute.width for attribute in attributes])
+        self.nominal = np.array([attribute.kind == "nominal" for attribute in attributes])
+        self.t_norm = rough.T_NORMS.index(t_norm)
+        self.implicator = fuzzy.IMPLICATORS[implicator]
+        self.informative = np.flatnonzero((values != values[:1]).any(axis=0)).tolist()
+        if self.informative:
+            (self.full,) = self.extended(self.informative[:-1], self.informative[-1:])
+        else:
+            self.full = self._degrees(np.full(len(values), float(len(set(self.classes)) > 1)))
+
+    def extended(self, chosen: Sequence[int], candidates: Sequence[int]) -> Floats:
+        """Return the positive regions over the chosen features and each candidate."""
+        nearest: Floats = self._kernels().nearest_enemies(
+            self.values,
+            self.classes,
+            self.widths,
+            self.nominal,
+            np.array(chosen, dtype=np.int64),
+            np.array(candidates, dtype=np.int64),
+            self.t_norm,
+        )
+        return self._degrees(nearest)
+
+    def size(self, degrees: Floats) -> float:
+        """Return the sum of degrees of all samples, times their weights."""
+        return total(degrees if self.weights is None else degrees * self.weights)
+
+    def relation(self, rows: Any, attributes: Sequence[int]) -> Floats:
+        """Return how similar some samples are to all samples, over a set of features."""
+        return rough.relation_rows(
+            self.values[rows],
+            self.values,
+            self.widths,
+            self.nominal,
+            np.array(attributes, dtype=np.int64),
+            self.t_norm,
+        )
+
+    def _degrees(self, nearest: Floats) -> Floats:
+        # The classes are crisp: only the most similar sample of another class counts.
+        return self.implicator(nearest, 0.0)
+
+    def _kernels(self) -> Any:
+        limits = {"compiled_from": COMPILED_FROM, "loaded_from": LOADED_FROM}
+        return compiled(rough) if pays(rough, len(self.values), **limits) else rough
+
+
+def total(degrees: Floats) -> float:
+    """Return the sum of degrees from first to last: it is the same on every machine."""
+    return float(np.cumsum(degrees)[-1])
+
+
+def greedy_reduct(
+    region: PositiveRegion, ties: str, visitor: Visitor | None = None, most: int | None = None
+) -> list[int]:
+    """Add the feature that enlarges the positive region most until it is that of all features.
+
+    Parameters
+    ----------
+    region : PositiveRegion
+    ties : {"first", "last"}
+        Choice among equally good features.
+    visitor : Visitor, optional
+        Called with every set of features that is tried, in order.
+    most : int, optional
+        Maximum number of features to add.
+
+    Returns
+    -------
+    list of int
+        The features in the order in which they were added.
+    """
+    chosen: list[int] = []
+    enough = (1.0 - TOLERANCE) * region.size(region.full)
+    best = -1.0
+    while True:
+        candidates = [a for a in region.informative if a not in chosen]
+        if not candidates or len(chosen) == most:
+            return chosen
+        degrees = region.extended(chosen, candidates)
+        sums = [region.size(row) for row in degrees]
+        if visitor is not None:
+            for a, row in zip(candidates, degrees, strict=True):
+                visitor.visit([*chosen, a], row)
+        if max(sums) < best:
+            return chosen  # what is left adds nothing but rounding
+        best = max(sums)
+        equal = [a for a, value in zip(candidates, sums, strict=True) if value == best]
+        chosen.append(equal[0] if ties == "first" else equal[-1])
+        if best >= enough or (visitor is not None and visitor.satisfied()):
+            return chosen
