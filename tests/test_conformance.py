@@ -8,8 +8,7 @@ import pytest
 
 import make_conformance
 from frri import RuleSet
-from frri.explain.counterfactual.bounds import DecisionBounds, Goal
-from frri.explain.counterfactual.space import Space
+from frri.explain.bounds import DecisionBounds, Goal, Space
 from frri.explain.matches import SUPPORTED as EXPLAINED
 from frri.export import sql, to_javascript, to_python
 from frri.fuzzy import T_NORMS

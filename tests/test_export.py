@@ -35,7 +35,7 @@ from frri.export import (
     to_text,
 )
 from frri.export.evaluator import Evaluator
-from frri.export.javascript import evaluator_source
+from frri.export.modules import evaluator_source
 from frri.export.sql_dialects import DIALECTS
 from frri.rules import RuleStatistics
 from frri.rules.semantics import MEANINGS

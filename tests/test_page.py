@@ -18,7 +18,7 @@ from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, 
 from frri.fuzzy import T_NORMS
 from frri.learners.base import RuleClassifier
 from frri.report import facts, write_report
-from frri.report.headline import recognized
+from frri.report.page import recognized
 from frri.rules.contributions import find_largest_contributor
 from frri.rules.rule_statistics import overlap
 from frri.rules.semantics import Semantics

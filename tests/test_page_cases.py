@@ -8,7 +8,7 @@ import pytest
 from browser_pages import download, settle
 from frri import FRRIClassifier, RuleSet
 from frri.report import facts, report_html
-from frri.report.pca import project_on_plane
+from frri.report.charts import project_on_plane
 from frri.rules import compare
 from frri.table import to_matrix
 

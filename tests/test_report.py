@@ -16,7 +16,7 @@ from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, 
 from frri.cli import main
 from frri.report import facts, report_html, write_report
 from frri.report.encode import encode_codes, encode_flags, encode_numbers
-from frri.report.headline import headline
+from frri.report.page import headline
 from frri.rules.contributions import find_largest_contributor
 from frri.rules.semantics import CLASSIFICATION, Support
 from frri.table import to_matrix

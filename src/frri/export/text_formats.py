@@ -2,12 +2,17 @@
 
 import csv
 import re
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
+from typing import Any, TypeVar
 
-from frri.export.model import Cell, display_rows, one_line, rule_rows
+from frri.rules.rule import Label
 from frri.rules.ruleset import RuleSet
-from frri.rules.text import ruleset_lines
+from frri.rules.text import cell_text, rule_columns, ruleset_lines
+
+Cell = Label | None
+CellT = TypeVar("CellT")
 
 
 def to_text(ruleset: RuleSet) -> str:
@@ -215,3 +220,54 @@ def _csv_cell(cell: Cell) -> Cell:
     if not isinstance(cell, str) or not _FORMULA.match(cell) or _NUMBER.fullmatch(cell):
         return cell
     return f"'{cell}"
+
+
+def one_line(text: str) -> str:
+    r"""Replace line breaks and other control characters by spaces.
+
+    Examples
+    --------
+    >>> one_line("red\nDROP\x1b[31m")
+    'red DROP [31m'
+    """
+    control = {"Cc", "Zl", "Zp", "Cs"}
+    return "".join(" " if unicodedata.category(c) in control else c for c in text)
+
+
+def rule_rows(ruleset: RuleSet) -> tuple[list[str], list[list[Cell]]]:
+    """Return column titles, and a row per rule: number, conditions, class, weight, statistics.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rule = Rule((NumericCondition.below("age", 30),), "no", 0.9)
+    >>> rule_rows(RuleSet((rule,), (Attribute("age"),), ("no", "yes"), "answer"))
+    (['rule', 'if', 'answer', 'confidence'], [[1, 'age < 30', 'no', 0.9]])
+    """
+    return _table(ruleset, lambda _, cell: cell)
+
+
+def display_rows(ruleset: RuleSet) -> tuple[list[str], list[list[str]]]:
+    """Return the same, rounded for display.
+
+    Examples
+    --------
+    >>> from frri import Rule
+    >>> rules = Rule((), -1234.5678),
+    >>> display_rows(RuleSet(rules, (), (), "price", semantics="weighted-mean"))[1]
+    [['1', '', '-1234.57', '1.00']]
+    """
+    return _table(ruleset, cell_text)
+
+
+def _table(
+    ruleset: RuleSet, form: Callable[[str, Any], CellT]
+) -> tuple[list[str], list[list[CellT]]]:
+    columns = rule_columns(ruleset)
+    del columns["conditions"]
+    titles = [ruleset.target if title == "then" else title for title in columns]
+    rows = [
+        [form("rule", number), *(form(title, of(rule)) for title, of in columns.items())]
+        for number, rule in enumerate(ruleset, start=1)
+    ]
+    return ["rule", *titles], rows

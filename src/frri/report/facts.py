@@ -11,9 +11,15 @@ from numpy.typing import NDArray
 
 from frri import __version__
 from frri._util import Flags, Floats, Positions
+from frri.report.charts import (
+    N_LEVELS,
+    colored_classes,
+    find_levels,
+    histogram,
+    number_scale,
+    project_on_plane,
+)
 from frri.report.encode import encode_codes, encode_flags, encode_numbers
-from frri.report.histograms import N_LEVELS, colored_classes, find_levels, histogram, number_scale
-from frri.report.pca import project_on_plane
 from frri.rules import RuleSet, RuleStatistics
 from frri.rules.contributions import find_largest_contributor, permutation_importance
 from frri.rules.hierarchy import SUPPORTED as MERGEABLE

@@ -4,18 +4,19 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from html import escape
 from importlib.resources import files
+from math import floor
 from typing import Any
 
 from frri import __version__
 from frri._util import import_optional, write_atomically
 from frri.report.facts import MAX_ROWS, SUPPORTED, facts
-from frri.report.headline import headline, key_figures
 from frri.rules import RuleSet
 from frri.rules.text import rule_text, ruleset_html
+from frri.table import Attribute
 
 TABS = (
     ("rules", "Rules"),
@@ -190,3 +191,165 @@ def _sampled(data: Mapping[str, Any] | None) -> str:
     if data is None or not data["sampled"]:
         return ""
     return f"{data['n_embedded']:,} of {data['n_rows']:,} rows are embedded, drawn at random"
+
+
+# A smaller number of rules is named if it loses no more accuracy than this.
+LOSS = 0.01
+# Of more classes, only the least and the most often recognized ones are named.
+MOST_CLASSES = 4
+
+
+def headline(known: Mapping[str, Any]) -> str:
+    r"""Return the sentence that opens the page.
+
+    Parameters
+    ----------
+    known : mapping
+        Result of `frri.report.facts`.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule, RuleSet
+    >>> from frri.report import facts
+    >>> rule = Rule((NumericCondition.below("a", 3),), "x")
+    >>> rules = RuleSet((rule,), (Attribute("a", 0, 9),), ("x", "y"))
+    >>> headline(facts(rules))
+    '1 rule; how good it is can be told with rows whose class is known.'
+    >>> headline(facts(rules, [[1], [2], [4]], ["x", "x", "y"])).replace("\u00a0", " ")
+    '1 rule, right on 67 % of 3 given rows (95 % interval 21 to 94); always answering x: 67 %.'
+    """
+    overview, measured, data = known["overview"], known["performance"], known["data"]
+    rules = _counted(overview["n_rules"], "rule")
+    if measured is None:
+        is_one = overview["n_rules"] == 1
+        good = "how good it is" if is_one else "how good they are"
+        what = "class" if known["numbers"] is None else "number"
+        return f"{rules}; {good} can be told with rows whose {what} is known."
+    if known["numbers"] is not None:
+        show = number_format(known)
+        quality = (
+            f"{rules}, off by {show(measured['mae'])} on average "
+            f"on {_counted(measured['rows'], 'given row')} (R2 {measured['r2']:.2f})"
+        )
+        baseline = (
+            f"always answering the mean {show(measured['mean'])}: "
+            f"off by {show(measured['mean_mae'])}"
+        )
+        return f"{'; '.join([quality, baseline, *_fewer(known)])}.{_caution(known, 'predicted')}"
+    low, high = (round(100 * end) for end in measured["interval"])
+    whose = {True: "training", False: "new"}.get(overview["is_training"], "given")
+    majority, fraction = measured["always"]
+    parts = [
+        (
+            f"{rules}, right on {percent(measured['accuracy'])} of "
+            f"{_counted(data['n_rows'], f'{whose} row')} (95 % interval {low} to {high})"
+        ),
+        f"always answering {known['model']['classes'][majority]}: {percent(fraction)}",
+        *_fewer(known),
+    ]
+    # A number and its sign stay on one line.
+    return f"{'; '.join(parts)}.{_caution(known, 'decided')}".replace(" %", "\u00a0%")
+
+
+def key_figures(known: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the numbers at the head of the page, each with a title and a note."""
+    overview, measured = known["overview"], known["performance"]
+    proof = overview["proof"] or {}
+    n_rules, n_conditions = overview["n_rules"], overview["n_conditions"]
+    note = f"at least {proof['lower_bound']} needed" if "lower_bound" in proof else ""
+    if proof.get("status") == "optimal":
+        # Files of the first version have no claim: there was only one.
+        note = f"proved to be {proof.get('claim', 'the fewest')}"
+    figures = [
+        ("Rules", f"{n_rules:,}", note),
+        ("Conditions", f"{n_conditions / n_rules:.1f}" if n_rules else "0", "per rule"),
+    ]
+    if overview["n_training"] is not None:
+        figures.append(("Learned from", f"{overview['n_training']:,.7g}", "rows"))
+    if measured is not None and known["numbers"] is not None:
+        note = f"on average, of {measured['rows']:,} given rows"
+        figures.append(("Off by", number_format(known)(measured["mae"]), note))
+    elif measured is not None:
+        accuracy = f"{measured['accuracy']:.1%}".replace("%", " %")
+        figures.append(("Accuracy", accuracy, recognized(known)))
+    if overview["n_training"] is None and known["numbers"] is None:
+        figures.append(("Classes", f"{len(known['model']['classes']):,}", ""))
+    return [{"title": title, "value": value, "note": note} for title, value, note in figures]
+
+
+def recognized(known: Mapping[str, Any]) -> str:
+    """Return the recall of each class; of many classes the lowest and the highest.
+
+    Examples
+    --------
+    >>> cells = [[0, 0, 3], [0, 1, 1], [1, 1, 1]]
+    >>> recognized({"model": {"classes": ["no", "yes"]}, "performance": {"confusion": cells}})
+    'of no: 75 %, of yes: 100 %'
+    """
+    rows: dict[int, int] = {}
+    hits: dict[int, int] = {}
+    for truth, decided, count in known["performance"]["confusion"]:
+        rows[truth] = rows.get(truth, 0) + count
+        hits[truth] = hits.get(truth, 0) + (count if truth == decided else 0)
+    recalls = [(c, hits[c] / rows[c]) for c in sorted(rows)]
+    if len(recalls) > MOST_CLASSES:
+        ascending = sorted(recalls, key=lambda one: one[1])
+        recalls = [ascending[0], ascending[-1]]
+    labels = known["model"]["classes"]
+    joint = " to " if len(rows) > MOST_CLASSES else ", "
+    return joint.join(f"of {labels[c]}: {percent(recall)}" for c, recall in recalls)
+
+
+def percent(fraction: float) -> str:
+    """Return a percentage; halves are rounded up, as in the views of the page.
+
+    Examples
+    --------
+    >>> percent(0.678), percent(0.945), percent(0.0321), percent(0.0)
+    ('68 %', '95 %', '3.2 %', '0 %')
+    """
+    if 0 < fraction < 0.0995:
+        return f"{100 * fraction:.1f} %"
+    return f"{floor(100 * fraction + 0.5)} %"
+
+
+def number_format(known: Mapping[str, Any]) -> Callable[[float], str]:
+    """Return the function that writes predicted numbers, to three more places than their range.
+
+    Examples
+    --------
+    >>> number_format({"numbers": {"low": 25.0, "high": 346.0}})(152.1334841)
+    '152.1'
+    """
+    return Attribute("number", known["numbers"]["low"], known["numbers"]["high"]).show
+
+
+def _caution(known: Mapping[str, Any], verb: str) -> str:
+    """Return a sentence about other rows, where rules were learned from these or may have been."""
+    overview = known["overview"]
+    if overview["is_training"]:
+        return f" Rows not seen in training will be {verb} less well."
+    if overview["is_training"] is None and overview["n_training"] is not None:
+        return f" If the rules were learned from these rows, others will be {verb} less well."
+    return ""
+
+
+def _fewer(known: Mapping[str, Any]) -> list[str]:
+    """Return the smallest number of rules that is about as good, if it is at most half of them."""
+    curve = known["curve"] or []
+    if known["numbers"] is None:
+        enough = [one for one in curve[:-1] if one["accuracy"] >= curve[-1]["accuracy"] - LOSS]
+    else:
+        enough = [one for one in curve[:-1] if one["mae"] <= curve[-1]["mae"] * (1 + LOSS)]
+    if not enough or not 0 < 2 * enough[0]["n_rules"] <= known["overview"]["n_rules"]:
+        return []
+    n = enough[0]["n_rules"]
+    which = "first" if known["model"]["semantics"]["name"] == "first-match" else "broadest"
+    rules = f"the {which} rule" if n == 1 else f"the {n:,} {which} rules"
+    if known["numbers"] is not None:
+        return [f"{rules} alone: {number_format(known)(enough[0]['mae'])}"]
+    return [f"{rules} alone: {percent(enough[0]['accuracy'])}"]
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

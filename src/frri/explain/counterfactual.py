@@ -5,7 +5,7 @@ of distances, each as a fraction of its feature's training range (a change of ca
 value in place of a missing one, cost 1).
 
 Subsets of one feature, of two, of three span boxes of samples. A box in which the decision cannot
-change (`frri.explain.counterfactual.bounds`) is dropped. Any other is cut where a membership
+change (`frri.explain.bounds`) is dropped. Any other is cut where a membership
 bends and then halved, the cheapest box first, until its nearest point alters the decision or
 nothing cheaper is left.
 """
@@ -19,9 +19,8 @@ from math import comb, floor, inf, isfinite, log10
 import numpy as np
 
 from frri._util import Flags, Floats
-from frri.explain.counterfactual.bounds import DecisionBounds, Goal, Survey
-from frri.explain.counterfactual.cells import Cell, is_cell
-from frri.explain.counterfactual.space import Box, Space
+from frri.explain.bounds import Box, DecisionBounds, Goal, Space, Survey
+from frri.explain.cells import Cell, is_cell
 from frri.rules.ruleset import RuleSet
 from frri.table import Attribute
 

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frri._util import Flags, Floats
-from frri.explain.counterfactual.bounds import DecisionBounds, Survey
-from frri.explain.counterfactual.space import Box
+from frri.explain.bounds import Box, DecisionBounds, Survey
 
 # Differences of scores below this are ties; the tolerance of the solver is a tenth of it.
 TIE = 1e-9
