@@ -1,13 +1,15 @@
 """Rules as a query that predicts inside a database."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 
 import numpy as np
 
 from frri.export.modules import escape_text
 from frri.export.sql_dialects import DIALECTS
-from frri.export.sql_rules import Query, VoteQuery
+from frri.export.sql_rules import Query, VoteQuery, case
 from frri.export.text_formats import numbered_lines
 from frri.rules.inference import ABOVE_HALF, LARGEST_EXPONENT, last_resort
 from frri.rules.rule import Label
@@ -78,10 +80,9 @@ def to_sql(
     parts = [table] if isinstance(table, str) else list(table)
     place = ".".join(words.identifier(part) for part in parts)
     query = Query(words, _prefix([*parts, *columns, *names, *attributes, as_view or ""]))
-    labels = [words.label(label) for label in _unify_labels(ruleset.classes)]
     encoded, carried = _encode(ruleset, query, place, columns)
     results = []
-    for source, *answer, where in Answers(ruleset, query, carried, labels).of(encoded):
+    for source, *answer, where in _Answers(ruleset, query, carried).of(encoded):
         shown = [*(f"k{i + 1}" for i in range(len(columns))), *answer]
         named = zip(shown, [*columns, *names], strict=True)
         selected = ",\n  ".join(f"{column} AS {words.identifier(name)}" for column, name in named)
@@ -161,7 +162,8 @@ Answer = tuple[str, str, str, str, str]
 NO_RULE = "CAST(NULL AS INTEGER)"
 
 
-class Answers:
+@dataclass(frozen=True)
+class _Answers:
     """The steps of a query from encoded columns to predictions.
 
     Parameters
@@ -170,107 +172,90 @@ class Answers:
     query : Query
     carried : tuple of str
         Columns to carry along.
-    labels : list of str
-        The classes as literals.
     """
 
-    def __init__(
-        self, ruleset: RuleSet, query: Query, carried: tuple[str, ...], labels: list[str]
-    ) -> None:
-        self.ruleset, self.query, self.carried, self.labels = ruleset, query, carried, labels
-        self.dialect = query.dialect
+    ruleset: RuleSet
+    query: Query
+    carried: tuple[str, ...]
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """The classes as literals."""
+        return [self.query.dialect.label(label) for label in _unify_labels(self.ruleset.classes)]
 
     def of(self, source: str) -> list[Answer]:
         """Return the answers of the semantics, from a table of encoded columns."""
         steps = {
-            "best-rule": self._class_rules,
-            "added-votes": self._class_rules,
-            "first-match": self._rule_list,
             "softmax-votes": self._votes,
             "added-contributions": self._contributions,
             "weighted-mean": self._mean,
             "at-least-class": self._thresholds,
             "cumulative-logits": self._logits,
         }
-        return steps[self.ruleset.semantics.name](source)
+        return steps.get(self.ruleset.semantics.name, self._class_rules)(source)
+
+    def _vote_query(self, vote: str = "score") -> VoteQuery:
+        return VoteQuery(self.ruleset, self.query, self.carried, vote)
+
+    # ---------------------------------------------------------------- classes
 
     def _class_rules(self, source: str) -> list[Answer]:
-        """Return the class with the highest score; the fallback where no rule fires."""
+        """Return the class of the best or the first rule; the fallback where no rule fires."""
         if not len(self.ruleset):
-            return [(source, *self._priors(), "")]
-        source, found = self._vote_query("score", self.ruleset.combination).scores(source)
-        source = self._add_top(source, [score for score, _ in found.values()])
+            return [self._priors(source)]
+        if self.ruleset.combination == "first":
+            source, rule = self._vote_query("degree").first(source), "first_rule"
+            # The class with the largest proportion; a rule without any decides nothing.
+            says = self.ruleset.arrays.says
+            numbers = [str(r + 1) for r in range(len(says))]
+            decided = [self.labels[c] for c in says.argmax(axis=1).tolist()]
+            scores = map(self.query.dialect.number, says.max(axis=1).tolist())
+            label = case(rule, zip(numbers, decided, strict=True))
+            top = case(rule, zip(numbers, scores, strict=True), self.query.dialect.number(0.0))
+        else:
+            add = self.ruleset.combination == "sum"
+            source, found = self._vote_query().scores(source, add=add)
+            label, rule, top = self._highest(found)
+        source = self.query.add("tops", ["*", f"{top} AS top"], source)
         uncovered = self.query.add("uncovered", self.carried, source, "NOT top > 0")
-        covered = (source, *self._decision(found), "top", "top > 0")
-        return [covered, self._fallback(uncovered)]
-
-    def _rule_list(self, source: str) -> list[Answer]:
-        """Return the class of the first rule; one without class probabilities decides nothing."""
-        if not len(self.ruleset):
-            return [(source, *self._priors(), "")]
-        source, _ = self._vote_query("degree", "first").scores(source)
-        labels: dict[str, list[int]] = {}
-        scores: dict[str, list[int]] = {}
-        for r, rule in enumerate(self.ruleset, start=1):
-            decided = self.ruleset.classes.index(rule.consequent)
-            score = 1.0
-            if rule.distribution is not None:
-                score = max(rule.distribution)
-                decided = rule.distribution.index(score)
-            if score > 0.0:
-                labels.setdefault(self.labels[decided], []).append(r)
-                scores.setdefault(self.dialect.number(score), []).append(r)
-        valid = _is_rule(sorted(r for rules in labels.values() for r in rules))
-        uncovered = self.query.add(
-            "uncovered", self.carried, source, f"first_rule IS NULL OR NOT ({valid})"
-        )
-        label, score_of = (
-            _case("", ((_is_rule(rules), value) for value, rules in known.items()))
-            for known in (labels, scores)
-        )
-        return [(source, label, "first_rule", score_of, valid), self._fallback(uncovered)]
+        return [(source, label, rule, "top", "top > 0"), self._fallback(uncovered)]
 
     def _fallback(self, source: str) -> Answer:
         """Return the answer for rows where no rule fires."""
-        fallback, nothing = self.ruleset.fallback, self.dialect.number(0.0)
-        weightless = not any(rule.weight > 0.0 for rule in self.ruleset)
-        if fallback == "priors" or (fallback == "nearest" and weightless):
-            return (source, *self._priors(), "")
-        source, found = self._vote_query(fallback).scores(source)
-        source = self._add_top(source, [score for score, _ in found.values()])
-        label, rule = self._decision(found)
-        prior, _, _ = self._priors()
-        test = "NOT top > 0"
-        if fallback == "nearest":
+        kind, number = last_resort(self.ruleset), self.query.dialect.number
+        if kind == "priors":
+            return self._priors(source)
+        source, found = self._vote_query(kind).scores(source)
+        label, rule, top = self._highest(found)
+        source = self.query.add("tops", ["*", f"{top} AS top"], source)
+        test, other = "NOT top > 0", self._priors(source)[1]
+        if kind == "nearest":
             # Where everything is infinitely far, the first class decides, even without rules.
-            prior, test = self.labels[0], f"top = {self.dialect.number(-inf)}"
-        if fallback != "nearest" or 0 not in found:
-            label = f"CASE WHEN {test} THEN {prior} ELSE {label} END"
+            test, other = f"top = {number(-inf)}", self.labels[0]
+        if kind != "nearest" or 0 not in found:
+            label = f"CASE WHEN {test} THEN {other} ELSE {label} END"
             rule = f"CASE WHEN {test} THEN {NO_RULE} ELSE {rule} END"
-        return source, label, rule, nothing, ""
+        return source, label, rule, number(0.0), ""
 
-    def _vote_query(self, vote: str = "score", fold: str = "best") -> VoteQuery:
-        return VoteQuery(self.ruleset, self.query, self.carried, vote, fold)
+    def _highest(self, found: dict[int, tuple[str, str]]) -> tuple[str, str, str]:
+        """Return label and rule of the first class with the top score, and that score."""
+        label = case("top", ((score, self.labels[c]) for c, (score, _) in found.items()))
+        scores = [score for score, _ in found.values()]
+        return label, case("top", found.values()), self.query.dialect.greatest(scores)
 
-    def _add_top(self, source: str, scores: Sequence[str]) -> str:
-        return self.query.add("tops", ["*", f"{self.dialect.greatest(scores)} AS top"], source)
-
-    def _decision(self, found: dict[int, tuple[str, str]]) -> tuple[str, str]:
-        """Return label and rule number of the first class with the top score."""
-        order = sorted(found)
-        label = _case("top", ((found[c][0], self.labels[c]) for c in order))
-        return label, _case("top", (found[c] for c in order))
-
-    def _priors(self) -> tuple[str, str, str]:
+    def _priors(self, source: str) -> Answer:
         label = self.labels[int(np.argmax(self.ruleset.class_counts))]
-        return label, NO_RULE, self.dialect.number(0.0)
+        return source, label, NO_RULE, self.query.dialect.number(0.0), ""
+
+    # ---------------------------------------------------------------- sums and means
 
     def _votes(self, source: str) -> list[Answer]:
         """Return the first class with the highest sum of votes."""
         source = self._sums(source, self.ruleset.base)
         sums = [f"a{c + 1}" for c in range(len(self.labels))]
-        source = self._add_top(source, sums)
-        label = _case("top", zip(sums, self.labels, strict=True))
+        top = self.query.dialect.greatest(sums)
+        source = self.query.add("tops", ["*", f"{top} AS top"], source)
+        label = case("top", zip(sums, self.labels, strict=True))
         return [(source, label, NO_RULE, "top", "")]
 
     def _contributions(self, source: str) -> list[Answer]:
@@ -281,23 +266,46 @@ class Answers:
 
     def _mean(self, source: str) -> list[Answer]:
         """Return the weighted mean of the rules; where none fires, the nearest rule or the base."""
-        numbers = self.ruleset.arrays.says[:, 0].tolist()
-        source = self._vote_query().sums(source, (0.0, 0.0), [(1.0, number) for number in numbers])
+        numbers, number = self.ruleset.arrays.says[:, 0].tolist(), self.query.dialect.number
+        source = self._vote_query().sums(source, (0.0, 0.0), [(1.0, value) for value in numbers])
         covered = (source, "a2 / a1", NO_RULE, "a2 / a1", "a1 > 0")
-        near = self.ruleset.fallback == "nearest"
-        if not near or not any(rule.weight > 0.0 for rule in self.ruleset):
-            base = self.dialect.number(self.ruleset.base[0])
+        if last_resort(self.ruleset) == "base":
+            base = number(self.ruleset.base[0])
             return [covered, (source, base, NO_RULE, base, "NOT a1 > 0")]
         uncovered = self.query.add("uncovered", self.carried, source, "NOT a1 > 0")
         uncovered, found = self._vote_query("nearest").scores(uncovered)
         rule = found[0][1]
-        written = enumerate(map(self.dialect.number, numbers), start=1)
-        number = _case(rule, ((str(r), value) for r, value in written))
-        return [covered, (uncovered, number, rule, number, "")]
+        value = case(rule, ((str(r), number(said)) for r, said in enumerate(numbers, start=1)))
+        return [covered, (uncovered, value, rule, value, "")]
+
+    # ---------------------------------------------------------------- ordered classes
+
+    def _logits(self, source: str) -> list[Answer]:
+        """Return decisions by one sum, with a base for each class but the first."""
+        dialect, number = self.query.dialect, self.query.dialect.number
+        source, shares = self._sums(source, (0.0,)), []
+        for base in self.ruleset.base:
+            odds = dialect.least([f"-(a1 + {number(base)})", number(LARGEST_EXPONENT)])
+            share = f"{number(1.0)} / ({number(1.0)} + EXP({odds}))"
+            # Above one half exactly where the sum is above 0: the sign decides, not the last bit.
+            above = dialect.greatest([share, number(ABOVE_HALF)])
+            below = dialect.least([share, number(0.5)])
+            shares.append(f"CASE WHEN {odds} < {number(0.0)} THEN {above} ELSE {below} END")
+        return self._steps(source, shares)
+
+    def _steps(self, source: str, shares: Sequence[str]) -> list[Answer]:
+        """Return the last class that has, like all before it, a fraction above one half."""
+        columns = [f"{share} AS share{t}" for t, share in enumerate(shares, start=1)]
+        source = self.query.add("shares", ["*", *columns], source)
+        passed = self._count(f"share{{}} > {self.query.dialect.number(0.5)}")
+        source = self.query.add("passed", ["*", f"{passed} AS passed"], source)
+        one = self.query.dialect.number(1.0)
+        share = self._by_place("passed", [one, *(f"share{t}" for t in self._upper_classes)])
+        return [(source, self._by_place("passed", self.labels), NO_RULE, share, "")]
 
     def _thresholds(self, source: str) -> list[Answer]:
         """Return decisions by "at least" and "at most" rules: see `frri.rules.inference`."""
-        one, nothing = self.dialect.number(1.0), self.dialect.number(0.0)
+        one, nothing = self.query.dialect.number(1.0), self.query.dialect.number(0.0)
         source = self._apply_fallback(self._add_votes(source))
         shares = [
             f"CASE WHEN for{t} > 0 THEN {one} / ({one} + against{t} / for{t}) ELSE {nothing} END"
@@ -305,54 +313,26 @@ class Answers:
         ]
         return self._steps(source, shares)
 
-    def _logits(self, source: str) -> list[Answer]:
-        """Return decisions by one sum, with a base for each class but the first."""
-        one, number = self.dialect.number(1.0), self.dialect.number
-        source = self._sums(source, (0.0,))
-        odds = [
-            self.dialect.least([f"-(a1 + {number(base)})", number(LARGEST_EXPONENT)])
-            for base in self.ruleset.base
-        ]
-        shares = []
-        for value in odds:
-            share = f"{one} / ({one} + EXP({value}))"
-            # Above one half exactly where the sum is above 0: the sign decides, not the last bit.
-            above = self.dialect.greatest([share, number(ABOVE_HALF)])
-            below = self.dialect.least([share, number(0.5)])
-            shares.append(f"CASE WHEN {value} < {number(0.0)} THEN {above} ELSE {below} END")
-        return self._steps(source, shares)
-
-    def _steps(self, source: str, shares: Sequence[str]) -> list[Answer]:
-        """Return the last class that has, like all before it, a fraction above one half."""
-        one = self.dialect.number(1.0)
-        columns = [f"{share} AS share{t}" for t, share in enumerate(shares, start=1)]
-        source = self.query.add("shares", ["*", *columns], source)
-        passed = self._count(f"share{{}} > {self.dialect.number(0.5)}")
-        source = self.query.add("passed", ["*", f"{passed} AS passed"], source)
-        label = self._by_place("passed", self.labels)
-        share = self._by_place("passed", [one, *(f"share{t}" for t in self._upper_classes)])
-        return [(source, label, NO_RULE, share, "")]
-
     def _add_votes(self, source: str) -> str:
         """Add the votes for and against each threshold, and the classes that they leave."""
-        n = len(self.labels)
-        columns = [*self.carried]
+        columns, found = self.carried, dict[int, tuple[str, str]]()
         if self._uses_nearest:
-            source, found = self._vote_query("nearest").scores(source)
-            sides = self._sides(found, -inf, ("near", "opposed"))
-            source = self.query.add("nearest", [*self.carried, *sides], source)
-            columns += [f"{side}{t}" for t in self._upper_classes for side in ("near", "opposed")]
-        found = {}
+            source, near = self._vote_query("nearest").scores(source)
+            sides = self._sides(near, -inf, ("near", "opposed"))
+            source = self.query.add("nearest", [*columns, *sides], source)
+            columns += tuple(
+                f"{side}{t}" for t in self._upper_classes for side in ("near", "opposed")
+            )
         if len(self.ruleset):
-            votes = VoteQuery(self.ruleset, self.query, tuple(columns), "score", "best")
-            source, found = votes.scores(source)
-        source = self.query.add(
-            "spoken", [*columns, *self._sides(found, 0.0, ("pro", "contra"))], source
-        )
-        lowest = self._count("pro{} > 0")
-        highest = f"{self.dialect.number(n - 1.0)} - ({self._count('contra{} > 0')})"
-        columns = [f"{lowest} AS lowest", f"{highest} AS highest"]
-        return self.query.add("classes_left", ["*", *columns], source)
+            source, found = VoteQuery(self.ruleset, self.query, columns).scores(source)
+        sides = self._sides(found, 0.0, ("pro", "contra"))
+        source = self.query.add("spoken", [*columns, *sides], source)
+        last = self.query.dialect.number(len(self.labels) - 1.0)
+        left = [
+            f"{self._count('pro{} > 0')} AS lowest",
+            f"{last} - ({self._count('contra{} > 0')}) AS highest",
+        ]
+        return self.query.add("classes_left", ["*", *left], source)
 
     def _sides(
         self, found: dict[int, tuple[str, str]], nothing: float, names: tuple[str, str]
@@ -362,7 +342,7 @@ class Answers:
         for t in self._upper_classes:
             for side, groups in zip(names, (range(t, n), range(n, n + t)), strict=True):
                 scores = [found[group][0] for group in groups if group in found]
-                most = self.dialect.greatest(scores or [self.dialect.number(nothing)])
+                most = self.query.dialect.greatest(scores or [self.query.dialect.number(nothing)])
                 columns.append(f"{most} AS {side}{t}")
         return columns
 
@@ -375,7 +355,7 @@ class Answers:
 
         Classes without any prior have equal ones.
         """
-        number, one = self.dialect.number, self.dialect.number(1.0)
+        dialect, number = self.query.dialect, self.query.dialect.number
         sizes = [number(size) for size in (0.0, *np.cumsum(self.ruleset.class_counts).tolist())]
         below = self._by_place("lowest", sizes[:-1])
         up_to = self._by_place("highest", sizes[1:])
@@ -384,14 +364,15 @@ class Answers:
         for t in self._upper_classes:
             here = number(float(t))
             silent = f"WHEN lowest < {here} AND highest >= {here}"
-            for name, side, other, share, equal in (
-                ("for", "pro", "opposed", f"up_to - {sizes[t]}", f"highest + {one} - {here}"),
+            equal = f"highest + {number(1.0)} - {here}"
+            for name, side, other, share, alike in (
+                ("for", "pro", "opposed", f"up_to - {sizes[t]}", equal),
                 ("against", "contra", "near", f"{sizes[t]} - below", f"{here} - lowest"),
             ):
-                cases = f"{silent} AND up_to > below THEN {share} {silent} THEN {equal}"
+                cases = f"{silent} AND up_to > below THEN {share} {silent} THEN {alike}"
                 if self._uses_nearest:
-                    known = f"{self.dialect.greatest([f'near{t}', f'opposed{t}'])} > {number(-inf)}"
-                    far = self.dialect.greatest([f"-{other}{t}", number(0.0)])
+                    known = f"{dialect.greatest([f'near{t}', f'opposed{t}'])} > {number(-inf)}"
+                    far = dialect.greatest([f"-{other}{t}", number(0.0)])
                     cases = f"{silent} AND {known} THEN {far} {cases}"
                 columns.append(f"CASE {cases} ELSE {side}{t} END AS {name}{t}")
         return self.query.add("sides", ["*", *columns], source)
@@ -402,19 +383,11 @@ class Answers:
 
     def _count(self, test: str) -> str:
         """Return for how many thresholds a test holds."""
-        one, nothing = self.dialect.number(1.0), self.dialect.number(0.0)
+        one, nothing = self.query.dialect.number(1.0), self.query.dialect.number(0.0)
         tests = [test.format(t) for t in self._upper_classes]
         return " + ".join(f"CASE WHEN {t} THEN {one} ELSE {nothing} END" for t in tests) or nothing
 
     def _by_place(self, place: str, values: Sequence[str]) -> str:
         """Return the value at the position that a column contains."""
-        return _case(place, ((self.dialect.number(float(c)), v) for c, v in enumerate(values)))
-
-
-def _is_rule(rules: list[int]) -> str:
-    return f"first_rule IN ({', '.join(map(str, rules))})" if rules else "1 = 0"
-
-
-def _case(column: str, pairs: Iterable[tuple[str, str]]) -> str:
-    branches = " ".join(f"WHEN {test} THEN {value}" for test, value in pairs)
-    return f"CASE {column} {branches} END" if branches else "NULL"
+        number = self.query.dialect.number
+        return case(place, ((number(float(c)), value) for c, value in enumerate(values)))
