@@ -54,17 +54,17 @@ def test_broad_candidates_first_give_a_whole_cover_and_a_true_bound(seed):
     whole, costs = CoverMatrix.from_dense(dense), rng.integers(0, 4, n)
     room, asked = int(rng.integers(1, 12 * len(whole.bits) + 24)), []
     source, neighbours = as_source(whole, asked), rng.permutation(n)
-    covers, peeled = memory_bounded.written_out(source, neighbours, costs, room)
-    if peeled is None:
+    covers, preselected = memory_bounded.build_covers(source, neighbours, costs, room)
+    if preselected is None:
         assert 12 * len(whole.bits) <= room
         for name in ("indptr", "words", "bits"):
             assert (getattr(covers, name) == getattr(whole, name)).all()
         return
     assert 12 * len(whole.bits) > room
-    left = ~dense[peeled.first].any(axis=0)
+    left = ~dense[preselected.first].any(axis=0)
     assert (covers.to_dense() == (dense & left)).all()
     rest = minimum_cover(covers, costs)
-    cover = memory_bounded.join_covers(peeled, rest, costs)
+    cover = memory_bounded.join_covers(preselected, rest, costs)
     assert (dense[cover.selected].any(axis=0) == dense.any(axis=0)).all()
     assert cover.lower_bound <= len(naive.minimum_cover(dense, costs)) <= len(cover)
     assert (cover.status == "optimal") == (cover.lower_bound == len(cover))
@@ -84,10 +84,10 @@ def test_what_is_left_fits_into_the_room(monkeypatch):
     whole, asked = CoverMatrix.from_dense(dense), []
     for share in (0.5, 0.2, 0.05):
         room = int(12 * share * len(whole.bits))
-        covers, peeled = memory_bounded.written_out(
+        covers, preselected = memory_bounded.build_covers(
             as_source(whole, asked), np.arange(n), np.zeros(n, dtype=np.int64), room
         )
-        assert len(peeled.first) > 0
+        assert len(preselected.first) > 0
         assert 12 * len(covers.bits) <= 1.2 * room
         # Nothing but what is kept in the end has been asked for in more than that room.
         assert max(12 * words for _, words in asked) <= 1.2 * room

@@ -1,10 +1,9 @@
-"""Problems whose pairs do not fit into memory: broad candidates first, then what they leave.
+"""Problems whose pairs of candidate and object exceed the memory: broad candidates come first.
 
-A few broad candidates cover most objects, and most pairs of candidate and object are pairs with
-such objects. So one candidate of a few neighbours is written out, a greedy cover by these is begun,
-and as soon as the objects that it leaves have few enough pairs, those are written out for all
-candidates: an ordinary problem. What is proved to be necessary for it is necessary for the whole,
-which has more objects to cover.
+A few broad candidates cover most objects, and most pairs are pairs with such objects. The covers
+of a sample of the candidates are built, a greedy cover by these is begun, and as soon as the
+remaining objects have few enough pairs, those are built for all candidates: an ordinary problem.
+Its lower bound holds for the whole problem, which has more objects to cover.
 """
 
 from __future__ import annotations
@@ -22,34 +21,33 @@ if TYPE_CHECKING:
     from frri.cover.matrix import CoverMatrix
     from frri.cover.solve import Cover
 
+# Bytes of a word of a `CoverMatrix`: its place and its bits.
 BYTES_PER_WORD = 12
-"""What a word of a `CoverMatrix` takes: its place and its bits."""
-
+# Number of candidates from which the memory of all is estimated.
 SAMPLE = 2048
-"""Candidates that tell how much all of them take."""
-
-LEAST_STEP, BROAD_SHARE = 4, 0.25
-"""One of at least so many neighbours is written out at first, in so large a part of the room."""
+# At most one candidate in LEAST_STEP is built at first, within BROAD_FRACTION of the memory.
+LEAST_STEP, BROAD_FRACTION = 4, 0.25
 
 
 class Source(Protocol):
-    """Who covers whom, found out when asked."""
+    """The cover relation, computed on request."""
 
     def __call__(self, candidates: Ints, wanted: Words | None = None) -> CoverMatrix:
         """Return what some candidates cover of all objects, or of those wanted (words)."""
 
 
-class Peeled(NamedTuple):
-    """Candidates chosen first, and who tells what candidates cover."""
+class Preselection(NamedTuple):
+    """Candidates selected in advance, the objects that they leave (words), and the relation."""
 
     first: Ints
+    left: Words | None
     source: Source
 
 
-def written_out(
+def build_covers(
     source: Source, neighbours: Ints, costs: Ints, room: int
-) -> tuple[CoverMatrix, Peeled | None]:
-    """Return what all candidates cover, or, for want of memory, of what a few chosen first leave.
+) -> tuple[CoverMatrix, Preselection | None]:
+    """Return the covers of all candidates; if they exceed the memory, of the remaining objects.
 
     Parameters
     ----------
@@ -57,16 +55,16 @@ def written_out(
     neighbours : ndarray of int64
         All candidates, in an order in which similar ones are near each other.
     costs : ndarray of int64
-        Of equally broad candidates the cheaper one is chosen.
+        The cheaper one of two equally broad candidates is selected.
     room : int
-        Bytes.
+        Memory for the covers in bytes.
 
     Returns
     -------
     covers : CoverMatrix
         Of all candidates.
-    peeled : Peeled or None
-        None if nothing is left out.
+    preselected : Preselection or None
+        None if the covers are complete.
 
     Examples
     --------
@@ -77,54 +75,47 @@ def written_out(
     ...     some = whole.take(candidates)
     ...     return some if wanted is None else some.within(wanted)
     >>> costs = np.zeros(64, dtype=np.int64)
-    >>> covers, peeled = written_out(source, np.arange(64), costs, room=800)
-    >>> peeled.first, covers.sizes().sum()
+    >>> covers, preselected = build_covers(source, np.arange(64), costs, room=800)
+    >>> preselected.first, covers.sizes().sum()
     (array([0]), np.int64(0))
     """
-    everyone, begun = np.arange(len(neighbours)), choose_first(source, neighbours, costs, room)
-    if begun is None:
-        return source(everyone), None
-    return source(everyone, begun.left), Peeled(begun.first, source)
+    preselected = preselect(source, neighbours, costs, room)
+    left = None if preselected is None else preselected.left
+    return source(np.arange(len(neighbours)), left), preselected
 
 
-class Begun(NamedTuple):
-    """Candidates chosen first, and the objects that they leave, as words."""
-
-    first: Ints
-    left: Words | None
-
-
-def choose_first(source: Source, neighbours: Ints, costs: Ints, room: int) -> Begun | None:
-    """Choose a few candidates first if what all cover does not fit into memory, else return None.
+def preselect(source: Source, neighbours: Ints, costs: Ints, room: int) -> Preselection | None:
+    """Select a few candidates in advance if the covers exceed the memory, else return None.
 
     Parameters
     ----------
     source, neighbours, costs, room
-        As for `written_out`.
+        As for `build_covers`.
     """
     n = len(neighbours)
     sample = source(neighbours[:: -(-n // SAMPLE)]) if n else source(neighbours)
     needed = BYTES_PER_WORD * len(sample.bits) / max(1, len(sample)) * n
     if needed <= room:
         return None
-    step = max(LEAST_STEP, -int(-needed // max(1, int(BROAD_SHARE * room))))
+    step = max(LEAST_STEP, -int(-needed // max(1, int(BROAD_FRACTION * room))))
     first: list[Ints] = [neighbours[:0]]
     left: Words | None = None
     for offset in range(step):
-        # Other candidates every time: those that have been looked at know too little of what they
-        # leave.
+        # Other candidates every time: the earlier ones cover too little of the remaining objects.
         broad = neighbours[offset::step]
         some = source(broad, left)
         if BYTES_PER_WORD * len(some.bits) <= room // step:
             break
-        chosen, left = _begun(some, costs[broad], left, room // step)
+        chosen, left = _begin_cover(some, costs[broad], left, room // step)
         first.append(broad[chosen])
         del some
-    return Begun(np.concatenate(first), left)
+    return Preselection(np.concatenate(first), left, source)
 
 
-def _begun(some: CoverMatrix, costs: Ints, left: Words | None, room: int) -> tuple[Ints, Words]:
-    """Return the fewest of a greedy cover that leave what fits, and the objects that they leave."""
+def _begin_cover(
+    some: CoverMatrix, costs: Ints, left: Words | None, room: int
+) -> tuple[Ints, Words]:
+    """Return the start of a greedy cover after which the rest fits, and the remaining objects."""
     everything = some.table()
     chosen = in_greedy_order(some, costs, everything.copy(), some.sizes(), Work(0, None))
     before = np.full_like(everything, ~np.uint64(0)) if left is None else left
@@ -139,25 +130,23 @@ def _begun(some: CoverMatrix, costs: Ints, left: Words | None, room: int) -> tup
     return chosen[:low], before & ~some.take(chosen[:low]).table()
 
 
-def join_covers(peeled: Peeled, rest: Cover, costs: Ints) -> Cover:
-    """Join the candidates chosen first and a cover of what they leave.
+def join_covers(preselected: Preselection, rest: Cover, costs: Ints) -> Cover:
+    """Join the candidates selected in advance and a cover of the remaining objects.
 
     Parameters
     ----------
-    peeled : Peeled
+    preselected : Preselection
     rest : Cover
     costs : ndarray of int64
         Of all candidates.
     """
-    both = np.concatenate((peeled.first, rest.selected))
-    covers, everyone = peeled.source(both), np.arange(len(both))
-    kept = without_redundant(covers, costs[both], everyone, Work(0, None))
-    selected = np.sort(both[kept])
-    proved = rest.lower_bound == len(selected)
+    both = np.concatenate((preselected.first, rest.selected))
+    covers, everyone = preselected.source(both), np.arange(len(both))
+    selected = np.sort(both[without_redundant(covers, costs[both], everyone, Work(0, None))])
     return replace(
         rest,
         selected=selected,
-        status="optimal" if proved else "feasible",
+        status="optimal" if rest.lower_bound == len(selected) else "feasible",
         cost=int(costs[selected].sum()),
         cost_status="feasible",
         settled=False,

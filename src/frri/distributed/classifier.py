@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 
 from frri import induction
 from frri._util import import_optional
-from frri.cover.memory_bounded import Peeled, choose_first
+from frri.cover.memory_bounded import preselect
 from frri.distributed.covers import RemoteCovers, RemoteRules
 from frri.distributed.estimator import DaskEstimator
 from frri.induction import backends
@@ -100,18 +100,17 @@ class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
         laps.append(perf_counter())
         types = layout.by_sample(np.concatenate(cluster.gather(kept)))
         laps.append(perf_counter())
-        begun = None
+        preselected = None
         if cover_bytes is not None and n_samples > backends.DIVIDED_FROM:  # as on one machine
             costs = np.count_nonzero(types, axis=1)
-            begun = choose_first(rules, layout.samples, costs, cover_bytes)
-        covers: Any = rules.covers(None if begun is None else begun.left)
-        peeled = None if begun is None else Peeled(begun.first, rules)
+            preselected = preselect(rules, layout.samples, costs, cover_bytes)
+        covers: Any = rules.covers(None if preselected is None else preselected.left)
         answers = confidence.nbytes + types.nbytes
         self.traffic_ = Bunch(table=table.nbytes, covers=covers.nbytes, answers=answers)
         laps.append(perf_counter())
         steps = ("confidences", "shortening", "covering")
         seconds = dict(zip(steps, np.diff(laps).tolist(), strict=True))
-        known = layout.positions, seconds, peeled
+        known = layout.positions, seconds, preselected
         return induction.CandidateRules(confidence, types, covers, *known)
 
     def _search(self, limits: Any, covers: Any, *known: Any) -> Any:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from frri._util import Floats, Ints, Types
     from frri.cover.matrix import CoverMatrix
-    from frri.cover.memory_bounded import Peeled
+    from frri.cover.memory_bounded import Preselection
 
 
 class ConditionType(enum.IntEnum):
@@ -69,7 +69,7 @@ class CandidateRules(NamedTuple):
     positions: Ints
     seconds: dict[str, float]  # per step
     # Candidates selected in advance where memory is short: `covers` is then of the other samples.
-    peeled: Peeled | None = None
+    preselected: Preselection | None = None
 
 
 def confidences(
@@ -243,7 +243,7 @@ def induce(
     -------
     CandidateRules
         `confidence`, `types`, `covers` and `positions` as from the single steps, the `seconds` of
-        each, and `peeled`, the candidates selected in advance if there are any.
+        each, and `preselected`, the candidates selected in advance if there are any.
 
     Examples
     --------
@@ -263,7 +263,7 @@ def induce(
     else:
         types = backend.shorten(confidence, layout.orders(order))
     laps.append(perf_counter())
-    covered, peeled = covers_in_memory(backend, confidence, types, cover_bytes)
+    covered, preselected = covers_in_memory(backend, confidence, types, cover_bytes)
     laps.append(perf_counter())
     lengths = (end - start for start, end in pairwise(laps))
     return CandidateRules(
@@ -272,5 +272,5 @@ def induce(
         covered,
         layout.positions,
         dict(zip(("confidences", "shortening", "covering"), lengths, strict=True)),
-        peeled,
+        preselected,
     )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from frri._util import Floats, Ints, Types, Words
     from frri.cover.matrix import CoverMatrix
-    from frri.cover.memory_bounded import Peeled
+    from frri.cover.memory_bounded import Preselection
 
 # Pairs of samples x features that are worth compiling kernels, loading those that an earlier
 # process has compiled, and using those that are loaded.
@@ -73,7 +73,7 @@ def choose_backend(
 
 def covers_in_memory(
     backend: Backend, confidence: Floats, types: Types, cover_bytes: int | None
-) -> tuple[CoverMatrix, Peeled | None]:
+) -> tuple[CoverMatrix, Preselection | None]:
     """Return what all candidates cover, or of the samples that a few selected in advance leave.
 
     The second happens if the covers of a large table take more bytes: see
@@ -98,4 +98,4 @@ def covers_in_memory(
             return some if wanted is None else some.within(wanted)
 
     costs = np.count_nonzero(types, axis=1)[layout.rows]
-    return memory_bounded.written_out(source, layout.samples, costs, cover_bytes)
+    return memory_bounded.build_covers(source, layout.samples, costs, cover_bytes)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from frri._util import Flags, Floats, Ints, Positions, Types
     from frri.cover import PartialCover
-    from frri.cover.memory_bounded import Peeled
+    from frri.cover.memory_bounded import Preselection
     from frri.induction import CandidateRules
     from frri.learners.training_table import TrainingTable
 
@@ -61,7 +61,7 @@ class Candidates(NamedTuple):
         Samples of each group.
     seconds : dict
         Duration of each step.
-    peeled : Peeled, optional
+    preselected : Preselection, optional
         Candidates selected in advance where memory is short; `covers` is then of the other samples.
     """
 
@@ -73,7 +73,7 @@ class Candidates(NamedTuple):
     groups: Ints
     sizes: Ints
     seconds: dict[str, float]
-    peeled: Peeled | None = None
+    preselected: Preselection | None = None
 
     @property
     def lengths(self) -> Ints:
@@ -82,8 +82,8 @@ class Candidates(NamedTuple):
 
     def covers_of(self, candidates: Ints) -> CoverMatrix:
         """Return everything that some candidates cover."""
-        if self.peeled is not None:
-            return self.peeled.source(candidates)
+        if self.preselected is not None:
+            return self.preselected.source(candidates)
         return self.covers.take(candidates)
 
     def is_covered(self, covers: CoverMatrix) -> Flags:
@@ -139,8 +139,8 @@ class FRRILearner(RuleLearner):
                 *grouped,
                 SearchLimits(self._work_limit(), left, self.optimality_gap),
             )
-            if found.peeled is not None and isinstance(cover, Cover):
-                cover = join_covers(found.peeled, cover, found.lengths)
+            if found.preselected is not None and isinstance(cover, Cover):
+                cover = join_covers(found.preselected, cover, found.lengths)
         certificate = limits.certificate(cover, int(found.sizes.sum()))
         self.selection_ = Bunch(
             **certificate
@@ -255,7 +255,7 @@ def class_candidates(found: CandidateRules, classes: Positions) -> Candidates:
         classes,
         np.bincount(classes),
         found.seconds,
-        found.peeled,
+        found.preselected,
     )
 
 
