@@ -11,6 +11,8 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import log_softmax
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris, load_wine, make_classification
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -22,6 +24,7 @@ import naive_additive as naive
 from frri._compile import compiled
 from frri.learners.additive import _bin_kernels as kernels
 from frri.learners.additive import blocks as blocks_module
+from frri.learners.additive import classifier
 from frri.learners.additive.blocks import (
     AdditiveModel,
     Block,
@@ -41,9 +44,9 @@ from frri.learners.additive.columns import (
 from frri.learners.additive.losses import Gradient, SoftmaxLoss, SquaredLoss
 from frri.learners.additive.regressor import AdditiveRulesRegressor
 from frri.learners.additive.search import RuleSearch, StagewiseInduction
-from frri.learners.calibration import STRETCHES
+from frri.learners.calibration import SCALES
 from frri.rules import NominalCondition, RuleSet
-from frri.table import Attribute
+from frri.table import Attribute, encode_frame
 from thorough import often
 
 WIDTH = 0.48
@@ -322,7 +325,7 @@ def test_the_ruleset_gives_what_was_fitted():
     loss = SoftmaxLoss(blocks=blocks, voices=(0, 1, 2), penalty=8 / 3, least=1.0)
     model = StagewiseInduction(search, loss, 12).run()
     stretch = rules[0].weight / model.fitted.weights[0]
-    assert np.isclose(stretch, STRETCHES).any()
+    assert np.isclose(stretch, SCALES).any()
     np.testing.assert_allclose([r.weight for r in rules], stretch * model.fitted.weights)
     scores = rules.scores(X)
     expected = np.tile(model.fitted.base, (len(X), 1))
@@ -334,6 +337,34 @@ def test_the_ruleset_gives_what_was_fitted():
     assert (fit.predict(X) == fit.predict_proba(X).argmax(axis=1)).all()
     for rule, covered in zip(rules, rules.covers(X).T, strict=True):
         assert rule.statistics.support == tuple(np.bincount(y[covered], minlength=3))
+
+
+def test_held_out_scores_are_nearly_those_of_votes_without_the_sample(monkeypatch):
+    monkeypatch.setattr(classifier, "PARAMETERS", 1.0)
+    X, y = noisy(150)
+    rules = AdditiveRulesClassifier(class_weight=None, calibrate=False).fit(X, y).ruleset_
+    table, classes = encode_frame(X), (y == "yes").astype(int)
+    found = classifier.held_out_scores(rules, table, classes, np.ones(150), np.ones(150))
+    voices = [rules.classes.index(rule.consequent) for rule in rules]
+    stack = np.column_stack([rules.degrees(table), np.ones((150, 2))])
+    adds_to = np.eye(2)[[*voices, 0, 1]]
+    penalties = np.array([4.0] * len(rules) + [1e-3] * 2)
+
+    def refit(kept):
+        def loss(x):
+            scores = log_softmax((stack[kept] * x) @ adds_to, axis=1)
+            return (
+                -scores[np.arange(kept.sum()), classes[kept]].sum() + (penalties * x * x).sum() / 2
+            )
+
+        return minimize(loss, start, tol=1e-10).x
+
+    start = np.array([*(rule.weight for rule in rules), *rules.base])
+    change = (found - rules.scores(table).T).T
+    for i in range(0, 150, 15):
+        scores = (stack[i] * (refit(np.arange(150) != i) - refit(np.arange(150) >= 0))) @ adds_to
+        assert change[i] == pytest.approx(scores, rel=0.25, abs=0.005)
+    assert ((change[:, 1] - change[:, 0] < 0.0) == (classes == 1)).all()
 
 
 def test_texts_say_what_a_rule_adds():

@@ -6,7 +6,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from frri import AdditiveRulesBaggingClassifier, AdditiveRulesClassifier, RuleSet
-from frri.learners.calibration import STRETCHES
+from frri.learners.calibration import SCALES
 
 
 @parametrize_with_checks([AdditiveRulesBaggingClassifier(n_estimators=3, max_rules=4)])
@@ -34,7 +34,7 @@ def bagged(wine):
 
 def stretch_of(model, bags):
     """What the votes of the bags were multiplied with."""
-    stretches = np.array(STRETCHES)
+    stretches = np.array(SCALES)
     found = model.ruleset_[0].weight * len(bags) / bags[0].ruleset[0].weight
     return stretches[np.abs(stretches - found).argmin()]
 
@@ -44,7 +44,7 @@ def test_the_ruleset_is_the_mean_of_the_bags(bagged, wine):
     X, _ = wine
     together = np.mean([bag.ruleset.scores(X) for bag in bags], axis=0)
     stretch = stretch_of(model, bags)
-    assert stretch in STRETCHES
+    assert stretch in SCALES
     # Votes and bases are multiples of 2**-40.
     tolerance = 1e-12 + len(model.ruleset_) * 2.0**-41
     np.testing.assert_allclose(model.ruleset_.scores(X), stretch * together, rtol=0, atol=tolerance)

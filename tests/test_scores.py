@@ -25,7 +25,7 @@ from frri import (
     RuleSet,
 )
 from frri import _util as progress
-from frri.learners.calibration import MOST_OBJECTS, halves
+from frri.learners.calibration import MAX_SAMPLES, HeldOut
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.rules.contributions import feature_importances
 from frri.rules.inference import shrink_to_priors
@@ -215,12 +215,12 @@ def test_halves_are_stratified_and_keep_equal_objects_together():
     X[::50] = -0.0
     X[1::50] = 0.0
     table = LEARNERS["modlem"].make()._training_table(X, y)
-    rows, half, n_distinct = halves(table)
+    rows, half, n_distinct, _ = HeldOut.of(table)
     places = {}
     for row, side in zip(rows.tolist(), half.tolist(), strict=True):
         places.setdefault((*X[row] + 0.0, y[row]), set()).add(side)
     assert all(len(sides) == 1 for sides in places.values())
-    assert len(places) == n_distinct <= MOST_OBJECTS + 3
+    assert len(places) == n_distinct <= MAX_SAMPLES + 3
     for c in range(3):
         first, second = (sum(k[2] == c and s == {v} for k, s in places.items()) for v in (0, 1))
         assert abs(first - second) <= 1
@@ -285,6 +285,15 @@ def test_trust_is_saved():
     assert RuleSet.from_json(rules.to_json()) == rules
     assert rules.predict_proba([[1]]).tolist() == [[0.5, 0.5]]
     assert "trust" not in replace(rules, trust=1.0).to_dict()
+
+
+def test_additive_rules_fit_once_with_calibration(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    kind = frri.AdditiveRulesClassifier
+    fits, learn = [], kind._learn
+    monkeypatch.setattr(kind, "_learn", lambda self, *args: fits.append(1) or learn(self, *args))
+    kind().fit(X, y)
+    assert len(fits) == 1
 
 
 @pytest.mark.parametrize("name", ["AdditiveRulesClassifier", "FRRIClassifier", "RIPPERClassifier"])

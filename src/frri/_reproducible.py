@@ -187,19 +187,19 @@ def solve(matrix: Floats, right: Floats) -> Floats:
     Parameters
     ----------
     matrix : ndarray of shape (n, n)
-    right : ndarray of shape (n,)
+    right : ndarray of shape (n,) or (n, m)
 
     Examples
     --------
     >>> solve(np.array([[4.0, 2.0], [2.0, 3.0]]), np.array([8.0, 8.0])).tolist()
     [1.0, 2.0]
     """
-    n = len(right)
-    found = _eliminated(matrix, right)
-    if n > _BLOCK:
+    columns = right.reshape(len(matrix), -1)
+    found = _eliminated(matrix, columns)
+    if len(matrix) > _BLOCK:
         # Products of blocks have 40 bits: the rest of the equations is solved as well.
-        found += _eliminated(matrix, right - total(matrix * found))
-    return found
+        found += _eliminated(matrix, columns - total(matrix[:, None] * found.T))
+    return found.reshape(right.shape)
 
 
 def _eliminated(matrix: Floats, right: Floats) -> Floats:
@@ -216,8 +216,8 @@ def _eliminated(matrix: Floats, right: Floats) -> Floats:
             own -= np.multiply.outer(factors, own[k])
         if end < n:
             rows[end:, end:] -= product(rows[end:, start:end], own[:, end - start :])
-    found = rows[:, n]
+    found = rows[:, n:]
     for start in range((n - 1) // _BLOCK * _BLOCK, 0, -_BLOCK):
         end = min(start + _BLOCK, n)
-        found[:start] -= total(rows[:start, start:end] * found[start:end])
+        found[:start] -= total(rows[:start, None, start:end] * found[start:end].T)
     return found

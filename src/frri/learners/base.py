@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from frri import __version__
 from frri._reproducible import snap, total
 from frri._util import Flags, Floats, Positions, Progress, check_n_jobs, join_names, short_repr
-from frri.learners.calibration import Calibration, calibration_of
+from frri.learners.calibration import Calibration, HeldOut, calibration_of, cross_fit
 from frri.learners.size_cv import SizePath
 from frri.learners.training_table import (
     NumberTable,
@@ -235,7 +235,7 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
     # Whether they multiply the sample weights; otherwise the estimator uses them in another way.
     _class_weight_of_objects = True
 
-    # Whether `fit` fits twice more to calibrate probabilities: a parameter of some estimators.
+    # Whether probabilities are calibrated: a parameter of some estimators.
     calibrate: bool = True
 
     classes_: NDArray[Any]
@@ -243,7 +243,7 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn rules from a table and its class labels.
 
-        Estimators with a parameter `calibrate` fit twice more by default, on halves of the table.
+        Calibration may need two more fits, on halves of the table: see `calibrate`.
 
         Parameters
         ----------
@@ -357,17 +357,21 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
             one.class_weight = {c: w for c, w in one.class_weight.items() if c in labels}
         return one
 
+    def _held_out(self, table: TrainingTable, samples: HeldOut) -> tuple[Floats, Positions]:
+        """Return probabilities and decisions for samples that the rules were not fitted to."""
+        return cross_fit(self, table, samples)
+
     def _calibrate(self, table: TrainingTable, known: Calibration | None = None) -> Self:
         """Calibrate the probabilities of the rules, and warn about classes without a rule."""
         warn_of_silence(self.ruleset_, self.get_params(deep=False))
         if known is None:
-            with self._step("trust in the rules"):
-                known = calibration_of(self, table, refit=self.calibrate)
+            with self._step("calibration"):
+                known = calibration_of(self, table)
         changes: dict[str, Any] = {"trust": known.trust}
         if self.ruleset_.semantics.meaning.link == "softmax":
-            changes["base"] = tuple(snap(known.stretch * np.array(self.ruleset_.base)).tolist())
+            changes["base"] = tuple(snap(known.scale * np.array(self.ruleset_.base)).tolist())
             changes["rules"] = tuple(
-                replace(rule, weight=float(snap(known.stretch * rule.weight)))
+                replace(rule, weight=float(snap(known.scale * rule.weight)))
                 for rule in self.ruleset_
             )
         self.ruleset_ = replace(self.ruleset_, **changes)

@@ -12,13 +12,7 @@ from frri._reproducible import exp
 from frri._util import map_threads, short_repr
 from frri.learners.additive.classifier import VOTES, AdditiveRulesClassifier, check_size
 from frri.learners.base import RuleClassifier
-from frri.learners.calibration import (
-    FEWEST_OBJECTS,
-    STRETCHES,
-    Calibration,
-    least_loss,
-    powers,
-)
+from frri.learners.calibration import MIN_SAMPLES, SCALES, Calibration, least_loss, scale_votes
 from frri.learners.validation import (
     check_choice,
     check_count,
@@ -200,13 +194,11 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
         decided, classes = shares.argmax(axis=1), table.classes[known]
         sizes, weights = np.array(table.class_counts), np.ones(len(classes))
         found = Calibration(len(total) / (len(total) + len(sizes)))
-        if len(classes) >= FEWEST_OBJECTS:
-            found = least_loss(shares, decided, classes, sizes, weights, stretches=STRETCHES)
+        if len(classes) >= MIN_SAMPLES:
+            found = least_loss(shares, decided, classes, sizes, weights, scales=SCALES)
         self.oob_decision_function_ = np.full(total.shape, np.nan)
-        stretched = powers(shares, found.stretch)
-        self.oob_decision_function_[known] = shrink_to_priors(
-            stretched, decided, found.trust, sizes
-        )
+        scaled = scale_votes(shares, found.scale)
+        self.oob_decision_function_[known] = shrink_to_priors(scaled, decided, found.trust, sizes)
         self.oob_score_ = float((decided == classes).mean()) if known.any() else np.nan
         return found
 

@@ -210,14 +210,10 @@ class VotingBlock(Block):
         probabilities = powers / sums
         self._outputs = model, probabilities
         surprise = log(sums) + top - F[self.classes, samples]
-        scaled = self.loss_weights * probabilities
-        errors = -scaled
+        errors = -(self.loss_weights * probabilities)
         errors[self.classes, samples] += self.loss_weights
         first = total(degrees * errors[voices])
-        right = np.concatenate((degrees, degrees * probabilities[voices]))
-        both = product(degrees * scaled[voices], right.T)
-        within, between = both[:, : len(voices)], both[:, len(voices) :]
-        second = np.where(voices == voices[:, None], within, 0.0) - between
+        second = vote_curvature(degrees, voices, self.loss_weights, probabilities)
         return np.concatenate([[total(self.loss_weights * surprise)], first, second.ravel()])
 
     def counted(self, model: AdditiveModel) -> Floats:
@@ -238,6 +234,24 @@ class VotingBlock(Block):
 
     def _own(self, voice: int) -> Flags:
         return np.asarray(self.classes == voice)
+
+
+def vote_curvature(
+    degrees: Floats, voices: Positions, weights: Floats, probabilities: Floats
+) -> Floats:
+    """Return the second derivatives of the logarithmic loss by the weights of rules.
+
+    Parameters
+    ----------
+    degrees : ndarray of float, shape (n_rules, n_samples)
+    voices : ndarray of int, shape (n_rules,)
+    weights : ndarray of float, shape (n_samples,)
+    probabilities : ndarray of float, shape (n_classes, n_samples)
+    """
+    right = np.concatenate((degrees, degrees * probabilities[voices]))
+    both = product(degrees * (weights * probabilities)[voices], right.T)
+    within, between = both[:, : len(voices)], both[:, len(voices) :]
+    return np.where(voices == voices[:, None], within, 0.0) - between
 
 
 @dataclass(eq=False)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from frri._reproducible import total
-from frri.learners.additive.blocks import SampleBlocks, VotingBlock
+from frri._reproducible import exp, product, solve, total
+from frri.learners.additive.blocks import SampleBlocks, VotingBlock, vote_curvature
 from frri.learners.additive.columns import AT_LEAST, AT_MOST, SoftColumns
-from frri.learners.additive.losses import SoftmaxLoss
+from frri.learners.additive.losses import BASE_PENALTY, SoftmaxLoss
 from frri.learners.additive.search import RuleSearch, StagewiseInduction, run_all
 from frri.learners.base import RuleClassifier
 from frri.learners.size_cv import class_path
@@ -21,10 +21,11 @@ from frri.rules.rule_statistics import statistics_from_counts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from frri._util import Flags, Floats
+    from frri._util import Flags, Floats, Positions
     from frri.learners.additive.search import AdditiveRules
+    from frri.learners.calibration import HeldOut
     from frri.learners.training_table import TrainingTable
-    from frri.table import Attribute
+    from frri.table import Attribute, EncodedTable
 
 # Half-width of a ramp, in standard deviations of its attribute.
 WIDTH = 0.48
@@ -32,6 +33,8 @@ WIDTH = 0.48
 PENALTY = 8.0
 # In a table of fewer objects than this a rule may promise less, in proportion.
 SMALL = 50.0
+# Parameters that count for a rule in calibration: its vote, and what its search was free to choose.
+PARAMETERS = 6.0
 # Meaning of voting rules.
 VOTES: dict[str, Any] = {"semantics": "softmax-votes", "t_norm": "product", "clip": True}
 # Largest number of rules or conditions allowed.
@@ -55,9 +58,9 @@ class AdditiveRulesClassifier(RuleClassifier):
     squared votes, with votes of at least 0 and lambda = 8 / number of classes. There is no
     randomness.
 
-    In the end all votes and bases are multiplied by one number, from 1/2 to 4, which changes no
-    decision but makes the probabilities better: that which suits each half of the objects best in
-    the votes of rules learned from the other half.
+    At the end all votes and bases are multiplied by one number, from 1/2 to 4 (temperature
+    scaling). It changes no decision and has the least logarithmic loss on the training samples,
+    the scores of each without the influence of the sample on the votes.
 
     Thresholds lie halfway between neighbouring values, at most 64 for an attribute. A nominal
     attribute (a column of text in a data frame) is tested for a set of categories.
@@ -90,10 +93,9 @@ class AdditiveRulesClassifier(RuleClassifier):
         How often the rules are gone through again, each kept, dropped or replaced.
     {missing}
     calibrate : bool, default=True
-        If True, `fit` fits twice more, on two halves of at most 1,000 distinct samples, and
-        calibrates the probabilities on the half that was not used. If False, it fits once and the
-        probabilities are shrunk towards class frequencies by a fixed amount. Predicted classes are
-        the same.
+        If True, probabilities are calibrated on at most 1,000 distinct samples, without a further
+        fit. If False, they are shrunk towards class frequencies by a fixed amount. Predicted
+        classes are the same.
     n_jobs : int, optional
         Threads for large tables and for prediction; all cores by default.
     {verbose}
@@ -180,6 +182,23 @@ class AdditiveRulesClassifier(RuleClassifier):
         for model in run_all(inductions):
             yield tuple(_rules(table, columns, blocks, model, counts)), model.fitted.base
 
+    def _held_out(self, table: TrainingTable, samples: HeldOut) -> tuple[Floats, Positions]:
+        """Return probabilities without the influence of each sample on its own votes."""
+        classes, sizes = table.classes[samples.rows], np.array(table.class_counts)
+        factors = class_factors(self.class_weight, table.labels, sizes, table.target)
+        weights = table.all_weights[samples.rows]
+        counted = np.bincount(classes, weights, len(sizes))
+        encoded = table.encoded.take(samples.rows)
+        scores = held_out_scores(
+            self.ruleset_,
+            encoded,
+            classes,
+            weights * (factors * sizes / counted)[classes],
+            (factors * samples.weight)[classes],
+        )
+        powers = exp(scores - scores.max(axis=0))
+        return (powers / powers.sum(axis=0)).T, scores.argmax(axis=0)
+
     def _blocks(self, columns: SoftColumns, **arrays: Any) -> SampleBlocks:
         """Split the table into blocks."""
         return SampleBlocks.of(VotingBlock, columns, self.n_jobs, **arrays)
@@ -265,6 +284,48 @@ def upward_sides(monotonic_cst: Any, attributes: Sequence[Attribute]) -> Flags |
     allowed[declared > 0, AT_MOST] = False
     allowed[declared < 0, AT_LEAST] = False
     return allowed
+
+
+def held_out_scores(
+    ruleset: RuleSet, table: EncodedTable, classes: Positions, weights: Floats, units: Floats
+) -> Floats:
+    """Return the scores of samples without the influence of each sample on the votes.
+
+    Without a sample the votes would differ by about H^-1 g, where g is the gradient of its loss and
+    H the second derivatives of the loss of all samples. The search for conditions has fitted the
+    sample, too, so that this counts `PARAMETERS` times.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+        Rules that vote.
+    table : EncodedTable
+    classes : ndarray of int, shape (n_samples,)
+    weights : ndarray of float, shape (n_samples,)
+        Weights in the loss of all samples.
+    units : ndarray of float, shape (n_samples,)
+        Weights of the samples themselves.
+
+    Returns
+    -------
+    ndarray of float, shape (n_classes, n_samples)
+    """
+    n_classes, n_samples = len(ruleset.classes), len(classes)
+    degrees = np.concatenate((ruleset.degrees(table).T, np.ones((n_classes, n_samples))))
+    voices = np.array(
+        [*(ruleset.classes.index(rule.consequent) for rule in ruleset), *range(n_classes)]
+    )
+    scores = ruleset.scores(table).T.copy()
+    powers = exp(scores - scores.max(axis=0))
+    errors = powers / powers.sum(axis=0)
+    second = vote_curvature(degrees, voices, weights, errors)
+    penalties = np.full(len(voices), PENALTY / n_classes)
+    penalties[len(ruleset) :] = BASE_PENALTY
+    errors[classes, np.arange(n_samples)] -= 1.0
+    inverse = solve(second + np.diag(penalties), np.eye(len(voices)))
+    change = product(inverse, degrees * (units * errors)[voices])
+    np.add.at(scores, voices, PARAMETERS * degrees * change)
+    return scores
 
 
 def _usual(table: TrainingTable) -> int:

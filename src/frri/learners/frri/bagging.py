@@ -18,7 +18,7 @@ from frri.cover import DEFAULT_WORK_LIMIT, minimum_cover
 from frri.induction import induce
 from frri.learners.base import RuleClassifier
 from frri.learners.box_rules import box_rule, scaled_values
-from frri.learners.calibration import FEWEST_OBJECTS, equal_rows, least_loss, mixed
+from frri.learners.calibration import MIN_SAMPLES, equal_rows, least_loss, mixed
 from frri.learners.frri.attribute_order import NAMED_ORDERS, class_orders, initial_types
 from frri.learners.frri.pipeline import (
     FRRILearner,
@@ -348,7 +348,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
             self.oob_balanced_score_ = balanced_accuracy(classes, decided, weights)
         n_distinct = len(np.unique(bags.copy_of[asked]))
         self._oob_calibration = None
-        if n_distinct >= FEWEST_OBJECTS:
+        if n_distinct >= MIN_SAMPLES:
             votes[silent] = exp(uncut[silent] - uncut[silent].max(axis=1, keepdims=True))
             fractions = votes / votes.sum(axis=1, keepdims=True)
             class_sizes, surprise = np.array(table.class_counts), weights.sum() / n_distinct
