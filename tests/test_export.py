@@ -35,7 +35,7 @@ from frri.export import (
     to_text,
 )
 from frri.export.evaluator import Evaluator
-from frri.export.modules import evaluator_source
+from frri.export.modules import evaluator_model, evaluator_source
 from frri.export.sql_dialects import DIALECTS
 from frri.rules import RuleStatistics
 from frri.rules.semantics import MEANINGS
@@ -327,7 +327,9 @@ def test_long_rules_run_in_databases(t_norm, fallback, duck):
     rows[np.arange(0, 40, 4), np.arange(0, 60, 6)] = 0.95
     rows[:5, 0] = 0.75
     frame = pd.DataFrame(rows, columns=[a.name for a in ruleset.attributes])
-    expected = [Evaluator(ruleset.to_dict()).explain(row) for row in frame.to_dict("records")]
+    expected = [
+        Evaluator(evaluator_model(ruleset)).explain(row) for row in frame.to_dict("records")
+    ]
     assert len({(answer["prediction"], answer["rule"]) for answer in expected}) > 1
     for answers in (sqlite_answers(ruleset, frame), duck_answers(duck, ruleset, frame)):
         assert [a[1:3] for a in answers] == [(e["prediction"], e["rule"]) for e in expected]
@@ -341,7 +343,9 @@ def test_a_rule_may_have_more_conditions_than_an_expression_is_deep(t_norm, fall
     rows[1, 39], rows[2, 0] = 0.95, 0.75
     rows[1:, 7] = 0.1
     frame = pd.DataFrame(rows, columns=[a.name for a in ruleset.attributes])
-    expected = [Evaluator(ruleset.to_dict()).explain(row) for row in frame.to_dict("records")]
+    expected = [
+        Evaluator(evaluator_model(ruleset)).explain(row) for row in frame.to_dict("records")
+    ]
     for answers in (sqlite_answers(ruleset, frame), duck_answers(duck, ruleset, frame)):
         assert [a[1:3] for a in answers] == [(e["prediction"], e["rule"]) for e in expected]
         np.testing.assert_allclose([a[3] for a in answers], ruleset.scores(frame).max(axis=1))
@@ -423,7 +427,7 @@ def test_words_for_truth_values_mean_1_and_0_where_training_had_these(duck, bare
     expected = ["ill", "well", "ill", "well", "ill", "well", "well"]
     frame = pd.DataFrame({"smoker": pd.Series(written, dtype=object), "age": 40.0})
     assert ruleset.predict(frame).tolist() == expected
-    evaluator = Evaluator(ruleset.to_dict())
+    evaluator = Evaluator(evaluator_model(ruleset))
     rows = [{"smoker": text, "age": 40.0} for text in written]
     assert [evaluator.predict(row) for row in rows] == expected
     assert [row[1] for row in sqlite_answers(ruleset, frame)] == expected
@@ -436,7 +440,7 @@ def test_words_for_truth_values_mean_1_and_0_where_training_had_these(duck, bare
     old = replace(
         ruleset, rules=(Rule((NumericCondition("age", core_low=60.0, support_low=60.0),), "ill"),)
     )
-    for answer in (old.predict, Evaluator(old.to_dict()).predict):
+    for answer in (old.predict, Evaluator(evaluator_model(old)).predict):
         with pytest.raises(ValueError, match="'age' holds 'yes'"):
             answer({"smoker": 1, "age": "yes"})
 
@@ -670,7 +674,7 @@ def test_a_category_is_recognised_in_any_form(
         rules, (attribute,), labels, fallback="priors", class_counts=(*[1] * len(categories), 2)
     )
     expected = ["none" if code in {None, -1} else str(code) for code in codes]
-    evaluator = Evaluator(ruleset.to_dict())
+    evaluator = Evaluator(evaluator_model(ruleset))
     for value, code, label in zip(values, codes, expected, strict=True):
         # Every value in a column of its own type, as a data frame has it, and among others.
         for column in (pd.Series([value]), pd.Series([value, "?"], dtype=object)):
@@ -763,7 +767,7 @@ def test_what_sql_cannot_say_gets_one_sentence(change, options, message):
 def test_javascript_evaluates_any_saved_ruleset(tmp_path):
     """The evaluator by itself, with the whole JSON as the library saves it."""
     required("node", shutil.which("node"))
-    (tmp_path / "evaluator.mjs").write_text(evaluator_source(), encoding="utf-8")
+    (tmp_path / "evaluator.mjs").write_text(evaluator_source("evaluator.js"), encoding="utf-8")
     ruleset = replace(MIXED, about={"learner": "none"})
     (tmp_path / "model.json").write_text(ruleset.to_json(), encoding="utf-8")
     (tmp_path / "run.mjs").write_text(
@@ -807,9 +811,10 @@ def test_javascript_evaluates_any_saved_ruleset(tmp_path):
 
 
 def test_python_explains_what_it_cannot_read():
-    evaluator = Evaluator(MIXED.to_dict())
+    evaluator = Evaluator(evaluator_model(MIXED))
     row = {"n": 1.5, "b": False, "d": "2022-01-09", "o": "mid"}
     assert evaluator.encode(row) == evaluator.encode(list(row.values())) == [1.5, 0, 19001, 1]
+    assert evaluator.encode(row | {"n": np.float64(1.5), "o": np.str_("mid")}) == [1.5, 0, 19001, 1]
     moment = datetime(2022, 1, 9, 2, tzinfo=timezone(timedelta(hours=2)))
     assert evaluator.encode(row | {"d": moment}) == evaluator.encode(row | {"d": date(2022, 1, 9)})
     for bad, message in (

@@ -2,50 +2,47 @@
 
 The order of operations is that of `frri.rules`, so that the decisions are the same to the last bit.
 This file is copied into every exported module: it imports nothing from this package and runs with
-Python 3.8. `evaluator.js` is the same in JavaScript.
+Python 3.8. `evaluator.js` is the same in JavaScript, for saved rule sets.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import math
 import re
 from functools import reduce
-from typing import Any, Mapping, Sequence  # noqa: UP035 - for Python 3.8
+from math import exp, inf, isnan, nan
+from typing import Any, Callable, Mapping, Sequence  # noqa: UP035 - for Python 3.8
 
 _DATE = re.compile(
     r"([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2})"
     r"(?:[T ]([0-9]{2})(?::([0-9]{2})(?::([0-9]{2})(?:[.]([0-9]{1,6}))?)?)?)?)?)?"
 )
 _DAY = 86400000000  # in microseconds
-_WHOLE = re.compile(r"(-?[1-9][0-9]*|0)(\.0)?")
-_TRUE, _FALSE = ("true", "yes", "1", "1.0"), ("false", "no", "0", "0.0", "-0.0")
 _FIRST_DAY = dt.date(1970, 1, 1).toordinal()
-_NAMES = {"best": "best-rule", "sum": "added-votes", "first": "first-match"}
-_CLASS_RULES = tuple(_NAMES.values())
+_FLAGS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+_CLASS_RULES = ("best-rule", "added-votes", "first-match")
 _ORDERED = ("at-least-class", "cumulative-logits")
-_NUMBERS = ("weighted-mean", "added-contributions", "cumulative-logits")
-_SEMANTICS = (*_CLASS_RULES, "softmax-votes", *_ORDERED, *_NUMBERS)
+_SEMANTICS = (*_CLASS_RULES, *_ORDERED, "softmax-votes", "weighted-mean", "added-contributions")
 
 
 class Evaluator:
-    """Evaluate a saved rule set for single rows.
+    """Evaluate rules for single rows.
 
     Parameters
     ----------
     model : dict
-        Result of `RuleSet.to_dict` or content of a saved rule set. It is not checked:
-        `RuleSet.load` checks models.
+        Result of `frri.export.modules.evaluator_model`.
 
     Examples
     --------
     >>> from frri import Attribute, NumericCondition, Rule, RuleSet
+    >>> from frri.export.modules import evaluator_model
     >>> rules = RuleSet(
     ...     rules=(Rule((NumericCondition.below("age", 30),), "no", 0.9),),
     ...     attributes=(Attribute("age", 20, 60),),
     ...     classes=("no", "yes"),
     ... )
-    >>> evaluator = Evaluator(rules.to_dict())
+    >>> evaluator = Evaluator(evaluator_model(rules))
     >>> evaluator.predict({"age": 25})
     'no'
     >>> evaluator.explain({"age": 25})
@@ -53,49 +50,20 @@ class Evaluator:
     """
 
     def __init__(self, model: Mapping[str, Any]) -> None:
-        self.classes: list[Any] = list(model["classes"])
-        self.attributes: list[Mapping[str, Any]] = list(model["attributes"])
-        # In version 1 of the format the settings stand side by side.
-        meaning = model.get("semantics", model)
-        self._name = meaning["name"] if meaning is not model else _NAMES[model["combination"]]
+        self._name: str = model["semantics"]
         if self._name not in _SEMANTICS:
             raise ValueError(
                 f"This evaluator does not know {self._name!r}; export the rules again."
             )
-        self._fallback = meaning["fallback"]
-        self._missing_holds = meaning["missing"] in ("similar", "holds")  # the old name
-        self._join = _T_NORMS[meaning["t_norm"]]
-        self._base = model.get("base", [])
-        self._counts = list(model["class_counts"])
-        self._shrinkage = model.get("trust", 1.0)
-        self._codes = [
-            {category: float(code) for code, category in enumerate(attribute.get("categories", ()))}
-            for attribute in self.attributes
-        ]
-        self._texts = [_category_texts(codes) for codes in self._codes]
-        ranges = [_range(attribute) for attribute in self.attributes]
-        self._clip = ranges if meaning["clip"] else [(-math.inf, math.inf)] * len(ranges)
-        self._imputed = [math.nan] * len(ranges)
-        if meaning["missing"] == "typical":
-            usual = [attribute.get("typical") for attribute in self.attributes]
-            self._imputed = [self._encode(value, j) for j, value in enumerate(usual)]
-        columns = {attribute["name"]: j for j, attribute in enumerate(self.attributes)}
-        self._used = {condition["attribute"] for rule in model["rules"] for condition in rule["if"]}
-        self._rules = [
-            {
-                "weight": rule["weight"],
-                "class": 0 if self._name in _NUMBERS else self.classes.index(rule["then"]),
-                "says": self._consequent(rule),
-                "rising": rule.get("relation") == "at least",
-                "partial": rule.get("partial_weights", ()) if rule["if"] else (),
-                "outside": min(1.0 - 1.0 / rule["weight"], 0.0) if rule["weight"] > 0.0 else 0.0,
-                "conditions": [
-                    self._condition(condition, columns[condition["attribute"]], ranges)
-                    for condition in rule["if"]
-                ],
-            }
-            for rule in model["rules"]
-        ]
+        self._classes: list[Any] = model["classes"]
+        self._counts: list[float] = model["class_counts"]
+        self._base: list[float] = model["base"]
+        self._shrinkage: float = model["trust"]
+        self._fallback: str = model["fallback"]
+        self._missing_holds: bool = model["missing_holds"]
+        self._join = _T_NORMS[model["t_norm"]]
+        self._attributes: list[Mapping[str, Any]] = model["attributes"]
+        self._rules: list[Mapping[str, Any]] = model["rules"]
 
     def predict(self, row: Mapping[str, Any] | Sequence[Any]) -> Any:
         """Return the predicted class or number."""
@@ -109,20 +77,13 @@ class Evaluator:
         """
         values = self.encode(row)
         degrees = self._degrees(values)
-        fired = [r + 1 for r, degree in enumerate(degrees) if degree > 0.0]
         scores = self._scores(values, degrees)
-        if not self.classes:
-            prediction, rule, score = scores[0], self._nearest(values, degrees), scores[0]
-        else:
-            decided, rule, _ = self._decide(values, degrees, scores)
-            prediction, score = self.classes[decided], scores[decided]
-            if self._name in _CLASS_RULES and not max(scores) > 0.0:
-                score = 0.0
+        decided, rule, _ = self._decide(values, degrees, scores)
         return {
-            "prediction": prediction,
+            "prediction": self._classes[decided] if self._classes else scores[0],
             "rule": None if rule is None else rule + 1,
-            "score": score,
-            "fired": fired,
+            "score": scores[decided],
+            "fired": [r + 1 for r, degree in enumerate(degrees) if degree > 0.0],
         }
 
     def scores(self, row: Mapping[str, Any] | Sequence[Any]) -> list[float]:
@@ -132,7 +93,7 @@ class Evaluator:
 
     def probabilities(self, row: Mapping[str, Any] | Sequence[Any]) -> list[float]:
         """Return the class probabilities, shrunk towards the priors."""
-        if not self.classes:
+        if not self._classes:
             raise ValueError("These rules predict numbers and know no classes; use predict.")
         values = self.encode(row)
         degrees = self._degrees(values)
@@ -166,68 +127,27 @@ class Evaluator:
         imputes, otherwise NaN.
         """
         if isinstance(row, Mapping):
-            names = [attribute["name"] for attribute in self.attributes]
-            for name in names:
-                if name in self._used and name not in row:
-                    raise ValueError(f"The row has no column {name!r}.")
-            row = [row[name] if name in self._used else None for name in names]
-        elif len(row) != len(self.attributes):
-            raise ValueError(f"Expected {len(self.attributes)} values, got {len(row)}.")
-        values = [self._encode(value, j) for j, value in enumerate(row)]
-        pairs = zip(values, self._imputed)  # noqa: B905
-        return [imputed if math.isnan(x) else x for x, imputed in pairs]
+            for attribute in self._attributes:
+                if attribute["used"] and attribute["name"] not in row:
+                    raise ValueError(f"The row has no column {attribute['name']!r}.")
+            row = [row[a["name"]] if a["used"] else None for a in self._attributes]
+        elif len(row) != len(self._attributes):
+            raise ValueError(f"Expected {len(self._attributes)} values, got {len(row)}.")
+        return [_encode(value, a) for value, a in zip(row, self._attributes)]  # noqa: B905
 
-    def _encode(self, value: Any, column: int) -> float:
-        attribute = self.attributes[column]
-        if value is None or (value != value) is not False:  # noqa: PLR0124 - NaN
-            return math.nan
-        if attribute["kind"] == "date":
-            number = _days(value, attribute["name"])
-        elif "categories" in attribute:
-            texts, truth = self._texts[column]
-            code = texts.get(str(value).lower() if truth else str(value))
-            if code is None and attribute["kind"] == "ordinal":
-                return math.nan  # it has no place in the order
-            number = -1.0 if code is None else code
-        else:
-            try:
-                number = float(_read_boolean(value, attribute))
-            except (TypeError, ValueError):
-                raise ValueError(
-                    f"Column {attribute['name']!r} holds {value!r}, which is not a number."
-                ) from None
-        low, high = self._clip[column]
-        return min(max(number, low), high) if number == number else math.nan  # noqa: PLR0124
+    # ---------------------------------------------------------------- degrees
 
-    def _condition(
-        self, condition: Mapping[str, Any], column: int, ranges: list[tuple[float, float]]
-    ) -> tuple[Any, ...]:
-        """Return column, allowed codes (None for a trapezoid), trapezoid and slopes."""
-        if "values" in condition:
-            codes = self._codes[column]
-            return column, {codes[value] for value in condition["values"] if value in codes}
-        opened = (-math.inf, -math.inf, math.inf, math.inf)
-        support_low, core_low, core_high, support_high = (
-            end if bound is None else bound
-            for bound, end in zip(condition["trapezoid"], opened)  # noqa: B905
-        )
-        low, high = ranges[column]
-        width = high - low if 0.0 < high - low < math.inf else 1.0
-        slopes = _slope(core_low, support_low, width), _slope(core_high, support_high, width)
-        return (column, None, support_low, core_low, core_high, support_high, *slopes)
-
-    def _unclipped(self, rule: Mapping[str, Any], values: list[float]) -> list[float]:
+    def _uncut(self, rule: Mapping[str, Any], values: list[float]) -> list[float]:
         """Return per condition 1 in the core, falling outside, negative beyond the support."""
-        return [
-            self._unclipped_one(c, values[c[0]], rule["outside"]) for c in rule["conditions"]
-        ] or [1.0]
+        outside = rule["outside"]
+        return [self._uncut_one(c, values[c[0]], outside) for c in rule["conditions"]] or [1.0]
 
-    def _unclipped_one(self, condition: tuple[Any, ...], x: float, outside: float) -> float:
-        if x != x:  # noqa: PLR0124 - NaN
+    def _uncut_one(self, condition: tuple[Any, ...], x: float, outside: float) -> float:
+        if isnan(x):
             return 1.0 if self._missing_holds else outside
-        if condition[1] is not None:
+        if len(condition) == 2:
             return 1.0 if x in condition[1] else outside
-        _, _, support_low, core_low, core_high, support_high, slope_low, slope_high = condition
+        _, support_low, core_low, core_high, support_high, slope_low, slope_high = condition
         if x < core_low:
             return float((x - support_low) / slope_low)
         if x > core_high:
@@ -235,39 +155,36 @@ class Evaluator:
         return 1.0
 
     def _memberships(self, rule: Mapping[str, Any], values: list[float]) -> list[float]:
-        return [max(value, 0.0) for value in self._unclipped(rule, values)]
+        return [max(value, 0.0) for value in self._uncut(rule, values)]
 
     def _degrees(self, values: list[float]) -> list[float]:
         return [reduce(self._join, self._memberships(rule, values)) for rule in self._rules]
 
-    def _consequent(self, rule: Mapping[str, Any]) -> list[float]:
-        """Return votes or probabilities of all classes, 1 for its own by default; or the number."""
-        if self._name in _NUMBERS:
-            return [rule["then"]]
-        given = rule.get("votes" if self._name == "softmax-votes" else "distribution")
-        own = self.classes.index(rule["then"])
-        return given or [float(c == own) for c in range(len(self.classes))]
+    # ---------------------------------------------------------------- scores
 
     def _scores(self, values: list[float], degrees: list[float]) -> list[float]:
-        counted = self._votes(degrees)
-        if self._name in _ORDERED:
-            bounds = self._name == "at-least-class"
-            return self._at_least(values, counted) if bounds else self._logistic(counted)
+        votes = self._votes(degrees)
+        if self._name == "at-least-class":
+            return self._at_least(values, votes)
+        if self._name == "cumulative-logits":
+            return self._logistic(_add(0.0, self._weighted(votes, 0)))
         if self._name == "weighted-mean":
-            total = _add(0.0, counted)
+            total = _add(0.0, votes)
             if total > 0.0:
-                return [_add(0.0, self._weighted(counted, 0)) / total]
-            nearest = self._nearest(values, degrees)
-            return list(self._base if nearest is None else self._rules[nearest]["says"])
+                return [_add(0.0, self._weighted(votes, 0)) / total]
+            near = self._fallback_votes(values)
+            return self._base if near is None else self._rules[near.index(max(near))]["says"]
         if self._base:
-            return [_add(base, self._weighted(counted, c)) for c, base in enumerate(self._base)]
-        scores = [0.0] * len(self.classes)
-        for rule, degree, count in zip(self._rules, degrees, counted):  # noqa: B905
-            c = rule["class"]
-            if self._name == "best-rule":
-                scores[c] = max(scores[c], count)
-            elif self._name == "added-votes":
-                scores[c] += count
+            return [_add(base, self._weighted(votes, c)) for c, base in enumerate(self._base)]
+        return self._class_scores(degrees, votes)
+
+    def _class_scores(self, degrees: list[float], votes: list[float]) -> list[float]:
+        if self._name == "best-rule":
+            return self._best(votes, 0.0)
+        scores = [0.0] * len(self._classes)
+        for rule, degree, vote in zip(self._rules, degrees, votes):  # noqa: B905
+            if self._name == "added-votes":
+                scores[rule["class"]] += vote
             elif degree > 0.0:
                 return list(rule["says"])
         return scores
@@ -276,13 +193,20 @@ class Evaluator:
         """Return weight times degree of each rule."""
         return [rule["weight"] * d for rule, d in zip(self._rules, degrees)]  # noqa: B905
 
-    def _weighted(self, counted: list[float], c: int) -> list[float]:
-        return [count * rule["says"][c] for rule, count in zip(self._rules, counted)]  # noqa: B905
+    def _weighted(self, votes: list[float], c: int) -> list[float]:
+        return [vote * rule["says"][c] for rule, vote in zip(self._rules, votes)]  # noqa: B905
 
-    def _at_least(self, values: list[float], counted: list[float]) -> list[float]:
+    def _best(self, votes: list[float], nothing: float) -> list[float]:
+        """Return the largest vote of each class."""
+        best = [nothing] * len(self._classes)
+        for rule, vote in zip(self._rules, votes):  # noqa: B905
+            best[rule["class"]] = max(best[rule["class"]], vote)
+        return best
+
+    def _at_least(self, values: list[float], votes: list[float]) -> list[float]:
         """Return for each class the fraction of the votes for "at least this class"."""
-        n = len(self.classes)
-        pro, contra = self._sides(counted, 0.0)
+        n = len(self._classes)
+        pro, contra = self._sides(votes, 0.0)
         lowest = sum(value > 0.0 for value in pro[1:])
         highest = n - 1 - sum(value > 0.0 for value in contra)
         before = [0.0]
@@ -290,11 +214,10 @@ class Evaluator:
             before.append(before[-1] + count)
         if not before[max(lowest, highest) + 1] - before[lowest] > 0.0:
             before = [float(c) for c in range(n + 1)]
-        votes = self._fallback_votes(values) or [-math.inf] * len(self._rules)
-        near, opposed = self._sides(votes, -math.inf)
+        near, opposed = self._sides(self._fallback_votes(values) or [-inf] * len(votes), -inf)
         # Thresholds without a vote are decided by the nearest rules, or by the priors.
         for t in range(lowest + 1, highest + 1):
-            if max(near[t], opposed[t]) > -math.inf:
+            if max(near[t], opposed[t]) > -inf:
                 pro[t], contra[t] = max(-opposed[t], 0.0), max(-near[t], 0.0)
             else:
                 pro[t] = before[highest + 1] - before[t]
@@ -303,19 +226,9 @@ class Evaluator:
         shares = [1.0 / (1.0 + c / p) if p > 0.0 else 0.0 for p, c in pairs]
         return [1.0, *shares[1:]]
 
-    def _logistic(self, counted: list[float]) -> list[float]:
-        """Return the logistic functions of one sum with a base for each class but the first."""
-        total = _add(0.0, self._weighted(counted, 0))
-        odds = [min(-(total + base), 700.0) for base in self._base]
-        shares = [1.0 / (1.0 + math.exp(value)) for value in odds]
-        # Above one half exactly where the sum is positive: the sign decides, not the bits of exp.
-        half, more = 0.5, 0.5 + 2.0**-53
-        pairs = zip(odds, shares)  # noqa: B905
-        return [1.0, *(max(s, more) if value < 0.0 else min(s, half) for value, s in pairs)]
-
     def _sides(self, votes: list[float], nothing: float) -> tuple[list[float], list[float]]:
         """Return the largest vote for "at least" each class, and the largest against it."""
-        n = len(self.classes)
+        n = len(self._classes)
         pro, contra = [nothing] * n, [nothing] * n
         for rule, vote in zip(self._rules, votes):  # noqa: B905
             for t in range(n):
@@ -325,50 +238,66 @@ class Evaluator:
                     contra[t] = max(contra[t], vote)
         return pro, contra
 
+    def _logistic(self, total: float) -> list[float]:
+        """Return the logistic functions of one sum with a base for each class but the first."""
+        scores = [1.0]
+        for base in self._base:
+            odds = min(-(total + base), 700.0)
+            share = 1.0 / (1.0 + exp(odds))
+            # Above one half exactly where the sum is positive: the sign decides, not exp's bits.
+            scores.append(max(share, 0.5 + 2.0**-53) if odds < 0.0 else min(share, 0.5))
+        return scores
+
+    # ---------------------------------------------------------------- decisions
+
     def _decide(
         self, values: list[float], degrees: list[float], scores: list[float]
     ) -> tuple[int, int | None, list[float]]:
-        """Return class, deciding rule and unscaled probabilities."""
+        """Return class (0 for a number), deciding rule and unscaled probabilities."""
         if self._name in _ORDERED:
-            decided = sum(score > 0.5 for score in scores[1:])
             after = [*scores[1:], 0.0]
-            return decided, None, [a - b for a, b in zip(scores, after)]  # noqa: B905
+            steps = [a - b for a, b in zip(scores, after)]  # noqa: B905
+            return sum(score > 0.5 for score in scores[1:]), None, steps
+        decided, votes = scores.index(max(scores)), self._votes(degrees)
         if self._name == "softmax-votes":
-            return scores.index(max(scores)), None, _exponentials(scores)
+            return decided, None, _exponentials(scores)
+        if not self._classes:
+            near = None if max(votes, default=0.0) > 0.0 else self._fallback_votes(values)
+            return 0, None if near is None else near.index(max(near)), scores
         if max(scores) > 0.0:
-            decided = scores.index(max(scores))
             if self._name == "first-match":
                 return decided, next(r for r, d in enumerate(degrees) if d > 0.0), scores
-            return decided, self._strongest(decided, self._votes(degrees)), scores
-        votes = self._fallback_votes(values)
-        shares = self._counts if votes is None else self._best(votes)
-        decided = shares.index(max(shares))
-        if votes is not None and self._fallback == "nearest":
-            shares = _exponentials(shares)
-        return decided, None if votes is None else self._strongest(decided, votes), list(shares)
+            return decided, self._strongest(decided, votes), scores
+        return self._decide_uncovered(values)
 
-    def _nearest(self, values: list[float], degrees: list[float]) -> int | None:
-        """Return the rule that predicts a number where none fires."""
-        if max(self._votes(degrees), default=0.0) > 0.0 or self._fallback != "nearest":
-            return None
-        votes = self._fallback_votes(values)
-        return None if votes is None else votes.index(max(votes))
+    def _decide_uncovered(self, values: list[float]) -> tuple[int, int | None, list[float]]:
+        near = self._fallback_votes(values)
+        if near is None:
+            return self._counts.index(max(self._counts)), None, self._counts
+        shares = self._best(near, -inf if self._fallback == "nearest" else 0.0)
+        decided = shares.index(max(shares))
+        if self._fallback == "nearest":
+            shares = _exponentials(shares)
+        return decided, self._strongest(decided, near), shares
+
+    def _strongest(self, decided: int, votes: list[float]) -> int | None:
+        own = [r for r, rule in enumerate(self._rules) if rule["class"] == decided]
+        return max(own, key=lambda r: votes[r]) if own else None
 
     def _fallback_votes(self, values: list[float]) -> list[float] | None:
-        """Return the vote of each rule where none fires; None where the priors decide."""
-        if self._fallback in ("priors", "base") or not self._rules:
+        """Return the vote of each rule where none fires; None where the priors or base decide."""
+        if self._fallback in ("priors", "base"):
             return None
         if self._fallback == "nearest":
-            near = [self._nearness(rule, values) for rule in self._rules]
-            return near if any(rule["weight"] > 0.0 for rule in self._rules) else None
-        part = self._prefix_degree if self._fallback == "stretched" else self._subset_weight
+            return [self._nearness(rule, values) for rule in self._rules]
+        part = self._prefix_degree if self._fallback == "stretched" else _subset_weight
         votes = [part(rule, self._memberships(rule, values)) for rule in self._rules]
         return votes if max(votes) > 0.0 else None
 
     def _nearness(self, rule: Mapping[str, Any], values: list[float]) -> float:
         """Return weight times the lowest value; a rule without weight is never near."""
         weight = float(rule["weight"])
-        return weight * min(self._unclipped(rule, values)) if weight > 0.0 else -math.inf
+        return weight * min(self._uncut(rule, values)) if weight > 0.0 else -inf
 
     def _prefix_degree(self, rule: Mapping[str, Any], memberships: list[float]) -> float:
         """Return the degree of the longest prefix of a rule that holds, times its weight."""
@@ -377,21 +306,11 @@ class Evaluator:
             return 0.0
         return float(reduce(self._join, memberships[:kept]) * rule["partial"][kept])
 
-    def _subset_weight(self, rule: Mapping[str, Any], memberships: list[float]) -> float:
-        """Return the weight of the subset of conditions that hold; 0 where none does."""
-        subset = sum(1 << k for k, m in enumerate(memberships) if m > 0.0)
-        return float(rule["partial"][subset]) if 0 < subset < len(rule["partial"]) else 0.0
 
-    def _best(self, votes: list[float]) -> list[float]:
-        """Return the best vote of each class; one without rules is never chosen."""
-        best = [-math.inf if self._fallback == "nearest" else 0.0] * len(self.classes)
-        for rule, vote in zip(self._rules, votes):  # noqa: B905
-            best[rule["class"]] = max(best[rule["class"]], vote)
-        return best
-
-    def _strongest(self, decided: int, votes: list[float]) -> int | None:
-        own = [r for r, rule in enumerate(self._rules) if rule["class"] == decided]
-        return max(own, key=lambda r: votes[r]) if own else None
+def _subset_weight(rule: Mapping[str, Any], memberships: list[float]) -> float:
+    """Return the weight of the subset of conditions that hold; 0 where none does."""
+    subset = sum(1 << k for k, m in enumerate(memberships) if m > 0.0)
+    return float(rule["partial"][subset]) if 0 < subset < len(rule["partial"]) else 0.0
 
 
 def _add(start: float, numbers: list[float]) -> float:
@@ -407,15 +326,7 @@ def _normalize(amounts: list[float]) -> list[float]:
 def _exponentials(values: list[float]) -> list[float]:
     """Return exponentials relative to the largest value, which may be infinite."""
     top = max(values)
-    return [1.0 if value == top else math.exp(value - top) for value in values]
-
-
-def _minimum(a: float, b: float) -> float:
-    return min(a, b)
-
-
-def _product(a: float, b: float) -> float:
-    return a * b
+    return [1.0 if value == top else exp(value - top) for value in values]
 
 
 def _lukasiewicz(a: float, b: float) -> float:
@@ -427,69 +338,44 @@ def _hamacher(a: float, b: float) -> float:
     return smaller * (larger / (larger + smaller * (1.0 - larger))) if larger > 0.0 else 0.0
 
 
-def _drastic(a: float, b: float) -> float:
-    return min(a, b) if max(a, b) == 1.0 else 0.0
-
-
-def _nilpotent_minimum(a: float, b: float) -> float:
-    return min(a, b) if min(a, b) > 1.0 - max(a, b) else 0.0
-
-
-_T_NORMS = {
-    "minimum": _minimum,
-    "product": _product,
+_T_NORMS: dict[str, Callable[[float, float], float]] = {
+    "minimum": min,
+    "product": lambda a, b: a * b,
     "lukasiewicz": _lukasiewicz,
     "hamacher": _hamacher,
-    "drastic": _drastic,
-    "nilpotent_minimum": _nilpotent_minimum,
+    "drastic": lambda a, b: min(a, b) if max(a, b) == 1.0 else 0.0,
+    "nilpotent_minimum": lambda a, b: min(a, b) if min(a, b) > 1.0 - max(a, b) else 0.0,
 }
 
 
-def _range(attribute: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the training range; infinite where there is none."""
-    if "categories" in attribute:
-        ordered = attribute["kind"] == "ordinal" and attribute["categories"]
-        return (0.0, len(attribute["categories"]) - 1.0) if ordered else (-math.inf, math.inf)
-    low, high = attribute["low"], attribute["high"]
-    return -math.inf if low is None else low, math.inf if high is None else high
+def _encode(value: Any, attribute: Mapping[str, Any]) -> float:
+    """Return a value as a number within the range, NaN where it is missing."""
+    number = nan
+    # NaN of any library differs from itself; the comparison may give a boolean of numpy or pandas.
+    if value is not None and str(value != value) == "False":  # noqa: PLR0124
+        if attribute["kind"] == "date":
+            number = _days(value, attribute["name"])
+        elif attribute["codes"] is not None:
+            text = str(value).lower() if attribute["lower"] else str(value)
+            # An unseen category has no place in an order.
+            number = attribute["codes"].get(text, nan if attribute["kind"] == "ordinal" else -1.0)
+        else:
+            number = _number(value, attribute)
+    if isnan(number):
+        return float(attribute["imputed"])
+    return float(min(max(number, attribute["low"]), attribute["high"]))
 
 
-def _read_boolean(value: Any, attribute: Mapping[str, Any]) -> Any:
-    """Return 1 and 0 for words of booleans, where numbers lie from 0 to 1; others unchanged."""
-    word = value.strip().lower() if isinstance(value, str) and _range(attribute) == (0, 1) else ""
-    if not word.isalpha():
-        return value
-    return 1 if word in _TRUE else 0 if word in _FALSE else value
-
-
-def _category_texts(codes: Mapping[str, float]) -> tuple[dict[str, float], bool]:
-    """Return the codes of strings, and whether these are booleans: then in lower case."""
-    texts, truth = dict(codes), {}
-    for name, words, letter in (("True", _TRUE, "t"), ("False", _FALSE, "f")):
-        said = [c for c in codes if c.lower() in (*words, letter)]
-        if len(said) == 1:
-            truth[name] = said[0], words
-    if len(truth) == len(codes):
-        texts = {category.lower(): code for category, code in codes.items()}
-        texts.update((text, codes[own]) for own, words in truth.values() for text in words)
-        return texts, True
-    for category, code in codes.items():
-        number = _WHOLE.fullmatch(category)
-        if number:
-            whole = number.group(1)
-            for text in (whole, f"{whole}.0", *(["-0.0"] if whole == "0" else [])):
-                texts.setdefault(text, code)
-    for name, (own, _) in truth.items():
-        texts.setdefault(name, codes[own])
-    return texts, False
-
-
-def _slope(core: float, support: float, width: float) -> float:
-    """Return the width of a slope, of a side without slope the range of the attribute."""
-    if math.isinf(core) or math.isinf(support):
-        return width
-    middle = core + (support - core) / 2.0
-    return width if middle in (core, support) else abs(core - support)
+def _number(value: Any, attribute: Mapping[str, Any]) -> float:
+    """Return a number; words of booleans are 1 and 0 where training had these."""
+    if isinstance(value, str) and attribute["is_flag"]:
+        value = _FLAGS.get(value.strip().lower(), value)
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"Column {attribute['name']!r} holds {value!r}, which is not a number."
+        ) from None
 
 
 def _days(value: Any, name: str) -> float:
@@ -501,7 +387,7 @@ def _days(value: Any, name: str) -> float:
     if isinstance(value, (int, float)):
         return float(value)
     if value in ("", "NaT"):
-        return math.nan
+        return nan
     found = _DATE.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         raise ValueError(f"Column {name!r} holds {value!r}, which is not a date.")

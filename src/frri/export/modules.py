@@ -5,10 +5,15 @@ import re
 from pathlib import Path
 from typing import Any
 
-from frri.export.text_formats import numbered_lines
-from frri.rules.ruleset import RuleSet
+import numpy as np
 
-_HEAD = '''\
+from frri.export.text_formats import numbered_lines
+from frri.rules.inference import last_resort
+from frri.rules.ruleset import RuleSet
+from frri.table import Attribute
+from frri.table.encode import category_texts, folding
+
+_PYTHON = '''\
 """Rules for {target}, as a module without dependencies (Python 3.8 or later).
 
 predict(row), scores(row), probabilities(row) and degrees(row) take a mapping from column names to
@@ -16,73 +21,20 @@ values; None is missing. explain(row) also returns the deciding rule, numbered f
 
 {rules}
 """
-'''
 
-_TAIL = '''
+{evaluator}
 
 MODEL = {model}
 
 _EVALUATOR = Evaluator(MODEL)
-
-
-def predict(row):
-    """Return the class of a row."""
-    return _EVALUATOR.predict(row)
-
-
-def explain(row):
-    """Return the class, the deciding rule, the score of the class, and all fired rules."""
-    return _EVALUATOR.explain(row)
-
-
-def scores(row):
-    """Return the score of each class of MODEL["classes"]; all 0 where no rule fires."""
-    return _EVALUATOR.scores(row)
-
-
-def probabilities(row):
-    """Return the probabilities of the classes of MODEL["classes"]."""
-    return _EVALUATOR.probabilities(row)
-
-
-def degrees(row):
-    """Return the degree of each rule."""
-    return _EVALUATOR.degrees(row)
+predict = _EVALUATOR.predict
+explain = _EVALUATOR.explain
+scores = _EVALUATOR.scores
+probabilities = _EVALUATOR.probabilities
+degrees = _EVALUATOR.degrees
 '''
 
-
-def to_python(ruleset: RuleSet) -> str:
-    """Return the source of a module with `predict(row)`, `scores(row)`, `explain(row)` and more.
-
-    Examples
-    --------
-    >>> from frri import Attribute, NumericCondition, Rule
-    >>> rule = Rule((NumericCondition.below("age", 30),), "no", 0.9)
-    >>> module = {}
-    >>> exec(to_python(RuleSet((rule,), (Attribute("age"),), ("no", "yes"))), module)
-    >>> module["predict"]({"age": 25})
-    'no'
-    """
-    rules = "\n".join(map(_in_docstring, numbered_lines(ruleset)))
-    head = _HEAD.format(target=_in_docstring(ruleset.target), rules=rules)
-    source = Path(__file__).with_name("evaluator.py").read_text(encoding="utf-8")
-    # Without the example in the docstring of the evaluator, which needs the library.
-    start, _, rest = source[source.index("from __future__") :].partition("    Examples\n")
-    end = '    """\n'
-    evaluator = f"{start.rstrip()}\n{end}{rest.partition(end)[2]}"
-    model = format_model(model_to_evaluate(ruleset), ascii)
-    return head + "\n" + evaluator.rstrip() + _TAIL.format(model=model)
-
-
-def _in_docstring(text: str) -> str:
-    """Return ASCII without quotes and backslashes that could end or change the docstring."""
-    return escape_text(text).replace("\\", "\\\\").replace('"', "'")
-
-
-# Beyond this JavaScript's numbers are not exact integers.
-_LARGEST_INTEGER = 2**53
-
-_MODULE = """\
+_JAVASCRIPT = """\
 /**
  * Rules for {target}, as an ES module without dependencies.
  *
@@ -108,6 +60,37 @@ export const probabilities = (row) => evaluator.probabilities(prepared, row);
 export const degrees = (row) => evaluator.degrees(prepared, row);
 """
 
+# Beyond this JavaScript's numbers are not exact integers.
+_LARGEST_INTEGER = 2**53
+# Keys of a rule in a saved model that decide.
+_OF_RULES = ("if", "then", "weight", "distribution", "partial_weights", "votes", "relation")
+# Ends a script element, opens one, or starts a comment in a page around the script.
+_MARKUP = re.compile(r"<(?=[/!?a-zA-Z])")
+
+
+def to_python(ruleset: RuleSet) -> str:
+    """Return the source of a module with `predict(row)`, `scores(row)`, `explain(row)` and more.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rule = Rule((NumericCondition.below("age", 30),), "no", 0.9)
+    >>> module = {}
+    >>> exec(to_python(RuleSet((rule,), (Attribute("age"),), ("no", "yes"))), module)
+    >>> module["predict"]({"age": 25})
+    'no'
+    """
+    # Without the example in the docstring of the evaluator, which needs the library.
+    source = evaluator_source("evaluator.py").partition("from __future__")[2]
+    start, _, rest = source.partition("    Examples\n")
+    end = '    """\n'
+    return _PYTHON.format(
+        target=_in_docstring(ruleset.target),
+        rules="\n".join(map(_in_docstring, numbered_lines(ruleset))),
+        evaluator=f"from __future__{start.rstrip()}\n{end}{rest.partition(end)[2]}",
+        model=_format_model(evaluator_model(ruleset), ascii),
+    )
+
 
 def to_javascript(ruleset: RuleSet) -> str:
     """Return an ES module with `predict(row)`, `scores(row)`, `explain(row)` and more.
@@ -125,55 +108,99 @@ def to_javascript(ruleset: RuleSet) -> str:
             raise ValueError(
                 f"JavaScript cannot hold the class {label} exactly; make the classes texts."
             )
-    rules = "\n".join(f"// {escape_text(line)}" for line in numbered_lines(ruleset))
-    return _MODULE.format(
-        target=escape_text(ruleset.target).replace("*/", "* /"),
-        rules=rules,
-        evaluator=re.sub(r"^export ", "", evaluator_source(), flags=re.MULTILINE).rstrip(),
-        model=format_model(model_to_evaluate(ruleset), escape_json),
-    )
-
-
-def evaluator_source() -> str:
-    """Return the JavaScript file that evaluates any saved rule set."""
-    return Path(__file__).with_name("evaluator.js").read_text(encoding="utf-8")
-
-
-_OF_RULES = ("if", "then", "weight", "distribution", "partial_weights", "votes", "relation")
-
-
-def model_to_evaluate(ruleset: RuleSet) -> dict[str, Any]:
-    """Return the saved form without provenance and statistics.
-
-    Examples
-    --------
-    >>> from frri import Attribute, NumericCondition, Rule
-    >>> rule = Rule((NumericCondition.below("age", 30),), "no", 0.9, source=7)
-    >>> model_to_evaluate(RuleSet((rule,), (Attribute("age"),), ("no", "yes")))["rules"][0].keys()
-    dict_keys(['if', 'then', 'weight'])
-    """
     content = ruleset.to_dict()
     del content["about"]
     content["rules"] = [
         {key: rule[key] for key in _OF_RULES if key in rule} for rule in content["rules"]
     ]
-    return content
+    source = evaluator_source("evaluator.js")
+    return _JAVASCRIPT.format(
+        target=escape_text(ruleset.target).replace("*/", "* /"),
+        rules="\n".join(f"// {escape_text(line)}" for line in numbered_lines(ruleset)),
+        evaluator=re.sub(r"^export ", "", source, flags=re.MULTILINE).rstrip(),
+        model=_format_model(content, escape_json),
+    )
 
 
-def format_model(content: dict[str, Any], write: Any) -> str:
-    """Return a dictionary literal with an attribute and a rule per line, values by `write`.
+def evaluator_source(name: str) -> str:
+    """Return the file of this package that evaluates rules: evaluator.py or evaluator.js."""
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+def evaluator_model(ruleset: RuleSet) -> dict[str, Any]:
+    """Return the rules as `frri.export.evaluator.Evaluator` needs them.
+
+    Values are looked up by their texts, a condition is a column with its allowed codes, or with
+    trapezoid and slopes, and everything else that `frri.rules` derives from rules is done.
 
     Examples
     --------
-    >>> print(format_model({"target": "class", "rules": [1, 2]}, repr))
-    {
-      'target': 'class',
-      'rules': [
-        1,
-        2,
-      ],
-    }
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rule = Rule((NumericCondition.below("age", 30),), "no", 0.9)
+    >>> model = evaluator_model(RuleSet((rule,), (Attribute("age", 20, 60),), ("no", "yes")))
+    >>> model["rules"][0]["conditions"]
+    [(0, -inf, -inf, 29.999999999999996, 30.0, 40.0, 40.0)]
     """
+    arrays, m = ruleset.arrays, ruleset.arrays.matcher
+    names_numbers = ruleset.semantics.meaning.says == "number"
+    trapezoids = [m.support_low, m.core_low, m.core_high, m.support_high, m.slope_low, m.slope_high]
+    conditions: list[tuple[Any, ...]] = [
+        (j, *ends)
+        for j, ends in zip(m.columns.tolist(), np.transpose(trapezoids).tolist(), strict=True)
+    ]
+    for k in m.nominal_at.tolist():
+        start = m.code_0[k]
+        allowed = m.allowed[start : start + m.n_codes[k]]
+        codes = [float(code) for code, inside in enumerate(allowed) if inside]
+        conditions[k] = conditions[k][0], codes
+    return {
+        "target": ruleset.target,
+        "semantics": ruleset.semantics.name,
+        "t_norm": ruleset.t_norm,
+        "fallback": last_resort(ruleset),
+        "missing_holds": m.missing_holds,
+        "classes": list(ruleset.classes),
+        "class_counts": list(ruleset.class_counts),
+        "base": list(ruleset.base),
+        "trust": ruleset.trust,
+        "attributes": [
+            _attribute_model(attribute, attribute.name in ruleset.used_attributes)
+            | {"low": m.lows.item(j), "high": m.highs.item(j), "imputed": m.typical.item(j)}
+            for j, attribute in enumerate(ruleset.attributes)
+        ],
+        "rules": [
+            {
+                "weight": rule.weight,
+                "class": 0 if names_numbers else int(arrays.classes[r]),
+                "says": arrays.says[r].tolist(),
+                "rising": rule.relation == "at least",
+                "partial": list(rule.partial_weights) if rule.conditions else [],
+                "outside": float(m.outside[m.indptr[r]]),
+                "conditions": conditions[m.indptr[r] : m.indptr[r + 1]] if rule.conditions else [],
+            }
+            for r, rule in enumerate(ruleset)
+        ],
+    }
+
+
+def _attribute_model(attribute: Attribute, used: bool) -> dict[str, Any]:
+    """Return what is needed to encode the values of a feature."""
+    codes, categories = None, attribute.categories
+    if categories is not None:
+        place = {category: float(code) for code, category in enumerate(categories)}
+        codes = {text: place[category] for text, category in category_texts(categories).items()}
+    return {
+        "name": attribute.name,
+        "kind": attribute.kind,
+        "used": used,
+        "is_flag": attribute.is_flag,
+        "codes": codes,
+        "lower": folding(categories or ()) is str.lower,
+    }
+
+
+def _format_model(content: dict[str, Any], write: Any) -> str:
+    """Return a dictionary literal with an attribute and a rule per line, values by `write`."""
     lines = ["{"]
     for key, value in content.items():
         if key in {"attributes", "rules"} and value:
@@ -185,8 +212,9 @@ def format_model(content: dict[str, Any], write: Any) -> str:
     return "\n".join([*lines, "}"])
 
 
-# Ends a script element, opens one, or starts a comment in a page around the script.
-_MARKUP = re.compile(r"<(?=[/!?a-zA-Z])")
+def _in_docstring(text: str) -> str:
+    """Return ASCII without quotes and backslashes that could end or change the docstring."""
+    return escape_text(text).replace("\\", "\\\\").replace('"', "'")
 
 
 def escape_text(text: str) -> str:
