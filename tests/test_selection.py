@@ -7,8 +7,8 @@ from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 
 from frri import FRRIClassifier, RIPPERClassifier
-from frri.selection import Holdout, choose_estimator, compare_estimators
-from frri.selection.holdout import MANY_SAMPLES, TEST_SIZE, Measure
+from frri.selection import Holdout, HoldoutResult, choose_estimator, compare_estimators
+from frri.selection.holdout import MANY_SAMPLES, TEST_SIZE
 
 X, Y = load_iris(return_X_y=True)
 
@@ -104,16 +104,17 @@ def test_estimators_that_fail_are_left_out_of_a_comparison():
 def test_kappa_and_r_squared_are_those_of_scikit_learn():
     from sklearn.metrics import cohen_kappa_score, r2_score
 
-    from frri.selection.holdout import Predictions
-
     generator = np.random.default_rng(0)
     true, predicted = generator.integers(4, size=(2, 50))
     weight = generator.random(50)
-    of = Predictions(true, predicted, weight)
+
+    def result(true, predicted, weight, task):
+        return HoldoutResult(true, predicted, np.zeros(len(true), int), 1.0, weight, task, range(4))
+
     kappa = cohen_kappa_score(true, predicted, weights="quadratic", sample_weight=weight)
-    assert Measure("ordinal", range(4)).score(of) == pytest.approx(kappa)
-    assert Measure("regression").score(of) == pytest.approx(
+    assert result(true, predicted, weight, "ordinal").score == pytest.approx(kappa)
+    assert result(true, predicted, weight, "regression").score == pytest.approx(
         r2_score(true, predicted, sample_weight=weight)
     )
-    median, _ = Measure("ordinal", range(4)).constant(np.array([0, 1, 1, 3, 3]), None)
-    assert median == 1
+    ordered = np.array([0, 1, 1, 3, 3])
+    assert result(ordered, ordered, None, "ordinal").baseline[0] == "1"

@@ -1,12 +1,12 @@
 """Choose the estimator that does best on held-out samples; prefer few readable rules."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 from frri._util import Progress
-from frri.learners.registry import LEARNERS, TASKS, rule_learners
+from frri.learners.registry import TASKS, rule_learners
 from frri.selection.holdout import Holdout, HoldoutResult
 
 # Candidates for a classification: they are fast and differ most.
@@ -15,10 +15,6 @@ CANDIDATES = ("compact", "additive", "frri")
 # Compact FRRI and FRRI compare pairs of samples: maximum of pairs times features. FRRI also
 # searches a minimum-size rule set, up to this number of samples.
 MOST_PAIRS, MOST_SAMPLES = 6e7, 2_000
-
-# Candidates with equal weights of samples, tried where no other beats the majority class: those
-# others give weight to rare classes.
-UNWEIGHTED: dict[str, dict[str, Any]] = {"additive": {"class_weight": None}, "ripper": {}}
 
 # An estimator that is evaluated for comparison only, up to this number of samples.
 RIVAL, MOST_SAMPLES_OF_RIVAL = "ripper", 20_000
@@ -100,36 +96,26 @@ def choose_estimator(
         return make_estimator(name, task=holdout.task, **given)
 
     classify = holdout.task == "classification"
-    names = CANDIDATES if classify else rule_learners(holdout.task)
-    estimators = {name: make(name) for name in _affordable(holdout, names)}
+    estimators = {name: make(name) for name in _affordable(holdout)}
     if not holdout.splits:
         name = "frri" if classify and "frri" in estimators else "additive"
         return EstimatorChoice(name, estimators[name])
-    results = compare_estimators(holdout, estimators, doing="trying", verbose=verbose)
+    results = compare_estimators(holdout, estimators, verbose=verbose)
     if classify and all(result.score <= result.baseline[1] for result in results.values()):
-        more = {
-            " with ".join([name, *(f"{k}={v}".lower() for k, v in settings.items())]): make(
-                name
-            ).set_params(**settings)
-            for name, settings in UNWEIGHTED.items()
-            if holdout.sample_weight is None or LEARNERS[name].weights
-        }
+        # These give no weight to rare classes.
+        more = {"additive with class_weight=none": make("additive").set_params(class_weight=None)}
+        more["ripper"] = make("ripper")
         estimators |= more
-        results |= compare_estimators(holdout, more, doing="trying", verbose=verbose)
+        results |= compare_estimators(holdout, more, verbose=verbose)
     if not results:
         raise ValueError(
             f"None of the estimators {', '.join(estimators)} can be fitted to parts of this table; "
             "name one."
         )
-    pick = _pick_readable if classify else _pick_small
-    chosen, merit = pick(results, len(holdout.y))
+    chosen, merit = _pick(results, len(holdout.y), classify=classify)
     rivals = {}
-    if (
-        classify
-        and len(holdout.y) <= MOST_SAMPLES_OF_RIVAL
-        and all(name.partition(" ")[0] != RIVAL for name in results)
-    ):
-        rivals = compare_estimators(holdout, {RIVAL: make(RIVAL)}, doing="trying", verbose=verbose)
+    if classify and len(holdout.y) <= MOST_SAMPLES_OF_RIVAL and RIVAL not in results:
+        rivals = compare_estimators(holdout, {RIVAL: make(RIVAL)}, verbose=verbose)
     reason = _reason(results, chosen, merit)
     name = chosen.partition(" ")[0]
     return EstimatorChoice(name, estimators[chosen], results[chosen], reason, rivals)
@@ -154,8 +140,6 @@ def compare_estimators(
     estimators: Mapping[str, Any],
     *,
     time_limit: float = float("inf"),
-    weighted: bool = True,
-    doing: str = "comparing with",
     verbose: bool = False,
 ) -> dict[str, HoldoutResult]:
     """Evaluate estimators on the same splits.
@@ -164,10 +148,8 @@ def compare_estimators(
     ----------
     holdout : Holdout
     estimators : mapping of estimators by name
-    time_limit, weighted
-        See `Holdout.evaluate`.
-    doing : str
-        What the progress is called before the name.
+    time_limit : float, optional
+        Seconds of computing that each may take: see `Holdout.evaluate`.
     verbose : bool, default=False
         If True, show progress on standard error.
 
@@ -188,8 +170,8 @@ def compare_estimators(
     found = {}
     for name, estimator in estimators.items():
         try:
-            with Progress(f"{doing} {name}", 5.0) if verbose else nullcontext():
-                result = holdout.evaluate(estimator, time_limit=time_limit, weighted=weighted)
+            with Progress(f"trying {name}", 5.0) if verbose else nullcontext():
+                result = holdout.evaluate(estimator, time_limit=time_limit)
         except ValueError:
             continue
         if result is not None:
@@ -197,51 +179,47 @@ def compare_estimators(
     return found
 
 
-def _affordable(holdout: Holdout, names: Iterable[str]) -> list[str]:
-    """Return the names of estimators that take the weights, and a table of this size in seconds."""
+def _affordable(holdout: Holdout) -> list[str]:
+    """Return the candidates that take a table of this size in seconds."""
     n_samples, n_features = holdout.X.shape
     few = n_samples * min(n_samples, MOST_SAMPLES) * n_features <= MOST_PAIRS
     affordable = {"compact": few, "frri": few and n_samples <= MOST_SAMPLES}
-    return [
-        name
-        for name in names
-        if affordable.get(name, True)
-        and (holdout.sample_weight is None or TASKS[holdout.task][name].weights)
-    ]
+    names = CANDIDATES if holdout.task == "classification" else rule_learners(holdout.task)
+    return [name for name in names if affordable.get(name, True)]
 
 
-def _pick_readable(results: Mapping[str, HoldoutResult], n_samples: int) -> tuple[str, str]:
-    """Return the best classifier and its merit.
+def _pick(
+    results: Mapping[str, HoldoutResult], n_samples: int, *, classify: bool
+) -> tuple[str, str]:
+    """Return the best estimator and its merit; of about equally good ones, that with fewest rules.
 
-    Of about equally accurate ones with at most twice the fewest rules, one in which one rule
-    decides comes first.
+    Of classifiers with at most twice the fewest rules, one in which one rule decides comes first.
     """
     from frri.learners.frri import too_many_rules  # noqa: PLC0415 - slow to import
 
-    reached = {name: result.score for name, result in results.items()}
+    score = {name: result.score for name, result in results.items()}
+    one_decides = ONE_DECIDES if classify else ()
     # Nearly as many rules as samples: nobody reads them.
-    terse = [n for n in results if not too_many_rules(int(results[n].n_rules), n_samples)]
-    best = max(terse or results, key=lambda name: reached[name])
-    least = max(reached[best] - CLOSE, results[best].baseline[1] + 1e-9)
-    close = [name for name in terse if reached[name] >= least] or [best]
+    terse = [
+        name
+        for name, result in results.items()
+        if not classify or not too_many_rules(int(result.n_rules), n_samples)
+    ]
+    best = max(terse or results, key=lambda name: score[name])
+    least = score[best] - CLOSE
+    if classify:
+        least = max(least, results[best].baseline[1] + 1e-9)
+    close = [name for name in terse if score[name] >= least] or [best]
     fewest = min(results[name].n_rules for name in close)
     close = [name for name in close if results[name].n_rules <= 2 * fewest]
-    chosen = min(close, key=lambda name: (name not in ONE_DECIDES, results[name].n_rules))
-    fewer = best in ONE_DECIDES or chosen not in ONE_DECIDES
-    simpler = "fewer rules" if fewer else "rules of which one decides"
-    merit = "the most accurate" if chosen == best else f"as good as {best} but with {simpler},"
-    if max(reached.values()) > reached[best]:
+    chosen = min(close, key=lambda name: (name not in one_decides, results[name].n_rules))
+    merit = "the most accurate" if classify else "the best"
+    if chosen != best:
+        fewer = best in one_decides or chosen not in one_decides
+        simpler = "fewer rules" if fewer else "rules of which one decides"
+        merit = f"as good as {best} but with {simpler},"
+    if max(score.values()) > score[best]:
         merit += " of those with few rules"
-    return chosen, merit
-
-
-def _pick_small(results: Mapping[str, HoldoutResult], n_samples: int) -> tuple[str, str]:
-    """Return the estimator with the fewest rules of about equally good ones, and its merit."""
-    del n_samples
-    best = max(results, key=lambda name: results[name].score)
-    close = [name for name in results if results[name].score >= results[best].score - CLOSE]
-    chosen = min(close, key=lambda name: results[name].n_rules)
-    merit = "the best" if chosen == best else f"as good as {best} but with fewer rules,"
     return chosen, merit
 
 

@@ -3,9 +3,10 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import sqrt
 from time import process_time
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,20 +91,45 @@ class Holdout:
             X, labels, weight = _take(X, weight > 0), labels[weight > 0], weight[weight > 0]
         self.X, self.y, self.sample_weight = X, labels, weight
         self.task, self.class_order = task, class_order
-        self.measure = Measure(task, class_order)
-        self._stratified = task != "regression"
+        self.splits: list[tuple[Positions, Positions]] = []
+        self.reason = ""
+        counts = np.unique(labels.astype(str), return_counts=True)[1]
+        if len(counts) < 2:
+            return
         asked = cv is not None or test_size is not None
         if not asked and len(labels) > MANY_SAMPLES:
             test_size = TEST_SIZE
-        self.splits: list[tuple[Positions, Positions]] = []
-        self.reason = ""
-        if len(np.unique(labels.astype(str))) > 1:
-            self.reason = self._obstacle(cv or FOLDS, test_size, asked=asked)
-            if not self.reason:
-                self._split(cv or FOLDS, test_size, random_state)
+        folds = cv or FOLDS
+        if test_size is None and task != "regression" and counts.max() < folds:
+            self.reason = f"no class has {folds} rows"
+        elif test_size is None and len(labels) < folds:
+            self.reason = f"there are fewer than {folds} rows"
+        elif len(labels) < FEWEST_SAMPLES and not asked:
+            self.reason = f"{len(labels)} rows are too few"
+        elif test_size is None:
+            fold = assign_folds(labels, folds, random_state, stratified=task != "regression")
+            self.splits = [
+                (np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(folds)
+            ]
+        else:
+            stratified = task != "regression" and counts.min() > 1
+            self._split_once(test_size, random_state, stratified=stratified)
+
+    def _split_once(self, test_size: float, seed: int, *, stratified: bool) -> None:
+        from sklearn.model_selection import train_test_split  # noqa: PLC0415 - slow to import
+
+        rows, strata = np.arange(len(self.y)), self.y.astype(str) if stratified else None
+        try:
+            split = train_test_split(rows, test_size=test_size, random_state=seed, stratify=strata)
+            self.splits = [tuple(split)]
+        except ValueError:
+            self.reason = (
+                f"a test set of {test_size:g} of {len(rows)} rows leaves too few to learn from or "
+                "to test; use a cross-validation"
+            )
 
     def evaluate(
-        self, estimator: Any, *, time_limit: float = float("inf"), weighted: bool = True
+        self, estimator: Any, *, time_limit: float = float("inf")
     ) -> "HoldoutResult | None":
         """Fit clones of an estimator and predict the samples that are held out from them.
 
@@ -112,8 +138,6 @@ class Holdout:
         estimator : estimator
         time_limit : float, optional
             Seconds of computing that all splits may take, as far as the first ones show.
-        weighted : bool, default=True
-            If False, fit without `sample_weight`.
 
         Returns
         -------
@@ -123,79 +147,47 @@ class Holdout:
         from sklearn.base import clone  # noqa: PLC0415 - slow to import
 
         start = process_time()
-        predictions, folds, sizes = [], [], []
-        for k, (train, test) in enumerate(self.splits):
-            one = clone(estimator)
-            extra = {}
-            if weighted and self.sample_weight is not None:
-                extra["sample_weight"] = self.sample_weight[train]
+        predictions, sizes, weight = [], [], self.sample_weight
+        for k, (train, test) in enumerate(self.splits, start=1):
+            extra = {} if weight is None else {"sample_weight": weight[train]}
             with warnings.catch_warnings():
                 # The fit to the whole table has the same warnings.
                 warnings.simplefilter("ignore")
-                one.fit(_take(self.X, train), self.y[train], **extra)
-                predictions.append(one.predict(_take(self.X, test)))
-            if getattr(one, "selection_", {}).get("stopped_by") == "interrupt":
+                model = clone(estimator).fit(_take(self.X, train), self.y[train], **extra)
+                predictions.append(model.predict(_take(self.X, test)))
+            if getattr(model, "selection_", {}).get("stopped_by") == "interrupt":
                 raise KeyboardInterrupt
-            folds.append(np.full(len(test), k))
-            sizes.append(len(one.ruleset_))
-            expected = (process_time() - start) / (k + 1) * len(self.splits)
-            if k + 1 < len(self.splits) and expected > time_limit:
+            sizes.append(len(model.ruleset_))
+            expected = (process_time() - start) / k * len(self.splits)
+            if k < len(self.splits) and expected > time_limit:
                 return None
         tested = np.concatenate([test for _, test in self.splits])
         return HoldoutResult(
             self.y[tested],
             np.concatenate(predictions),
-            np.concatenate(folds),
+            np.repeat(np.arange(len(self.splits)), [len(test) for _, test in self.splits]),
             float(np.mean(sizes)),
-            None if self.sample_weight is None else self.sample_weight[tested],
-            self.measure,
+            None if weight is None else weight[tested],
+            self.task,
+            self.class_order or (),
         )
 
-    def _obstacle(self, folds: int, test_size: float | None, *, asked: bool) -> str:
-        """Return why the table cannot be split; an empty string if it can."""
-        n_samples = len(self.y)
-        if (
-            self._stratified
-            and test_size is None
-            and np.unique(self.y.astype(str), return_counts=True)[1].max() < folds
-        ):
-            return f"no class has {folds} rows"
-        if n_samples < folds and test_size is None:
-            return f"there are fewer than {folds} rows"
-        if n_samples < FEWEST_SAMPLES and not asked:
-            return f"{n_samples} rows are too few"
-        return ""
 
-    def _split(self, folds: int, test_size: float | None, seed: int) -> None:
-        """Split the samples, with about the same fraction of every class in all parts."""
-        from sklearn.model_selection import (  # noqa: PLC0415 - slow to import
-            KFold,
-            StratifiedKFold,
-            train_test_split,
-        )
+def assign_folds(y: NDArray[Any], n_folds: int, seed: int, *, stratified: bool = True) -> Positions:
+    """Return the fold in which each sample is tested, at random by the seed.
 
-        rows, classes = np.arange(len(self.y)), self.y.astype(str)
-        if test_size is None:
-            kind = StratifiedKFold if self._stratified else KFold
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # classes smaller than the folds
-                splitter = kind(folds, shuffle=True, random_state=seed)
-                self.splits = list(splitter.split(rows, classes))
-            return
-        stratify = self._stratified and np.unique(classes, return_counts=True)[1].min() > 1
-        try:
-            split = train_test_split(
-                rows,
-                test_size=test_size,
-                random_state=seed,
-                stratify=classes if stratify else None,
-            )
-            self.splits = [tuple(split)]
-        except ValueError:
-            self.reason = (
-                f"a test set of {test_size:g} of {len(rows)} rows leaves too few to learn from or "
-                "to test; use a cross-validation"
-            )
+    Stratified folds have about the same fraction of every class; a class with fewer samples than
+    folds is absent from some.
+    """
+    from sklearn.model_selection import KFold, StratifiedKFold  # noqa: PLC0415 - slow to import
+
+    splitter = (StratifiedKFold if stratified else KFold)(n_folds, shuffle=True, random_state=seed)
+    folds = np.empty(len(y), dtype=np.intp)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # classes smaller than the folds
+        for fold, (_, test) in enumerate(splitter.split(folds, y.astype(str))):
+            folds[test] = fold
+    return folds
 
 
 def _take(X: Any, rows: Any) -> Any:
@@ -214,26 +206,30 @@ class HoldoutResult:
     n_rules : float
         Mean number of rules.
     sample_weight : ndarray of shape (n_held_out,), optional
-    measure : Measure
+    task : {"classification", "regression", "ordinal"}, default="classification"
+    class_order : sequence of labels
+        Classes from the lowest to the highest, for `task="ordinal"`.
     """
 
     truth: NDArray[Any]
     predictions: NDArray[Any]
     fold: Positions
     n_rules: float
-    sample_weight: Floats | None
-    measure: "Measure"
+    sample_weight: Floats | None = None
+    task: str = "classification"
+    class_order: Sequence[Any] = ()
 
     @property
     def score(self) -> float:
-        """Weighted score of the predictions: higher is better."""
-        return self.measure.score(Predictions(self.truth, self.predictions, self.sample_weight))
+        """Accuracy, R² or quadratic kappa of the predictions, weighted: higher is better."""
+        return self._score(self._encoded[1])
 
     @property
     def baseline(self) -> tuple[str, float]:
         """Best constant prediction (majority class, mean or median class), and its score."""
-        _, text = self.measure.constant(self.truth, self.sample_weight)
-        return text, round(self.measure.score(self._constant()), 9) + 0.0
+        value = self._constant[0]
+        text = f"the mean ({value:.6g})" if self.task == "regression" else self._classes[int(value)]
+        return text, round(self._score(self._constant), 9) + 0.0
 
     @property
     def correct(self) -> Flags:
@@ -246,7 +242,7 @@ class HoldoutResult:
         Examples
         --------
         >>> truth, fold = np.ones(100), np.zeros(100, dtype=np.intp)
-        >>> def of(n): return HoldoutResult(truth, np.arange(100) < n, fold, 5.0, None, Measure())
+        >>> def of(n): return HoldoutResult(truth, np.arange(100) < n, fold, n_rules=5.0)
         >>> of(90).clearly_better(of(70)), of(90).clearly_better(of(87))
         (True, False)
         """
@@ -257,101 +253,75 @@ class HoldoutResult:
 
     def __str__(self) -> str:
         """Describe the score, its spread and the baseline in one line."""
-        measure, weight = self.measure, self.sample_weight
-        own = Predictions(self.truth, self.predictions, weight)
+        predicted = self._encoded[1]
         if self.fold.max() > 0:
-            scores = [measure.score(own.take(self.fold == k)) for k in range(self.fold.max() + 1)]
+            scores = [self._score(predicted, self.fold == k) for k in range(self.fold.max() + 1)]
             spread = f"{min(scores):.2f} to {max(scores):.2f} in {len(scores)} folds"
         else:
-            low, high = measure.interval(own)
+            low, high = self._interval()
             spread = f"{len(self.truth)} rows, 95% interval {low:.2f} to {high:.2f}"
         always, baseline = self.baseline
+        name = {"regression": "R2", "ordinal": "kappa"}.get(self.task, "accuracy")
         return (
-            f"{measure.name} {self.score:.2f} ({spread}){measure.error_text(own)}; "
-            f"always answering {always} has {baseline:.2f}{measure.error_text(self._constant())}"
+            f"{name} {self.score:.2f} ({spread}){self._error_text(predicted)}; "
+            f"always answering {always} has {baseline:.2f}{self._error_text(self._constant)}"
             f"{'' if self.score > baseline else ': no better than that'}"
         )
 
-    def _constant(self) -> "Predictions":
-        constant, _ = self.measure.constant(self.truth, self.sample_weight)
-        always = np.full(len(self.truth), constant, dtype=self.truth.dtype)
-        return Predictions(self.truth, always, self.sample_weight)
+    @cached_property
+    def _classes(self) -> list[str]:
+        """Classes as strings: in their order, or sorted."""
+        found = {str(label) for part in (self.truth, self.predictions) for label in part.tolist()}
+        return [str(label) for label in self.class_order] or sorted(found)
 
-
-class Predictions(NamedTuple):
-    """True values of samples, predictions for them, and their weights."""
-
-    truth: NDArray[Any]
-    predictions: NDArray[Any]
-    weight: Floats | None
-
-    def take(self, rows: Flags) -> "Predictions":
-        """Return some of the samples."""
-        weight = None if self.weight is None else self.weight[rows]
-        return Predictions(self.truth[rows], self.predictions[rows], weight)
-
-
-class Measure:
-    """The score of a task: accuracy, R² of a regression, or quadratic kappa of ordered classes.
-
-    Parameters
-    ----------
-    task : {"classification", "regression", "ordinal"}
-    class_order : sequence of labels, optional
-        Classes from the lowest to the highest, for `task="ordinal"`.
-    """
-
-    def __init__(
-        self, task: str = "classification", class_order: Sequence[Any] | None = None
-    ) -> None:
-        self.task = task
-        self.name = {"regression": "R2", "ordinal": "kappa"}.get(task, "accuracy")
-        self._place = {str(label): c for c, label in enumerate(class_order or ())}
-
-    def score(self, of: Predictions) -> float:
-        """Return the score: higher is better."""
+    @cached_property
+    def _encoded(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Truth and predictions as numbers: positions of classes, or those of a regression."""
         if self.task == "regression":
-            return measure_regression(*of).r2
-        if self.task == "ordinal":
-            return quadratic_kappa(*self._places(of), len(self._place), of.weight)
-        return float(np.average(of.truth == of.predictions, weights=of.weight))
-
-    def interval(self, of: Predictions) -> tuple[float, float]:
-        """Return the 95% confidence interval of the score."""
-        if self.task == "regression":
-            return measure_regression(*of).r2_interval
-        if self.task == "ordinal":
-            quality = measure_ordinal(*self._places(of), len(self._place), of.weight)
-            return quality.kappa_interval
-        return wilson(self.score(of) * len(of.truth), len(of.truth))
-
-    def constant(self, truth: NDArray[Any], weight: Floats | None) -> tuple[Any, str]:
-        """Return the best constant prediction and its text: mean, median or majority class."""
-        if self.task == "regression":
-            mean = float(np.average(truth, weights=weight))
-            return mean, f"the mean ({mean:.6g})"
-        if self.task == "ordinal":
-            classes, _ = self._places(Predictions(truth, truth, weight))
-            passed = np.cumsum(np.bincount(classes, weight, len(self._place)))
-            row = (classes == (passed >= passed[-1] / 2.0).argmax()).argmax()
-        else:
-            _, first, classes = np.unique(truth.astype(str), return_index=True, return_inverse=True)
-            row = first[majority(classes, weight)[0]]
-        return truth[row], str(truth[row])
-
-    def error_text(self, of: Predictions) -> str:
-        """Return the mean error as the end of a phrase, where errors have a size."""
-        if self.task == "regression":
-            return f", off by {measure_regression(*of).mae:.4g} on average"
-        if self.task == "ordinal":
-            true, predicted = self._places(of)
-            mae = np.average(np.abs(true - predicted), weights=of.weight)
-            return f", off by {mae:.2f} classes on average"
-        return ""
-
-    def _places(self, of: Predictions) -> tuple[Positions, Positions]:
+            return self.truth, self.predictions
+        position = {label: c for c, label in enumerate(self._classes)}
         true, predicted = (
-            np.array([self._place[str(label)] for label in labels.tolist()], dtype=np.intp)
-            for labels in (of.truth, of.predictions)
+            np.array([position[str(label)] for label in labels.tolist()], dtype=np.intp)
+            for labels in (self.truth, self.predictions)
         )
         return true, predicted
+
+    @cached_property
+    def _constant(self) -> NDArray[Any]:
+        """The best constant prediction, for each sample: mean, median or majority class."""
+        true, weight = self._encoded[0], self.sample_weight
+        if self.task == "regression":
+            constant = np.average(true, weights=weight)
+        elif self.task == "ordinal":
+            passed = np.cumsum(np.bincount(true, weight))
+            constant = (passed >= passed[-1] / 2.0).argmax()
+        else:
+            constant = majority(true, weight)[0]
+        return np.full(len(true), constant)
+
+    def _score(self, predicted: NDArray[Any], rows: Any = slice(None)) -> float:
+        true, predicted = self._encoded[0][rows], predicted[rows]
+        weight = None if self.sample_weight is None else self.sample_weight[rows]
+        if self.task == "regression":
+            return measure_regression(true, predicted, weight).r2
+        if self.task == "ordinal":
+            return quadratic_kappa(true, predicted, len(self._classes), weight)
+        return float(np.average(true == predicted, weights=weight))
+
+    def _interval(self) -> tuple[float, float]:
+        """Return the 95% confidence interval of the score."""
+        true, predicted = self._encoded
+        if self.task == "regression":
+            return measure_regression(true, predicted, self.sample_weight).r2_interval
+        if self.task == "ordinal":
+            n_classes = len(self._classes)
+            return measure_ordinal(true, predicted, n_classes, self.sample_weight).kappa_interval
+        return wilson(self.score * len(true), len(true))
+
+    def _error_text(self, predicted: NDArray[Any]) -> str:
+        """Return the mean error as the end of a phrase, where errors have a size."""
+        if self.task == "classification":
+            return ""
+        error = np.average(np.abs(self._encoded[0] - predicted), weights=self.sample_weight)
+        shown = f"{error:.4g}" if self.task == "regression" else f"{error:.2f} classes"
+        return f", off by {shown} on average"
