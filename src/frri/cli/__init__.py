@@ -2,7 +2,7 @@
 
 Results go to standard output, everything else to standard error. The exit code is 0 after success,
 1 when the work failed, 2 when the arguments or the input cannot be used (one sentence states why,
-and nothing is written) and 130 after Ctrl-C. Each command is a module, imported when it is called.
+and nothing is written) and 130 after Ctrl-C. Each module of commands is imported when it is needed.
 """
 
 import sys
@@ -29,12 +29,14 @@ COMMANDS = {
     "bench": "compare learners on data sets",
 }
 
+# Commands that share the module of another one.
+MODULES = {"example": "demo", "view": "report"}
 
 # Options of version 0.1.0 under their new names; the old ones go with 0.4.
 RENAMED = {
-    "bench": {"--out": "--output"},
-    "explain": {"--keep": "--fix"},
-    "fit": {"--effort": "--work-limit"},
+    ("bench", "--out"): "--output",
+    ("explain", "--keep"): "--fix",
+    ("fit", "--effort"): "--work-limit",
 }
 
 
@@ -80,22 +82,21 @@ def _run(argv: list[str]) -> int:
         from frri._util import find_name  # noqa: PLC0415 - only for this sentence
 
         find_name(name, COMMANDS, "frri", "command")
-    command = import_module(f"frri.cli.{name}")
-    parser = Parser(f"frri {name}", command.__doc__ or "", command.EXAMPLES)
-    command.configure(parser)
-    return int(command.run(parser.parse_intermixed_args(_renamed(name, argv[1:]), Arguments())))
+    module = import_module(f"frri.cli.{MODULES.get(name, name)}")
+    parser = Parser(f"frri {name}", module.__doc__ or "", module.EXAMPLES)
+    module.configure(parser)
+    arguments = [_rename_option(name, argument) for argument in argv[1:]]
+    return int(module.run(parser.parse_intermixed_args(arguments, Arguments())))
 
 
-def _renamed(command: str, arguments: list[str]) -> list[str]:
-    """Replace old names of options, with a note."""
-    names = RENAMED.get(command, {})
-    found = [(argument, *argument.partition("=")) for argument in arguments]
-    for old in {option for _, option, _, _ in found if option in names}:
-        say(f"note: {old} is now called {names[old]}; the old name goes with version 0.4.")
-    return [
-        f"{names[option]}{equals}{value}" if option in names else argument
-        for argument, option, equals, value in found
-    ]
+def _rename_option(command: str, argument: str) -> str:
+    """Replace the old name of an option, with a note."""
+    old, equals, value = argument.partition("=")
+    new = RENAMED.get((command, old))
+    if new is None:
+        return argument
+    say(f"note: {old} is now called {new}; the old name goes with version 0.4.")
+    return f"{new}{equals}{value}"
 
 
 def _top_parser() -> Parser:

@@ -8,7 +8,7 @@ if every cell has a result, and 1 if some have failed or the run was interrupted
 import signal
 import sys
 import threading
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -45,13 +45,9 @@ def configure(parser: Parser) -> None:
     add("--seed N", "random seed (default: 0)", type="from 0", default=0)
     workers = "number of processes, 0 for none (default: one per processor)"
     add("--workers N", workers, type="from 0")
-    limit = "time limit per cell, 0 for none (default: 600)"
-    add("--time-limit SECONDS", limit, type="number")
+    add("--time-limit SECONDS", "limit per cell, 0 for none (default: 600)", type="number")
     add("-o --output DIR", "folder to write (default: bench)", type=Path, default=Path("bench"))
-    add(
-        "--bookkeeping",
-        "also pooled recalls and models of all objects, as the paper counts its rivals",
-    )
+    add("--bookkeeping", "also pooled recalls and models of all objects, as in the paper")
     add("--docs FILE", "write the paper's tables next to these, in Markdown", type=Path)
     add("--list", "list data sets and learners, and end")
     add("--quiet", "no progress")
@@ -60,23 +56,21 @@ def configure(parser: Parser) -> None:
 def run(arguments: Arguments) -> int:
     """Print the means, and write everything else to a directory."""
     if arguments.list:
-        from frri.compare import datasets, evaluate  # noqa: PLC0415 - slow to import
+        from frri.compare import LEARNERS, NAMES  # noqa: PLC0415 - slow to import
 
-        learners = ", ".join(evaluate.LEARNERS)
-        sys.stdout.write(f"data sets: {', '.join(datasets.NAMES)}\nlearners: {learners}\n")
+        listing = f"data sets: {', '.join(NAMES)}\nlearners: {', '.join(LEARNERS)}\n"
+        sys.stdout.write(listing)
         return 0
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, _interrupt)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return _compare(arguments)
     except KeyboardInterrupt:
-        where = f"what is finished is stored in {arguments.output}"
-        say(f"interrupted; {where}, the same command goes on")
+        say(
+            f"interrupted; what is finished is stored in {arguments.output}, the same command "
+            "goes on"
+        )
         return 1
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
 
 
 def _compare(arguments: Arguments) -> int:
@@ -86,9 +80,8 @@ def _compare(arguments: Arguments) -> int:
     paper = _experiments() if arguments.paper or arguments.docs is not None else None
     data = {d.name: d for d in _data(arguments)}
     learners = _learners(arguments, paper)
-    own = [d.folds for d in data.values() if d.folds is not None]
-    n_own = int(own[0].max()) + 1 if own else None
-    folds = arguments.folds or n_own or (3 if arguments.quick else 10)
+    own = [int(d.folds.max()) + 1 for d in data.values() if d.folds is not None]
+    folds = arguments.folds or (own[0] if own else 3 if arguments.quick else 10)
     full = arguments.bookkeeping or arguments.docs is not None
     grid = Grid(data, learners, folds, arguments.seed, full)
     _say_remarks(grid)
@@ -115,28 +108,15 @@ def _compare(arguments: Arguments) -> int:
 
 def _experiments() -> ModuleType:
     """Import the folder `experiments` of the repository, recognized by the paper's tables in it."""
-    for start in (Path(__file__).resolve(), Path.cwd() / "here"):
-        for folder in start.parents:
-            package = folder / "experiments"
-            if (package / "paper" / "balanced_accuracy.csv").is_file():
-                return _import_package(package)
+    for folder in (*Path(__file__).resolve().parents, Path.cwd(), *Path.cwd().parents):
+        if (folder / "experiments" / "paper" / "balanced_accuracy.csv").is_file():
+            if str(folder) not in sys.path:
+                sys.path.insert(0, str(folder))
+            return import_module("experiments")
     raise ValueError(
         "--paper and --docs need the folder experiments of frri's repository, which is not "
         "installed with the package; run the command inside a checkout of the repository."
     )
-
-
-def _import_package(package: Path) -> ModuleType:
-    name, file = package.name, package / "__init__.py"
-    known = sys.modules.get(name)
-    if known is not None and known.__file__ == str(file):
-        return known
-    spec = spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise ValueError(f"{file} cannot be imported.")
-    module = sys.modules[name] = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def _data(arguments: Arguments) -> "list[Dataset]":

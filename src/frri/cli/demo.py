@@ -1,28 +1,66 @@
-"""Learn rules from data that come with the program (wines of three cultivars), and explain one."""
+"""Try the program on tables that come with it.
+
+frri demo learns rules from wines of three cultivars and explains one. frri example writes a table
+to try the other commands with: 200 patients, whose risk is high or low. That table is artificial
+(no patient in it has ever lived) and has what real ones have: numbers, categories, dates, and
+unexpected rows. An existing file is left alone.
+"""
 
 import sys
 from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 
+from frri._util import find_name
 from frri.cli.console import bold, say
+from frri.cli.files import check_output, write_output
 from frri.cli.options import Arguments, Parser
 from frri.rules.text import rule_text
 from frri.table import EncodedTable, describe_columns
 
-EXAMPLES = "frri demo"
+EXAMPLES = """\
+frri demo
+frri example patients.csv
+frri example patients.csv -o - | head"""
+
+TABLES = ("patients.csv",)
 
 _CULTIVARS = np.array(["Barolo", "Grignolino", "Barbera"])
 
 
 def configure(parser: Parser) -> None:
-    """Describe no arguments."""
-    del parser
+    """Describe the arguments; frri demo has none."""
+    if parser.prog == "frri example":
+        parser.add("name", f"the table: {', '.join(TABLES)}")
+        parser.add("-o --output FILE", "file to write (default: the name of the table)")
 
 
 def run(arguments: Arguments) -> int:
+    """Write the table, or print the rules of the wines."""
+    if "name" in arguments:
+        _write_table(arguments.name, arguments.output)
+    else:
+        _show_wines()
+    return 0
+
+
+def _write_table(name: str, output: str | None) -> None:
+    """Write a table to a file, unless another one is there, or to standard output."""
+    content = (files("frri.cli") / find_name(name, TABLES, "frri", "example")).read_text("utf-8")
+    output = name if output is None else output
+    check_output(output)
+    if output == "-" or not Path(output).is_file():
+        write_output(output, content)
+    elif Path(output).read_bytes() != content.encode():
+        raise ValueError(f"{output} is there already; name another file (-o FILE).")
+    if output != "-":
+        say(f"Wrote {output}, a made-up table. Next: frri fit {output} --target risk -o model.json")
+
+
+def _show_wines() -> None:
     """Print rules, their proof, their accuracy and one explanation."""
-    del arguments
     from sklearn.datasets import load_wine  # noqa: PLC0415 - slow to import
     from sklearn.model_selection import train_test_split  # noqa: PLC0415
 
@@ -30,11 +68,7 @@ def run(arguments: Arguments) -> int:
 
     wine = load_wine()
     X, X_test, y, y_test = train_test_split(
-        wine.data,
-        _CULTIVARS[wine.target],
-        test_size=0.3,
-        random_state=0,
-        stratify=wine.target,
+        wine.data, _CULTIVARS[wine.target], test_size=0.3, random_state=0, stratify=wine.target
     )
     names = [name.replace("_", " ") for name in wine.feature_names]
     say(f"Learning rules from {len(X)} wines, {X.shape[1]} measurements each ...")
@@ -42,22 +76,19 @@ def run(arguments: Arguments) -> int:
     ruleset = replace(learner.ruleset_, target="cultivar")
     selection = learner.selection_
     accuracy = float((ruleset.predict(X_test) == y_test).mean())
-    _show(
-        "Rules",
-        "\n".join(f"{r}  {rule_text(ruleset, rule)}" for r, rule in enumerate(ruleset, start=1)),
-    )
-    _show(
-        "Proof",
+    rules = [f"{r}  {rule_text(ruleset, rule)}" for r, rule in enumerate(ruleset, start=1)]
+    proof = (
         f"{selection.n_rules} rules ({selection.status}): no smaller set of such rules covers all "
-        f"{len(X)} wines; at least {selection.lower_bound} are needed.",
+        f"{len(X)} wines; at least {selection.lower_bound} are needed."
     )
-    _show(
-        "New wines", f"{accuracy:.1%} of {len(X_test)} wines not seen in training are recognised."
-    )
-    _show("Why is the first of them what it is?", str(ruleset.explain(X_test[0])))
+    for title, content in (
+        ("Rules", "\n".join(rules)),
+        ("Proof", proof),
+        (
+            "New wines",
+            f"{accuracy:.1%} of {len(X_test)} wines not seen in training are recognised.",
+        ),
+        ("Why is the first of them what it is?", str(ruleset.explain(X_test[0]))),
+    ):
+        sys.stdout.write(f"\n{bold(title)}\n{content}\n")
     say("\nNext: frri fit YOUR.csv --target COLUMN -o model.json")
-    return 0
-
-
-def _show(title: str, content: str) -> None:
-    sys.stdout.write(f"\n{bold(title)}\n{content}\n")

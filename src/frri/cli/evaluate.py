@@ -21,9 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri.cli.console import align_columns, json_text, one_line, say
-from frri.cli.files import check_inputs, load_model, read_labelled
+from frri.cli.files import UnseenValues, check_inputs, load_model, read_labelled
 from frri.cli.options import Arguments, Parser
-from frri.cli.unseen_values import UnseenValues
 from frri.rules import RuleSet
 from frri.rules.measures import (
     accuracy,
@@ -96,7 +95,7 @@ def _class_facts(ruleset: RuleSet, table: EncodedTable, truth: NDArray[Any]) -> 
     common, baseline = majority(classes)
     confusion = np.zeros((len(ruleset.classes), len(ruleset.classes)), dtype=np.int64)
     np.add.at(confusion, (classes, decided), 1)
-    qualities = measure_classes(classes, decided, probabilities)
+    measures = zip(ruleset.classes, measure_classes(classes, decided, probabilities), strict=True)
     facts = {
         "rows": len(table),
         "accuracy": accuracy(classes, decided),
@@ -106,10 +105,7 @@ def _class_facts(ruleset: RuleSet, table: EncodedTable, truth: NDArray[Any]) -> 
         "balanced_accuracy": balanced_accuracy(classes, decided),
         "brier_score": brier_score(classes, probabilities),
         "classes": list(ruleset.classes),
-        "class_measures": [
-            {"class": label, **asdict(one)}
-            for label, one in zip(ruleset.classes, qualities, strict=True)
-        ],
+        "class_measures": [{"class": label, **asdict(one)} for label, one in measures],
         "confusion": confusion.tolist(),
     }
     if ruleset.task == "ordinal":
@@ -125,36 +121,29 @@ def _regression_lines(facts: dict[str, Any]) -> list[str]:
         ("root mean squared error", "rmse", facts["mean_rmse"], ".6g"),
         ("mean absolute error", "mae", facts["mean_mae"], ".6g"),
     ):
-        low, high = facts[f"{name}_interval"]
-        interval = f"(95% interval {low:{form}} to {high:{form}})"
-        table.append([title, f"{facts[name]:{form}}", interval, f"{always:{form}}", ""])
+        interval = _interval(facts[f"{name}_interval"], form)
+        table.append([title, f"{facts[name]:{form}}", f"({interval})", f"{always:{form}}", ""])
     return align_columns(table)
 
 
 def _class_lines(facts: dict[str, Any]) -> list[str]:
-    def figure(title: str, name: str, remark: str = "") -> str:
-        return f"{title:<19}{facts[name]:.3f}{remark}"
-
-    def interval(name: str) -> str:
-        low, high = facts[f"{name}_interval"]
-        return f"95% interval {low:.3f} to {high:.3f}"
-
-    def always(name: str) -> str:
-        return f"  (always answering {one_line(str(facts[name]))})"
-
-    lines = [
-        f"rows               {facts['rows']}",
-        figure("accuracy", "accuracy", f"  ({interval('accuracy')})"),
-        figure("majority class", "majority_accuracy", always("majority_class")),
-        figure("balanced accuracy", "balanced_accuracy"),
-        figure("Brier score", "brier_score"),
+    common = f"always answering {one_line(str(facts['majority_class']))}"
+    figures = [
+        ("accuracy", "accuracy", f"  ({_interval(facts['accuracy_interval'])})"),
+        ("majority class", "majority_accuracy", f"  ({common})"),
+        ("balanced accuracy", "balanced_accuracy", ""),
+        ("Brier score", "brier_score", ""),
     ]
     if "mae" in facts:  # ordered classes
-        lines += [
-            figure("off by", "mae", f"  classes in the mean ({interval('mae')})"),
-            figure("median class", "median_mae", always("median")),
-            figure("quadratic kappa", "kappa", f"  ({interval('kappa')})"),
+        median = f"always answering {one_line(str(facts['median']))}"
+        error = f"  classes in the mean ({_interval(facts['mae_interval'])})"
+        figures += [
+            ("off by", "mae", error),
+            ("median class", "median_mae", f"  ({median})"),
+            ("quadratic kappa", "kappa", f"  ({_interval(facts['kappa_interval'])})"),
         ]
+    lines = [f"rows               {facts['rows']}"]
+    lines += [f"{title:<19}{facts[name]:.3f}{remark}" for title, name, remark in figures]
     labels = [one_line(str(label)) for label in facts["classes"]]
     measures = [["class", "rows", "precision", "recall", "F1", "AUC"]]
     for label, one in zip(labels, facts["class_measures"], strict=True):
@@ -168,25 +157,22 @@ def _class_lines(facts: dict[str, Any]) -> list[str]:
 
 def _drift_lines(drifted: tuple[RuleDrift, ...]) -> list[str]:
     """List the rules that have drifted, and the others if they are few."""
-    remarkable = [rule for rule in drifted if rule.fires_less or rule.errs_more]
     listed, lines = drifted, [""]
     if len(drifted) > MOST_LISTED:
-        listed, calm = tuple(remarkable), len(drifted) - len(remarkable)
+        listed = tuple(rule for rule in drifted if rule.fires_less or rule.errs_more)
+        calm = len(drifted) - len(listed)
         lines = ["", f"{calm} of {len(drifted)} rules do as in training (--json has them all)", ""]
     table = [["rule", "covers", "in training", "right", "in training", ""]]
     for rule in listed:
         remarks = ["fires less"] * rule.fires_less + ["errs more"] * rule.errs_more
-        table.append(
-            [
-                str(rule.rule + 1),
-                f"{rule.new_coverage:.1%}",
-                f"{rule.coverage:.1%}",
-                _shown(rule.new_precision, ".1%"),
-                _shown(rule.precision, ".1%"),
-                ", ".join(remarks),
-            ]
-        )
+        values = (rule.new_coverage, rule.coverage, rule.new_precision, rule.precision)
+        shown = [_shown(value, ".1%") for value in values]
+        table.append([str(rule.rule + 1), *shown, ", ".join(remarks)])
     return [*lines, *align_columns(table)] if listed else lines[:-1]
+
+
+def _interval(bounds: tuple[float, float], form: str = ".3f") -> str:
+    return f"95% interval {bounds[0]:{form}} to {bounds[1]:{form}}"
 
 
 def _shown(value: float | None, form: str) -> str:

@@ -67,31 +67,25 @@ def run(arguments: Arguments) -> int:
 
 def _goal(ruleset: RuleSet, arguments: Arguments) -> dict[str, Any]:
     """Return the goal of the change: a number, or a class of the model."""
-    labels = {str(label): label for label in ruleset.classes}
-    found: dict[str, Any] = {}
-    for side in ("at_least", "at_most"):
-        text = getattr(arguments, side)
-        if text is None:
-            continue
-        if not ruleset.classes:
-            try:
-                found[side] = float(text)
-            except ValueError:
-                option = side.replace("_", "-")
-                raise ValueError(f"--{option} needs a number, got {text!r}.") from None
-            continue
-        find_name(text, labels, "The model", "class")
-        found[side] = labels[text]
-    return found
+    side = "at_most" if arguments.at_least is None else "at_least"
+    text = getattr(arguments, side)
+    if text is None:
+        return {}
+    if ruleset.classes:
+        labels = {str(label): label for label in ruleset.classes}
+        return {side: labels[find_name(text, labels, "The model", "class")]}
+    try:
+        return {side: float(text)}
+    except ValueError:
+        option = side.replace("_", "-")
+        raise ValueError(f"--{option} needs a number, got {text!r}.") from None
 
 
 def _row_of_table(ruleset: RuleSet, source: str, arguments: Arguments) -> Any:
     frame = read_for(ruleset, source, **arguments.reading_options)
-    number = arguments.row
-    if number is None:
-        if len(frame) > 1:
-            raise ValueError(f"Which row of {source}? Say --row 1 to --row {len(frame)}.")
-        number = 1
+    if arguments.row is None and len(frame) > 1:
+        raise ValueError(f"Which row of {source}? Say --row 1 to --row {len(frame)}.")
+    number = 1 if arguments.row is None else arguments.row
     if not 1 <= number <= len(frame):
         raise ValueError(f"{source} has no row {number}; its rows are 1 to {len(frame)}.")
     row = frame.iloc[[number - 1]]
@@ -103,35 +97,31 @@ def _row_of_table(ruleset: RuleSet, source: str, arguments: Arguments) -> Any:
 def _row_of_values(ruleset: RuleSet, given: list[str]) -> dict[str, Any]:
     """Parse values by name; attributes that no rule uses may be left out."""
     attributes = {attribute.name: attribute for attribute in ruleset.attributes}
-    row: dict[str, Any] = dict.fromkeys(set(attributes) - set(ruleset.used_attributes))
-    seen = set()
+    row: dict[str, Any] = {}
     for text in given:
         name, equals, value = text.partition("=")
         if not equals:
             raise ValueError(f"{text!r} is not of the form NAME=VALUE.")
         find_name(name, attributes, "The model")
-        if name in seen:
+        if name in row:
             raise ValueError(f"{name} is given twice.")
-        seen.add(name)
         row[name] = _value(attributes[name], value)
-    absent = [name for name in attributes if name not in row]
-    if absent:
-        raise ValueError(
-            f"There is no value for {absent[0]}; give {absent[0]}=VALUE, or {absent[0]}=? if it is "
-            "missing."
-        )
-    return row
+    for name in ruleset.used_attributes:
+        if name not in row:
+            raise ValueError(
+                f"There is no value for {name}; give {name}=VALUE, or {name}=? if it is missing."
+            )
+    return dict.fromkeys(attributes) | row
 
 
 def _unseen(ruleset: RuleSet, row: Any) -> Iterator[str]:
     """Yield a sentence for each category that training did not have, in columns that rules use."""
     codes = to_matrix(row, ruleset.attributes)[0]
     for attribute, code in zip(ruleset.attributes, codes.tolist(), strict=True):
-        used = attribute.name in ruleset.used_attributes
-        if attribute.categories is None or code >= 0 or not used:
+        if attribute.categories is None or attribute.name not in ruleset.used_attributes:
             continue
         value = np.ravel(row[attribute.name])[0]
-        if not is_missing(value):
+        if not code >= 0 and not is_missing(value):
             ordinal = attribute.kind == "ordinal"
             effect = "it counts as missing" if ordinal else "no condition on it holds"
             yield (

@@ -41,9 +41,8 @@ def run(arguments: Arguments) -> int:
         raise ValueError("PMML was removed; use --to python, javascript or sql.")
     name = find_name(arguments.to, FORMATS, "frri export", "format")
     check_output(arguments.output, [arguments.model])
-    for option in ("dialect", "table", "schema", "keep", "view"):
-        if name != "sql" and getattr(arguments, option) is not None:
-            raise ValueError(f"--{option} belongs to --to sql.")
+    if name != "sql":
+        arguments.refuse(("dialect", "table", "schema", "keep", "view"), "--to sql")
     model = load_model(arguments.model)
     content = _sql(model, arguments) if name == "sql" else FORMATS[name](model)
     write_output(arguments.output, content if content.endswith("\n") else content + "\n")

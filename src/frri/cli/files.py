@@ -5,28 +5,30 @@ import os
 import sys
 import tempfile
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util import Progress, find_name, import_pandas, write_atomically
-from frri.cli.console import notes, say, sentence
+from frri._util import Floats, Progress, find_name, import_pandas, join_names, write_atomically
+from frri.cli.console import notes, one_line, say, sentence
 from frri.cli.options import Arguments
 from frri.readers import read_table
 from frri.readers.files import FORMATS, Batch, read_batches
 from frri.rules import RuleSet
 from frri.rules.json_format import read
 from frri.rules.rule import label_array
+from frri.table import Attribute
 from frri.table.encode import category_codes
 from frri.table.targets import bin_edges, bin_of, check_quantities
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Characters of a result that are kept in memory.
-MOST_HELD = 1 << 24
+# Characters of a result that are kept in memory, and distinct categories of a column.
+MOST_HELD, MOST_CATEGORIES = 1 << 24, 10_000
 
 
 # ------------------------------------------------------------------ models
@@ -58,12 +60,7 @@ def load_model(source: str) -> RuleSet:
 
 
 def check_inputs(*sources: str | None) -> None:
-    """Raise a ValueError if more than one source is standard input.
-
-    Examples
-    --------
-    >>> check_inputs("model.json", "-")
-    """
+    """Raise a ValueError if more than one source is standard input."""
     if sources.count("-") > 1:
         raise ValueError("Only one of the files can come from standard input (-).")
 
@@ -98,8 +95,7 @@ def check_output(output: str, inputs: Iterable[str] = ()) -> None:
         raise ValueError(f"{output} cannot be written: {error.strerror}.") from None
     if not path.parent.is_dir():
         raise ValueError(f"There is no folder {path.parent} to write {path.name} into.")
-    writable = os.access(path if _is_special(path) else path.parent, os.W_OK)
-    if not writable:
+    if not os.access(path if _is_special(path) else path.parent, os.W_OK):
         raise ValueError(f"{output} cannot be written: {os.strerror(errno.EACCES)}.")
 
 
@@ -206,6 +202,84 @@ def _check_used(ruleset: RuleSet, frame: "pd.DataFrame", source: str) -> None:
     for name in ruleset.used_attributes:
         if name not in present:
             find_name(name, frame.columns, _shown(source))
+
+
+class UnseenValues:
+    """Counts of the values that training did not have, in the columns that rules use.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    """
+
+    def __init__(self, ruleset: RuleSet) -> None:
+        self._rows = 0
+        self._columns = {
+            j: _UnseenInColumn(attribute)
+            for j, attribute in enumerate(ruleset.attributes)
+            if attribute.name in ruleset.used_attributes
+        }
+
+    def count(self, frame: "pd.DataFrame", matrix: Floats) -> None:
+        """Count the values of a part of the table, which is encoded in the matrix."""
+        self._rows += len(frame)
+        for j, column in self._columns.items():
+            column.count(frame[column.attribute.name], matrix[:, j])
+
+    def say_notes(self) -> None:
+        """Print a sentence for each column with unseen categories or another type."""
+        for column in self._columns.values():
+            parts = column.describe(f"of {self._rows} rows")
+            if parts:
+                say(one_line(f"note: column {column.attribute.name!r} {', and '.join(parts)}."))
+
+
+@dataclass
+class _UnseenInColumn:
+    """Numbers of known and of unseen values of a column, and what they are."""
+
+    attribute: Attribute
+    known: int = 0
+    types: set[str] = field(default_factory=set)
+    any_seen: bool = False
+    unseen: int = 0
+    # Distinct unseen values, in the order of their first occurrence.
+    distinct: dict[str, None] = field(default_factory=dict)
+
+    def count(self, column: "pd.Series[Any]", codes: Floats) -> None:
+        known = column.dropna().unique()
+        self.known += int(column.count())
+        if len(known):
+            flags = all(isinstance(value, bool | np.bool_) for value in known)
+            kinds = {"i": "numbers", "u": "numbers", "f": "numbers", "M": "dates"}
+            self.types.add("truth values" if flags else kinds.get(column.dtype.kind, ""))
+        if self.attribute.categories is not None:
+            self.any_seen |= not set(self.attribute.categories).isdisjoint(map(str, known))
+            unseen = column.notna().to_numpy() & ~(codes >= 0)
+            self.unseen += int(unseen.sum())
+            found = dict.fromkeys((*self.distinct, *column[unseen].astype(str).unique()))
+            self.distinct = dict.fromkeys(list(found)[:MOST_CATEGORIES])
+
+    def describe(self, rows: str) -> list[str]:
+        """Return what the column holds unlike in training, as parts of a sentence."""
+        attribute, parts = self.attribute, []
+        held = next(iter(self.types)) if len(self.types) == 1 else ""
+        had = join_names(attribute.categories or ["numbers"])
+        if attribute.categories is None and held != "truth values":
+            held = ""
+        if held and not self.any_seen:
+            parts.append(f"holds {held} in {self.known} {rows} where training had {had}")
+        if self.unseen:
+            n = len(self.distinct)
+            what = "category" if n == 1 else "categories"
+            least = "at least " if n == MOST_CATEGORIES else ""
+            ordinal = attribute.kind == "ordinal"
+            effect = "these count as missing" if ordinal else "no condition on it holds there"
+            parts.append(
+                f"holds {least}{n} {what} never seen in training "
+                f"({join_names(self.distinct, 3)}) in {self.unseen} {rows}: {effect}"
+            )
+        return parts
 
 
 # ------------------------------------------------------------------ true classes and numbers

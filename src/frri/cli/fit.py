@@ -25,7 +25,7 @@ from frri.cli.rules import numbered_rules
 from frri.learners.registry import TASKS, rule_learners
 from frri.readers.files import read_batches
 from frri.readers.training import read_training
-from frri.rules import Label, RuleSet
+from frri.rules import RuleSet
 from frri.selection import Holdout, HoldoutResult, choose_estimator, compare_estimators
 from frri.selection.auto import make_estimator
 from frri.selection.holdout import FOLDS, MANY_SAMPLES, TEST_SIZE
@@ -57,8 +57,6 @@ RIVALS = ("compact", "ripper", "additive")
 LIMITS = ("max_rules", "max_conditions", "min_support")
 SEARCH = ("work_limit", "optimality_gap", "time_limit", "memory_limit")
 
-_TOO_LONG = "it would take a while (--cv 5 or --test 0.3 insists)"
-
 
 def configure(parser: Parser) -> None:
     """Describe the arguments."""
@@ -67,23 +65,18 @@ def configure(parser: Parser) -> None:
     add("data", f"{tables}; several files with the same columns are one table", nargs="+")
     add("--target COLUMN", "column to predict", required=True)
     add("-o --output FILE", "model to write, - for standard output (default: only show the rules)")
-    learners = [
-        f"with --task {task} {', '.join(rule_learners(task))}"
-        for task in TASKS
-        if task != "classification"
-    ]
-    names = "; ".join([", ".join(rule_learners("classification")), *learners])
-    add("--learner NAME", f"{names} (default: what suits the table best)")
+    names = [f"with --task {task} {', '.join(rule_learners(task))}" for task in TASKS]
+    names[0] = ", ".join(rule_learners("classification"))
+    add("--learner NAME", f"{'; '.join(names)} (default: what suits the table best)")
     parser.add_column_options()
     parser.add_reading_options(labelled=True)
     rows = "learn from N rows, drawn at random by --seed; with --bags, N rows for each bag"
     add("--sample N", rows, type="from 1")
-    add(
-        "--bags B",
+    bags = (
         f"rules from B bags of rows drawn at random (--sample, else {ROWS_OF_BAG} each), checked "
-        "against all rows of the files: the learner frri-bags",
-        type="from 1",
+        "against all rows of the files: the learner frri-bags"
     )
+    add("--bags B", bags, type="from 1")
     add("--weights COLUMN", "column of row weights")
     settings = "any parameter of the learner"
     add("--set PARAMETER=VALUE", settings, dest="settings", action="append", default=[])
@@ -99,23 +92,20 @@ def configure(parser: Parser) -> None:
     check = parser.add_mutually_exclusive_group()
     test = "evaluate on a test set of this fraction of the rows, such as 0.3"
     add("--test FRACTION", test, group=check, type="test fraction")
-    add(
-        "--cv N",
+    folds = (
         f"evaluate by cross-validation with N folds (default: {FOLDS} where that takes seconds, "
-        f"or with more than {MANY_SAMPLES:,} rows --test {TEST_SIZE})",
-        group=check,
-        type="from 2",
+        f"or with more than {MANY_SAMPLES:,} rows --test {TEST_SIZE})"
     )
+    add("--cv N", folds, group=check, type="from 2")
     add("--no-check", "do not evaluate on held-out rows", group=check)
     target = parser.add_mutually_exclusive_group()
     bins = "number of classes to make of a target that is a number"
     add("--bins N", bins, group=target, type="from 2")
-    target.add_argument(
-        "--task",
-        choices=list(TASKS),
-        help="regression: predict the number that the target is; ordinal: classes that have an "
-        "order; classification: take every number of it for a class, however many there are",
+    task = (
+        "regression: predict the number that the target is; ordinal: classes that have an order; "
+        "classification: take every number of it for a class, however many there are"
     )
+    add("--task NAME", task, group=target, choices=list(TASKS))
     add("--order LOW<...<HIGH", "classes of --task ordinal in their order")
 
 
@@ -124,7 +114,7 @@ def run(arguments: Arguments) -> int:
     kinds = arguments.declared_columns
     undecided = arguments.task is None and arguments.bins is None
     arguments.task = arguments.task or "classification"
-    arguments.order = parse_order(arguments.order, arguments.task)
+    order = parse_order(arguments.order, arguments.task)
     check_inputs(*arguments.data)
     if arguments.output is not None:
         check_output(arguments.output, arguments.data)
@@ -134,12 +124,12 @@ def run(arguments: Arguments) -> int:
     if undecided:
         check_not_number(y.to_numpy(), arguments.target)
     if arguments.task == "ordinal":
-        arguments.order = find_order(y, arguments.order, arguments.target)
+        order = find_order(y, order, arguments.target)
         if learner is not None:
-            learner.set_params(class_order=arguments.order)
+            learner.set_params(class_order=order)
     table = encode_frame(X)
     say(one_line_each(summarize_table(table)))
-    holdout = _holdout(arguments, X, y, weights)
+    holdout = _holdout(arguments, X, y, weights, order)
     result = None
     if learner is None:
         learner, result = _choose(arguments, holdout)
@@ -189,20 +179,21 @@ def _read(arguments: Arguments, kinds: dict[str, Any]) -> tuple[Any, Any, Any]:
 
 
 def _all_rows(
-    arguments: Arguments, attributes: Sequence[Attribute], classes: Sequence[Label]
+    arguments: Arguments, attributes: Sequence[Attribute], classes: Sequence[Any]
 ) -> Iterator[tuple[Any, Any]]:
     """Yield all rows of the files with a class and a weight, part by part, and their classes."""
+    target, weights = arguments.target, arguments.weights
     names = [attribute.name for attribute in attributes]
-    known = RuleSet((), tuple(attributes), tuple(classes), arguments.target)
-    texts = category_values(known, arguments.target)
-    wanted = {*names, arguments.target, *filter(None, [arguments.weights])}
+    known = RuleSet((), tuple(attributes), tuple(classes), target)
+    strings = category_values(known, target)
+    wanted = {*names, target, *([] if weights is None else [weights])}
     for source in arguments.data:
-        for batch in read_batches(source, texts, columns=wanted, **arguments.reading_options):
-            frame = batch.frame[batch.frame[arguments.target].notna()]
-            if arguments.weights is not None:
-                frame = frame[frame[arguments.weights] > 0]
+        for batch in read_batches(source, strings, columns=wanted, **arguments.reading_options):
+            frame = batch.frame[batch.frame[target].notna()]
+            if weights is not None:
+                frame = frame[frame[weights] > 0]
             if len(frame):
-                yield frame[names], labels_of(frame[arguments.target], known)
+                yield frame[names], labels_of(frame[target], known)
 
 
 def parse_order(text: str | None, task: str) -> list[str] | None:
@@ -212,10 +203,6 @@ def parse_order(text: str | None, task: str) -> list[str] | None:
     --------
     >>> parse_order("poor<fair<good", "ordinal")
     ['poor', 'fair', 'good']
-    >>> parse_order("poor<fair", "classification")
-    Traceback (most recent call last):
-        ...
-    ValueError: --order is for classes that have an order; add --task ordinal.
     """
     if text is None:
         return None
@@ -235,10 +222,6 @@ def find_order(y: Any, given: Sequence[str] | None, target: str) -> list[Any]:
     >>> import pandas as pd
     >>> find_order(pd.Series([3, 1, 2, 1]), None, "stars")
     [1, 2, 3]
-    >>> find_order(pd.Series(["good", "poor"]), None, "rating")
-    Traceback (most recent call last):
-        ...
-    ValueError: The classes of 'rating' are texts: say their order, such as ...
     """
     labels = sorted(set(y.dropna().tolist()), key=lambda label: (str(type(label)), label))
     order = given or ordered_categories(y)
@@ -260,71 +243,71 @@ def find_order(y: Any, given: Sequence[str] | None, target: str) -> list[Any]:
     return [texts[text] for text in order if text in texts]
 
 
+def _holdout(arguments: Arguments, X: Any, y: Any, weights: Any, order: Any) -> Holdout:
+    """Return the held-out rows that the options ask for."""
+    holdout = Holdout(
+        X,
+        y,
+        task=arguments.task,
+        class_order=order,
+        sample_weight=weights,
+        cv=arguments.cv,
+        test_size=arguments.test,
+        random_state=arguments.seed or 0,
+    )
+    if arguments.no_check:
+        holdout.splits, holdout.reason = [], ""
+    return holdout
+
+
 # ------------------------------------------------------------------ the estimator
 
 
 def _named_learner(arguments: Arguments) -> Any:
     """Return the estimator that the options name, None if they name none."""
-    search = {name: getattr(arguments, name) for name in SEARCH}
-    if arguments.learner is None and (
-        arguments.settings or any(value is not None for value in search.values())
-    ):
+    name, settings = arguments.learner, arguments.settings
+    options = {option: getattr(arguments, option) for option in (*SEARCH, *LIMITS, "seed")}
+    if arguments.bags is not None:
+        _check_bags(arguments)
+        rows = arguments.sample or ROWS_OF_BAG
+        name = "frri-bags"
+        settings = [f"n_estimators={arguments.bags}", f"max_samples={rows}", *settings]
+    elif name is None and (settings or any(options[option] is not None for option in SEARCH)):
         # These parameters belong to it.
-        arguments.learner = "additive" if arguments.task == "regression" else "frri"
-    _apply_bags(arguments)
-    if arguments.learner is None:
+        name = "additive" if arguments.task == "regression" else "frri"
+    arguments.learner = name
+    if name is None:
         return None
-    learner = make_learner(
-        arguments.learner,
-        arguments.settings,
-        task=arguments.task,
-        seed=arguments.seed,
-        **search,
-        **{name: getattr(arguments, name) for name in LIMITS},
-    )
-    if arguments.weights is not None and not TASKS[arguments.task][arguments.learner].weights:
-        raise ValueError(
-            f"The learner {arguments.learner} takes no weights of rows; use another one."
-        )
+    learner = make_learner(name, settings, task=arguments.task, **options)
+    if arguments.weights is not None and not TASKS[arguments.task][name].weights:
+        raise ValueError(f"The learner {name} takes no weights of rows; use another one.")
     return learner
+
+
+def _check_bags(arguments: Arguments) -> None:
+    """Raise a ValueError for options that contradict --bags."""
+    problem = None
+    if arguments.task != "classification":
+        problem = f"learns classes; leave --task {arguments.task} out, or --bags, and"
+    elif arguments.learner not in {None, "frri-bags"}:
+        other = f"--learner {arguments.learner}"
+        problem = f"is for the learner frri-bags; leave {other} out, or --bags, and"
+    elif "-" in arguments.data:
+        problem = "reads its files twice, and standard input (-) can be read once; name a file, or"
+    if problem is not None:
+        raise ValueError(f"--bags {problem} take a --sample.")
 
 
 def _choose(arguments: Arguments, holdout: Holdout) -> tuple[Any, HoldoutResult | None]:
     """Return the estimator that suits the table, and its result on held-out rows."""
     limits = {name: getattr(arguments, name) for name in LIMITS}
-    choice = choose_estimator(
-        holdout, limits=limits, random_state=arguments.seed or 0, verbose=True
-    )
+    seed = arguments.seed or 0
+    choice = choose_estimator(holdout, limits=limits, random_state=seed, verbose=True)
     arguments.learner = choice.name
     if choice.reason:
         say(one_line(choice.reason))
     _advise("", choice.result, choice.rivals)
     return choice.estimator, choice.result
-
-
-def _apply_bags(arguments: Arguments) -> None:
-    """Set the estimator of --bags and its parameters; other estimators and tasks contradict it."""
-    if arguments.bags is None:
-        return
-    if arguments.task != "classification":
-        raise ValueError(
-            f"--bags learns classes; leave --task {arguments.task} out, or --bags, and take a "
-            "--sample."
-        )
-    if arguments.learner not in {None, "frri-bags"}:
-        raise ValueError(
-            f"--bags is for the learner frri-bags; leave --learner {arguments.learner} out, or "
-            "--bags, and take a --sample."
-        )
-    if "-" in arguments.data:
-        raise ValueError(
-            "--bags reads its files twice, and standard input (-) can be read once; name a file, "
-            "or take a --sample."
-        )
-    arguments.learner = "frri-bags"
-    rows = arguments.sample or ROWS_OF_BAG
-    own = [f"n_estimators={arguments.bags}", f"max_samples={rows}"]
-    arguments.settings = [*own, *arguments.settings]
 
 
 def make_learner(
@@ -371,12 +354,9 @@ def make_learner(
 
 def _others_with(parameter: str, task: str) -> str:
     """Return the estimators that have a parameter, as the end of a sentence."""
-    having = [
-        name for name in rule_learners(task) if parameter in TASKS[task][name].make().get_params()
-    ]
-    if len(having) < 2:
-        return f"; {having[0]} does" if having else ""
-    return f"; {', '.join(having[:-1])} and {having[-1]} do"
+    names = rule_learners(task)
+    *others, last = [n for n in names if parameter in TASKS[task][n].make().get_params()] or [""]
+    return f"; {', '.join(others)} and {last} do" if others else f"; {last} does" if last else ""
 
 
 def _parse_setting(text: str) -> tuple[str, Any]:
@@ -419,23 +399,6 @@ def _write_rules(arguments: Arguments, learner: Any) -> None:
         say(str(learner.path_))
 
 
-def _holdout(arguments: Arguments, X: Any, y: Any, weights: Any) -> Holdout:
-    """Return the held-out rows that the options ask for."""
-    holdout = Holdout(
-        X,
-        y,
-        task=arguments.task,
-        class_order=arguments.order,
-        sample_weight=weights,
-        cv=arguments.cv,
-        test_size=arguments.test,
-        random_state=arguments.seed or 0,
-    )
-    if arguments.no_check:
-        holdout.splits, holdout.reason = [], ""
-    return holdout
-
-
 def _check(arguments: Arguments, learner: Any, holdout: Holdout, seconds: float) -> None:
     """Evaluate a fitted estimator; Ctrl-C ends that, for the model is complete."""
     if getattr(learner, "selection_", {}).get("stopped_by") == "interrupt":
@@ -457,36 +420,30 @@ def _evaluate(arguments: Arguments, learner: Any, holdout: Holdout, seconds: flo
     strict = arguments.learner == "frri" and arguments.task == "classification"
     if strict and too_many_rules(n_rules, n_rows):
         need = f"FRRI needs {n_rules} rules for {n_rows} rows, because classes overlap"
-    insisted = arguments.cv is not None or arguments.test is not None
-    patience = float("inf") if insisted else PATIENCE
+    patience = PATIENCE if arguments.cv is None and arguments.test is None else float("inf")
     result, reason = None, holdout.reason
     if reason.endswith("too few"):
         reason += f" (--cv {FOLDS} insists)"
     if holdout.splits:
-        reason = _TOO_LONG
-    if holdout.splits and seconds <= patience:
+        reason = "it would take a while (--cv 5 or --test 0.3 insists)"
         try:
             with Progress("checking on rows not learned from", 5.0):
-                result = holdout.evaluate(learner, time_limit=patience)
+                if seconds <= patience:
+                    result = holdout.evaluate(learner, time_limit=patience)
         except ValueError as error:
             reason = sentence(error)
-    if result is None:
-        if reason:
-            why = one_line(reason).rstrip(".")
-            say(f"Not checked on rows that it was not learned from: {why}.")
-        _advise(need, None, {})
-        return
-    _say_score(result)
-    if strict:
-        rivals = compare_estimators(
-            holdout,
-            {name: make_estimator(name, random_state=0) for name in RIVALS},
-            time_limit=PATIENCE,
-            weighted=False,
-            verbose=True,
-        )
-        best_first = sorted(rivals.items(), key=lambda item: -item[1].correct.mean())
-        _advise(need, result, dict(best_first))
+    rivals: dict[str, HoldoutResult] = {}
+    if result is not None:
+        _say_score(result)
+        if not strict:
+            return
+        others = {name: make_estimator(name, random_state=0) for name in RIVALS}
+        found = compare_estimators(holdout, others, time_limit=PATIENCE, verbose=True)
+        rivals = dict(sorted(found.items(), key=lambda item: -item[1].correct.mean()))
+    elif reason:
+        why = one_line(reason).rstrip(".")
+        say(f"Not checked on rows that it was not learned from: {why}.")
+    _advise(need, result, rivals)
 
 
 def _say_score(result: HoldoutResult) -> None:

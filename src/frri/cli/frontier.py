@@ -15,13 +15,13 @@ from frri import frontier, tree_rules
 from frri._util import Progress, find_name
 from frri.cli.console import json_text, notes, one_line_each, say
 from frri.cli.files import check_inputs, check_output, load_model, write_output
-from frri.cli.fit import make_learner
-from frri.cli.options import Arguments, Parser, split_names
+from frri.cli.options import Arguments, Parser
 from frri.cli.rules import numbered_rules
 from frri.learners.registry import RULE_LEARNERS
 from frri.pareto.frontier import Frontier
 from frri.readers.training import read_training
 from frri.rules import RuleSet
+from frri.selection.auto import make_estimator
 from frri.table import encode_frame
 from frri.table.targets import check_not_number
 
@@ -40,12 +40,9 @@ def configure(parser: Parser) -> None:
     add = parser.add
     add("data", "a table (CSV, TSV, Excel, JSON, Parquet, ARFF, KEEL), - for standard input")
     add("--target COLUMN", "column with the class", required=True)
-    names = f"{', '.join(RULE_LEARNERS)}, trees, or files of models"
-    add(
-        "--pool A,B",
-        f"source of the rules: {names} (default: ripper,furia)",
-        default="ripper,furia",
-    )
+    pools = f"source of the rules: {', '.join(RULE_LEARNERS)}, trees, or files of models"
+    default = ["ripper", "furia"]
+    add("--pool A,B", f"{pools} (default: ripper,furia)", type="names", default=default)
     add("--max-rules K", "maximum number of rules (default: 6)", type="from 1", default=6)
     add("--rules K", "number of rules to show or save (default for -o: the maximum)", type="from 1")
     add("-o --output FILE", "model to write, - for standard output")
@@ -59,7 +56,7 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: Arguments) -> int:
     """Print a sentence for each number of rules."""
-    names = _pools(arguments)
+    _check(arguments)
     with notes(), Progress(f"reading {arguments.data}"):
         X, y, _ = read_training(
             [arguments.data],
@@ -69,24 +66,18 @@ def run(arguments: Arguments) -> int:
             **arguments.reading_options,
         )
     check_not_number(y.to_numpy(), arguments.target)
+    sizes, limit = range(1, arguments.max_rules + 1), arguments.time_limit or None
     with notes():
-        pool = [rules for name in names for rules in _pool(name, X, y, arguments.seed)]
+        pool = [rules for name in arguments.pool for rules in _pool(name, X, y, arguments.seed)]
         with Progress("looking for the best rules, and for a proof"):
-            found = frontier(
-                pool,
-                X,
-                y,
-                sizes=range(1, arguments.max_rules + 1),
-                time_limit=arguments.time_limit or None,
-            )
+            found = frontier(pool, X, y, sizes=sizes, time_limit=limit)
     _write(found, arguments)
     return 0
 
 
-def _pools(arguments: Arguments) -> list[str]:
-    """Return the names of the pools, after all checks that need no table."""
-    names = split_names(arguments.pool)
-    for name in names:
+def _check(arguments: Arguments) -> None:
+    """Check all that needs no table."""
+    for name in arguments.pool:
         if Path(name).suffix != ".json":
             find_name(name, (*RULE_LEARNERS, "trees"), "frri frontier", "pool")
     if arguments.rules is not None and arguments.rules > arguments.max_rules:
@@ -97,10 +88,9 @@ def _pools(arguments: Arguments) -> list[str]:
         raise ValueError(
             "--json and the rules would both go to standard output; name a file by -o."
         )
-    check_inputs(arguments.data, *names)
+    check_inputs(arguments.data, *arguments.pool)
     if arguments.output is not None:
-        check_output(arguments.output, [arguments.data, *names])
-    return names
+        check_output(arguments.output, [arguments.data, *arguments.pool])
 
 
 def _write(found: Frontier, arguments: Arguments) -> None:
@@ -123,13 +113,12 @@ def _pool(name: str, X: Any, y: Any, seed: int) -> list[RuleSet]:
         return [load_model(name)]
     if name == "trees":
         return [_leaves(X, y, seed)]
-    draws = "random_state" in make_learner(name).get_params() and name in {"ripper", "furia"}
-    made = []
+    seeds = range(seed, seed + SEEDS) if name in {"ripper", "furia"} else [None]
     with Progress(f"learning rules: {name}"):
-        for one in range(seed, seed + (SEEDS if draws else 1)):
-            learner = make_learner(name, seed=one if draws else None).fit(X, y)
-            made.append(learner.candidate_rules(X, y) if name == "frri" else learner.ruleset_)
-    return made
+        learners = [make_estimator(name, random_state=one).fit(X, y) for one in seeds]
+        if name == "frri":
+            return [learner.candidate_rules(X, y) for learner in learners]
+    return [learner.ruleset_ for learner in learners]
 
 
 def _leaves(X: Any, y: Any, seed: int) -> RuleSet:

@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import isfinite
 from typing import Any, NoReturn
 
@@ -90,6 +90,12 @@ class Parser(argparse.ArgumentParser):
 class Arguments(argparse.Namespace):
     """Values of the arguments of a command."""
 
+    def refuse(self, options: Iterable[str], owner: str) -> None:
+        """Raise a ValueError if one of some options is given, which belong to another one."""
+        for option in options:
+            if getattr(self, option) not in (None, [], False):
+                raise ValueError(f"--{option.replace('_', '-')} belongs to {owner}.")
+
     @property
     def reading_options(self) -> dict[str, Any]:
         """Values of the reading options, for `read_table`."""
@@ -140,13 +146,7 @@ def number(
 
 
 def at_least(least: int) -> Callable[[str], int]:
-    """Return a parser of integers from `least` on.
-
-    Examples
-    --------
-    >>> at_least(2)("5")
-    5
-    """
+    """Return a parser of integers from `least` on."""
 
     def parse(text: str) -> int:
         if not text.isascii() or not text.isdigit():
@@ -159,13 +159,7 @@ def at_least(least: int) -> Callable[[str], int]:
 
 
 def n_rules_or_1se(text: str) -> int | str:
-    """Parse an integer of 1 or more, or 1se.
-
-    Examples
-    --------
-    >>> n_rules_or_1se("5"), n_rules_or_1se("1se")
-    (5, '1se')
-    """
+    """Parse an integer of 1 or more, or 1se."""
     return text if text == "1se" else at_least(1)(text)
 
 

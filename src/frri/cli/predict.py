@@ -16,11 +16,16 @@ import numpy as np
 
 from frri._util import Progress, find_name
 from frri.cli.console import notes
-from frri.cli.files import batches_for, check_inputs, check_output, load_model, write_output
+from frri.cli.files import (
+    UnseenValues,
+    batches_for,
+    check_inputs,
+    check_output,
+    load_model,
+    write_output,
+)
 from frri.cli.options import Arguments, Parser
-from frri.cli.unseen_values import UnseenValues
 from frri.export.text_formats import csv_lines, csv_text
-from frri.readers.files import Batch
 from frri.rules import RuleSet
 from frri.rules.conformal import half_width
 from frri.rules.inference import Decision
@@ -46,20 +51,12 @@ def configure(parser: Parser) -> None:
     parser.add_model(table=True)
     parser.add_reading_options()
     add("-o --output FILE", "file to write (default: -, standard output)", default="-")
-    add(
-        "--keep A,B",
-        "columns to show beside the prediction, such as a key",
-        action="extend",
-        type="names",
-        default=[],
-    )
+    keep = "columns to show beside the prediction, such as a key"
+    add("--keep A,B", keep, action="extend", type="names", default=[])
     add("--keep-all", "show all columns of the table")
     add("--proba", "add the probability of every class")
-    add(
-        "--interval LEVEL",
-        "of numbers: add prediction intervals of a level such as 0.9",
-        type="number",
-    )
+    interval = "of numbers: add prediction intervals of a level such as 0.9"
+    add("--interval LEVEL", interval, type="number")
     add("--rules", "add the rule that decided and all that fired, as numbered by frri rules")
     add("--json", "write JSON instead of CSV")
 
@@ -99,13 +96,17 @@ def _predict(
     progress: Progress,
 ) -> Iterator[Columns]:
     """Yield the columns of the output for each part of the table."""
-    reach = None if arguments.interval is None else half_width(ruleset, arguments.interval)
     keep = list(dict.fromkeys(arguments.keep))
     wanted = None if arguments.keep_all else keep
     for batch in batches_for(ruleset, arguments.data, wanted, **arguments.reading_options):
-        kept = [find_name(name, batch.frame.columns, where) for name in keep]
-        shown = list(batch.frame.columns) if arguments.keep_all else kept
-        for start, frame in _pieces(batch, len(ruleset) if arguments.rules else 0):
+        for name in keep:
+            find_name(name, batch.frame.columns, where)
+        shown = list(batch.frame.columns) if arguments.keep_all else keep
+        # Degrees of all rules must fit into memory.
+        rows = max(MOST_DEGREES // len(ruleset), 1) if arguments.rules and len(ruleset) else None
+        for first in range(0, len(batch.frame), rows or len(batch.frame)):
+            frame = batch.frame.iloc[first : first + (rows or len(batch.frame))]
+            frame, start = frame.reset_index(drop=True), batch.start + first
             try:
                 table = EncodedTable.of(frame, ruleset.attributes, ruleset.used_attributes)
             except ValueError as error:
@@ -115,10 +116,7 @@ def _predict(
                     f"After row {start} of {where}, rows counted from there: {error}"
                 ) from None
             decision = ruleset.decide(table)
-            columns = _columns(ruleset, decision, proba=arguments.proba, rules=arguments.rules)
-            if reach is not None:
-                columns |= {"low": (decision.answers - reach).tolist()}
-                columns |= {"high": (decision.answers + reach).tolist()}
+            columns = _columns(ruleset, decision, arguments)
             twice = [name for name in shown if name in columns]
             if twice:
                 raise ValueError(
@@ -130,12 +128,21 @@ def _predict(
         progress.fraction = batch.done
 
 
-def _pieces(batch: Batch, n_rules: int) -> "Iterator[tuple[int, pd.DataFrame]]":
-    """Split a part of a table so that the degrees of its rules fit into memory."""
-    rows = max(MOST_DEGREES // max(n_rules, 1), 1) if n_rules else len(batch.frame)
-    for first in range(0, len(batch.frame), rows):
-        piece = batch.frame.iloc[first : first + rows].reset_index(drop=True)
-        yield batch.start + first, piece
+def _columns(ruleset: RuleSet, decision: Decision, arguments: Arguments) -> Columns:
+    columns: Columns = {"prediction": decision.answers.tolist()}
+    if arguments.proba:
+        for label, share in zip(ruleset.classes, decision.probabilities.T, strict=True):
+            columns[f"probability_{label}"] = share.tolist()
+    if arguments.rules:
+        # A rule that the fallback went by has not fired.
+        deciding = np.where(decision.silent, -1, decision.deciding)
+        columns["rule"] = [None if r < 0 else r + 1 for r in deciding.tolist()]
+        columns["fired"] = [(np.flatnonzero(row > 0.0) + 1).tolist() for row in decision.degrees]
+    if arguments.interval is not None:
+        reach = half_width(ruleset, arguments.interval)
+        columns["low"] = (decision.answers - reach).tolist()
+        columns["high"] = (decision.answers + reach).tolist()
+    return columns
 
 
 def _cells(column: "pd.Series[Any]") -> list[Any]:
@@ -151,21 +158,6 @@ def _cell(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
     return value if isinstance(value, str | int | float) else str(value)
-
-
-def _columns(
-    ruleset: RuleSet, decision: Decision, *, proba: bool, rules: bool
-) -> dict[str, list[Any]]:
-    columns: dict[str, list[Any]] = {"prediction": decision.answers.tolist()}
-    if proba:
-        for label, share in zip(ruleset.classes, decision.probabilities.T, strict=True):
-            columns[f"probability_{label}"] = share.tolist()
-    if rules:
-        # A rule that the fallback went by has not fired.
-        deciding = np.where(decision.silent, -1, decision.deciding)
-        columns["rule"] = [None if r < 0 else r + 1 for r in deciding.tolist()]
-        columns["fired"] = [(np.flatnonzero(row > 0.0) + 1).tolist() for row in decision.degrees]
-    return columns
 
 
 def _to_csv(tables: Iterable[Columns]) -> Iterator[str]:

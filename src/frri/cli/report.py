@@ -1,4 +1,8 @@
-"""Write one HTML file that shows a model, for any browser."""
+"""Show a model on one HTML page: frri report writes it, frri view opens it in the browser."""
+
+import tempfile
+import webbrowser
+from pathlib import Path
 
 from frri._util import Progress
 from frri.cli.console import say
@@ -17,48 +21,48 @@ from frri.report.page import report_html
 EXAMPLES = """\
 frri report model.json
 frri report model.json patients.csv --target risk
-frri report model.json patients.csv --stability 20"""
+frri report model.json patients.csv --stability 20
+frri view model.json patients.csv"""
 
 
 def configure(parser: Parser) -> None:
     """Describe the arguments."""
-    add_page_arguments(parser)
-    parser.add("-o --output FILE", "file to write (default: report.html)", default="report.html")
-
-
-def run(arguments: Arguments) -> int:
-    """Write the page to a file or to standard output."""
-    check_output(arguments.output, [one for one in (arguments.model, arguments.data) if one])
-    write_output(arguments.output, page_of(arguments))
-    if arguments.output != "-":
-        say(f"Wrote {arguments.output}.")
-    return 0
-
-
-def add_page_arguments(parser: Parser) -> None:
-    """Add the model, and the rows to show it on."""
     add = parser.add
     parser.add_model()
-    add(
-        "data",
+    rows = (
         "rows to show it on, in any form that frri fit reads, - for standard input; rows that it "
-        "was not learned from give an honest accuracy",
-        nargs="?",
+        "was not learned from give an honest accuracy"
     )
+    add("data", rows, nargs="?")
     add("--target COLUMN", "column of the classes or numbers (default: the model's target)")
     add("--names COLUMN", "column of the names of the rows")
     parser.add_reading_options(labelled=True)
     sample = f"embed a random sample of N rows where there are more (default: {MAX_ROWS})"
     add("--max-rows N", sample, type="from 0", default=MAX_ROWS)
-    add(
-        "--stability N",
-        "learn N times from resamples of the rows, and show how often each rule comes back",
-        type="from 0",
-    )
+    stability = "learn N times from resamples of the rows, and show how often each rule comes back"
+    add("--stability N", stability, type="from 0")
+    if parser.prog == "frri report":
+        add("-o --output FILE", "file to write (default: report.html)", default="report.html")
 
 
-def page_of(arguments: Arguments) -> str:
-    """Return the page that those arguments ask for."""
+def run(arguments: Arguments) -> int:
+    """Write the page to a file or to standard output, or open it in the browser."""
+    if "output" in arguments:
+        check_output(arguments.output, [one for one in (arguments.model, arguments.data) if one])
+        write_output(arguments.output, _page(arguments))
+        if arguments.output != "-":
+            say(f"Wrote {arguments.output}.")
+        return 0
+    page = _page(arguments)
+    file = Path(tempfile.mkdtemp(prefix="frri-")) / "report.html"
+    write_output(str(file), page)
+    say(f"Wrote {file}.")
+    if not webbrowser.open(file.as_uri()):
+        say("No browser was found: open this file in one.")
+    return 0
+
+
+def _page(arguments: Arguments) -> str:
     source = arguments.data
     check_inputs(arguments.model, source)
     ruleset = load_model(arguments.model)

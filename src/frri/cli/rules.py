@@ -57,25 +57,20 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: Arguments) -> int:
     """Print the rules."""
-    if arguments.tree is not None:
-        if arguments.stability is not None:
-            raise ValueError("--tree and --stability answer different questions; ask for one.")
-        return _tree(arguments)
     _check_options(arguments)
-    if arguments.stability is not None:
-        check_inputs(arguments.model, arguments.stability)
+    check_inputs(arguments.model, arguments.tree, arguments.stability)
     ruleset = load_model(arguments.model)
+    if arguments.tree is not None:
+        _write_tree(ruleset, arguments)
+        return 0
     chosen = _choose(ruleset, arguments.label)
     if arguments.json:
         written = ruleset.to_dict()["rules"]
-        content = {
-            "target": ruleset.target,
-            "classes": list(ruleset.classes),
-            "rules": [
-                {"rule": number, "text": rule_text(ruleset, rule), **written[number - 1]}
-                for number, rule in chosen
-            ],
-        }
+        rules = [
+            {"rule": number, "text": rule_text(ruleset, rule), **written[number - 1]}
+            for number, rule in chosen
+        ]
+        content = {"target": ruleset.target, "classes": list(ruleset.classes), "rules": rules}
         sys.stdout.write(json_text(content))
         return 0
     found = None
@@ -93,6 +88,27 @@ def run(arguments: Arguments) -> int:
     return 0
 
 
+def _check_options(arguments: Arguments) -> None:
+    """Raise a ValueError for options that do not go together."""
+    tree, stability = arguments.tree is not None, arguments.stability is not None
+    reading = ("target", "na_values", "date_format", "drop_unlabelled")
+    if not tree:
+        arguments.refuse(("depth", "cut", "output"), "--tree DATA")
+    if not tree and not stability:
+        arguments.refuse(reading, "--tree DATA or --stability DATA")
+        arguments.refuse(["resamples"], "--stability DATA")
+    if tree and stability:
+        raise ValueError("--tree and --stability answer different questions; ask for one.")
+    if stability and arguments.json:
+        raise ValueError("--stability is told as text; leave --json out.")
+    if tree and arguments.label is not None:
+        raise ValueError("--class does not go together with --tree, which shows all classes.")
+    if arguments.output is not None:
+        if arguments.cut is None:
+            raise ValueError("-o saves the rules of a cut; say --cut N as well.")
+        check_output(arguments.output, [arguments.model, arguments.tree])
+
+
 def _choose(ruleset: RuleSet, label: str | None) -> list[tuple[int, Rule]]:
     """Return the rules for a class, by default all, with their numbers."""
     if label is not None:
@@ -101,37 +117,12 @@ def _choose(ruleset: RuleSet, label: str | None) -> list[tuple[int, Rule]]:
                 f"The rules for {ruleset.target!r} say numbers, not classes; leave --class out."
             )
         find_name(label, map(str, ruleset.classes), "The model", "class")
-    return [
-        (number, rule)
-        for number, rule in enumerate(ruleset, start=1)
-        if label in {None, str(rule.consequent)}
-    ]
+    rules = enumerate(ruleset, start=1)
+    return [(number, rule) for number, rule in rules if label in {None, str(rule.consequent)}]
 
 
-def _check_options(arguments: Arguments) -> None:
-    """Raise a ValueError for options about a table without one."""
-    reads = ("target", "na_values", "date_format", "drop_unlabelled")
-    of_trees, of_both = ("depth", "cut", "output"), () if arguments.stability else reads
-    for option in (*of_trees, *of_both):
-        if getattr(arguments, option) not in (None, [], False):
-            table = " or --stability DATA" if option in reads else ""
-            raise ValueError(f"--{option.replace('_', '-')} belongs to --tree DATA{table}.")
-    if arguments.resamples is not None and arguments.stability is None:
-        raise ValueError("--resamples belongs to --stability DATA.")
-    if arguments.json and arguments.stability is not None:
-        raise ValueError("--stability is told as text; leave --json out.")
-
-
-def _tree(arguments: Arguments) -> int:
-    """Print the merged rules: as a tree, or those of a cut."""
-    if arguments.label is not None:
-        raise ValueError("--class does not go together with --tree, which shows all classes.")
-    if arguments.output is not None:
-        if arguments.cut is None:
-            raise ValueError("-o saves the rules of a cut; say --cut N as well.")
-        check_output(arguments.output, [arguments.model, arguments.tree])
-    check_inputs(arguments.model, arguments.tree)
-    ruleset = load_model(arguments.model)
+def _write_tree(ruleset: RuleSet, arguments: Arguments) -> None:
+    """Print the merged rules as a tree, or print and save those of a cut."""
     SUPPORTED.require(ruleset.semantics)
     table = read_labelled(ruleset, arguments.tree, arguments)
     with Progress("merging rules"):
@@ -139,13 +130,12 @@ def _tree(arguments: Arguments) -> int:
     if arguments.cut is None:
         text = f"{one_line_each(tree.text(arguments.depth))}\n"
         sys.stdout.write(json_text(tree.to_dict()) if arguments.json else text)
-        return 0
+        return
     smaller = tree.cut(arguments.cut)
     if arguments.output is not None:
         write_output(arguments.output, smaller.to_json() + "\n")
     if arguments.output != "-":
         sys.stdout.write(f"{smaller.to_json()}\n" if arguments.json else numbered_rules(smaller))
-    return 0
 
 
 def numbered_rules(
