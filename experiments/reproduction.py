@@ -9,8 +9,8 @@ import pandas as pd
 from experiments.claims import claims
 from experiments.printed import LEARNERS, paper_table, slips
 from frri.compare.evaluate import label
+from frri.compare.journal import Results
 from frri.compare.page import Report, Table, Value, dataset_table, overview, show
-from frri.compare.results import Results
 
 # Those whose figures the paper took from WEKA, by another bookkeeping than its own.
 FROM_WEKA = ("modlem", "furia", "ripper")

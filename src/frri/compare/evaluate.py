@@ -162,7 +162,7 @@ def _memory(key: str) -> float:
 class RecordFailure:
     """Context manager that stores an exception under ``"failure"`` of a cell.
 
-    Any exception of an estimator is a result of the comparison.
+    It takes every exception: whatever an estimator of other authors raises is a result.
 
     Examples
     --------
@@ -179,13 +179,10 @@ class RecordFailure:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _: object
-    ) -> bool:
-        if not isinstance(error, Exception):
-            return False
-        self._cell["failure"] = shorten_message(error)
-        return True
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> bool:
+        if isinstance(error, Exception):
+            self._cell["failure"] = shorten_message(error)
+        return isinstance(error, Exception)
 
 
 def shorten_message(error: BaseException | str) -> str:
@@ -332,18 +329,16 @@ def find_obstacle(data: Dataset, name: str, estimator: BaseEstimator) -> str | N
     known = registry.LEARNERS.get(name)
     if known is None or describe_estimator(estimator) != describe_estimator(known.make()):
         return None
-    if not known.nominal and data.not_numeric:
-        columns = _listing(data.not_numeric, "holds", "hold")
-        return f"not run: {known.label} takes numbers only, and {columns} others"
-    if not known.missing and data.with_missing:
-        columns = _listing(data.with_missing, "has", "have")
-        return f"not run: {known.label} takes no missing values, and {columns} some"
+    for able, columns, takes, has, have in (
+        (known.nominal, data.not_numeric, "numbers only", "holds others", "hold others"),
+        (known.missing, data.with_missing, "no missing values", "has some", "have some"),
+    ):
+        if columns and not able:
+            more = f" and {len(columns) - 3} more" if len(columns) > 3 else ""
+            listing = f"{', '.join(map(repr, columns[:3]))}{more}"
+            verb = has if len(columns) == 1 else have
+            return f"not run: {known.label} takes {takes}, and {listing} {verb}"
     return None
-
-
-def _listing(columns: list[str], one: str, several: str) -> str:
-    more = f" and {len(columns) - 3} more" if len(columns) > 3 else ""
-    return f"{', '.join(map(repr, columns[:3]))}{more} {one if len(columns) == 1 else several}"
 
 
 def clone_with_seed(estimator: BaseEstimator, seed: int) -> BaseEstimator:

@@ -1,24 +1,193 @@
-"""The results file: one JSON object per line, only ever appended to.
+"""The results of a run, and the file in which they are stored.
 
-The first line has the settings and versions of the run, the others define the datasets and learners
-or hold one cell each. A line is complete on disk, with a checksum, before the next is written. If
-the process dies within a line, the incomplete line is ignored, and cut off when the run continues.
-A file of other settings, or with a line that does not match its checksum, is never changed.
+The file has one JSON object per line and is only ever appended to. The first line has the settings
+and versions of the run, the others define the datasets and learners or hold one cell each. A line
+is complete on disk, with a checksum, before the next is written. If the process dies within a line,
+the incomplete line is ignored, and cut off when the run continues. A file of other settings, or
+with a line that does not match its checksum, is never changed.
 """
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 from zlib import crc32
 
-from frri.compare.evaluate import Cell, Task
+import numpy as np
+
+from frri._util import Ints, import_optional
+from frri.compare.datasets import Dataset
+from frri.compare.evaluate import FULL, Cell, Task
+from frri.compare.stability import similarity
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FORMAT = 2
+COSTS = ("fit_seconds", "predict_seconds", "peak_memory_mb")
 
 Json = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The cells of a grid and summaries of them, as tables of datasets x learners.
+
+    Attributes
+    ----------
+    data : mapping
+        Datasets by name.
+    learners : sequence of str
+    cells : sequence of dict
+        In the order dataset, learner, fold.
+    settings, versions : mapping
+        Settings and versions of the run.
+    not_run : mapping
+        Pairs of dataset and learner that do not fit together, with the reason.
+    """
+
+    data: Mapping[str, Dataset]
+    learners: Sequence[str]
+    cells: Sequence[Cell]
+    settings: Mapping[str, Any]
+    versions: Mapping[str, str]
+    not_run: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    def means(self, name: str) -> "pd.DataFrame":
+        """Return the mean of a metric or cost over the folds; of memory it is the median.
+
+        Where a fold has failed there is nan. Folds to which the metric does not apply (such as the
+        length of rules, if there is only a default) are left out.
+
+        Examples
+        --------
+        >>> cells = [
+        ...     {"dataset": "wine", "learner": "tree", "fold": i, "scores": {"rules": r}}
+        ...     for i, r in enumerate([9.0, 10.0])
+        ... ]
+        >>> Results({"wine": None}, ["tree"], cells, {}, {}).means("rules")
+              tree
+        wine   9.5
+        """
+        return self._table(lambda cells: _average(cells, name))
+
+    def full(self, name: str) -> "pd.DataFrame":
+        """Return a metric of the model that was fitted on all samples."""
+        return self._table(lambda cells: _average(cells, name), full=True)
+
+    def pooled_balanced_accuracy(self) -> "pd.DataFrame":
+        """Return the mean recall of the pooled predictions of all folds.
+
+        With small classes it differs from the mean over the folds, which leaves a class out where
+        it is absent.
+        """
+
+        def pool(cells: Sequence[Cell]) -> float:
+            totals: dict[str, Ints] = {}
+            for cell in cells:
+                for c, counts in cell["recalls"].items():
+                    totals[c] = totals.get(c, np.zeros(2, np.int64)) + np.array(counts)
+            return float(np.mean([hits / members for hits, members in totals.values()]))
+
+        return self._table(pool)
+
+    def stability(self) -> "pd.DataFrame":
+        """Return the similarity of the conditions of the folds, from 0 to 1.
+
+        Two folds share most samples, so it is higher than that of resamples: see
+        `frri.compare.stability`.
+        """
+
+        def compare(cells: Sequence[Cell]) -> float:
+            found = [frozenset(cell["marks"]) for cell in cells if "marks" in cell]
+            return similarity(found) if len(found) > 1 else np.nan
+
+        return self._table(compare)
+
+    def length_with_default(self) -> "pd.DataFrame":
+        """Return conditions per rule of the model of all samples; a default rule counts as one."""
+
+        def length(cells: Sequence[Cell]) -> float:
+            counts = np.array(cells[0].get("lengths", []))
+            conditions = np.maximum(np.arange(len(counts)), 1)
+            return float(counts @ conditions / counts.sum()) if counts.sum() else np.nan
+
+        return self._table(length, full=True)
+
+    def lengths(self, learner: str) -> Ints:
+        """Return the numbers of rules of each length, from 0, of a learner in all folds."""
+        counts = [
+            cell["lengths"]
+            for cell in self.cells
+            if cell["learner"] == learner and cell["fold"] != FULL and "lengths" in cell
+        ]
+        total = np.zeros(max(map(len, counts), default=0), np.int64)
+        for row in counts:
+            # A fold without any rule has an empty row, which numpy would take for floats.
+            total[: len(row)] += np.array(row, np.int64)
+        return total
+
+    @property
+    def failures(self) -> list[Cell]:
+        """Cells that have failed."""
+        return [cell for cell in self.cells if "failure" in cell]
+
+    def frame(self) -> "pd.DataFrame":
+        """Return one row per cell: scores, selection, costs, notes and failure."""
+        rows: list[Json] = [
+            {
+                "dataset": cell["dataset"],
+                "learner": cell["learner"],
+                "fold": "all" if cell["fold"] == FULL else cell["fold"],
+                **cell.get("scores", {}),
+                "selection": cell.get("selection", {}).get("status"),
+                "failure": cell.get("failure"),
+                "notes": "; ".join(cell.get("notes", [])) or None,
+                **{key: cell.get("cost", {}).get(key) for key in COSTS},
+            }
+            for cell in self.cells
+        ]
+        rows += [
+            {"dataset": data, "learner": learner, "failure": reason}
+            for (data, learner), reason in self.not_run.items()
+        ]
+        return import_optional("pandas", "A comparison", "bench").DataFrame(rows)
+
+    def proved(self, learner: str) -> tuple[int, int]:
+        """Return how many selections of a learner are proven smallest, and the number of all."""
+        own = (cell for cell in self.cells if cell["learner"] == learner and "selection" in cell)
+        found = [cell["selection"].get("status") for cell in own]
+        return found.count("optimal"), len(found)
+
+    def _table(
+        self, summary: Callable[[Sequence[Cell]], float], *, full: bool = False
+    ) -> "pd.DataFrame":
+        """Summarize the cells of each dataset and learner; nan where one has failed."""
+        groups: dict[tuple[str, str], list[Cell]] = {}
+        for cell in self.cells:
+            if (cell["fold"] == FULL) == full:
+                groups.setdefault((cell["dataset"], cell["learner"]), []).append(cell)
+        table = import_optional("pandas", "A comparison", "bench").DataFrame(
+            np.nan, index=list(self.data), columns=list(self.learners), dtype=np.float64
+        )
+        for (data, learner), cells in groups.items():
+            if not any("failure" in cell for cell in cells):
+                table.loc[data, learner] = summary(cells)
+        return table
+
+
+def _average(cells: Sequence[Cell], name: str) -> float:
+    values = [cell.get("cost" if name in COSTS else "scores", {}).get(name) for cell in cells]
+    known = [value for value in values if value is not None]
+    # A fit that loads compiled kernels takes memory that the others in that process do not.
+    middle = np.median if name == "peak_memory_mb" else np.mean
+    return float(middle(known)) if known else np.nan
+
+
+# ------------------------------------------------------------------ the file
 
 
 class JournalError(ValueError):
@@ -68,10 +237,9 @@ class Journal:
     def read(self, lines: list[bytes]) -> None:
         """Read complete lines."""
         for number, line in enumerate(lines, start=1):
-            try:
+            value = None
+            with suppress(ValueError, RecursionError):
                 value = json.loads(line)
-            except (ValueError, RecursionError):
-                value = None
             if number == 1 and isinstance(value, dict):
                 self._check_format(value)
             if not isinstance(value, dict) or line != signed_line(value).rstrip(b"\n"):
@@ -82,9 +250,8 @@ class Journal:
             del value["check"]
             self._take(value)
         for task in self.cells:
-            for key in (("data set", task.dataset), ("learner", task.learner)):
-                if key not in self.definitions:
-                    kind, name = key
+            for kind, name in (("data set", task.dataset), ("learner", task.learner)):
+                if (kind, name) not in self.definitions:
                     raise JournalError(
                         f"{self.path} has a result of the {kind} {name!r}, which no line defines; "
                         "choose another directory"
@@ -125,22 +292,8 @@ def signed_line(value: Json) -> bytes:
 def open_journal(path: Path, settings: Mapping[str, Any], versions: Json) -> Iterator[Journal]:
     """Begin a results file, or continue the existing one.
 
-    Parameters
-    ----------
-    path : Path
-    settings : mapping
-        Settings that must be equal for results to belong together.
-    versions : dict
-        Versions of packages, likewise.
-
-    Yields
-    ------
-    Journal
-
-    Raises
-    ------
-    JournalError
-        If the existing file has other settings, is in use, or is not a results file.
+    Settings and versions must be equal for results to belong together: a JournalError is raised if
+    the existing file has others, is in use, or is not a results file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b") as file:
@@ -151,7 +304,8 @@ def open_journal(path: Path, settings: Mapping[str, Any], versions: Json) -> Ite
         journal = Journal(path, file)
         journal.read(content[:whole].splitlines())
         header = {"format": FORMAT, "settings": dict(settings), "versions": versions}
-        _check_same(path, journal.header or header, header)
+        if journal.header:
+            _check_same(path, journal.header, header)
         file.truncate(whole)
         if not journal.header:
             journal.append(header)
@@ -161,16 +315,12 @@ def open_journal(path: Path, settings: Mapping[str, Any], versions: Json) -> Ite
 def _check_same(path: Path, there: Json, here: Json) -> None:
     for part in ("settings", "versions"):
         for key in {**there[part], **here[part]}:
-            old, new = (_shorten(one[part].get(key)) for one in (there, here))
+            old, new = (str(one[part].get(key, "absent"))[:200] for one in (there, here))
             if old != new:
                 raise JournalError(
                     f"{path} was made with {key[:40]} {old}, this run has {new}: "
                     "choose another directory, or repeat the run as it was"
                 )
-
-
-def _shorten(value: Any) -> str:
-    return "absent" if value is None else str(value)[:200]
 
 
 def _lock(file: BinaryIO, path: Path) -> None:

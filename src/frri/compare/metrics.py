@@ -67,57 +67,53 @@ class Metric:
     of_model: bool = False
 
 
-def _of_decisions(measure: Callable[[NDArray[Any], NDArray[Any]], float]) -> Function:
-    return lambda outcome: measure(outcome.truth, outcome.predicted)
-
-
 def _macro_f1(outcome: Outcome) -> float:
-    present = np.unique(outcome.truth)
-    score = f1_score(
-        outcome.truth, outcome.predicted, labels=present, average="macro", zero_division=0
-    )
-    return float(score)
+    truth, predicted = outcome.truth, outcome.predicted
+    labels = np.unique(truth)
+    return float(f1_score(truth, predicted, labels=labels, average="macro", zero_division=0))
 
 
 def _auroc(outcome: Outcome) -> float | None:
     """Return the mean area under the ROC curve of each class of the fold against the rest."""
-    if outcome.probabilities is None:
+    present = np.unique(outcome.truth)
+    if outcome.probabilities is None or len(present) < 2:
         return None
     known = [str(c) for c in outcome.model.classes_]
-    areas = []
-    for c in np.unique(outcome.truth):
-        own = outcome.truth == c
-        if own.all():
-            return None
-        # A class that is not in the training data is never expected.
-        chances = outcome.probabilities[:, known.index(c)] if c in known else np.zeros(len(own))
-        areas.append(roc_auc_score(own, chances))
+    # A class that is not in the training data is never expected.
+    never = np.zeros(len(outcome.truth))
+    areas = [
+        roc_auc_score(
+            outcome.truth == c, outcome.probabilities[:, known.index(c)] if c in known else never
+        )
+        for c in present
+    ]
     return float(np.mean(areas))
 
 
-def _rules(outcome: Outcome) -> float | None:
-    return None if outcome.size is None else float(outcome.size.rules)
+def _size_metric(name: str, label: str, digits: int) -> Metric:
+    def measure(outcome: Outcome) -> float | None:
+        if outcome.size is None:
+            return None
+        return float(outcome.size.rules) if name == "rules" else outcome.size.mean(name)
 
-
-def _length_metric(unit: str, words: str) -> Metric:
-    def length(outcome: Outcome) -> float | None:
-        return None if outcome.size is None else outcome.size.mean(unit)
-
-    label = f"{words} per rule"
-    return Metric(unit, label, length, higher_is_better=False, digits=2, of_model=True)
+    return Metric(name, label, measure, higher_is_better=False, digits=digits, of_model=True)
 
 
 _KNOWN = {
     metric.name: metric
     for metric in (
-        Metric("balanced_accuracy", "balanced accuracy", _of_decisions(balanced_accuracy)),
-        Metric("accuracy", "accuracy", _of_decisions(accuracy)),
+        Metric(
+            "balanced_accuracy",
+            "balanced accuracy",
+            lambda outcome: balanced_accuracy(outcome.truth, outcome.predicted),
+        ),
+        Metric("accuracy", "accuracy", lambda outcome: accuracy(outcome.truth, outcome.predicted)),
         Metric("macro_f1", "macro F1", _macro_f1),
         Metric("auroc", "AUROC", _auroc),
-        Metric("rules", "rules", _rules, higher_is_better=False, digits=1, of_model=True),
-        _length_metric("conditions", "conditions"),
-        _length_metric("attributes", "attributes"),
-        _length_metric("bounds", "one-sided bounds"),
+        _size_metric("rules", "rules", 1),
+        _size_metric("conditions", "conditions per rule", 2),
+        _size_metric("attributes", "attributes per rule", 2),
+        _size_metric("bounds", "one-sided bounds per rule", 2),
     )
 }
 
@@ -221,25 +217,22 @@ def measure_size(model: Any) -> Size | None:
         return measure_size(steps[-1][1])
     ruleset = getattr(model, "ruleset_", None)
     if isinstance(ruleset, RuleSet):
-        return _join_sizes(_rule_size(rule) for rule in ruleset)
-    if hasattr(model, "tree_"):
-        return _join_sizes(_leaf_sizes(model.tree_))
-    members = getattr(model, "estimators_", None)
-    if members is not None and all(hasattr(m, "tree_") for m in np.ravel(members)):
-        return _join_sizes(leaf for m in np.ravel(members) for leaf in _leaf_sizes(m.tree_))
-    return None
+        rules = [_rule_size(rule) for rule in ruleset]
+    else:
+        trees = [model] if hasattr(model, "tree_") else np.ravel(getattr(model, "estimators_", []))
+        if not len(trees) or not all(hasattr(one, "tree_") for one in trees):
+            return None
+        rules = [leaf for one in trees for leaf in _leaf_sizes(one.tree_)]
+    return Size(*zip(*rules, strict=True)) if rules else Size((), (), ())
 
 
 def _rule_size(rule: Rule) -> tuple[int, int, int]:
-    attributes = {condition.attribute for condition in rule.conditions}
-    bounds = sum(_bounds(condition) for condition in rule.conditions)
-    return len(rule.conditions), len(attributes), bounds
-
-
-def _bounds(condition: Any) -> int:
-    if not isinstance(condition, NumericCondition):
-        return 1
-    return (condition.core_low > -inf) + (condition.core_high < inf)
+    """Return the numbers of conditions, features and one-sided bounds (1 for categories)."""
+    bounds = sum(
+        (one.core_low > -inf) + (one.core_high < inf) if isinstance(one, NumericCondition) else 1
+        for one in rule.conditions
+    )
+    return len(rule.conditions), len({one.attribute for one in rule.conditions}), bounds
 
 
 def _leaf_sizes(tree: Any) -> list[tuple[int, int, int]]:
@@ -254,8 +247,3 @@ def _leaf_sizes(tree: Any) -> list[tuple[int, int, int]]:
         path = (*path, int(tree.feature[node]))
         stack += [(tree.children_right[node], path), (tree.children_left[node], path)]
     return found
-
-
-def _join_sizes(rules: Iterable[tuple[int, int, int]]) -> Size:
-    conditions, attributes, bounds = tuple(zip(*rules, strict=True)) or ((), (), ())
-    return Size(conditions, attributes, bounds)

@@ -1,39 +1,60 @@
-"""Cross-validation of estimators on datasets: parallel, stored at once, continued after a stop."""
+"""Cross-validation of estimators on datasets: parallel, stored at once, continued after a stop.
+
+Tasks are run in processes of their own: one that takes too long, or that kills its process, is
+recorded as a failure, and the run continues. `joblib.parallel_config` selects threads, a Dask
+cluster or Ray instead, where a task cannot be ended. Grids are pickled by value, so that estimators
+and metrics may be defined anywhere, also in a notebook or in a script without a main guard.
+"""
 
 import os
+import pickle
 import platform
+import sys
 import tempfile
+import threading
+import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import as_completed
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
+from joblib import Parallel, delayed, parallel_config
+from joblib.parallel import BACKENDS, get_active_backend
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import StratifiedKFold
 
 from frri import __version__
-from frri._util import Positions, Progress, n_threads
+from frri._util import Positions, Progress, import_optional, n_threads
 from frri.compare.datasets import Dataset, Source, dataset
 from frri.compare.evaluate import (
     FULL,
     Cell,
+    RecordFailure,
     Task,
     describe_estimator,
     evaluate,
     find_obstacle,
     learner,
 )
-from frri.compare.journal import Journal, open_journal
+from frri.compare.journal import Journal, Results, open_journal
 from frri.compare.metrics import Metric, select_metrics
-from frri.compare.results import Results
-from frri.compare.workers import backend_jobs, run_in_processes, run_on_backend
+from frri.selection import holdout
 
 RESULTS_FILE = "results.jsonl"
 TIME_LIMIT = 600.0
+
+# One thread each: the processes are the parallelism, and sums have the same order everywhere.
+_SINGLE = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
+_ENVIRONMENT = {**dict.fromkeys(_SINGLE, "1"), "PYTHONHASHSEED": "0"}
+
+# Seconds to wait for a process that is still starting when all tasks are done.
+STARTING = 5.0
 
 
 class Execution(TypedDict, total=False):
@@ -111,16 +132,13 @@ class Grid:
 
     Attributes
     ----------
-    data : dict
-        Datasets by name.
-    learners : dict
-        Estimators by name.
-    n_folds : int
-    seed : int
-    full : bool
-        Whether each estimator is fitted on all samples as well.
-    metric_names : sequence of str, optional
-        By default all there are.
+    data, learners : mapping
+        Datasets and estimators by name.
+    n_folds, seed, full, metric_names
+        As in `run`.
+    metrics : tuple of Metric
+    folds : dict
+        Fold in which each sample is tested, by dataset.
     not_run : dict
         Pairs of dataset and estimator that do not fit together, with the reason.
     """
@@ -158,11 +176,6 @@ class Grid:
         data, estimator = self.data[task.dataset], self.learners[task.learner]
         return evaluate(data, self.folds[task.dataset], estimator, task, self.metrics, self.seed)
 
-    def settings(self) -> dict[str, Any]:
-        """Return the settings that must be equal for results to belong together."""
-        names = ", ".join(metric.name for metric in self.metrics)
-        return {"folds": self.n_folds, "seed": self.seed, "metrics": names}
-
 
 def run_grid(
     grid: Grid,
@@ -186,41 +199,25 @@ def run_grid(
     -------
     Results
     """
-    with open_journal(out / RESULTS_FILE, grid.settings(), _versions()) as journal:
+    names = ", ".join(metric.name for metric in grid.metrics)
+    settings = {"folds": grid.n_folds, "seed": grid.seed, "metrics": names}
+    with open_journal(out / RESULTS_FILE, settings, _versions()) as journal:
         for name, data in grid.data.items():
             journal.define("data set", name, data.fingerprint)
         for name, estimator in grid.learners.items():
             journal.define("learner", name, describe_estimator(estimator))
         todo = [task for task in grid.tasks() if task not in journal.cells]
         if todo:
-            _run_tasks(grid, journal, todo, _cells(grid, todo, workers, time_limit), progress)
+            _store(journal, grid, todo, _cells(grid, todo, workers, time_limit), show=progress)
         cells = [journal.cells[task] for task in grid.tasks() if task in journal.cells]
-        settings, versions = journal.header["settings"], journal.header["versions"]
-    return Results(grid.data, list(grid.learners), cells, settings, versions, grid.not_run)
+        header = journal.header
+    return Results(
+        grid.data, list(grid.learners), cells, header["settings"], header["versions"], grid.not_run
+    )
 
 
-def _cells(
-    grid: Grid, todo: Sequence[Task], workers: int | None, time_limit: float | None
-) -> Iterable[Cell]:
-    """Choose where the tasks are run."""
-    if workers == 0:
-        return map(grid.evaluate, todo)
-    jobs = backend_jobs(workers)
-    if jobs is None:
-        count = min(n_threads() if workers is None else workers, len(todo))
-        limit = TIME_LIMIT if time_limit is None else time_limit
-        return run_in_processes(grid, todo, count, limit)
-    if time_limit:
-        warnings.warn(
-            f"time_limit={time_limit:g} is not kept: no backend of joblib can end a task; outside "
-            "of joblib.parallel_config, a comparison has processes of its own, which can be ended.",
-            stacklevel=4,
-        )
-    return run_on_backend(grid, todo, jobs)
-
-
-def _run_tasks(
-    grid: Grid, journal: Journal, todo: Sequence[Task], cells: Iterable[Cell], show: bool
+def _store(
+    journal: Journal, grid: Grid, todo: Sequence[Task], cells: Iterable[Cell], *, show: bool
 ) -> None:
     """Store cells as they are finished, and report the progress."""
     total = sum(grid.data[task.dataset].X.size for task in todo)
@@ -247,21 +244,160 @@ def _versions() -> dict[str, str]:
     return found
 
 
+# ------------------------------------------------------------------ where tasks are run
+
+
+def _cells(
+    grid: Grid, todo: Sequence[Task], workers: int | None, time_limit: float | None
+) -> Iterable[Cell]:
+    """Choose where the tasks are run; cells come in the order in which they are finished."""
+    if workers == 0:
+        return map(grid.evaluate, todo)
+    jobs = backend_jobs(workers)
+    if jobs is None:
+        count = min(n_threads() if workers is None else workers, len(todo))
+        return _run_in_processes(
+            grid, todo, count, TIME_LIMIT if time_limit is None else time_limit
+        )
+    if time_limit:
+        warnings.warn(
+            f"time_limit={time_limit:g} is not kept: no backend of joblib can end a task; outside "
+            "of joblib.parallel_config, a comparison has processes of its own, which can be ended.",
+            stacklevel=4,
+        )
+    return _run_on_backend(grid, todo, jobs)
+
+
+def backend_jobs(workers: int | None) -> int | None:
+    """Return how many tasks run at a time on the backend that `joblib.parallel_config` selects.
+
+    The number is by default that of the surrounding `parallel_config`, or else -1, all that the
+    backend has. It is None if no backend is selected, or joblib's own default, which the processes
+    of this module replace.
+
+    Examples
+    --------
+    >>> backend_jobs(None)
+    >>> with parallel_config("threading"):
+    ...     backend_jobs(None)
+    -1
+    """
+    backend, n_jobs = get_active_backend(prefer=None)
+    # Inside a task of joblib, joblib has selected the backend.
+    if isinstance(backend, BACKENDS["loky"]) or backend.nesting_level:
+        return None
+    if workers is not None:
+        return workers
+    return -1 if n_jobs is None else int(n_jobs)
+
+
+def _run_in_processes(
+    grid: Grid, todo: Sequence[Task], n_workers: int, time_limit: float
+) -> Iterator[Cell]:
+    """Evaluate tasks in several processes, which are ended after a time limit (0 is none)."""
+    pebble = import_optional("pebble", "A comparison", "bench")
+    context = _process_context()
+    started = context.Semaphore(0)
+    pool = pebble.ProcessPool(
+        n_workers, initializer=_begin, initargs=(os.getpid(), started), context=context
+    )
+    try:
+        parts = _pickle_by_dataset(grid)
+        futures = {
+            pool.schedule(_evaluate, (parts[task.dataset], task), timeout=time_limit): task
+            for task in todo
+        }
+        for future in as_completed(futures):
+            task = futures[future]
+            try:
+                yield future.result()
+            except TimeoutError:
+                yield task.cell(failure=f"took longer than {time_limit:g} seconds")
+            except pebble.ProcessExpired as end:
+                yield task.cell(failure=f"the process ended with code {end.exitcode}")
+        # A process that is still starting when its pool ends would write a traceback.
+        for _ in range(n_workers):
+            started.acquire(timeout=STARTING)
+    finally:
+        pool.stop()
+        pool.join()
+
+
+def _run_on_backend(grid: Grid, todo: Sequence[Task], n_jobs: int) -> Iterator[Cell]:
+    """Evaluate tasks on the active backend of joblib.
+
+    Backends that return all results at once (multiprocessing, Ray) get the tasks in rounds.
+    """
+    backend = get_active_backend(prefer=None)[0]
+    parts: Mapping[str, Grid | bytes] = dict.fromkeys(grid.data, grid)
+    if not getattr(backend, "supports_sharedmem", False):
+        parts = _pickle_by_dataset(grid)
+    calls = [delayed(_evaluate)(parts[task.dataset], task) for task in todo]
+    if backend.supports_return_generator:
+        yield from Parallel(n_jobs, return_as="generator_unordered", batch_size=1)(calls)
+        return
+    with Parallel(n_jobs, batch_size=1) as parallel:
+        step = 2 * max(n_jobs, n_threads())
+        for start in range(0, len(calls), step):
+            yield from parallel(calls[start : start + step])
+
+
+def _pickle_by_dataset(grid: Grid) -> Mapping[str, Grid | bytes]:
+    """Return the grid of each dataset alone, as bytes that Dask sends to each worker once."""
+    dumps = import_optional("cloudpickle", "A comparison", "bench").dumps
+    return {name: dumps(replace(grid, data={name: data})) for name, data in grid.data.items()}
+
+
+def _evaluate(part: Grid | bytes, task: Task) -> Cell:
+    """Evaluate a task where it was sent to; an estimator that cannot be unpickled is a failure."""
+    cell = task.cell()
+    with RecordFailure(cell), parallel_config("sequential", n_jobs=1):
+        return (_unpickle(part) if isinstance(part, bytes) else part).evaluate(task)
+    return cell
+
+
+@lru_cache(maxsize=2)
+def _unpickle(pickled: bytes) -> Grid:
+    grid: Grid = pickle.loads(pickled)  # noqa: S301 - from the process that started the run
+    return grid
+
+
+def _process_context() -> Any:
+    """Return a context of multiprocessing whose processes do not run the main script again."""
+    from joblib.externals.loky.backend.context import LokyContext  # noqa: PLC0415 - slow
+    from joblib.externals.loky.backend.process import LokyProcess  # noqa: PLC0415
+
+    class Context(LokyContext):  # type: ignore[misc]
+        @staticmethod
+        def Process(*arguments: Any, **options: Any) -> Any:  # noqa: N802 - name of multiprocessing
+            return LokyProcess(*arguments, env=_ENVIRONMENT, **options)
+
+    return Context()
+
+
+def _begin(parent: int, started: Any) -> None:
+    """Discard the output of a new process, and end it when its parent ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, sys.stderr.fileno())
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    started.release()
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(0)
+
+
+# ------------------------------------------------------------------ folds
+
+
 def assign_folds(data: Dataset, n_folds: int, seed: int) -> Positions:
     """Return the fold in which each sample is tested.
 
     Folds that come with the data are kept. Otherwise folds are stratified, at random by the seed; a
     class with fewer samples than folds is absent from some.
-
-    Parameters
-    ----------
-    data : Dataset
-    n_folds : int
-    seed : int
-
-    Returns
-    -------
-    array of int
 
     Examples
     --------
@@ -282,14 +418,7 @@ def assign_folds(data: Dataset, n_folds: int, seed: int) -> Positions:
             f"{data.name}: no class has {n_folds} members, so it cannot be divided into "
             f"{n_folds} folds; ask for {counts.max()} or fewer"
         )
-    folds = np.empty(len(data.y), dtype=np.intp)
-    with warnings.catch_warnings():
-        # `describe_small_classes` describes the small classes of which scikit-learn warns.
-        warnings.simplefilter("ignore", UserWarning)
-        split = StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(data.X, data.y)
-        for fold, (_, test) in enumerate(split):
-            folds[test] = fold
-    return folds
+    return holdout.assign_folds(data.y, n_folds, seed)
 
 
 def describe_small_classes(data: Dataset, n_folds: int) -> str | None:
@@ -298,18 +427,15 @@ def describe_small_classes(data: Dataset, n_folds: int) -> str | None:
     Examples
     --------
     >>> from frri.compare import load
-    >>> print(describe_small_classes(load("ecoli"), 10))
-    ecoli: class 'imL' has 2 members, class 'imS' has 2, class 'omL' has 5, fewer than the 10 folds;
-    recalls are averaged over the classes present in a fold.
+    >>> print(describe_small_classes(load("glass"), 10))
+    glass: class '6' has 9 members, fewer than the 10 folds; recalls are averaged over the classes
+    present in a fold.
     """
-    classes, counts = np.unique(data.y, return_counts=True)
-    small = [(c, n) for c, n in zip(classes, counts, strict=True) if n < n_folds]
+    counts = Counter(sorted(data.y.tolist())).items()
+    small = [f"class {c!r} has {n} member{'s' * (n > 1)}" for c, n in counts if n < n_folds]
     if not small:
         return None
-    (first, n), *rest = small
-    listing = [f"class {str(first)!r} has {n} member{'s' if n > 1 else ''}"]
-    listing += [f"class {str(c)!r} has {m}" for c, m in rest]
     return (
-        f"{data.name}: {', '.join(listing)}, fewer than the {n_folds} folds; "
+        f"{data.name}: {', '.join(small)}, fewer than the {n_folds} folds; "
         "recalls are averaged over the classes present in a fold."
     )

@@ -134,7 +134,8 @@ def similarity(found: Sequence[frozenset[Any]]) -> float:
     >>> similarity([frozenset("ab"), frozenset("ab"), frozenset("bc")])
     0.666...
     """
-    return float(np.mean([_dice(a, b) for a, b in combinations(found, 2)]))
+    pairs = [(len(a & b), len(a) + len(b)) for a, b in combinations(found, 2)]
+    return float(np.mean([2.0 * both / total if total else 1.0 for both, total in pairs]))
 
 
 def find_marks(ruleset: RuleSet, X: Any) -> frozenset[Mark]:
@@ -149,12 +150,7 @@ def find_marks(ruleset: RuleSet, X: Any) -> frozenset[Mark]:
     [Mark(attribute='age', side='>=', place=7)]
     """
     deciles = find_deciles(ruleset, X)
-    return frozenset(
-        mark
-        for rule in ruleset
-        for condition in rule.conditions
-        for mark in _marks(condition, deciles)
-    )
+    return frozenset().union(*(_rule_marks(rule, deciles) for rule in ruleset))
 
 
 def find_deciles(ruleset: RuleSet, X: Any) -> Deciles:
@@ -174,12 +170,14 @@ def _describe_rule(rule: Rule, deciles: Deciles, task: str) -> tuple[Any, frozen
         purpose = rule.relation, rule.consequent
     elif not isinstance(purpose, str) and task != "classification":
         purpose = purpose * rule.weight > 0
-    return purpose, frozenset(
-        mark for condition in rule.conditions for mark in _marks(condition, deciles)
-    )
+    return purpose, _rule_marks(rule, deciles)
 
 
-def _marks(condition: Any, deciles: Deciles) -> Iterable[Mark]:
+def _rule_marks(rule: Rule, deciles: Deciles) -> frozenset[Mark]:
+    return frozenset(mark for one in rule.conditions for mark in _condition_marks(one, deciles))
+
+
+def _condition_marks(condition: Any, deciles: Deciles) -> Iterable[Mark]:
     name = condition.attribute
     if not isinstance(condition, NumericCondition):
         yield Mark(name, "in", tuple(sorted(condition.values, key=str)))
@@ -192,22 +190,16 @@ def _marks(condition: Any, deciles: Deciles) -> Iterable[Mark]:
             yield Mark(name, side, int(place))
 
 
-def _dice(a: frozenset[Mark], b: frozenset[Mark]) -> float:
-    """Return 2 |A and B| / (|A| + |B|), 1 for two empty sets."""
-    return 2.0 * len(a & b) / (len(a) + len(b)) if a or b else 1.0
-
-
 def _is_similar(one: tuple[Any, frozenset[Mark]], other: tuple[Any, frozenset[Mark]]) -> bool:
     """Return whether two rules are equal up to one decile."""
     if one[0] != other[0] or len(one[1]) != len(other[1]):
         return False
     places = {(mark.attribute, mark.side): mark.place for mark in other[1]}
-    return all(
-        (mark.attribute, mark.side) in places
-        and _is_near(mark.place, places[mark.attribute, mark.side])
-        for mark in one[1]
-    )
-
-
-def _is_near(a: Any, b: Any) -> bool:
-    return bool(abs(a - b) <= 1) if isinstance(a, int) and isinstance(b, int) else bool(a == b)
+    for mark in one[1]:
+        place = places.get((mark.attribute, mark.side))
+        near = (
+            isinstance(place, int) and isinstance(mark.place, int) and abs(mark.place - place) <= 1
+        )
+        if place != mark.place and not near:
+            return False
+    return True
