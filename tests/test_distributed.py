@@ -17,6 +17,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import frri.distributed
+from frri import induction
 from frri.cover import CoverMatrix, minimum_cover
 from frri.distributed import (
     DaskAdditiveRulesClassifier,
@@ -27,7 +28,7 @@ from frri.distributed import (
 )
 from frri.distributed import cluster as cluster_module
 from frri.distributed import covers as covers_module
-from frri.induction import backends, bitmap_backend
+from frri.induction import bitmap_backend
 from frri.learners.additive import blocks as additive_blocks
 from frri.learners.frri import selection
 from thorough import THOROUGH, some
@@ -129,7 +130,7 @@ def trouble(orders):
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
     """Tables of a few hundred objects are divided into many blocks."""
-    monkeypatch.setattr(backends, "DIVIDED_FROM", 0)
+    monkeypatch.setattr(induction, "DIVIDED_FROM", 0)
     monkeypatch.setattr(bitmap_backend, "BLOCK_ROWS", 50)
 
 

@@ -18,12 +18,11 @@ from frri.cover import CoverMatrix
 from frri.induction import (
     TOLERANCE,
     ConditionType,
-    backends,
     bitmap_backend,
+    class_layout,
     confidences,
     covers,
     induce,
-    layout,
     numpy_backend,
     shorten,
 )
@@ -38,7 +37,7 @@ def _coarse(monkeypatch):
     monkeypatch.setattr(bitmap_backend, "CUTS", 2)
     monkeypatch.setattr(bitmap_backend, "CELLS", 1)
     monkeypatch.setattr(bitmap_backend, "CHUNK", 7)
-    monkeypatch.setattr(layout, "CLUSTERED_FROM", 8)
+    monkeypatch.setattr(class_layout, "CLUSTERED_FROM", 8)
     monkeypatch.setattr(numpy_backend, "BLOCK_WORDS", 1)
     monkeypatch.setattr(numpy_backend, "LEAST_ROWS", 3)
     monkeypatch.setattr(numpy_backend, "BLOCK_DISTANCES", 9)
@@ -373,7 +372,7 @@ def test_blocks_sent_elsewhere_make_the_whole(monkeypatch, kind):
         declared = {"initial": initial, "rigid": np.isin(np.arange(m), nominal)}
         order = random_order(rng, n, m)
         whole = induce(values, classes, order, compiled=False, **declared)
-        whole_table = layout.ClassLayout(values, classes, **declared)
+        whole_table = class_layout.ClassLayout(values, classes, **declared)
         table = pickle.loads(pickle.dumps(bitmap_backend.BitmapBackend(whole_table, n_jobs=1)))
         samples, ranges = table.layout.samples, table.blocks()
         assert [end for _, end in ranges[:-1]] == [low for low, _ in ranges[1:]]
@@ -419,7 +418,7 @@ SMALL_THEN_COMPILED = """
 import sys
 import numpy as np
 from frri import induction
-from frri.induction.backends import choose_backend
+from frri.induction import choose_backend
 rng = np.random.default_rng(0)
 values, classes = rng.random((300, 4)), rng.integers(0, 2, 300)
 small = induction.induce(values, classes, np.arange(4))
@@ -441,5 +440,5 @@ def test_small_tables_do_not_import_the_compiler():
 def test_without_the_compiler_everything_is_numpy(monkeypatch):
     for name in ("_modules", "numba_installed"):
         monkeypatch.setattr(_compile, name, {} if name == "_modules" else lambda: False)
-    backend = backends.choose_backend(np.zeros((10**5, 1)), np.zeros(10**5, dtype=int))
+    backend = induction.choose_backend(np.zeros((10**5, 1)), np.zeros(10**5, dtype=int))
     assert isinstance(backend, numpy_backend.NumpyBackend)

@@ -7,9 +7,8 @@ import naive
 import naive_orders
 from frri._compile import compiled
 from frri.cover import minimum_cover
-from frri.induction import ConditionType, confidences, covers, hitting_set, shorten
-from frri.induction.hitting_set import cheapest_choice
-from frri.induction.minimal_rules import all_minimal, discerning_power, shortest
+from frri.induction import ConditionType, confidences, covers, minimal_rules, shorten
+from frri.induction.minimal_rules import all_minimal, cheapest_choice, discerning_power, shortest
 from test_induction import KINDS, random_mixed_table
 
 
@@ -40,7 +39,7 @@ def test_discerning_power_by_definition():
 @pytest.mark.parametrize("quick", [True, False])
 def test_shortest_rules_by_definition(monkeypatch, quick):
     if not quick:  # as if the search for the cheapest choice were too long
-        monkeypatch.setattr(hitting_set, "cheapest_choice", lambda _: None)
+        monkeypatch.setattr(minimal_rules, "cheapest_choice", lambda _: None)
     for _, values, classes, confidence, kinds, declared in random_tables(2, 60 if quick else 10):
         for u, types in enumerate(shortest(values, classes, confidence, **kinds)):
             rules = naive_orders.rules(values, classes, u, confidence[u], *declared)
@@ -113,8 +112,8 @@ def test_the_search_compiled_and_interpreted():
         clauses = rng.random((n_clauses, n_sides)) < 0.3
         clauses[~clauses.any(axis=1), 0] = True
         preference = rng.permutation(n_sides)
-        choices, complete = hitting_set.minimal_choices(clauses, preference, limit)
-        again = compiled(hitting_set).minimal_choices(clauses, preference, limit)
+        choices, complete = minimal_rules.minimal_choices(clauses, preference, limit)
+        again = compiled(minimal_rules).minimal_choices(clauses, preference, limit)
         np.testing.assert_array_equal(choices, again[0])
         assert complete == again[1]
         assert (choices @ clauses.T.astype(int) > 0).all()

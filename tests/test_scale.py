@@ -20,7 +20,7 @@ from frri.cover import CoverMatrix, component, memory_bounded, minimum_cover, so
 from frri.cover import __dict__ as cover_names
 from frri.cover import reduce as core
 from frri.cover.budget import Work
-from frri.induction import backends, layout
+from frri.induction import class_layout
 from frri.induction.bitmap_backend import BitmapBackend
 from frri.induction.numpy_backend import NumpyBackend
 from frri.learners.frri import selection
@@ -107,7 +107,7 @@ def _large_path(monkeypatch, request):
     """Small tables take the way of large ones."""
     request.getfixturevalue("_coarse")
     for name in ("COMPILED_FROM", "LOADED_FROM", "USED_FROM", "DIVIDED_FROM"):
-        monkeypatch.setattr(backends, name, 0)
+        monkeypatch.setattr(induction, name, 0)
 
 
 @needs_numba
@@ -122,7 +122,7 @@ def test_covers_of_some_objects_are_those_of_all_cut_down(kind):
         confidence = induction.confidences(values, classes, compiled=False)
         types = induction.shorten(values, classes, confidence, np.arange(4), compiled=False)
         whole, _ = induction.covers(values, classes, confidence, types, compiled=False)
-        table = layout.ClassLayout(values, classes)
+        table = class_layout.ClassLayout(values, classes)
         path = BitmapBackend(table, n_jobs=2)
         asked, wanted = rng.permutation(150)[:40], rng.integers(0, 2**63, whole.n_objects // 64)
         wanted = wanted.astype(np.uint64)
@@ -261,7 +261,7 @@ PHASES = {
 def test_a_fit_can_be_ended_in_every_phase(phase, end, monkeypatch):
     """The first call of the phase is interrupted, or takes all the time there is."""
     X, y = make_classification(300, 8, flip_y=0.2, random_state=0)
-    monkeypatch.setattr(backends, "USED_FROM", np.inf)  # whatever ran before
+    monkeypatch.setattr(induction, "USED_FROM", np.inf)  # whatever ran before
     if phase.endswith("on words"):
         monkeypatch.setitem(cover_names, "LARGEST_EXPANDED", 0)
     where, name = PHASES[phase]

@@ -13,9 +13,8 @@ from frri._util import import_optional
 from frri.cover.memory_bounded import preselect
 from frri.distributed.covers import RemoteCovers, RemoteRules
 from frri.distributed.estimator import DaskEstimator
-from frri.induction import backends
 from frri.induction.bitmap_backend import BitmapBackend
-from frri.induction.layout import ClassLayout
+from frri.induction.class_layout import ClassLayout
 from frri.learners.frri import FRRIClassifier
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
 
     def _learn(self, table: Any, start: float | None = None) -> None:
         self.traffic_ = None
-        if self._cluster is None or len(table.values) <= backends.DIVIDED_FROM:
+        if self._cluster is None or len(table.values) <= induction.DIVIDED_FROM:
             super()._learn(table, start)
             return
         import_optional("numba", "Learning on a cluster", "dask")
@@ -81,7 +80,7 @@ class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
         self, values: ArrayLike, classes: ArrayLike, order: ArrayLike, **declared: Any
     ) -> induction.CandidateRules:
         cluster = self._cluster
-        if cluster is None or callable(order) or len(np.asarray(classes)) <= backends.DIVIDED_FROM:
+        if cluster is None or callable(order) or len(np.asarray(classes)) <= induction.DIVIDED_FROM:
             return super()._induce(values, classes, order, **declared)
         n_samples, n_features = np.shape(values)
         cover_bytes = self._cover_bytes(n_samples, n_features, cluster.room())
@@ -101,7 +100,7 @@ class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
         types = layout.by_sample(np.concatenate(cluster.gather(kept)))
         laps.append(perf_counter())
         preselected = None
-        if cover_bytes is not None and n_samples > backends.DIVIDED_FROM:  # as on one machine
+        if cover_bytes is not None and n_samples > induction.DIVIDED_FROM:  # as on one machine
             costs = np.count_nonzero(types, axis=1)
             preselected = preselect(rules, layout.samples, costs, cover_bytes)
         covers: Any = rules.covers(None if preselected is None else preselected.left)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from frri.cover import PartialCover
     from frri.distributed.cluster import Cluster, Future
     from frri.induction.bitmap_backend import BitmapBackend
-    from frri.induction.layout import ClassLayout
+    from frri.induction.class_layout import ClassLayout
     from frri.learners.frri.selection import Limits, SearchLimits
 
 # Memory of a selection, in sizes of its covers: measured, and rounded up.

@@ -12,10 +12,8 @@ from frri._compile import compiled
 from frri._util import map_threads
 from frri.cover.matrix import CoverMatrix
 from frri.induction import _bitmap_kernels as kernels
-from frri.induction import _bitmap_table_kernels as table_kernels
-from frri.induction._bitmap_kernels import CoverWords
-from frri.induction._bitmap_table_kernels import BLOCK, Bitmaps
-from frri.induction.layout import TOLERANCE
+from frri.induction._bitmap_kernels import BLOCK, Bitmaps, CoverWords
+from frri.induction.class_layout import TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frri._util import Flags, Floats, Ints, Types, Words
-    from frri.induction.layout import ClassLayout
+    from frri.induction.class_layout import ClassLayout
 
 # Rows of one call of a kernel; fewer than two such chunks stay in one thread.
 CHUNK = 512
@@ -50,7 +48,7 @@ class BitmapBackend:
 
     Examples
     --------
-    >>> from frri.induction.layout import ClassLayout
+    >>> from frri.induction.class_layout import ClassLayout
     >>> layout = ClassLayout([[0.0, 0.5], [0.25, 0.5], [1.0, 0.0]], [0, 1, 0])
     >>> backend = BitmapBackend(layout, n_jobs=1)
     >>> layout.samples.tolist(), backend.blocks()
@@ -193,7 +191,7 @@ class BitmapBackend:
             return self._table
 
     def _build(self) -> Bitmaps:
-        layout, build = self.layout, compiled(table_kernels)
+        layout, build = self.layout, compiled(kernels)
         n_rows = len(layout.points)
         first_word = np.array(layout.first_word)
         n_words = int(first_word[-1])

@@ -17,7 +17,7 @@ from frri._util import map_threads
 from frri.cover.matrix import CoverMatrix
 from frri.induction import _fuzzy_kernels as kernels
 from frri.induction._fuzzy_kernels import GradedTable
-from frri.induction.layout import NO_SIDE, TOLERANCE, GivenLayout, declared_types
+from frri.induction.class_layout import NO_SIDE, TOLERANCE, GivenLayout, declared_types
 
 if TYPE_CHECKING:
     from collections.abc import Callable

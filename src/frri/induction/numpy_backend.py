@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from frri.cover.matrix import CoverMatrix
-from frri.induction.layout import BOTH_SIDES, TOLERANCE
+from frri.induction.class_layout import BOTH_SIDES, TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from frri._util import Flags, Floats, Ints, Types, Words
-    from frri.induction.layout import ClassLayout
+    from frri.induction.class_layout import ClassLayout
 
 # Size of one block of boxes, in words of 64 bits unless that is too few rows, and of one block of
 # distances, which should stay in the cache.
