@@ -17,17 +17,13 @@ from frri.induction import (
     induce,
     shorten,
 )
-from frri.induction import _fuzzy_kernels as kernels
 from test_induction import KINDS, random_order, random_table
 from thorough import often
-
-PATHS = [False, True]
 
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch):
-    monkeypatch.setattr(kernels, "BLOCK_PAIRS", 20)
-    monkeypatch.setattr(fuzzy_decision, "CHUNK", 5)
+    monkeypatch.setattr(fuzzy_decision, "BLOCK_PAIRS", 20)
 
 
 @st.composite
@@ -54,17 +50,16 @@ def tables(draw):
     return values, numbers, tau, random_order(rng, n, m), initial, nominal
 
 
-@pytest.mark.parametrize("compiled", PATHS)
 @settings(max_examples=often(160), deadline=None)
 @given(table=tables())
-def test_every_step_by_definition(compiled, table):
+def test_every_step_by_definition(table):
     values, y, tau, orders, initial, nominal = table
     n, m = values.shape
     start = None if initial is None else [ConditionType(code).name for code in initial]
     decisions, kinds = Graded(y, tau), {"rigid": np.isin(np.arange(m), nominal)}
     kinds |= {} if initial is None else {"initial": initial}
     confidence = naive_regression.confidences(values, y, tau, start, nominal)
-    found = confidences(values, decisions, initial=initial, compiled=compiled)
+    found = confidences(values, decisions, initial=initial)
     np.testing.assert_array_equal(found, confidence, strict=True)
     each = [orders] * n if np.ndim(orders) == 1 else orders
     rules = [
@@ -72,13 +67,11 @@ def test_every_step_by_definition(compiled, table):
         for u in range(n)
     ]
     types = np.array([[ConditionType[kind] for kind in rule] for rule in rules], dtype=np.int8)
-    np.testing.assert_array_equal(
-        shorten(values, decisions, confidence, orders, compiled=compiled, **kinds), types
-    )
+    np.testing.assert_array_equal(shorten(values, decisions, confidence, orders, **kinds), types)
     table = naive.covering_table(values, y, confidence, rules, nominal)
-    covered, positions = covers(values, decisions, confidence, types, compiled=compiled)
+    covered, positions = covers(values, decisions, confidence, types)
     np.testing.assert_array_equal(covered.to_dense()[:, positions], table)
-    together = induce(values, decisions, orders, compiled=compiled, n_jobs=2, **kinds)
+    together = induce(values, decisions, orders, n_jobs=2, **kinds)
     np.testing.assert_array_equal(together.confidence, confidence)
     np.testing.assert_array_equal(together.types, types)
     np.testing.assert_array_equal(together.covers.bits, covered.bits)
@@ -91,17 +84,16 @@ def test_every_step_by_definition(compiled, table):
     assert (decisions.agreement()[table] > 0).all()
 
 
-@pytest.mark.parametrize("compiled", PATHS)
 @settings(max_examples=often(120), deadline=None)
 @given(seed=st.integers(0, 2**32), kind=st.sampled_from(KINDS))
-def test_classes_are_the_special_case_to_the_last_bit(compiled, seed, kind):
+def test_classes_are_the_special_case_to_the_last_bit(seed, kind):
     """Codes of classes are numbers of which different ones are at least 1 apart."""
     rng = np.random.default_rng(seed)
     n, m = rng.integers(1, 40), rng.integers(1, 5)
     values, classes = random_table(rng, n, m, rng.integers(1, 5), kind)
     order = random_order(rng, n, m)
     of_classes = induce(values, classes, order, compiled=False)
-    of_numbers = induce(values, Graded(classes, 1.0), order, compiled=compiled)
+    of_numbers = induce(values, Graded(classes, 1.0), order)
     np.testing.assert_array_equal(of_numbers.confidence, of_classes.confidence, strict=True)
     np.testing.assert_array_equal(of_numbers.types, of_classes.types, strict=True)
     np.testing.assert_array_equal(
@@ -109,14 +101,12 @@ def test_classes_are_the_special_case_to_the_last_bit(compiled, seed, kind):
     )
 
 
-def test_paths_agree_on_a_table_of_many_words(monkeypatch):
-    monkeypatch.setattr(kernels, "BLOCK_PAIRS", 1 << 16)
-    monkeypatch.setattr(fuzzy_decision, "CHUNK", 512)
+def test_blocks_and_threads_do_not_matter(monkeypatch):
     rng = np.random.default_rng(0)
     values, y = rng.random((600, 6)).round(2), rng.normal(size=600)
-    one, other = (
-        induce(values, Graded(y, 1.5), np.arange(6), compiled=compiled) for compiled in PATHS
-    )
+    one = induce(values, Graded(y, 1.5), np.arange(6), n_jobs=2)
+    monkeypatch.setattr(fuzzy_decision, "BLOCK_PAIRS", 1 << 16)
+    other = induce(values, Graded(y, 1.5), np.arange(6), n_jobs=1)
     for name in ("confidence", "types"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), strict=True)
     np.testing.assert_array_equal(one.covers.bits, other.covers.bits, strict=True)

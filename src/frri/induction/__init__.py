@@ -107,7 +107,8 @@ def confidences(
     initial : array-like of int, shape (n_features,), optional
         Codes of `ConditionType`; SIMILAR for all features by default.
     compiled : bool, optional
-        Force or forbid compiled kernels; by default they are used where they pay.
+        Force or forbid compiled kernels; by default they are used where they pay. Graded decisions
+        have none.
 
     Returns
     -------
@@ -187,8 +188,8 @@ def covers(
     """Return the samples that the rule of every sample covers.
 
     A rule covers the samples whose distance to its own one, under its conditions, is below
-    `confidence
-    - TOLERANCE`. All of them are of its own class, or agree with its decision to some degree.
+    `confidence - TOLERANCE`. All of them are of its own class, or agree with its decision to some
+    degree.
 
     Parameters
     ----------
@@ -316,7 +317,7 @@ def choose_backend(
         Number of threads of compiled kernels.
     """
     if isinstance(classes, Graded):
-        return FuzzyBackend(values, classes, initial, rigid, compiled, n_jobs)
+        return FuzzyBackend(values, classes, initial, rigid, n_jobs)
     layout = ClassLayout(values, classes, initial, rigid)
     if compiled is None:
         n, m = layout.points.shape

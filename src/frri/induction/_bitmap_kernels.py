@@ -28,7 +28,6 @@ from frri._compile import inner_kernel, kernel
 
 # Words in a block: a line of the cache.
 BLOCK = 8
-BUCKETS = 1024
 
 
 class Bitmaps(NamedTuple):
@@ -45,7 +44,6 @@ class Bitmaps(NamedTuple):
     shift: Any  # (n_features,): distance to the copy of its cuts, 0 without one
     cuts: Any  # (n_cuts,): lowest value of each bin
     tops: Any  # (n_cuts,): highest value of each bin
-    starts: Any  # (n_features, BUCKETS + 1): first cut of each bucket of [0, 1]
     initial: Any  # (n_features,): sides that a box may have
     rigid: Any  # (n_features,): whether it has all of them or none
 
@@ -84,118 +82,6 @@ def beyond(sets, s, others, o, table, inner, outer):
     return above != NONE, below != NONE
 
 
-# --- The table
-
-
-@kernel
-def cut_into_bins(ascending, most):
-    """Cut every feature at distinct quantiles, at all of its values if there are few.
-
-    Values that fill a bin by themselves are a bin by themselves. Each feature ends with an infinite
-    cut that no sample reaches. Missing values come last in a column and do not count.
-    """
-    m = len(ascending)
-    total = 0
-    first = np.empty(m + 1, dtype=np.int32)
-    cuts = np.empty(m * (2 * most + 2))
-    tops = np.empty(m * (2 * most + 2))
-    for k in range(m):
-        first[k] = total
-        column = ascending[k]
-        n = ascending.shape[1]
-        while n > 0 and np.isnan(column[n - 1]):
-            n -= 1
-        distinct = 1
-        for r in range(1, n):
-            if column[r] != column[r - 1]:
-                distinct += 1
-        everything = distinct <= most
-        begun, group, r = -1, 0, 0
-        alone = False
-        while group < n:
-            r = group + 1
-            while r < n and column[r] == column[group]:
-                r += 1
-            crowd = (r - group) * most >= n
-            quantile = group * most // n
-            if everything or alone or crowd or quantile > begun:
-                cuts[total] = column[group]
-                total += 1
-                begun = quantile
-            tops[total - 1] = column[group]
-            alone = crowd
-            group = r
-        cuts[total] = np.inf
-        tops[total] = np.inf
-        total += 1
-    first[m] = total
-    return first, cuts[:total].copy(), tops[:total].copy()
-
-
-@inner_kernel
-def bucket(value):
-    """Return the bucket of a value."""
-    return min(max(int(value * BUCKETS), 0), BUCKETS - 1)
-
-
-@kernel
-def first_cuts(first, shift, cuts):
-    """Return, for every feature and bucket of [0, 1], the first cut in it or after it."""
-    m = len(first) - 1
-    starts = np.empty((m, BUCKETS + 1), dtype=np.int32)
-    for k in range(m):
-        cut = first[k]
-        for b in range(BUCKETS + 1):
-            while cut < first[k + 1] - shift[k] - 1 and bucket(cuts[cut]) < b:
-                cut += 1
-            starts[k, b] = cut
-    return starts
-
-
-@kernel
-def fill(table, columns):
-    """Set the bitmaps of all cuts, given as zeros."""
-    first, cuts, starts, fine = table.first, table.cuts, table.starts, table.fine
-    m, n = columns.shape
-    n_blocks = fine.shape[1]
-    for k in range(m):
-        infinite = first[k + 1] - table.shift[k] - 1
-        for r in range(n):
-            a = columns[k, r]
-            word = table.bits[r] >> 6
-            b, i = word // BLOCK, word % BLOCK
-            one = ONE << np.uint64(table.bits[r] & 63)
-            if np.isnan(a):
-                fine[infinite, b, i] |= one
-                continue
-            cut, end = starts[k, bucket(a)], starts[k, bucket(a) + 1]
-            while end - cut > 4:
-                middle = (cut + end) >> 1
-                if cuts[middle] <= a:
-                    cut = middle
-                else:
-                    end = middle
-            while cuts[cut] <= a:
-                cut += 1
-            fine[cut - 1, b, i] |= one
-        for cut in range(infinite - 1, first[k] - 1, -1):
-            for b in range(n_blocks):
-                for i in range(BLOCK):
-                    fine[cut, b, i] |= fine[cut + 1, b, i]
-        for cut in range(infinite + 1, first[k + 1]):
-            for b in range(n_blocks):
-                for i in range(BLOCK):
-                    fine[cut, b, i] = fine[cut - table.shift[k], b, i] & ~fine[infinite, b, i]
-        for cut in range(first[k], first[k + 1] - 1):
-            for b in range(n_blocks):
-                found, lacking = NONE, NONE
-                for i in range(BLOCK):
-                    found |= fine[cut, b, i]
-                    lacking |= fine[first[k], b, i] & ~fine[cut, b, i]
-                table.some[cut, b >> 6] |= np.uint64(found != NONE) << np.uint64(b & 63)
-                table.every[cut, b >> 6] |= np.uint64(lacking == NONE) << np.uint64(b & 63)
-
-
 @inner_kernel
 def place(table, u, limit, closed, features, box):
     """Put the sides of a box around row `u` among the cuts of some features.
@@ -222,27 +108,14 @@ def place(table, u, limit, closed, features, box):
                 continue
             bound = -limit if side else limit
             inclusive = not closed if side else closed
-            b = bucket(a + bound)
-            cut, end = table.starts[k, b], table.starts[k, b + 1]
-            while end - cut > 4:
+            cut, end = first[k], first[k + 1] - table.shift[k] - 1
+            while cut < end:
                 middle = (cut + end) >> 1
-                if cuts[middle] - a < bound:
-                    cut = middle
+                d = cuts[middle] - a
+                if d < bound or (d == bound and inclusive):
+                    cut = middle + 1
                 else:
                     end = middle
-            # Two steps without a branch: whether they are taken cannot be predicted.
-            for _ in range(2):
-                d = cuts[cut] - a
-                cut += (d < bound) | ((d == bound) & inclusive)
-            d = cuts[cut] - a
-            while d < bound or (d == bound and inclusive):
-                cut += 1
-                d = cuts[cut] - a
-            while cut > first[k]:
-                d = cuts[cut - 1] - a
-                if d < bound or (d == bound and inclusive):
-                    break
-                cut -= 1
             other = cut
             if cut > first[k]:
                 d = table.tops[cut - 1] - a
@@ -257,9 +130,8 @@ def place(table, u, limit, closed, features, box):
 # Not literals: for these the compiler would do everything once more. Whether a box is closed
 # remains one: boxes are placed in the innermost loops.
 NO, ZERO = np.bool_(False), np.int64(0)
-# Words that contain the nearest samples of the rows before, and the number of their samples.
+# Samples that were nearest to the rows before.
 RECENT = 8
-SIGHT = np.uint64(64 * RECENT)
 
 
 class CoverWords(NamedTuple):
@@ -300,80 +172,40 @@ def distance(table, u, v, enough):
     return largest
 
 
-@inner_kernel
-def remember(levels, start, end, slot, members, near):
-    """Put the rows of a word, its last one repeated, among those that are compared first."""
-    for i in range(64):
-        v = min(start + i, end - 1)
-        members[64 * slot + i] = v
-        for k in range(len(levels)):
-            near[k, 64 * slot + i] = levels[k, v]
-
-
-@inner_kernel
-def byte_distance(one, other):
-    """Return how far apart two bytes are."""
-    return np.uint8(max(one, other) - min(one, other))
-
-
-@inner_kernel
-def nearest_remembered(levels, u, near, gaps):
-    """Return the place of the remembered row that is nearest to row `u` in levels."""
-    for i in range(SIGHT):
-        gaps[i] = 0
-    for k in range(0, len(levels), 4):
-        a, b, c, d = levels[k, u], levels[k + 1, u], levels[k + 2, u], levels[k + 3, u]
-        for i in range(SIGHT):
-            one = max(byte_distance(a, near[k, i]), byte_distance(b, near[k + 1, i]))
-            other = max(byte_distance(c, near[k + 2, i]), byte_distance(d, near[k + 3, i]))
-            gaps[i] = max(gaps[i], one, other)
-    least = gaps[0]
-    for i in range(SIGHT):
-        least = min(least, gaps[i])
-    found = 0
-    while gaps[found] != least:
-        found += 1
-    return found
-
-
 @kernel
-def nearest(table, levels, low, out):
+def nearest(table, low, out):
     """Find the distance to the nearest sample of another class, infinite without one."""
     fence, rows = table.fence, table.rows
-    n_blocks = table.fine.shape[1]
+    n_blocks, n_words = table.fine.shape[1], len(table.fence)
     flat = table.fine.reshape(-1, BLOCK)
-    n_words = len(fence)
     m = table.points.shape[1]
     box = np.empty((m, 4), dtype=np.int32)
     inside = np.empty((1, BLOCK), dtype=np.uint64)
     features = np.arange(m)
-    members = np.empty(64 * RECENT, dtype=np.int64)
-    near = np.empty((len(levels), 64 * RECENT), dtype=np.uint8)
-    gaps = np.empty(64 * RECENT, dtype=np.uint8)
-    recent = np.empty(RECENT, dtype=np.int64)
+    recent = np.zeros(RECENT, dtype=np.int64)
     class_start, oldest = -1, 0
     for u in range(low, low + len(out)):
         own = table.bits[u] >> 6
         own_start, own_end = fence[own, 0], fence[own, 1]
-        best, last = np.inf, -1
+        out[u - low] = best = np.inf
+        if own_end - own_start == n_words:
+            continue
+        last = 0
         if own_start != class_start:
             class_start = own_start
             for w in range(n_words):
                 if w < own_start or w >= own_end:
                     d = distance(table, u, rows[w], best)
-                    if d < best or last < 0:
-                        best, last = d, w
-            for slot in range(RECENT if last >= 0 else 0):
-                recent[slot] = last
-                remember(levels, rows[last], rows[last + 1], slot, members, near)
-        # Words that contain the nearest samples of the rows before give a first bound.
-        if own_end - own_start < n_words:
-            i = nearest_remembered(levels, u, near, gaps)
-            d = distance(table, u, members[i], np.inf)
-            if d < best or last < 0:
-                best, last = d, recent[i >> 6]
-        stale = best < np.inf
-        for q in range(table.some.shape[1] if stale else 0):
+                    if d < best:
+                        best, last = d, rows[w]
+            recent[:] = last
+        # The nearest samples of the rows before give a first bound.
+        for i in range(RECENT):
+            d = distance(table, u, recent[i], best)
+            if d < best:
+                best, last = d, recent[i]
+        stale = True
+        for q in range(table.some.shape[1]):
             live = span(q, ZERO, n_blocks) & ~span(q, -(-own_start // BLOCK), own_end // BLOCK)
             k = 0
             while live != NONE:
@@ -389,34 +221,24 @@ def nearest(table, levels, low, out):
                 b = 64 * q + lowest(live)
                 live &= live - ONE
                 for i in range(BLOCK):
-                    inside[0, i] = ALL
-                if BLOCK * b < own_end and BLOCK * (b + 1) > own_start:
-                    for i in range(BLOCK):
-                        if own_start <= BLOCK * b + i < own_end:
-                            inside[0, i] = NONE
+                    inside[0, i] = NONE if own_start <= BLOCK * b + i < own_end else ALL
                 found = True
                 for c in range(m):
                     inner, outer = box[c, 2] * n_blocks + b, box[c, 0] * n_blocks + b
                     found = narrow(inside, 0, inside, 0, flat, inner, outer)
                     if not found:
                         break
-                if not found:
-                    continue
-                for i in range(BLOCK):
+                for i in range(BLOCK if found else 0):
                     while inside[0, i] != NONE:
-                        w = BLOCK * b + i
-                        d = distance(table, u, rows[w] + lowest(inside[0, i]), best)
+                        v = rows[BLOCK * b + i] + lowest(inside[0, i])
+                        d = distance(table, u, v, best)
                         inside[0, i] &= inside[0, i] - ONE
                         if d < best:
-                            best, last = d, w
+                            best, last = d, v
                             stale = True
         out[u - low] = best
-        known = last < 0
-        for slot in range(RECENT):
-            known |= recent[slot] == last
-        if not known:
+        if not (recent == last).any():
             recent[oldest] = last
-            remember(levels, rows[last], rows[last + 1], oldest, members, near)
             oldest = (oldest + 1) % RECENT
 
 
@@ -481,13 +303,13 @@ def confirm(table, rule, box, j, b, hits, above, below):
 
 
 @kernel
-def prune(table, exact, limits, orders, low, out):
+def prune(table, limits, orders, low, out):
     """Find condition types, given as those that rules start from.
 
     From the last feature backwards, find the samples that the features from there on do not
     discern. Then forwards: a sample that neither the features to come nor the conditions kept so
-    far discern needs the side of the feature it lies beyond. If bins have one value each, `exact`,
-    no sample need be compared. A rigid feature keeps both sides or none.
+    far discern needs the side of the feature it lies beyond. If bins have one value each, no sample
+    need be compared. A rigid feature keeps both sides or none.
     """
     some, every, first, fence = table.some, table.every, table.first, table.fence
     n_blocks, n_coarse = table.fine.shape[1], some.shape[1]
@@ -498,6 +320,7 @@ def prune(table, exact, limits, orders, low, out):
     later = np.empty(((m + 1) * n_blocks, BLOCK), dtype=np.uint64)
     alive_blocks = np.empty(n_coarse, dtype=np.uint64)
     hits = np.empty(BLOCK, dtype=np.uint64)
+    exact = (table.cuts == table.tops).all()
     class_start = -1
     for u in range(low, low + len(out)):
         limit, kept = limits[u - low], out[u - low]
@@ -661,15 +484,3 @@ def cover(table, asked, limits, types, wanted, out):
                         filled += 1
         out.lengths[a] = filled - before
     return filled
-
-
-@kernel
-def arrange(some, starts, words, sets):
-    """Put words found by `cover` where each row starts."""
-    filled = 0
-    for a in range(len(starts)):
-        start = starts[a]
-        for i in range(some.lengths[a]):
-            words[start + i] = some.words[filled + i]
-            sets[start + i] = some.sets[filled + i]
-        filled += some.lengths[a]

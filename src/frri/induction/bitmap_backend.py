@@ -10,17 +10,16 @@ import numpy as np
 
 from frri._compile import compiled
 from frri._util import map_threads
-from frri.cover.matrix import CoverMatrix
+from frri.cover.matrix import CoverMatrix, packed
 from frri.induction import _bitmap_kernels as kernels
 from frri.induction._bitmap_kernels import BLOCK, Bitmaps, CoverWords
 from frri.induction.class_layout import TOLERANCE
+from frri.induction.numpy_backend import single_bits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from frri._util import Flags, Floats, Ints, Types, Words
+    from frri._util import Floats, Ints, Types, Words
     from frri.induction.class_layout import ClassLayout
 
 # Rows of one call of a kernel; fewer than two such chunks stay in one thread.
@@ -67,18 +66,7 @@ class BitmapBackend:
     def __init__(self, layout: ClassLayout, n_jobs: int | None = None) -> None:
         self.layout = layout
         self.n_jobs = n_jobs
-        self._set_up()
-
-    def _set_up(self) -> None:
-        self._building = threading.Lock()
         self._table: Bitmaps | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"layout": self.layout, "n_jobs": self.n_jobs}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._set_up()
 
     @property
     def nbytes(self) -> int:
@@ -119,14 +107,13 @@ class BitmapBackend:
     def nearest_rows(self, low: int, high: int) -> Floats:
         """Return the confidences of the rows from `low` to `high`."""
         found = np.empty(high - low)
-        compiled(kernels).nearest(self.table, self._levels, low, found)
+        compiled(kernels).nearest(self.table, low, found)
         return np.minimum(found, 1, out=found)
 
     def shorten_rows(self, low: int, confidence: Floats, orders: Ints) -> Types:
         """Return the shortened types of the rows from `low` on, one for each confidence."""
         types = np.tile(self.layout.initial, (len(confidence), 1))
-        limits = confidence - TOLERANCE
-        compiled(kernels).prune(self.table, self._exact, limits, orders, low, types)
+        compiled(kernels).prune(self.table, confidence - TOLERANCE, orders, low, types)
         return types
 
     def cover_rows(
@@ -142,37 +129,32 @@ class BitmapBackend:
         wanted : ndarray of uint64, optional
             Set of samples to be covered; all by default.
         """
+        table = self.table
         order = np.argsort(rows, kind="stable")  # neighbors look at the same blocks
-        among = self.table.fine[0].copy()
+        among = table.fine[0].copy()
         if wanted is not None:
             among.reshape(-1)[: len(wanted)] &= wanted
         asked, limits, kept = rows[order], (confidence - TOLERANCE)[order], types[order]
-        fast = compiled(kernels)
+        n_own_words = np.diff(table.fence, axis=1)[self.layout.bits[asked] >> 6, 0]
 
         def find(low: int, high: int) -> CoverWords:
-            most = int(self._n_own_words[asked[low:high]].sum())
+            own, most = slice(low, high), int(n_own_words[low:high].sum())
             lengths = np.zeros(high - low, dtype=np.int64)
             out = CoverWords(lengths, np.empty(most, np.int32), np.empty(most, np.uint64))
-            n = fast.cover(
-                self.table, asked[low:high], limits[low:high], kept[low:high], among, out
-            )
+            n = compiled(kernels).cover(table, asked[own], limits[own], kept[own], among, out)
             return CoverWords(lengths, out.words[:n].copy(), out.sets[:n].copy())
 
         parts = self._map_chunks(find, len(rows))
-        lengths = np.concatenate([part.lengths for part in parts])
         indptr = np.zeros(len(rows) + 1, dtype=np.int64)
-        indptr[1 + order] = lengths
+        indptr[1 + order] = np.concatenate([part.lengths for part in parts])
         np.cumsum(indptr, out=indptr)
-        starts = indptr[order]
         words = np.empty(indptr[-1], dtype=np.int32)
         sets = np.empty(indptr[-1], dtype=np.uint64)
-        chunks = dict(zip(_chunks(len(rows)), parts, strict=True))
-        parts.clear()
-
-        def arrange(low: int, high: int) -> None:
-            fast.arrange(chunks.pop((low, high)), starts[low:high], words, sets)
-
-        map_threads(arrange, list(chunks), self.n_jobs)
+        for low, high in reversed(_chunks(len(rows))):
+            part = parts.pop()  # what is in its place takes no memory twice
+            begins = indptr[order[low:high]] - np.cumsum(part.lengths) + part.lengths
+            places = np.arange(len(part.words)) + np.repeat(begins, part.lengths)
+            words[places], sets[places] = part.words, part.sets
         return CoverMatrix(indptr, words, sets, 64 * self.layout.first_word[-1])
 
     def _map_chunks(self, work: Callable[[int, int], Any], n_rows: int) -> list[Any]:
@@ -180,57 +162,17 @@ class BitmapBackend:
         work(0, 0)
         return map_threads(work, _chunks(n_rows), self.n_jobs)
 
-    # --- Bitmaps
-
     @property
     def table(self) -> Bitmaps:
         """The bitmaps, built by the first thread that asks."""
-        with self._building:
+        with _building:
             if self._table is None:
-                self._table = self._build()
+                self._table = _build(self.layout)
             return self._table
 
-    def _build(self) -> Bitmaps:
-        layout, build = self.layout, compiled(kernels)
-        n_rows = len(layout.points)
-        first_word = np.array(layout.first_word)
-        n_words = int(first_word[-1])
-        word_class = np.repeat(np.arange(len(first_word) - 1), np.diff(first_word))
-        fence = np.stack((first_word[word_class], first_word[word_class + 1]), axis=1)
-        starts = np.arange(n_words) * 64 - 64 * first_word[word_class]
-        rows = np.append(starts + np.array(layout.first_row)[word_class], n_rows)
-        most = max(CUTS, CELLS // n_rows)
-        first, cuts, tops = build.cut_into_bins(np.sort(layout.columns, axis=1), most)
-        shift = np.zeros_like(first[1:])
-        if layout.missing is not None:
-            first, shift, cuts, tops = _copy_cuts(first, cuts, tops, layout.missing)
-        n_blocks = -(-n_words // BLOCK)
-        some = np.zeros((len(cuts), -(-n_blocks // 64)), dtype=np.uint64)
-        table = Bitmaps(
-            points=layout.points,
-            bits=layout.bits,
-            rows=rows,
-            fence=fence,
-            fine=np.zeros((len(cuts), n_blocks, BLOCK), dtype=np.uint64),
-            some=some,
-            every=np.zeros_like(some),
-            first=first,
-            shift=shift,
-            cuts=cuts,
-            tops=tops,
-            starts=build.first_cuts(first, shift, cuts),
-            initial=layout.initial,
-            rigid=layout.rigid,
-        )
-        build.fill(table, layout.columns)
-        self._exact = bool(np.array_equal(cuts, tops))
-        self._n_own_words = np.diff(fence, axis=1)[layout.bits >> 6, 0]
-        # Values in a byte each, for a rough distance; features are filled up to fours.
-        m, n = layout.columns.shape
-        self._levels = np.zeros((-(-m // 4) * 4, n), dtype=np.uint8)
-        with np.errstate(invalid="ignore"):
-            self._levels[:m] = np.fmin(255 * layout.columns, 255)
-        return table
+
+# Held while bitmaps are built.
+_building = threading.Lock()
 
 
 def _chunks(n_rows: int) -> list[tuple[int, int]]:
@@ -240,14 +182,59 @@ def _chunks(n_rows: int) -> list[tuple[int, int]]:
     return [(start, min(start + CHUNK, n_rows)) for start in range(0, n_rows, CHUNK)]
 
 
-def _copy_cuts(
-    first: NDArray[np.int32], cuts: Floats, tops: Floats, missing: Flags
-) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats, Floats]:
-    """Repeat the cuts of incomplete features; return the distance from each cut to its copy."""
-    counts = np.diff(first)
-    twice: Flags = np.logical_or.reduce(missing, axis=1)
-    shift = np.where(twice, counts, np.int32(0))
-    ends = zip(first[:-1], first[1:], twice, strict=True)
-    index = np.concatenate([np.tile(np.arange(low, high), 1 + again) for low, high, again in ends])
-    starts = np.concatenate((first[:1], np.cumsum(counts + shift, dtype=np.int32)))
-    return starts, shift, cuts[index], tops[index]
+def _build(layout: ClassLayout) -> Bitmaps:
+    """Return the bitmaps of a table."""
+    n_blocks = -(-layout.first_word[-1] // BLOCK)
+    most = max(CUTS, CELLS // len(layout.points))
+    shift, cuts, tops, fine, some, every = [], [], [], [], [], []
+    for column, missing in zip(layout.columns, layout.missing, strict=True):
+        lowest, highest = _bins(column[~missing], most)
+        above = np.zeros((len(lowest), n_blocks * BLOCK), dtype=np.uint64)
+        # Missing values are put at the last cut, which is infinite.
+        entry = np.searchsorted(lowest, column, side="right") - 1
+        np.add.at(above, (entry, layout.bits >> 6), single_bits(layout.bits))
+        above = np.bitwise_or.accumulate(above[::-1], axis=0)[::-1]
+        everybody, n_copies = above[0], 1 + int(missing.any())
+        if n_copies == 2:
+            above = np.concatenate((above, above & ~above[-1]))
+        shift.append(len(lowest) * (n_copies - 1))
+        cuts += [lowest] * n_copies
+        tops += [highest] * n_copies
+        fine.append(above.reshape(-1, n_blocks, BLOCK))
+        lacking = (everybody & ~above).reshape(fine[-1].shape)
+        some.append(packed(np.any(fine[-1], axis=2)))
+        every.append(packed(~np.any(lacking, axis=2)))
+    word_class = np.repeat(np.arange(len(layout.first_word) - 1), np.diff(layout.first_word))
+    fence = np.array(list(pairwise(layout.first_word)))[word_class]
+    skipped = 64 * np.array(layout.first_word[:-1]) - np.array(layout.first_row[:-1])
+    return Bitmaps(
+        points=layout.points,
+        bits=layout.bits,
+        rows=np.append(64 * np.arange(len(fence)) - skipped[word_class], len(layout.points)),
+        fence=fence,
+        fine=np.concatenate(fine),
+        some=np.concatenate(some),
+        every=np.concatenate(every),
+        first=np.cumsum([0, *map(len, fine)]).astype(np.int32),
+        shift=np.array(shift, dtype=np.int32),
+        cuts=np.concatenate(cuts),
+        tops=np.concatenate(tops),
+        initial=layout.initial,
+        rigid=layout.rigid,
+    )
+
+
+def _bins(known: Floats, most: int) -> tuple[Floats, Floats]:
+    """Return the lowest and the highest value of every bin of a feature.
+
+    Bins begin at distinct quantiles, at all values if there are few. Values that fill a bin by
+    themselves are a bin by themselves. The last bin begins at infinity, so that it is empty.
+    """
+    values, counts = np.unique(known, return_counts=True)
+    crowd = counts * most >= len(known)
+    quantile = (np.cumsum(counts) - counts) * most // max(len(known), 1)
+    begins = crowd | (len(values) <= most)
+    begins[:1] = True
+    begins[1:] |= crowd[:-1] | (np.diff(quantile) > 0)
+    ends = np.append(begins[1:], True)
+    return np.append(values[begins], np.inf), np.append(values[ends[: len(values)]], np.inf)

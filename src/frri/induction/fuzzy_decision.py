@@ -7,17 +7,15 @@ pairs are compared.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from frri._compile import compiled as compiled_kernels
-from frri._compile import pays
 from frri._util import map_threads
-from frri.cover.matrix import CoverMatrix
-from frri.induction import _fuzzy_kernels as kernels
-from frri.induction._fuzzy_kernels import GradedTable
-from frri.induction.class_layout import NO_SIDE, TOLERANCE, GivenLayout, declared_types
+from frri.cover.matrix import packed
+from frri.induction.class_layout import TOLERANCE, ClassLayout
+from frri.induction.numpy_backend import NumpyBackend, distances, prune
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,12 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from frri._util import Floats, Ints, Types
+    from frri.cover.matrix import CoverMatrix
 
-# Pairs of samples x features that are worth waiting for the compiler, or loading compiled kernels.
-COMPILED_FROM, LOADED_FROM = 1_000_000_000, 50_000_000
-
-# Rows of one call of a compiled kernel.
-CHUNK = 512
+# Pairs of samples that are compared at a time: they should stay in the cache.
+BLOCK_PAIRS = 1 << 16
 
 
 class Graded(NamedTuple):
@@ -51,14 +47,14 @@ class Graded(NamedTuple):
     numbers: ArrayLike
     tau: float
 
-    def agreement(self) -> Floats:
-        """Return D(u, v) = max(0, 1 - |y(v) - y(u)| / tau) for all pairs of samples."""
+    def agreement(self, own: slice = slice(None)) -> Floats:
+        """Return D(u, v) = max(0, 1 - |y(v) - y(u)| / tau) for some samples u and all v."""
         y = np.asarray(self.numbers, dtype=np.float64)
-        return np.maximum(0.0, 1.0 - np.abs(y[None, :] - y[:, None]) / self.tau)
+        return np.maximum(0.0, 1.0 - np.abs(y - y[own, None]) / self.tau)
 
 
-class FuzzyBackend:
-    """The steps of induction on a table with graded decisions.
+class FuzzyBackend(NumpyBackend):
+    """The steps of induction on a table with graded decisions: a layout of a single class.
 
     Parameters
     ----------
@@ -66,8 +62,6 @@ class FuzzyBackend:
     decisions : Graded
     initial, rigid : array-like, optional
         As for `frri.induction.shorten`.
-    compiled : bool, optional
-        Force or forbid compiled kernels; by default they are used where they pay.
     n_jobs : int, optional
     """
 
@@ -77,57 +71,48 @@ class FuzzyBackend:
         decisions: Graded,
         initial: ArrayLike | None = None,
         rigid: ArrayLike | None = None,
-        compiled: bool | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        points = np.array(values, dtype=np.float64, order="C")
-        n, m = points.shape
-        types, flags = declared_types(m, initial, rigid)
-        points[:, types == NO_SIDE] = 0.0
-        numbers = np.asarray(decisions.numbers, dtype=np.float64)
-        self.layout = GivenLayout(n)
-        self.table = GradedTable(points, numbers, float(decisions.tau), types, flags)
-        if compiled is None:
-            compiled = pays(
-                kernels, m * n * n, compiled_from=COMPILED_FROM, loaded_from=LOADED_FROM
-            )
-        self.kernels: Any = compiled_kernels(kernels) if compiled else kernels
-        self.n_jobs = n_jobs if compiled else 1
+        one_class = np.zeros(len(np.asarray(decisions.numbers)), dtype=np.intp)
+        super().__init__(ClassLayout(values, one_class, initial, rigid))
+        self.decisions = decisions
+        self.n_jobs = n_jobs
 
     def confidences(self) -> Floats:
         """Return the minimum of distance and agreement over all samples, at most 1."""
-        found = np.empty(len(self.table.points))
-        self._run(lambda low, high: self.kernels.nearest(self.table, low, found[low:high]))
-        return found
+        layout = self.layout
+
+        def nearest(own: slice) -> Floats:
+            found = distances(layout.points[own], layout.initial[None], layout.columns)
+            found += self.decisions.agreement(own)
+            return np.minimum(1.0, np.min(found, axis=1))
+
+        return np.concatenate(self._map_blocks(nearest))
 
     def shorten(self, confidence: Floats, orders: Ints) -> Types:
         """Return the condition types of every sample's rule, shortened in some feature orders."""
-        types = np.zeros(self.table.points.shape, dtype=np.int8)
-        limits = confidence - TOLERANCE
+        layout, limits = self.layout, confidence - TOLERANCE
 
-        def work(low: int, high: int) -> None:
-            own = orders if len(orders) == 1 else orders[low:high]
-            self.kernels.prune(self.table, limits[low:high], own, low, types[low:high])
+        def shorten_rows(own: slice) -> Types:
+            limit = limits[own, None] - self.decisions.agreement(own)
+            not_above, below = [], []
+            for column, sides in zip(layout.columns, layout.initial, strict=True):
+                difference = column - column[own, None]
+                not_above.append(packed(~((sides & 1 > 0) & (difference > limit))).T)
+                below.append(packed((sides & 2 > 0) & (difference < -limit)).T)
+            order = orders if len(orders) == 1 else orders[own]
+            others = packed(limit >= 0).T
+            return prune(np.stack(not_above), np.stack(below), others, order, layout.rigid)
 
-        self._run(work)
-        return types
+        return np.concatenate(self._map_blocks(shorten_rows))
 
     def covers(self, confidence: Floats, types: Types) -> CoverMatrix:
         """Return the samples in the box of every sample."""
-        n = len(confidence)
-        words = np.zeros((n, -(-n // 64)), dtype=np.uint64)
-        limits = confidence - TOLERANCE
-        points = self.table.points
+        return replace(super().covers(confidence, types), n_objects=len(confidence))
 
-        def work(low: int, high: int) -> None:
-            own = slice(low, high)
-            self.kernels.cover(points, limits[own], types[own], low, words[own])
-
-        self._run(work)
-        return CoverMatrix.from_words(words, n)
-
-    def _run(self, work: Callable[[int, int], Any]) -> None:
-        work(0, 0)  # compiled in this thread, where Ctrl-C finds the compiler
-        n = len(self.table.points)
-        chunks = [(low, min(low + CHUNK, n)) for low in range(0, n, CHUNK)]
-        map_threads(work, chunks, self.n_jobs)
+    def _map_blocks(self, work: Callable[[slice], Any]) -> list[Any]:
+        """Return the results of a function for blocks of samples."""
+        n = len(self.layout.points)
+        height = max(1, BLOCK_PAIRS // n)
+        blocks = [(low, min(low + height, n)) for low in range(0, n, height)]
+        return map_threads(lambda low, high: work(slice(low, high)), blocks, self.n_jobs)

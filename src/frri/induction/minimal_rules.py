@@ -1,41 +1,23 @@
 """Every minimal rule of a sample, a shortest one, and how much each feature discerns.
 
 A rule of a sample is a set of sides of its box that keeps out all samples of other classes. Each of
-these makes a *clause*: the sides beyond which it lies. A set of sides is a rule if it has a side of
-every clause, and a minimal one if none of its sides can go: then it is a prime implicant of the
-sample's discernibility function, in terms of rough set theory. Shortening
+these makes a *clause*: the sides beyond which it lies. A set of sides is a rule if it is a hitting
+set: it has a side of every clause. It is a minimal one if none of its sides can go: then it is a
+prime implicant of the sample's discernibility function, in terms of rough set theory. Shortening
 (`frri.induction.shorten`) finds one of them, which depends on the order of the features. All pairs
 of samples are compared, so that this is for tables of thousands of samples.
 
 Side 2a bounds feature `a` above, side 2a + 1 below. A rigid feature has both sides or none; its
 first side stands for both.
-
-
-Sets that are to be hit are *clauses*: for a sample of another class, the sides of the box beyond
-which it lies. Feature `a` has the sides 2a and 2a + 1.
-
-`cheapest_choice` finds a hitting set with the fewest features, where a general solver would be a
-detour. It takes the first clause not hit yet and tries its sides in turn, those that hit most
-clauses first; a side that was tried is not used by those tried after it. It leaves a choice that
-cannot become cheaper than the best one known: clauses without a common feature need a side each.
-Sets are bits of integers.
-
-`minimal_choices` finds all minimal hitting sets (Murakami and Uno's MMCS). A choice of sides is
-minimal if every side in it is *critical*: the only one chosen that hits some clause. The search
-takes the first clause not hit yet and tries its sides in turn; a side that was tried may be used
-again only by those tried after it, so that no choice is found twice. A choice in which some side
-has ceased to be critical cannot become minimal again and is left at once.
 """
 
 from __future__ import annotations
 
-import sys
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from frri._compile import compiled, inner_kernel, kernel, pays
 from frri.cover import minimum_cover
 from frri.cover.matrix import CoverMatrix, packed
 from frri.induction import TOLERANCE, ConditionType
@@ -43,17 +25,14 @@ from frri.induction.class_layout import ClassLayout
 from frri.induction.numpy_backend import Ranking
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import ArrayLike
 
     from frri._util import Flags, Floats, Ints, Types, Words
 
-# Samples x features from which it pays to compile the search, and to load it if it is compiled.
-COMPILED_FROM, LOADED_FROM = 20_000, 4_000
-
 # Choices that are tried, in about a tenth of a second, before a general solver takes over.
 MOST = 20_000
-
-NOBODY = -1
 
 
 class MinimalRules(NamedTuple):
@@ -97,16 +76,11 @@ def discerning_power(
     """
     layout = ClassLayout(values, classes, initial)
     limits = layout.by_row(np.asarray(confidence, dtype=np.float64)) - TOLERANCE
-    ranking = Ranking(layout.columns, layout.missing)
+    ranking = Ranking(layout.columns)
     n_features, n_rows = layout.columns.shape
-    known = np.full((n_features, 1), n_rows)
-    beyond = ranking.count(limits, inclusive=True)
-    below = ranking.count(-limits, inclusive=False)
-    if layout.missing is not None:
-        known -= layout.missing.sum(axis=1, keepdims=True)  # missing values rank last
-        beyond = np.where(layout.missing, known, beyond)
-    beyond = np.where(layout.initial[:, None] & 1, beyond, known)
-    below = np.where(layout.initial[:, None] & 2, below, 0)
+    known = n_rows - ranking.missing.sum(axis=1, keepdims=True)  # missing values rank last
+    upper, lower = ranking.place(limits, layout.initial[:, None], closed=True)
+    upper = np.minimum(upper, known)
     power = np.empty((n_rows, n_features), dtype=np.int64)
     for start, end in pairwise(layout.first_row):
         others = np.ones((n_features, n_rows + 1), dtype=np.int64)
@@ -114,8 +88,8 @@ def discerning_power(
         np.put_along_axis(others, 1 + ranking.ranks[:, start:end], 0, axis=1)
         np.cumsum(others, axis=1, out=others)
         above = np.take_along_axis(others, known, axis=1)
-        above = above - np.take_along_axis(others, beyond[:, start:end], axis=1)
-        power[start:end] = (above + np.take_along_axis(others, below[:, start:end], axis=1)).T
+        above = above - np.take_along_axis(others, upper[:, start:end], axis=1)
+        power[start:end] = (above + np.take_along_axis(others, lower[:, start:end], axis=1)).T
     power[limits < 0] = 0
     return layout.by_sample(power)
 
@@ -219,23 +193,21 @@ def all_minimal(
     layout = ClassLayout(values, classes, initial, rigid)
     boxes = _Boxes(layout, classes, confidence)
     given = np.asarray(types, dtype=np.int8)
-    worth = pays(
-        sys.modules[__name__], given.size, compiled_from=COMPILED_FROM, loaded_from=LOADED_FROM
-    )
-    module = sys.modules[__name__]
-    search = compiled(module) if worth else module
     # By first word and words covered: length, number, sample and sides of the shortest rule.
     kept: dict[tuple[int, bytes], tuple[int, int, int, Flags]] = {}
     incomplete, n_seen = [], 0
     for u in np.flatnonzero(boxes.limits > 0).tolist():
         clauses, inside = boxes.clauses(u), boxes.inside(u)
         preference = np.argsort(-inside.sum(axis=1), kind="stable")
-        choices, complete = search.minimal_choices(clauses, preference, limit)
-        if not complete:
+        choices = list(islice(minimal_choices(clauses, preference), limit + 1))
+        if len(choices) > limit:
             incomplete.append(u)
         own = boxes.sides(given[u])
-        others = choices[(choices != own).any(axis=1)][: limit - 1]
-        rules = np.concatenate((own[None], others))
+        others = [choice for choice in choices[:limit] if set(choice) != set(np.flatnonzero(own))]
+        rules = np.zeros((1 + len(others[: limit - 1]), clauses.shape[1]), dtype=np.bool_)
+        rules[0] = own
+        for rule, choice in zip(rules[1:], others, strict=False):
+            rule[choice] = True
         first = layout.first_word[boxes.classes[u]]
         for rule, words in zip(rules, _covered_words(rules, inside), strict=True):
             length = int((rule[::2] | rule[1::2]).sum())
@@ -336,12 +308,16 @@ class _Boxes:
 def cheapest_choice(clauses: Flags, most: int = MOST) -> tuple[int, ...] | None:
     """Return sides that hit all clauses with the fewest features, and of these the fewest sides.
 
+    The search takes the first clause not hit yet and tries its sides in turn, those that hit most
+    clauses first; a side that was tried is not used by those tried after it. It leaves a choice
+    that cannot become cheaper than the best one known.
+
     Parameters
     ----------
     clauses : ndarray of bool, shape (n_clauses, n_sides)
         Which sides hit each clause: at least one. Short clauses should come first.
     most : int
-        How many choices may be looked at.
+        Maximum number of choices that are tried.
 
     Returns
     -------
@@ -353,208 +329,142 @@ def cheapest_choice(clauses: Flags, most: int = MOST) -> tuple[int, ...] | None:
     >>> cheapest_choice(np.array([[1, 0, 1, 0], [0, 1, 0, 1], [0, 1, 1, 0]], dtype=bool))
     (1, 0)
     """
-    problem = _HittingSet(clauses)
-    best = problem.greedy()
-    waiting = [problem.nothing]
+    search = _CheapestSearch(clauses)
+    best = search.greedy()
+    waiting = [search.nothing]
     for _ in range(most):
         if not waiting:
             return best.sides
         choice = waiting.pop()
-        if not problem.may_beat(choice, best.cost):
+        if search.bound(choice, best.cost) >= best.cost:
             continue
         if choice.clauses:
-            waiting.extend(problem.longer(choice))
+            waiting += search.longer(choice)
         else:
             best = choice
     return None
 
 
 class _Choice(NamedTuple):
-    """Some sides, what they cost, and what they leave."""
+    """Some sides, their cost, and what is left; sets are bits of integers."""
 
     clauses: int  # not hit yet
-    attributes: int  # used
+    features: int  # used
     cost: int
     sides: tuple[int, ...]
     tried: int  # sides that are not to be used
 
 
-class _HittingSet:
-    """The clauses, side by side."""
+class _CheapestSearch:
+    """The choices of sides that hit some clauses."""
 
     def __init__(self, clauses: Flags) -> None:
         n_clauses, n_sides = clauses.shape
-        bits = np.packbits(clauses.T, axis=1, bitorder="little")
-        self.hit = [int.from_bytes(row.tobytes(), "little") for row in bits]
+        self.hit = _as_integers(clauses.T)
         self.nothing = _Choice((1 << n_clauses) - 1, 0, 0, (), 0)
-        # An attribute costs more than all sides together.
+        # A feature costs more than all sides together.
         self.price = n_sides + 1
         self.sides = [
             sorted(np.flatnonzero(clause).tolist(), key=lambda side: -self.hit[side].bit_count())
             for clause in clauses
         ]
-        # The attributes of each clause, and the clauses that have none of them.
-        self.attributes, self.apart = [], []
-        for sides in self.sides:
-            attributes = touched = 0
-            for side in sides:
-                attributes |= 1 << (side >> 1)
-                touched |= self.hit[side] | self.hit[side ^ 1]
-            self.attributes.append(attributes)
-            self.apart.append(~touched)
+        # The features of each clause, and the clauses that have any of them.
+        either = clauses[:, ::2] | clauses[:, 1::2]
+        self.features = _as_integers(either)
+        self.related = _as_integers(either.astype(np.intp) @ either.T > 0)
 
     def greedy(self) -> _Choice:
         """Choose sides that hit most clauses one by one, in ties those of used features."""
         choice = self.nothing
         while choice.clauses:
-            left, used = choice.clauses, choice.attributes
-            worth = [
+            left, used = choice.clauses, choice.features
+            gains = [
                 ((hit & left).bit_count(), used >> (side >> 1) & 1)
                 for side, hit in enumerate(self.hit)
             ]
-            choice = self.with_side(choice, worth.index(max(worth)))
+            choice = self.with_side(choice, gains.index(max(gains)), 0)
         return choice
 
-    def with_side(self, choice: _Choice, side: int) -> _Choice:
+    def with_side(self, choice: _Choice, side: int, tried: int) -> _Choice:
         """Return a choice with one more side."""
-        attribute = 1 << (side >> 1)
-        price = 1 if choice.attributes & attribute else 1 + self.price
+        feature = 1 << (side >> 1)
         return _Choice(
             choice.clauses & ~self.hit[side],
-            choice.attributes | attribute,
-            choice.cost + price,
+            choice.features | feature,
+            choice.cost + (1 if choice.features & feature else 1 + self.price),
             (*choice.sides, side),
-            choice.tried,
+            tried,
         )
 
-    def may_beat(self, choice: _Choice, cost: int) -> bool:
-        """Whether it can be completed for less than so much, as far as clauses apart tell."""
+    def bound(self, choice: _Choice, enough: int) -> int:
+        """Return what a choice costs at least: clauses without a common feature need a side each.
+
+        The sum ends as soon as it is `enough`.
+        """
         left, least = choice.clauses, choice.cost
-        while left and least < cost:
-            clause = _first(left)
-            least += 1 if self.attributes[clause] & choice.attributes else 1 + self.price
-            left &= self.apart[clause]
-        return least < cost
+        while left and least < enough:
+            clause = _lowest(left)
+            least += 1 if self.features[clause] & choice.features else 1 + self.price
+            left &= ~self.related[clause]
+        return least
 
     def longer(self, choice: _Choice) -> list[_Choice]:
         """Return the choice with each side of its first clause not hit, the first one last."""
         tried, found = choice.tried, []
-        for side in self.sides[_first(choice.clauses)]:
+        for side in self.sides[_lowest(choice.clauses)]:
             if not tried >> side & 1:
-                found.append(self.with_side(choice._replace(tried=tried), side))
+                found.append(self.with_side(choice, side, tried))
                 tried |= 1 << side
         return found[::-1]
 
 
-def _first(bits: int) -> int:
-    return (bits & -bits).bit_length() - 1
+def minimal_choices(clauses: Flags, preference: Ints) -> Iterator[list[int]]:
+    """Yield all minimal choices of sides that hit all clauses (Murakami and Uno's MMCS).
 
-
-# --- All minimal hitting sets
-
-
-@kernel
-def minimal_choices(  # noqa: C901, PLR0912, PLR0915 - one loop
-    clauses: Flags, preference: Ints, limit: int
-) -> tuple[Flags, bool]:
-    """Return the minimal choices of sides that hit all clauses, and whether these are all.
+    A choice is minimal if every side in it is *critical*: the only one chosen that hits some
+    clause. The search takes the first clause not hit yet and tries its sides in turn; a side that
+    was tried may be used again only by those tried after it, so that no choice is found twice. A
+    choice in which some side has ceased to be critical cannot become minimal again.
 
     Parameters
     ----------
-    clauses : array of bool, shape (n_clauses, n_sides)
+    clauses : ndarray of bool, shape (n_clauses, n_sides)
         Which sides hit each clause: at least one.
-    preference : array of int, shape (n_sides,)
+    preference : ndarray of int, shape (n_sides,)
         The sides in the order in which they are tried.
-    limit : int
-        The most choices to be found.
 
     Examples
     --------
     >>> clauses = np.array([[True, True, False], [False, True, True]])
-    >>> minimal_choices(clauses, np.arange(3), 10)
-    (array([[ True, False,  True],
-           [False,  True, False]]), True)
-    >>> minimal_choices(clauses, np.arange(3), 1)[1]
-    False
+    >>> list(minimal_choices(clauses, np.arange(3)))
+    [[0, 2], [1]]
     """
-    n_clauses, n_sides = clauses.shape
-    sides = np.empty((n_clauses, n_sides), dtype=np.int64)  # of each clause
-    n_own = np.zeros(n_clauses, dtype=np.int64)
-    hit_by = np.empty((n_sides, n_clauses), dtype=np.int64)  # the clauses of each side
-    n_hit = np.zeros(n_sides, dtype=np.int64)
-    for clause in range(n_clauses):
-        for side in preference:
-            if clauses[clause, side]:
-                sides[clause, n_own[clause]] = side
-                hit_by[side, n_hit[side]] = clause
-                n_own[clause] += 1
-                n_hit[side] += 1
+    hit = _as_integers(clauses.T)
+    sides = [[side for side in preference.tolist() if clause[side]] for clause in clauses]
 
-    hits = np.zeros(n_clauses, dtype=np.int64)
-    hitters = np.zeros(n_clauses, dtype=np.int64)  # sum of the chosen sides that hit a clause
-    critical = np.zeros(n_sides, dtype=np.int64)  # clauses that a side alone hits
-    level_of = np.full(n_sides, NOBODY)  # the level at which a side waits for its turn
-    chosen = np.full(n_clauses + 1, NOBODY)  # by level
-    branching = np.zeros(n_clauses + 1, dtype=np.int64)  # the clause of each level
-    turn = np.zeros(n_clauses + 1, dtype=np.int64)
-    found = np.zeros((limit, n_sides), dtype=np.bool_)
-    n_found = 0
-    if n_clauses == 0:  # nothing is to be hit
-        return found[:1], True
+    def search(left: int, free: int, chosen: list[int], critical: list[int]) -> Iterator[list[int]]:
+        if not left:
+            yield chosen
+            return
+        own = [side for side in sides[_lowest(left)] if free >> side & 1]
+        for side in own:
+            free &= ~(1 << side)
+        for side in own:
+            still = [some & ~hit[side] for some in critical]
+            if all(still):
+                still.append(left & hit[side])
+                yield from search(left & ~hit[side], free, [*chosen, side], still)
+            free |= 1 << side
 
-    level = 0
-    for k in range(n_own[0]):
-        level_of[sides[0, k]] = 0
-    while level >= 0:
-        side = chosen[level]
-        if side != NOBODY:
-            _take_back(side, hit_by[side, : n_hit[side]], hits, hitters, critical)
-            level_of[side] = chosen[level] = NOBODY
-        clause = branching[level]
-        while turn[level] < n_own[clause] and level_of[sides[clause, turn[level]]] != level:
-            turn[level] += 1
-        if turn[level] == n_own[clause]:
-            level -= 1
-            continue
-        side = chosen[level] = sides[clause, turn[level]]
-        turn[level] += 1
-        _choose(side, hit_by[side, : n_hit[side]], hits, hitters, critical)
-        if critical[chosen[: level + 1]].min() == 0:
-            continue
-        clause += 1
-        while clause < n_clauses and hits[clause] > 0:
-            clause += 1
-        if clause == n_clauses:
-            if n_found == limit:
-                return found, False
-            found[n_found][chosen[: level + 1]] = True
-            n_found += 1
-            continue
-        level += 1
-        branching[level], turn[level] = clause, 0
-        for k in range(n_own[clause]):
-            if level_of[sides[clause, k]] == NOBODY:
-                level_of[sides[clause, k]] = level
-    return found[:n_found], True
+    return search((1 << len(clauses)) - 1, (1 << clauses.shape[1]) - 1, [], [])
 
 
-@inner_kernel
-def _choose(side: int, clauses: Ints, hits: Ints, hitters: Ints, critical: Ints) -> None:
-    for clause in clauses:
-        if hits[clause] == 0:
-            critical[side] += 1
-        elif hits[clause] == 1:
-            critical[hitters[clause]] -= 1
-        hits[clause] += 1
-        hitters[clause] += side
+def _as_integers(rows: Flags) -> list[int]:
+    """Return rows of flags as integers, flag `i` as bit `i`."""
+    octets = np.packbits(rows, axis=1, bitorder="little")
+    return [int.from_bytes(row.tobytes(), "little") for row in octets]
 
 
-@inner_kernel
-def _take_back(side: int, clauses: Ints, hits: Ints, hitters: Ints, critical: Ints) -> None:
-    for clause in clauses:
-        hits[clause] -= 1
-        hitters[clause] -= side
-        if hits[clause] == 0:
-            critical[side] -= 1
-        elif hits[clause] == 1:
-            critical[hitters[clause]] += 1
+def _lowest(bits: int) -> int:
+    """Return the position of the lowest bit set."""
+    return (bits & -bits).bit_length() - 1

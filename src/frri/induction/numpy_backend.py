@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from frri._bitsets import ALL, NONE
 from frri.cover.matrix import CoverMatrix
 from frri.induction.class_layout import BOTH_SIDES, TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from frri._util import Flags, Floats, Ints, Types, Words
     from frri.induction.class_layout import ClassLayout
@@ -28,58 +29,16 @@ BLOCK_WORDS = 1 << 20
 LEAST_ROWS = 128
 BLOCK_DISTANCES = 1 << 15
 
-NONE = np.uint64(0)
-ALL = ~np.uint64(0)
 
-
-def pairwise_distances(
-    columns: Floats, rows: slice | Ints, others: slice | Ints, types: Sequence[int]
-) -> Floats:
-    """Return by how much some samples fail the worst condition of boxes around some rows.
+def distances(points: Floats, types: Types, columns: Floats, rigid: Flags | None = None) -> Floats:
+    """Return by how much samples fail the worst condition of boxes.
 
     Parameters
     ----------
-    columns : ndarray of float64, shape (n_features, n_samples)
-        NaN where missing: such a value fails no condition.
-    rows, others : slice or ndarray of int
-        Centers of the boxes, and samples.
-    types : sequence of int
-        Type of the condition on each feature.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows, n_others)
-
-    Examples
-    --------
-    >>> pairwise_distances(np.array([[0.0, 0.5, 1.0]]), slice(0, 2), slice(0, 3), [3])
-    array([[0. , 0.5, 1. ],
-           [0.5, 0. , 0.5]])
-    """
-    found = np.zeros((len(columns[0, rows]), len(columns[0, others])))
-    difference = np.empty_like(found)
-    for column, kept in zip(columns, types, strict=True):
-        if not kept:
-            continue
-        np.subtract(column[others], column[rows, None], out=difference)
-        if kept == BOTH_SIDES:
-            np.abs(difference, out=difference)
-        elif kept == 2:
-            np.negative(difference, out=difference)
-        # A difference to a missing value is missing; fmax passes over it.
-        np.fmax(found, difference, out=found)
-    return found
-
-
-def box_distances(
-    points: Floats, types: Types, columns: Floats, rigid: Flags | None = None
-) -> Floats:
-    """Return by how much samples fail the worst condition of boxes that have types of their own.
-
-    Parameters
-    ----------
-    points, types : ndarray of shape (n_boxes, n_features)
-        Center of each box, and types of its conditions.
+    points : ndarray of float64, shape (n_boxes, n_features)
+        Center of each box. A missing value (NaN) fails no condition and has none.
+    types : ndarray of int8, shape (n_boxes or 1, n_features)
+        Types of the conditions of each box, or of all.
     columns : ndarray of float64, shape (n_features, n_samples)
     rigid : ndarray of bool, shape (n_features,), optional
         Nominal features, of which different values fail by 1.
@@ -91,21 +50,28 @@ def box_distances(
     Examples
     --------
     >>> columns = np.array([[0.2, 1.0], [0.75, np.nan]])
-    >>> box_distances(np.array([[0.5, 0.5]]), np.array([[1, 3]]), columns)
+    >>> distances(np.array([[0.5, 0.5]]), np.array([[1, 3]], dtype=np.int8), columns)
     array([[0.25, 0.5 ]])
     """
-    nominal = [False] * len(columns) if rigid is None else rigid.tolist()
     found = np.zeros((len(points), columns.shape[1]))
-    for row, point, kept in zip(found, points.tolist(), types, strict=True):
-        for k in np.flatnonzero(kept).tolist():
-            difference = columns[k] - point[k]
-            if nominal[k]:
-                difference = (np.abs(difference) > 0.0).astype(np.float64)
-            elif kept[k] == BOTH_SIDES:
-                np.abs(difference, out=difference)
-            elif kept[k] == 2:
-                np.negative(difference, out=difference)
-            np.fmax(row, difference, out=row)
+    for k, column in enumerate(columns):
+        kept = types[:, k, None]
+        if not kept.any():
+            continue
+        boxes = slice(None) if kept.all() else np.flatnonzero(kept)
+        difference = column - points[boxes, k, None]
+        if rigid is not None and rigid[k]:
+            difference = (np.abs(difference) > 0.0).astype(np.float64)
+        elif (kept[boxes] == BOTH_SIDES).all():
+            np.abs(difference, out=difference)
+        else:
+            above, below = kept[boxes] & 1, kept[boxes] >> 1
+            difference = np.maximum(difference * above, difference * -below)
+        # A difference to a missing value is missing; fmax passes over it.
+        if kept.all():
+            np.fmax(found, difference, out=found)
+        else:
+            found[boxes] = np.fmax(found[boxes], difference)
     return found
 
 
@@ -123,16 +89,18 @@ class NumpyBackend:
     @cached_property
     def ranking(self) -> Ranking:
         """Ranks of the values of every feature."""
-        return Ranking(self.layout.columns, self.layout.missing)
+        return Ranking(self.layout.columns)
 
     def confidences(self) -> Floats:
         """Return the distance of every row to the nearest one of another class, at most 1.
 
         Each pair of classes is compared in blocks, for both directions.
         """
-        columns, types = self.layout.columns, self.layout.initial.tolist()
-        symmetric = set(types) <= {0, BOTH_SIDES}
-        n_rows = columns.shape[1]
+        points, columns = self.layout.points, self.layout.columns
+        upward = self.layout.initial[None]
+        # The same conditions seen from the other sample.
+        downward = (upward >> 1) | ((upward & 1) << 1)
+        n_rows = len(points)
         found = np.ones(n_rows)
         for start, end in pairwise(self.layout.first_row):
             for left in range(end, n_rows, BLOCK_DISTANCES):
@@ -140,50 +108,34 @@ class NumpyBackend:
                 height = max(1, BLOCK_DISTANCES // (others.stop - others.start))
                 for top in range(start, end, height):
                     own = slice(top, min(top + height, end))
-                    forth = pairwise_distances(columns, own, others, types)
-                    back = forth.T if symmetric else None
-                    if back is None:
-                        back = pairwise_distances(columns, others, own, types)
+                    forth = back = distances(points[own], upward, columns[:, others])
+                    if (upward != downward).any():
+                        back = distances(points[own], downward, columns[:, others])
                     found[own] = np.minimum(found[own], forth.min(axis=1))
-                    found[others] = np.minimum(found[others], back.min(axis=1))
+                    found[others] = np.minimum(found[others], back.min(axis=0))
         return found
 
     def shorten(self, confidence: Floats, orders: Ints) -> Types:
         """Return the condition types of every row's rule, shortened in the orders of features."""
         layout, ranking = self.layout, self.ranking
         limits = confidence - TOLERANCE
-        n_features, n_rows = ranking.columns.shape
+        n_rows, n_features = layout.points.shape
         types = np.zeros((n_rows, n_features), dtype=np.int8)
-        not_above = ranking.count(limits, inclusive=True)
-        below = ranking.count(-limits, inclusive=False)
-        if ranking.missing is not None:
-            not_above[ranking.missing] = n_rows
-        not_above[(layout.initial & 1) == 0] = n_rows
-        below[(layout.initial & 2) == 0] = 0
-        rigid = layout.rigid if layout.rigid.any() else None
+        upper, lower = ranking.place(limits, layout.initial[:, None], closed=True)
         for code, (start, end) in enumerate(pairwise(layout.first_row)):
             others = np.concatenate((np.arange(start), np.arange(end, n_rows)))
             if start == end or not len(others):
                 continue
-            places = layout.bits[others]
-            places[start:] -= 64 * (layout.first_word[code + 1] - layout.first_word[code])
-            everybody = np.zeros((int(places[-1] >> 6) + 1, 1), dtype=np.uint64)
-            np.add.at(everybody[:, 0], places >> 6, single_bits(places))
-            unknown = ranking.missing_sets(others, places)
+            bits = layout.bits[others]
+            bits[start:] -= 64 * (layout.first_word[code + 1] - layout.first_word[code])
+            everybody = np.zeros(((int(bits[-1]) >> 6) + 1, 1), dtype=np.uint64)
+            np.add.at(everybody[:, 0], bits >> 6, single_bits(bits))
+            unknown = ranking.missing_sets(others, bits)
             for block in _blocks(start, end, 3 * n_features * len(everybody)):
-                high, low = ranking.lowest(others, places, not_above[:, block], below[:, block])
-                if unknown is not None:
-                    high |= unknown
-                if len(orders) == 1:
-                    whole = None if rigid is None else rigid[:, None]
-                    types[block] = prune(high, low, everybody, orders[0], whole)
-                else:
-                    chosen = orders[block].T[:, None]
-                    high = np.take_along_axis(high, chosen, axis=0)
-                    low = np.take_along_axis(low, chosen, axis=0)
-                    whole = None if rigid is None else rigid[orders[block].T]
-                    found = prune(high, low, everybody, np.arange(n_features), whole)
-                    np.put_along_axis(types[block], orders[block], found, axis=1)
+                not_above, below = ranking.lowest(others, bits, upper[:, block], lower[:, block])
+                not_above |= unknown
+                own = orders if len(orders) == 1 else orders[block]
+                types[block] = prune(not_above, below, everybody, own, layout.rigid)
         types[limits < 0] = 0
         return types
 
@@ -191,35 +143,25 @@ class NumpyBackend:
         """Return the samples in the box of every sample, in the order of the table."""
         layout, ranking = self.layout, self.ranking
         limits = confidence - TOLERANCE
-        n_features, n_rows = ranking.columns.shape
-        by_feature = types.T
-        inner = ranking.count(limits, inclusive=False)
-        outer = ranking.count(-limits, inclusive=True)
-        if ranking.missing is not None:
-            inner[ranking.missing] = n_rows
-        inner[(by_feature & 1) == 0] = n_rows
-        outer[(by_feature & 2) == 0] = 0
-        inner[:, limits <= 0] = 0
+        n_rows, n_features = layout.points.shape
+        upper, lower = ranking.place(limits, types.T, closed=False)
         indptr = np.zeros(n_rows + 1, dtype=np.int64)
         words, bits = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.uint64)]
         for code, (start, end) in enumerate(pairwise(layout.first_row)):
             if start == end:
                 continue
             own = np.arange(start, end)
-            places = layout.bits[own] - 64 * layout.first_word[code]
-            n_words = layout.first_word[code + 1] - layout.first_word[code]
-            unknown = ranking.missing_sets(own, places)
+            first, n_words = layout.first_word[code], np.diff(layout.first_word)[code]
+            unknown = ranking.missing_sets(own, own - start)
             for block in _blocks(start, end, 2 * n_features * n_words):
-                lower, lowest = ranking.lowest(own, places, inner[:, block], outer[:, block])
-                if unknown is not None:
-                    lower |= np.where(limits[block] > 0, unknown, NONE)
-                outside = np.bitwise_or.reduce(lowest, axis=0)
-                inside = np.bitwise_and.reduce(lower, axis=0)
-                inside &= np.invert(outside, out=outside)
-                by_row = np.ascontiguousarray(inside.T)
+                inside, below = ranking.lowest(own, own - start, upper[:, block], lower[:, block])
+                inside |= unknown
+                inside &= ~below
+                inside[:, :, limits[block] <= 0] = NONE
+                by_row = np.ascontiguousarray(np.bitwise_and.reduce(inside, axis=0).T)
                 row, word = np.nonzero(by_row)
                 indptr[1 + block.start : 1 + block.stop] = np.bincount(row, minlength=len(by_row))
-                words.append((word + layout.first_word[code]).astype(np.int32))
+                words.append((word + first).astype(np.int32))
                 bits.append(by_row[row, word])
         np.cumsum(indptr, out=indptr)
         n_bits = 64 * layout.first_word[-1]
@@ -233,24 +175,43 @@ class Ranking:
     Parameters
     ----------
     columns : ndarray of float64, shape (n_features, n_rows)
-    missing : ndarray of bool of the same shape, optional
-        Missing values, if any: they rank last.
+        Missing values (NaN) rank last.
     """
 
-    def __init__(self, columns: Floats, missing: Flags | None = None) -> None:
-        self.columns = columns
-        self.missing = missing
+    def __init__(self, columns: Floats) -> None:
+        self.columns, self.missing = columns, np.isnan(columns)
         n_features, n_rows = columns.shape
         by_rank = np.argsort(columns, axis=1, kind="stable")
-        by_rank += np.arange(0, columns.size, n_rows)[:, None]
         self.ranks = np.empty(columns.shape, dtype=np.int64)
-        self.ranks.reshape(-1)[by_rank] = np.arange(n_rows)
+        np.put_along_axis(self.ranks, by_rank, np.arange(n_rows)[None], axis=1)
         # Infinite values fill every column up to a power of two, for the search by halving.
         self.width = 1 << n_rows.bit_length()
         self.ascending = np.full((n_features, self.width), np.inf)
-        self.ascending[:, :n_rows] = columns.reshape(-1)[by_rank]
+        self.ascending[:, :n_rows] = np.take_along_axis(columns, by_rank, axis=1)
 
-    def count(self, bounds: Floats, *, inclusive: bool) -> Ints:
+    def place(self, limits: Floats, types: Types, *, closed: bool) -> tuple[Ints, Ints]:
+        """Return how many values are not above, and how many are below, the box of each row.
+
+        Parameters
+        ----------
+        limits : ndarray of float, shape (n_rows,)
+            Half the width of each box.
+        types : ndarray of int8, shape (n_features, n_rows or 1)
+            A box is open where it has no side, and where its row misses the value.
+        closed : bool
+            Whether a box contains the samples at distance `limits`.
+
+        Returns
+        -------
+        upper, lower : ndarrays of int, shape (n_features, n_rows)
+        """
+        upper = self._count(limits, inclusive=closed)
+        lower = self._count(-limits, inclusive=not closed)
+        upper[((types & 1) == 0) | self.missing] = len(limits)
+        lower[np.broadcast_to((types & 2) == 0, lower.shape)] = 0
+        return upper, lower
+
+    def _count(self, bounds: Floats, *, inclusive: bool) -> Ints:
         """Return, by feature and row, how many values exceed the row's by less than its bound.
 
         The rounded difference itself is compared, as in the definitions. It grows with the value,
@@ -260,20 +221,13 @@ class Ranking:
         compare = np.less_equal if inclusive else np.less
         origin = np.arange(0, self.ascending.size, self.width)[:, None]
         counts = np.repeat(origin, self.columns.shape[1], axis=1)
-        probed = np.empty_like(counts)
-        values = np.empty_like(self.columns)
-        below = np.empty(counts.shape, dtype=bool)
         step = self.width // 2
         while step:
-            np.add(counts, step - 1, out=probed)
-            np.take(self.ascending, probed, out=values, mode="clip")
-            np.subtract(values, self.columns, out=values)
-            compare(values, bounds, out=below)
-            np.multiply(below, step, out=probed)
-            counts += probed
+            values = np.take(self.ascending, counts + (step - 1))
+            values -= self.columns
+            counts += step * compare(values, bounds)
             step //= 2
-        counts -= origin
-        return counts
+        return counts - origin
 
     def lowest(self, targets: Ints, bits: Ints, *counts: Ints) -> list[Words]:
         """Return the sets of those target rows that are among the lowest of each feature.
@@ -284,48 +238,59 @@ class Ranking:
         n_features, n_rows = self.columns.shape
         n_words = (int(bits[-1]) >> 6) + 1
         # One slot per count that occurs; a target enters at the first count above its rank.
-        origin = np.arange(0, n_features * (n_rows + 1), n_rows + 1)[:, None]
-        wanted = [origin + count for count in counts]
-        occurs = np.zeros(n_features * (n_rows + 1), dtype=np.int8)
-        for index in wanted:
-            occurs[index] = 1
-        slots = np.cumsum(occurs.reshape(n_features, -1), axis=1, dtype=np.int64)
-        n_slots = int(slots[:, -1].max()) + 1
-        entry = slots.reshape(-1)[origin + self.ranks[:, targets]]
-        entry += (np.arange(n_features)[:, None] * n_words + (bits >> 6)) * n_slots
-        sets = np.zeros((n_features, n_words, n_slots), dtype=np.uint64)
-        np.add.at(sets.reshape(-1), entry.reshape(-1), np.tile(single_bits(bits), n_features))
+        occurs = np.zeros((n_features, n_rows + 1), dtype=np.int8)
+        for count in counts:
+            np.put_along_axis(occurs, count, 1, axis=1)
+        slots = np.cumsum(occurs, axis=1, dtype=np.int64)
+        entry = np.take_along_axis(slots, self.ranks[:, targets], axis=1)
+        sets = np.zeros((n_features, n_words, int(slots[:, -1].max()) + 1), dtype=np.uint64)
+        features = np.arange(n_features)[:, None]
+        np.add.at(sets, (features, bits >> 6, entry), single_bits(bits))
         np.bitwise_or.accumulate(sets, axis=2, out=sets)
-        planes = []
-        for index in wanted:
-            slot = slots.reshape(-1)[index] - 1
-            plane = np.empty((n_features, n_words, index.shape[1]), dtype=np.uint64)
-            for feature in range(n_features):
-                np.take(sets[feature], slot[feature], axis=1, out=plane[feature], mode="clip")
-            planes.append(plane)
-        return planes
+        chosen = (np.take_along_axis(slots, count, axis=1) - 1 for count in counts)
+        return [
+            np.stack([words[:, slot] for words, slot in zip(sets, some, strict=True)])
+            for some in chosen
+        ]
 
-    def missing_sets(self, targets: Ints, bits: Ints) -> Words | None:
+    def missing_sets(self, targets: Ints, bits: Ints) -> Words:
         """Return which target rows miss each feature, of shape (n_features, n_words, 1)."""
-        if self.missing is None:
-            return None
         words = np.zeros((len(self.columns), (int(bits[-1]) >> 6) + 1, 1), dtype=np.uint64)
         feature, target = np.nonzero(self.missing[:, targets])
         np.add.at(words[:, :, 0], (feature, bits[target] >> 6), single_bits(bits[target]))
         return words
 
 
-def prune(
-    not_above: Words, below: Words, others: Words, order: Ints, rigid: Flags | None = None
-) -> Types:
+def prune(not_above: Words, below: Words, others: Words, orders: Ints, rigid: Flags) -> Types:
     """Shorten a block of rules (RULE_PRUNE of the paper); overwrite the sets given.
 
     While the features to come are all SIMILAR, a sample of another class is critical for a feature
     if neither a condition already kept nor a feature to come discerns it. The feature is bounded
-    above iff a critical sample lies above, and below iff one lies below; on both sides if it is
-    `rigid`, of shape (n_features, n_rows or 1), and either is needed.
+    above iff a critical sample lies above, and below iff one lies below.
+
+    Parameters
+    ----------
+    not_above, below : ndarray of uint64, shape (n_features, n_words, n_rows)
+        Samples not above, and samples below, the box of each row.
+    others : ndarray of uint64, shape (n_words, n_rows or 1)
+        Samples of other classes.
+    orders : ndarray of int, shape (n_rows or 1, n_features)
+    rigid : ndarray of bool, shape (n_features,) or (n_features, n_rows)
+        Features that are bounded on both sides if on either.
+
+    Returns
+    -------
+    ndarray of int8, shape (n_rows, n_features)
     """
-    n_features, _, n_rows = not_above.shape
+    if len(orders) > 1:  # in the order of each row
+        places = orders.T[:, None]
+        not_above = np.take_along_axis(not_above, places, axis=0)
+        below = np.take_along_axis(below, places, axis=0)
+        found = prune(not_above, below, others, np.arange(len(rigid))[None], rigid[orders.T])
+        types = np.empty(orders.shape, dtype=np.int8)
+        np.put_along_axis(types, orders, found, axis=1)
+        return types
+    order, (n_features, _, n_rows) = orders[0], not_above.shape
     types = np.empty((n_features, n_rows), dtype=np.int8)
     # Samples discerned by none of the features to come, for each feature.
     later = np.empty_like(not_above)
@@ -335,25 +300,19 @@ def prune(
         later[feature] &= not_above[following]
         later[feature] &= later[following]
     above = np.invert(not_above, out=not_above)
-    alive = np.repeat(others, n_rows, axis=1)
-    scratch = np.empty_like(alive)
+    alive = np.broadcast_to(others, above.shape[1:]).copy()
     for feature in order:
-        alive_later = later[feature]
-        alive_later &= alive
-        np.bitwise_and(alive_later, above[feature], out=scratch)
-        bounded_above = np.bitwise_or.reduce(scratch, axis=0) != NONE
-        np.bitwise_and(alive_later, below[feature], out=scratch)
-        bounded_below = np.bitwise_or.reduce(scratch, axis=0) != NONE
-        if rigid is not None:
-            whole = (bounded_above | bounded_below) & rigid[feature]
-            bounded_above |= whole
-            bounded_below |= whole
+        critical = np.bitwise_and(later[feature], alive, out=later[feature])
+        bounded_above = np.bitwise_or.reduce(critical & above[feature], axis=0) != NONE
+        bounded_below = np.bitwise_or.reduce(critical & below[feature], axis=0) != NONE
+        both = (bounded_above | bounded_below) & rigid[feature]
+        bounded_above |= both
+        bounded_below |= both
         types[feature] = bounded_above + 2 * bounded_below.view(np.int8)
         # A side that is kept discerns the samples beyond it.
         above[feature] &= np.where(bounded_above, ALL, NONE)
         below[feature] &= np.where(bounded_below, ALL, NONE)
-        np.bitwise_or(above[feature], below[feature], out=scratch)
-        alive &= np.invert(scratch, out=scratch)
+        alive &= ~(above[feature] | below[feature])
     return types.T
 
 

@@ -11,7 +11,7 @@ from frri._util import map_threads
 from frri.cover import CoverMatrix
 from frri.cover.matrix import packed
 from frri.induction import TOLERANCE
-from frri.induction.numpy_backend import box_distances
+from frri.induction.numpy_backend import distances
 from frri.learners.box_rules import scaled_values
 from frri.learners.frri.pipeline import Candidates
 from frri.rules.rule import label_array
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # Pairs of rule and sample that are computed together, and samples at most: a column of them stays
 # in the cache.
-MOST_PAIRS, MOST_SAMPLES = 1 << 22, 8192
+MOST_PAIRS, MOST_SAMPLES = 1 << 17, 8192
 
 
 class Samples(NamedTuple):
@@ -87,7 +87,7 @@ class RulePool:
     def distances(self, samples: Samples) -> Floats:
         """Return rules x samples: by how much the worst condition fails."""
         columns = np.ascontiguousarray(samples.values.T)
-        return box_distances(self.points, self.types, columns, samples.rigid)
+        return distances(self.points, self.types, columns, samples.rigid)
 
     def candidates(self, samples: Samples, n_jobs: int | None = None) -> Candidates:
         """Return the rules with the samples that they cover: those nearer than their radius."""
