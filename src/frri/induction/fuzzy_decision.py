@@ -85,7 +85,8 @@ class FuzzyBackend(NumpyBackend):
         def nearest(own: slice) -> Floats:
             found = distances(layout.points[own], layout.initial[None], layout.columns)
             found += self.decisions.agreement(own)
-            return np.minimum(1.0, np.min(found, axis=1))
+            least: Floats = found.min(axis=1)
+            return np.minimum(1.0, least)
 
         return np.concatenate(self._map_blocks(nearest))
 
