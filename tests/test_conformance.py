@@ -92,14 +92,13 @@ def test_compiled_prediction(ruleset, expected, monkeypatch):
     matrix = to_matrix(FRAME, ruleset.attributes)
     monkeypatch.setattr(bulk, "WARM", 1)
     monkeypatch.setattr(bulk, "COLD", 0)
-    filled = ruleset.arrays.matcher.filled(matrix)
-    pays = bulk.pays(ruleset.semantics, ruleset.arrays.matcher, filled)
+    decision = Decision(ruleset, matrix)
+    pays = decision._by_kernels
     weighted = len(ruleset) and all(rule.weight > 0 for rule in ruleset)
     settings = ruleset.semantics.name, ruleset.t_norm, ruleset.fallback
     assert pays == bool(settings == ("best-rule", "minimum", "nearest") and weighted)
     if not pays:
         return
-    decision = Decision(ruleset, matrix)
     close(decision.scores, the(expected, "scores"))
     assert decision.answers.tolist() == the(expected, "answer")
     close(decision.probabilities, the(expected, "probabilities"))

@@ -239,10 +239,10 @@ def test_compiled_prediction_is_bit_equal(data, n_objects):
 
 
 def assert_compiled_is_plain(ruleset, matrix):
-    with patch.object(bulk, "pays", lambda *_: False):
+    with patch.object(bulk, "COLD", np.inf), patch.object(bulk, "WARM", np.inf):
         plain = Decision(ruleset, matrix)
         expected = plain.scores, plain.index
-    task = ruleset.arrays.matcher, plain._filled, ruleset.arrays.classes, len(ruleset.classes)
+    task = ruleset.arrays, plain._filled
     decided, scores = bulk.decide(*task, with_scores=True)
     assert np.array_equal(scores, expected[0])
     assert np.array_equal(decided, expected[1])

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from frri._util import Flags, Floats
-from frri.rules.inference import Decision, last_resort, scores_of
-from frri.rules.matching import Matcher
+from frri.rules.inference import Decision, compute_scores, last_resort
+from frri.rules.matching import RuleArrays
 from frri.rules.ruleset import RuleSet
 
 # Sums of votes are tied if they differ by less than this fraction of what they add up.
@@ -96,9 +96,9 @@ class DecisionBounds:
         return int(self.goal.low)
 
     @property
-    def matcher(self) -> Matcher:
+    def matcher(self) -> RuleArrays:
         """The conditions as arrays."""
-        return self.ruleset.arrays.matcher
+        return self.ruleset.arrays
 
     def alters(self, points: Floats) -> Flags:
         """Return which points reach the goal."""
@@ -126,8 +126,11 @@ class DecisionBounds:
         """Return boxes x rules: those that can still be decisive."""
         matcher = self.matcher
         if not self.ruleset.semantics.is_max_min:
-            return np.ones((len(survey.sure), matcher.n_rules), dtype=bool)
-        least, most = self._nearness(survey.lower), self._nearness(survey.upper)
+            return np.ones((len(survey.sure), len(self.ruleset)), dtype=bool)
+        least, most = (
+            self.matcher.join_nearness(survey.lower),
+            self.matcher.join_nearness(survey.upper),
+        )
         own = self.ruleset.arrays.classes == self.decision
         highest = np.where(own, least, -np.inf).max(axis=1, keepdims=True)
         rivals = ~own & (most >= highest - ROUNDING)
@@ -154,12 +157,6 @@ class DecisionBounds:
         upper[core] = 1.0
         return lower, upper
 
-    def _nearness(self, uncut: Floats) -> Floats:
-        """Return boxes x rules: weight times the least uncut value; -inf without weight."""
-        matcher = self.matcher
-        values = np.minimum.reduceat(uncut, matcher.indptr[:-1], axis=1) * matcher.weights
-        return np.where(matcher.weights > 0.0, values, -np.inf)
-
     # ------------------------------------------------------------------ where rules fire
 
     def _rules_sure(self, lower: Floats, upper: Floats) -> tuple[Flags, Flags]:
@@ -174,7 +171,7 @@ class DecisionBounds:
             return self._steps_sure(lower, upper, low, high), np.zeros(len(low), dtype=bool)
         if meaning.adds:
             return self._lead_sure(low, high), np.zeros(len(low), dtype=bool)
-        least, most = (scores_of(self.ruleset, degrees) for degrees in (low, high))
+        least, most = (compute_scores(self.ruleset, degrees) for degrees in (low, high))
         sure = self._beats(least, most, 0.0) | ~(most.max(axis=1, initial=0.0) > 0.0)
         return sure, ~(least.max(axis=1, initial=0.0) > 0.0)
 
@@ -220,9 +217,9 @@ class DecisionBounds:
         def steps(*, least: bool) -> Floats:
             degrees = np.where(rising == least, degree_low, degree_high)
             if not nearest:
-                return scores_of(self.ruleset, degrees)
-            low, high = self._nearness(lower), self._nearness(upper)
-            return scores_of(self.ruleset, degrees, np.where(rising == least, low, high))
+                return compute_scores(self.ruleset, degrees)
+            low, high = self.matcher.join_nearness(lower), self.matcher.join_nearness(upper)
+            return compute_scores(self.ruleset, degrees, np.where(rising == least, low, high))
 
         kept = np.flatnonzero(~self.goal.reached(np.arange(len(self.ruleset.classes))))
         passes = (steps(least=True)[:, 1 : kept[0] + 1] > 0.5).all(axis=1)
@@ -238,7 +235,7 @@ class DecisionBounds:
         size = 1.0 + np.abs(base).max() + np.abs(votes).sum()
         # A lead on which no varying rule has an effect is the same everywhere, even if it is a tie.
         fixed = ~((degree_low < degree_high) @ (lead != 0.0))
-        scores = scores_of(self.ruleset, degree_low)
+        scores = compute_scores(self.ruleset, degree_low)
         earlier = np.arange(scores.shape[1]) < c
         wins = np.where(earlier, scores[:, [c]] > scores, scores[:, [c]] >= scores)
         return np.asarray(((worst > HAIR * size) | (fixed & wins)).all(axis=1))
@@ -275,7 +272,7 @@ class DecisionBounds:
     def _fallback_values(self, kind: str, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
         """Return boxes x rules: bounds on the value of each rule where none fires."""
         if kind == "nearest":
-            return self._nearness(lower), self._nearness(upper)
+            return self.matcher.join_nearness(lower), self.matcher.join_nearness(upper)
         low, high = np.maximum(lower, 0.0), np.maximum(upper, 0.0)
         bound = self._bound_stretched if kind == "stretched" else self._bound_partial
         pairs = [
@@ -410,7 +407,7 @@ class Space:
         self.start = row.copy()
         self.codes: dict[int, Floats] = {}
         self.held = {}
-        matcher = ruleset.arrays.matcher
+        matcher = ruleset.arrays
         sizes = {
             j: 1 + len(attribute.categories or ())
             for j, attribute in enumerate(ruleset.attributes)
@@ -483,7 +480,7 @@ class Space:
             return Axis("steps", 0.0, high, start, price, flat or start < 0.0)
         if not isfinite(low) or not isfinite(high):
             # Without a known range: a little beyond the outermost bounds of the conditions.
-            m = ruleset.arrays.matcher
+            m = ruleset.arrays
             bounds = np.array([m.support_low, m.core_low, m.core_high, m.support_high])
             bounds = bounds[:, m.columns == j]
             bounds = bounds[np.isfinite(bounds)]

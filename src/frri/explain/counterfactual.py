@@ -294,7 +294,7 @@ class _BoxSearch:
 
 def _find_bends(ruleset: RuleSet) -> Floats:
     """Return conditions x 6: the last values before a membership bends or jumps, or NaN."""
-    matcher = ruleset.arrays.matcher
+    matcher = ruleset.arrays
     # A side without slope has one jump: its bound still belongs to the core.
     low_slope = matcher.support_low != matcher.core_low
     high_slope = matcher.support_high != matcher.core_high

@@ -210,7 +210,7 @@ def explain(
     The smallest change that leads to at least 240: 240 if rooms were 5.5 instead of 5.
     """
     matrix, shown = parse_row(row, ruleset.attributes)
-    filled = ruleset.arrays.matcher.filled(matrix)
+    filled = ruleset.arrays.filled(matrix)
     for j in np.flatnonzero(np.isnan(matrix[0]) & ~np.isnan(filled[0])):
         shown[j] = f"missing: counted as {ruleset.attributes[j].show(filled[0, j])}"
     decision = RowDecision(ruleset, matrix, shown)

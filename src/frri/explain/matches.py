@@ -135,7 +135,7 @@ class RowDecision:
         if ruleset.classes:
             self.decided, self.shares = int(decision.index[0]), decision.probabilities[0]
         self.answer = ruleset.classes[self.decided] if ruleset.classes else float(self.scores[0])
-        matcher = ruleset.arrays.matcher
+        matcher = ruleset.arrays
         self.row = matcher.clipped(matrix)[0]
         self.memberships = np.maximum(matcher.uncut(self.row[None, :])[0], 0.0)
         self.degrees = matcher.matching(self.row[None, :])[0]
@@ -219,7 +219,7 @@ class RowDecision:
 
     def _conditions(self, r: int) -> Iterator[tuple[Condition, int, float]]:
         """Yield the conditions of a rule with their feature and their membership."""
-        matcher = self.ruleset.arrays.matcher
+        matcher = self.ruleset.arrays
         for k, condition in enumerate(self.ruleset[r].conditions, int(matcher.indptr[r])):
             yield condition, int(matcher.columns[k]), float(self.memberships[k])
 

@@ -141,7 +141,7 @@ def evaluator_model(ruleset: RuleSet) -> dict[str, Any]:
     >>> model["rules"][0]["conditions"]
     [(0, -inf, -inf, 29.999999999999996, 30.0, 40.0, 40.0)]
     """
-    arrays, m = ruleset.arrays, ruleset.arrays.matcher
+    arrays, m = ruleset.arrays, ruleset.arrays
     names_numbers = ruleset.semantics.meaning.says == "number"
     trapezoids = [m.support_low, m.core_low, m.core_high, m.support_high, m.slope_low, m.slope_high]
     conditions: list[tuple[Any, ...]] = [

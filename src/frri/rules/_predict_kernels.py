@@ -13,11 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frri import _compile
-from frri._compile import compiled, inner_kernel, kernel, numba_installed
+from frri._compile import compiled, inner_kernel, kernel
 from frri._util import Floats, Positions, map_threads, n_threads
-from frri.rules.matching import Matcher
-from frri.rules.semantics import Semantics
+from frri.rules.matching import RuleArrays
 
 # Samples x conditions from which compiled kernels pay: first in a process, and once they are
 # loaded.
@@ -34,7 +32,7 @@ MISSING = 255
 # How samples are scored; variables, because a literal argument would compile a kernel once more.
 BY_DEGREE, BY_NEARNESS = np.int64(0), np.int64(1)
 
-# The classes of the rules, and what `Matcher` holds under the same names.
+# What `RuleArrays` holds under the same names.
 RuleTable = namedtuple(  # noqa: PYI024 - numba needs no types
     "RuleTable",
     "classes support_low core_low core_high support_high slope_low slope_high columns indptr "
@@ -57,35 +55,15 @@ class BulkPredictions(NamedTuple):
     scores: Floats
 
 
-def pays(semantics: Semantics, matcher: Matcher, matrix: Floats) -> bool:
-    """Return whether the kernels can predict for finite values, and are worth it."""
-    work = len(matrix) * len(matcher.columns)
-    if work < WARM or not matrix.shape[1] or not numba_installed():
-        return False
-    best_or_nearest = semantics.is_max_min and semantics.fallback == "nearest"
-    if not best_or_nearest or not (matcher.weights > 0.0).all():
-        return False
-    here = sys.modules[__name__]
-    return _compile.pays(here, work, compiled_from=COLD, loaded_from=COLD, used_from=WARM)
-
-
 def decide(
-    matcher: Matcher,
-    matrix: Floats,
-    rule_classes: Positions,
-    n_classes: int,
-    *,
-    with_scores: bool,
-    n_jobs: int | None = None,
+    arrays: RuleArrays, values: Floats, *, with_scores: bool, n_jobs: int | None = None
 ) -> BulkPredictions:
     """Return the position of each sample's class, and scores if they are asked for."""
     kernels = compiled(sys.modules[__name__])
-    values = np.ascontiguousarray(matrix)
-    n_samples = len(values)
-    rules = RuleTable(rule_classes, *(getattr(matcher, name) for name in RuleTable._fields[1:]))
-    results = BulkPredictions(
-        np.empty(n_samples, dtype=np.intp), np.empty((n_samples if with_scores else 0, n_classes))
-    )
+    values, n_samples = np.ascontiguousarray(values), len(values)
+    rules = RuleTable(*(getattr(arrays, name) for name in RuleTable._fields))
+    scores = np.empty((n_samples if with_scores else 0, len(arrays.labels)))
+    results = BulkPredictions(np.empty(n_samples, dtype=np.intp), scores)
 
     def work(start: int, end: int) -> None:
         kernels.decide_rows(values, start, end, rules, results)

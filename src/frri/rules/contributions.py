@@ -106,7 +106,7 @@ def compute_mean_fractions(ruleset: "RuleSet", matrix: Floats) -> Floats:
     >>> compute_mean_fractions(ruleset, np.array([[4.0], [1.0], [9.0]])).round(2).tolist()
     [[0.5, 0.5], [0.89, 0.11], [0.0, 1.0]]
     """
-    matcher = ruleset.arrays.matcher
+    matcher = ruleset.arrays
     weighted = Decision(ruleset, matrix).degrees * matcher.weights
     total = weighted.sum(axis=1)
     fractions = weighted / np.where(total > 0.0, total, 1.0)[:, None]

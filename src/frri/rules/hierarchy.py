@@ -25,7 +25,7 @@ from frri._util import Flags
 from frri.rules import rule_statistics, text
 from frri.rules.condition import NominalCondition, NumericCondition
 from frri.rules.json_format import About
-from frri.rules.matching import Matcher
+from frri.rules.matching import RuleArrays
 from frri.rules.rule import Rule
 from frri.rules.semantics import CLASS_RULES, Support
 from frri.table import Attribute, to_matrix
@@ -265,7 +265,7 @@ class _LabelledTable:
         self.semantics, self.attributes = ruleset.semantics, ruleset.attributes
         self.labels = ruleset.classes
         table = to_matrix(X, ruleset.attributes, ruleset.used_attributes)
-        self.matrix = ruleset.arrays.matcher.clipped(table)
+        self.matrix = ruleset.arrays.clipped(table)
         self.classes = rule_statistics.class_positions(ruleset, y, len(self.matrix))
         weighted = sample_weight is not None
         self.weights = np.asarray(sample_weight, dtype=np.float64) if weighted else None
@@ -277,7 +277,7 @@ class _LabelledTable:
 
     def covers(self, rules: Sequence[Rule]) -> Flags:
         """Return rules x samples."""
-        matcher = Matcher(rules, self.attributes, self.semantics)
+        matcher = RuleArrays(rules, self.attributes, self.semantics)
         covers = np.zeros((len(rules), len(self.matrix)), dtype=np.bool_)
         for block in matcher.blocks(len(self.matrix)):
             covers[:, block] = matcher.covers(self.matrix[block]).T

@@ -1,23 +1,40 @@
-"""Inference: from samples to scores, predictions, probabilities, and the rule that decides."""
+"""Inference: from samples to scores, predictions, probabilities, and the rule that decides.
 
-from collections.abc import Callable, Iterator, Mapping
+Scores are the table of `frri.rules.semantics` in numpy. Sums run from left to right whatever the
+number of samples, because exports must reproduce them.
+
+Scores of ordered classes fall from class to class. None falls where rules "at least" a class, or
+those that add, count more, and rules "at most" a class, or those that subtract, count less; in
+floating point too. So if the former can only count more and the latter only less as a feature
+grows, then no prediction falls as it grows.
+"""
+
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._compile import pays
 from frri._util import Flags, Floats, Ints, Positions, check_n_jobs, map_threads
-from frri.rules import _predict_kernels as bulk
-from frri.rules.matching import Matcher
+from frri.rules import _predict_kernels as kernels
+from frri.rules.matching import RuleArrays
 from frri.rules.rule import label_array
 
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet
 
+Array = TypeVar("Array", bound=NDArray[Any])
 
 # Fewer blocks of samples stay in one thread.
 MANY_BLOCKS = 16
+# Larger exponents of e are near the end of floating point, and make no difference to a probability.
+LARGEST_EXPONENT = 700.0
+# The smallest floating-point number above one half.
+ABOVE_HALF = 0.5 + 2.0**-53
+# A number times this is the next one, or the one after that.
+SLIGHTLY_MORE = 1.0 + 2.0**-52
 
 
 class Decision:
@@ -44,10 +61,8 @@ class Decision:
 
     def __init__(self, ruleset: "RuleSet", matrix: Floats, n_jobs: int | None = None) -> None:
         check_n_jobs(n_jobs)
-        self.ruleset = ruleset
-        self.matrix = matrix
-        self.n_jobs = n_jobs
-        self._matcher: Matcher = ruleset.arrays.matcher
+        self.ruleset, self.matrix, self.n_jobs = ruleset, matrix, n_jobs
+        self._arrays: RuleArrays = ruleset.arrays
         self._link = ruleset.semantics.meaning.link
 
     @cached_property
@@ -61,13 +76,13 @@ class Decision:
     def index(self) -> Positions:
         """The position of each sample's predicted class."""
         self._check_classes()
-        if self._in_bulk:
-            return self._bulk(with_scores=False).decided
+        if self._by_kernels:
+            return self._run_kernels(with_scores=False).decided
         if self._link == "steps":
             return np.asarray((self.scores[:, 1:] > 0.5).sum(axis=1))
         decided: Positions = self.scores.argmax(axis=1)
-        if self._link == "shares" and len(self._silent_rows):
-            decided[self._silent_rows] = self._fallback.argmax(axis=1)
+        if self._link == "shares" and self.silent.any():
+            decided[self.silent] = self._fallback.argmax(axis=1)
         return decided
 
     @cached_property
@@ -77,21 +92,19 @@ class Decision:
         A row of zeros where no rule fires and the fallback decides between classes; in regression
         one column, the predicted number.
         """
-        if self._in_bulk:
-            self.index, scores = self._bulk(with_scores=True)
+        if self._by_kernels:
+            self.index, scores = self._run_kernels(with_scores=True)
             return scores
-        ruleset, matcher, clipped = self.ruleset, self._matcher, self._clipped
-        by_nearest = self._link == "steps" and last_resort(ruleset) == "nearest"
+        ruleset, arrays = self.ruleset, self._arrays
+        by_nearest = last_resort(ruleset) == "nearest"
 
-        def score(rows: slice) -> Floats:
-            near = matcher.nearness(clipped[rows]) if by_nearest else None
-            return scores_of(ruleset, matcher.matching(clipped[rows]), near)
+        def score(block: Floats) -> Floats:
+            near = arrays.nearness(block) if by_nearest and self._link == "steps" else None
+            return compute_scores(ruleset, arrays.matching(block), near)
 
-        scores = self._in_blocks(np.empty((len(clipped), max(len(ruleset.classes), 1))), score)
-        if ruleset.semantics.name == "weighted-mean" and last_resort(ruleset) == "nearest":
-            for rows in self._silent_blocks():
-                nearest = matcher.nearness(clipped[rows]).argmax(axis=1)
-                scores[rows, 0] = ruleset.arrays.says[nearest, 0]
+        scores = self._map_blocks(score, self._clipped)
+        if by_nearest and ruleset.semantics.name == "weighted-mean" and self.silent.any():
+            scores[self.silent] = arrays.says[self.deciding[self.silent]]
         return scores
 
     @cached_property
@@ -102,43 +115,46 @@ class Decision:
         if link == "steps":
             shares = scores - np.column_stack([scores[:, 1:], np.zeros(len(scores))])
         elif link == "softmax":
-            shares = exponentials(scores)
+            shares = _exponentials(scores)
         else:
             shares = scores.copy()
-            if len(self._silent_rows):
+            if self.silent.any():
                 near = last_resort(self.ruleset) == "nearest"
-                shares[self._silent_rows] = exponentials(self._fallback) if near else self._fallback
+                shares[self.silent] = _exponentials(self._fallback) if near else self._fallback
         shares /= shares.sum(axis=1, keepdims=True)
         if self.ruleset.trust < 1.0 or link == "steps":
             sizes = np.array(self.ruleset.class_counts)
             shares = shrink_to_priors(shares, self.index, self.ruleset.trust, sizes)
-        return raise_to_first(shares, self.index)
+        # Rounding may leave the predicted class behind or level.
+        behind = np.flatnonzero(shares.argmax(axis=1) != self.index)
+        shares[behind, self.index[behind]] = shares[behind].max(axis=1) * SLIGHTLY_MORE
+        return shares
 
     @cached_property
     def deciding(self) -> Positions:
         """The position of the rule that decides about each sample; -1 where no single one does."""
-        ruleset, matcher, clipped = self.ruleset, self._matcher, self._clipped
+        ruleset, arrays, silent = self.ruleset, self._arrays, self.silent
         decides, kind = ruleset.semantics.meaning.decides, last_resort(ruleset)
-        found = np.full(len(clipped), -1, dtype=np.intp)
-        if decides is not None and len(ruleset):
-            index = self.index
+        found = np.full(len(self.matrix), -1, dtype=np.intp)
+        index = self.index if ruleset.classes else found
 
-            def decide(rows: slice) -> Positions:
-                degrees = matcher.matching(clipped[rows])
-                if decides == "first":
-                    return np.asarray((degrees > 0.0).argmax(axis=1))
-                return self._strongest(degrees * matcher.weights, index[rows])
+        def decide(block: Floats, index: Positions) -> Positions:
+            degrees = arrays.matching(block)
+            if decides == "first":
+                return np.asarray((degrees > 0.0).argmax(axis=1))
+            return _find_strongest(arrays, degrees * arrays.weights, index)
 
-            self._in_blocks(found, decide)
-        found[self._silent_rows] = -1
-        if kind in _VOTES and self._link != "steps":
-            for rows in self._silent_blocks():
-                votes = _VOTES[kind](ruleset, clipped[rows])
-                if ruleset.task == "regression":
-                    found[rows] = votes.argmax(axis=1)
-                else:
-                    voted = (kind == "nearest") | (votes.max(axis=1) > 0.0)
-                    found[rows] = np.where(voted, self._strongest(votes, self.index[rows]), -1)
+        def fall_back(block: Floats, index: Positions) -> Positions:
+            votes = _VOTES[kind](arrays, block)
+            if not ruleset.classes:
+                return np.asarray(votes.argmax(axis=1))
+            voted = (kind == "nearest") | (votes.max(axis=1) > 0.0)
+            return np.where(voted, _find_strongest(arrays, votes, index), -1)
+
+        if decides is not None and not silent.all():
+            found[~silent] = self._map_blocks(decide, self._clipped[~silent], index[~silent])
+        if kind in _VOTES and self._link != "steps" and silent.any():
+            found[silent] = self._map_blocks(fall_back, self._clipped[silent], index[silent])
         return found
 
     @cached_property
@@ -146,20 +162,17 @@ class Decision:
         """Samples for which no rule with a weight fires: the fallback decides."""
         if self._link == "shares":
             return np.asarray(~(self.scores.max(axis=1) > 0.0))
-        matcher, clipped = self._matcher, self._clipped
+        arrays = self._arrays
 
-        def is_silent(rows: slice) -> Flags:
-            weighted = matcher.matching(clipped[rows]) * matcher.weights
-            return np.asarray(~(weighted > 0.0).any(axis=1))
+        def is_silent(block: Floats) -> Flags:
+            return np.asarray(~(arrays.matching(block) * arrays.weights > 0.0).any(axis=1))
 
-        return self._in_blocks(np.empty(len(clipped), dtype=np.bool_), is_silent)
+        return self._map_blocks(is_silent, self._clipped)
 
     @cached_property
     def degrees(self) -> Floats:
         """Samples x rules: the degree to which the conditions of each rule hold, unweighted."""
-        matcher, clipped = self._matcher, self._clipped
-        degrees = np.empty((len(self.matrix), len(self.ruleset)))
-        return self._in_blocks(degrees, lambda rows: matcher.matching(clipped[rows]))
+        return self._map_blocks(self._arrays.matching, self._clipped)
 
     def _check_classes(self) -> None:
         if self.ruleset.task == "regression":
@@ -169,66 +182,71 @@ class Decision:
             )
 
     @cached_property
-    def _clipped(self) -> Floats:
-        return self._matcher.clipped(self._filled)
-
-    @cached_property
     def _filled(self) -> Floats:
-        return self.matrix if self._finite else self._matcher.filled(self.matrix)
+        return self._arrays.filled(self.matrix)
 
     @cached_property
-    def _finite(self) -> bool:
-        """False where a value is missing or infinite, or the sum is too large to know."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return bool(np.isfinite(self.matrix.sum()))
-
-    @cached_property
-    def _in_bulk(self) -> bool:
-        worth = bulk.pays(self.ruleset.semantics, self._matcher, self._filled)
-        return worth and (self._finite or not np.isinf(self._filled).any())
-
-    def _bulk(self, *, with_scores: bool) -> bulk.BulkPredictions:
-        task = self._matcher, self._filled, self.ruleset.arrays.classes, len(self.ruleset.classes)
-        return bulk.decide(*task, with_scores=with_scores, n_jobs=self.n_jobs)
-
-    def _in_blocks(self, result: NDArray[Any], compute: Callable[[slice], Any]) -> NDArray[Any]:
-        """Fill an array block by block, in several threads if there are many."""
-        blocks = [(block.start, block.stop) for block in self._matcher.blocks(len(self.matrix))]
-
-        def fill(start: int, stop: int) -> None:
-            result[start:stop] = compute(slice(start, stop))
-
-        map_threads(fill, blocks, self.n_jobs if len(blocks) >= MANY_BLOCKS else 1)
-        return result
-
-    @cached_property
-    def _silent_rows(self) -> Positions:
-        return np.flatnonzero(self.silent)
-
-    def _silent_blocks(self) -> Iterator[Positions]:
-        for block in self._matcher.blocks(len(self._silent_rows)):
-            yield self._silent_rows[block]
+    def _clipped(self) -> Floats:
+        return self._arrays.clipped(self._filled)
 
     @cached_property
     def _fallback(self) -> Floats:
         """Silent samples x classes: the largest value decides."""
-        ruleset, kind = self.ruleset, last_resort(self.ruleset)
-        priors = np.array(ruleset.class_counts)
+        arrays, kind = self._arrays, last_resort(self.ruleset)
+        priors, silent = np.array(self.ruleset.class_counts), self._clipped[self.silent]
         if kind == "priors":
-            return np.broadcast_to(priors, (len(self._silent_rows), len(priors)))
+            return np.broadcast_to(priors, (len(silent), len(priors)))
         nothing = -np.inf if kind == "nearest" else 0.0
-        votes = (_VOTES[kind](ruleset, self._clipped[rows]) for rows in self._silent_blocks())
-        values = np.concatenate([best_per_class(ruleset, block, nothing) for block in votes])
+        values = self._map_blocks(
+            lambda block: _best_per_class(arrays, _VOTES[kind](arrays, block), nothing), silent
+        )
         counts = (kind == "nearest") | (values.max(axis=1, keepdims=True) > 0.0)
         return np.where(counts, values, priors)
 
-    def _strongest(self, votes: Floats, index: Positions) -> Positions:
-        """Return the first of the strongest rules of a class; -1 where the class has no rules."""
-        own = self.ruleset.arrays.classes == index[:, None]
-        best = np.where(own, votes, -np.inf).argmax(axis=1)
-        # All infinitely far away: the first one still has to be one of its own.
-        best = np.where(own[np.arange(len(own)), best], best, own.argmax(axis=1))
-        return np.where(own.any(axis=1), best, -1)
+    @cached_property
+    def _by_kernels(self) -> bool:
+        """Whether compiled kernels decide: they know the best rule, and the nearest, by minima."""
+        semantics, arrays = self.ruleset.semantics, self._arrays
+        known = semantics.is_max_min and semantics.fallback == "nearest" and self.matrix.shape[1]
+        size, cold, warm = len(self.matrix) * len(arrays.columns), kernels.COLD, kernels.WARM
+        return bool(
+            known
+            and pays(kernels, size, compiled_from=cold, loaded_from=cold, used_from=warm)
+            and (arrays.weights > 0.0).all()
+            and not np.isinf(self._filled).any()
+        )
+
+    def _run_kernels(self, *, with_scores: bool) -> kernels.BulkPredictions:
+        values, n_jobs = self._filled, self.n_jobs
+        return kernels.decide(self._arrays, values, with_scores=with_scores, n_jobs=n_jobs)
+
+    def _map_blocks(self, compute: Callable[..., Array], *samples: NDArray[Any]) -> Array:
+        """Join what is computed for blocks of samples, in several threads if there are many."""
+        blocks = [(b.start, b.stop) for b in self._arrays.blocks(len(samples[0]))] or [(0, 0)]
+        n_jobs = self.n_jobs if len(blocks) >= MANY_BLOCKS else 1
+
+        def work(start: int, stop: int) -> Array:
+            return compute(*(part[start:stop] for part in samples))
+
+        parts: Any = map_threads(work, blocks, n_jobs)
+        return np.concatenate(parts)  # type: ignore[return-value]
+
+
+def _find_strongest(arrays: RuleArrays, votes: Floats, index: Positions) -> Positions:
+    """Return the first of the strongest rules of a class; -1 where the class has no rules."""
+    own = arrays.classes == index[:, None]
+    best = np.where(own, votes, -np.inf).argmax(axis=1)
+    # All infinitely far away: the first one still has to be one of its own.
+    best = np.where(own[np.arange(len(own)), best], best, own.argmax(axis=1))
+    return np.where(own.any(axis=1), best, -1)
+
+
+def _best_per_class(arrays: RuleArrays, values: Floats, nothing: float = 0.0) -> Floats:
+    """Return samples x classes: the largest value of the rules of each class."""
+    best = np.full((len(values), len(arrays.labels)), nothing)
+    for c, own in arrays.of_classes:
+        values.take(own, axis=1).max(axis=1, out=best[:, c])
+    return best
 
 
 # ---------------------------------------------------------------- where no rule fires
@@ -244,50 +262,41 @@ def last_resort(ruleset: "RuleSet") -> str:
     return "base" if "base" in ruleset.semantics.meaning.fallbacks else "priors"
 
 
-def _nearness(ruleset: "RuleSet", block: Floats) -> Floats:
-    return ruleset.arrays.matcher.nearness(block)
-
-
-def _stretched(ruleset: "RuleSet", block: Floats) -> Floats:
+def _stretched(arrays: RuleArrays, block: Floats) -> Floats:
     """Return the degree of the longest beginning of a rule that holds, times its weight."""
-    matcher = ruleset.arrays.matcher
-    memberships = np.maximum(matcher.uncut(block), 0.0)
-    starts, place = matcher.indptr[:-1], _places(matcher)
-    lengths = np.diff(matcher.indptr)[matcher.rule_of]
-    kept = np.minimum.reduceat(np.where(memberships > 0.0, lengths, place), starts, axis=1)
-    degrees = matcher.join(np.where(place < kept[:, matcher.rule_of], memberships, 1.0))
-    return np.where(kept > 0, degrees, 0.0) * ruleset.arrays.weights_of_parts(kept)
+    memberships = np.maximum(arrays.uncut(block), 0.0)
+    place, lengths = _places(arrays), np.diff(arrays.indptr)[arrays.rule_of]
+    ends = np.where(memberships > 0.0, lengths, place)
+    kept = np.minimum.reduceat(ends, arrays.indptr[:-1], axis=1)
+    degrees = arrays.join(np.where(place < kept[:, arrays.rule_of], memberships, 1.0))
+    return np.where(kept > 0, degrees, 0.0) * arrays.weights_of_parts(kept)
 
 
-def _partial(ruleset: "RuleSet", block: Floats) -> Floats:
+def _partial(arrays: RuleArrays, block: Floats) -> Floats:
     """Return the weight of the subset of conditions that hold; 0 where none does."""
-    matcher = ruleset.arrays.matcher
     # Longer rules have no weights, so their bits do not matter.
-    bits = np.int64(1) << np.minimum(_places(matcher), 62)
-    holds = np.where(matcher.uncut(block) > 0.0, bits, 0)
-    subsets = np.add.reduceat(holds, matcher.indptr[:-1], axis=1)
-    return np.where(subsets > 0, ruleset.arrays.weights_of_parts(subsets), 0.0)
+    bits = np.int64(1) << np.minimum(_places(arrays), 62)
+    holds = np.where(arrays.uncut(block) > 0.0, bits, 0)
+    subsets = np.add.reduceat(holds, arrays.indptr[:-1], axis=1)
+    return np.where(subsets > 0, arrays.weights_of_parts(subsets), 0.0)
 
 
-def _places(matcher: Matcher) -> Ints:
+def _places(arrays: RuleArrays) -> Ints:
     """Return the place of every condition in its rule."""
-    return np.arange(len(matcher.columns)) - matcher.indptr[matcher.rule_of]
+    return np.arange(len(arrays.columns)) - arrays.indptr[arrays.rule_of]
 
 
-_VOTES: Mapping[str, Callable[["RuleSet", Floats], Floats]] = {
-    "nearest": _nearness,
+_VOTES: Mapping[str, Callable[[RuleArrays, Floats], Floats]] = {
+    "nearest": RuleArrays.nearness,
     "stretched": _stretched,
     "partial": _partial,
 }
 
 
-# Larger exponents of e are near the end of floating point, and make no difference to a probability.
-LARGEST_EXPONENT = 700.0
-# The smallest floating-point number above one half.
-ABOVE_HALF = 0.5 + 2.0**-53
+# ---------------------------------------------------------------- scores
 
 
-def scores_of(ruleset: "RuleSet", degrees: Floats, near: Floats | None = None) -> Floats:
+def compute_scores(ruleset: "RuleSet", degrees: Floats, near: Floats | None = None) -> Floats:
     """Return samples x classes from samples x rules; in regression one column.
 
     Parameters
@@ -297,83 +306,70 @@ def scores_of(ruleset: "RuleSet", degrees: Floats, near: Floats | None = None) -
     near : ndarray of shape (n_samples, n_rules), optional
         Weighted uncut values, where "at-least-class" falls back on the nearest rules.
     """
-    weighted = degrees * ruleset.arrays.weights
-    name = ruleset.semantics.name
+    arrays, name = ruleset.arrays, ruleset.semantics.name
+    weighted = degrees * arrays.weights
+    if name == "best-rule":
+        return _best_per_class(arrays, weighted)
+    if name == "added-votes":
+        scores = np.zeros((len(weighted), len(arrays.labels)))
+        for c, own in arrays.of_classes:
+            scores[:, c] = _sum_rows(weighted.take(own, axis=1))
+        return scores
     if name == "first-match":
-        return _first_match(ruleset, degrees)
+        return _score_first_match(arrays, degrees)
     if name == "at-least-class":
-        return _at_least_class(ruleset, weighted, near)
-    return _SCORES[name](ruleset, weighted)
+        return _score_at_least_class(ruleset, weighted, near)
+    if name == "weighted-mean":
+        return _score_mean(ruleset, weighted)
+    bases = (0.0,) if name == "cumulative-logits" else ruleset.base
+    sums = [_sum_rows(weighted * arrays.says[:, c], base) for c, base in enumerate(bases)]
+    return np.column_stack(sums) if bases is ruleset.base else _score_logits(sums[0], ruleset.base)
 
 
-def best_per_class(ruleset: "RuleSet", values: Floats, nothing: float) -> Floats:
-    """Return samples x classes: the largest value of the rules of each class."""
-    best = np.full((len(values), len(ruleset.classes)), nothing)
-    for c, own in ruleset.arrays.of_classes:
-        values.take(own, axis=1).max(axis=1, out=best[:, c])
-    return best
+def _sum_rows(values: Floats, base: float = 0.0) -> Floats:
+    """Return row sums from left to right; the order of numpy's own sums depends on the shape."""
+    return np.cumsum(np.column_stack([np.full(len(values), base), values]), axis=1)[:, -1]
 
 
-def _added_votes(ruleset: "RuleSet", weighted: Floats) -> Floats:
-    scores = np.zeros((len(weighted), len(ruleset.classes)))
-    for c, own in ruleset.arrays.of_classes:
-        scores[:, c] = _sum_rows(weighted.take(own, axis=1))
-    return scores
-
-
-def _first_match(ruleset: "RuleSet", degrees: Floats) -> Floats:
-    scores = np.zeros((len(degrees), len(ruleset.classes)))
-    fires = degrees > 0.0
+def _score_first_match(arrays: RuleArrays, degrees: Floats) -> Floats:
+    scores, fires = np.zeros((len(degrees), len(arrays.labels))), degrees > 0.0
     rows = np.flatnonzero(fires.any(axis=1))
     if len(rows):
-        scores[rows] = ruleset.arrays.says[fires[rows].argmax(axis=1)]
+        scores[rows] = arrays.says[fires[rows].argmax(axis=1)]
     return scores
 
 
-def _added_to_base(ruleset: "RuleSet", weighted: Floats) -> Floats:
-    says = ruleset.arrays.says
-    columns = [
-        _sum_rows(np.column_stack([np.full(len(weighted), start), weighted * says[:, c]]))
-        for c, start in enumerate(ruleset.base)
-    ]
-    return np.column_stack(columns)
-
-
-def _weighted_mean(ruleset: "RuleSet", weighted: Floats) -> Floats:
-    if not weighted.shape[1]:
-        return np.full((len(weighted), 1), ruleset.base[0])
+def _score_mean(ruleset: "RuleSet", weighted: Floats) -> Floats:
     total = _sum_rows(weighted)
     with np.errstate(invalid="ignore"):
         mean = _sum_rows(weighted * ruleset.arrays.says[:, 0]) / total
     return np.where(total > 0.0, mean, ruleset.base[0])[:, None]
 
 
-def _cumulative_logits(ruleset: "RuleSet", weighted: Floats) -> Floats:
+def _score_logits(sums: Floats, base: tuple[float, ...]) -> Floats:
     """Return the logistic function of each class's base plus the sum of what rules add; 1 first.
 
     It is above one half exactly where the sum is above 0. So a decision depends on the sign of the
     sum, and not on the last bit of an exponential function, which differs between machines.
     """
-    added = weighted * ruleset.arrays.says[:, 0]
-    sums = _sum_rows(np.column_stack([np.zeros(len(added)), added]))[:, None]
-    odds = np.minimum(-(sums + np.array(ruleset.base)), LARGEST_EXPONENT)
+    odds = np.minimum(-(sums[:, None] + np.array(base)), LARGEST_EXPONENT)
     shares = 1.0 / (1.0 + np.exp(odds))
     shares = np.where(odds < 0.0, np.maximum(shares, ABOVE_HALF), np.minimum(shares, 0.5))
-    return np.column_stack([np.ones(len(added)), shares])
+    return np.column_stack([np.ones(len(sums)), shares])
 
 
-def _at_least_class(ruleset: "RuleSet", weighted: Floats, near: Floats | None) -> Floats:
+def _score_at_least_class(ruleset: "RuleSet", weighted: Floats, near: Floats | None) -> Floats:
     """Return the fraction of votes about "at least class t" that are for it; 1 for the first class.
 
     A rule "at least k" votes for all classes up to k, a rule "at most k" against all above it; the
     strongest one counts. Where no rule votes, the nearest rules do by how far those of the other
     side are, or else the class priors.
     """
-    pro, contra = _strongest(ruleset, weighted, 0.0)
+    pro, contra = _strongest_votes(ruleset.arrays, weighted, 0.0)
     nobody = ~((pro > 0.0) | (contra > 0.0))
     pro, contra = _fill_by_priors(ruleset, pro, contra, nobody)
     if near is not None:
-        nearest, opposed = _strongest(ruleset, near, -np.inf)
+        nearest, opposed = _strongest_votes(ruleset.arrays, near, -np.inf)
         asked = nobody & (np.maximum(nearest, opposed) > -np.inf)
         pro = np.where(asked, np.maximum(-opposed, 0.0), pro)
         contra = np.where(asked, np.maximum(-nearest, 0.0), contra)
@@ -384,11 +380,11 @@ def _at_least_class(ruleset: "RuleSet", weighted: Floats, near: Floats | None) -
     return shares
 
 
-def _strongest(ruleset: "RuleSet", votes: Floats, nothing: float) -> tuple[Floats, Floats]:
+def _strongest_votes(arrays: RuleArrays, votes: Floats, nothing: float) -> tuple[Floats, Floats]:
     """Return samples x classes: the largest vote for "at least" each class, and against it."""
-    rising, k = ruleset.arrays.rising, ruleset.arrays.classes
-    pro, contra = np.empty((2, len(votes), len(ruleset.classes)))
-    for t in range(len(ruleset.classes)):
+    rising, k = arrays.rising, arrays.classes
+    pro, contra = np.empty((2, len(votes), len(arrays.labels)))
+    for t in range(len(arrays.labels)):
         pro[:, t] = votes[:, rising & (k >= t)].max(axis=1, initial=nothing)
         contra[:, t] = votes[:, ~rising & (k < t)].max(axis=1, initial=nothing)
     return pro, contra
@@ -415,39 +411,13 @@ def _fill_by_priors(
     return pro, contra
 
 
-def _sum_rows(values: Floats) -> Floats:
-    """Return row sums from left to right; the order of numpy's own sums depends on the shape."""
-    return np.cumsum(values, axis=1)[:, -1]
+# ---------------------------------------------------------------- probabilities
 
 
-_SCORES: Mapping[str, Callable[["RuleSet", Floats], Floats]] = {
-    "best-rule": lambda ruleset, weighted: best_per_class(ruleset, weighted, 0.0),
-    "added-votes": _added_votes,
-    "softmax-votes": _added_to_base,
-    "cumulative-logits": _cumulative_logits,
-    "weighted-mean": _weighted_mean,
-    "added-contributions": _added_to_base,
-}
-
-
-# A number times this is the next one, or the one after that.
-SLIGHTLY_MORE = 1.0 + 2.0**-52
-
-
-def exponentials(values: Floats) -> Floats:
+def _exponentials(values: Floats) -> Floats:
     """Return exp(value - largest of the row), 1 for the largest, though it be infinite."""
     top = values.max(axis=1, keepdims=True)
-    if top.min() > -np.inf:
-        return np.asarray(np.exp(values - top))
     return np.where(values == top, 1.0, np.exp(values - np.where(top > -np.inf, top, 0.0)))
-
-
-def raise_to_first(shares: Floats, decided: Positions) -> Floats:
-    """Raise, in place, probabilities of predicted classes that rounding left behind or level."""
-    behind = np.flatnonzero(shares.argmax(axis=1) != decided)
-    if len(behind):
-        shares[behind, decided[behind]] = shares[behind].max(axis=1) * SLIGHTLY_MORE
-    return shares
 
 
 def shrink_to_priors(shares: Floats, decided: Positions, trust: float, sizes: Floats) -> Floats:
@@ -476,17 +446,17 @@ def shrink_to_priors(shares: Floats, decided: Positions, trust: float, sizes: Fl
     [[0.25, 0.375, 0.375]]
     """
     mixed: Floats = trust * shares + (1.0 - trust) * (sizes / sizes.sum())
-    rows = np.arange(len(mixed))
-    behind = np.flatnonzero(mixed[rows, decided] < mixed.max(axis=1, initial=0.0))
+    own = mixed[np.arange(len(mixed)), decided]
+    behind = np.flatnonzero(own < mixed.max(axis=1, initial=0.0))
     if len(behind):
-        part, own = mixed[behind], (np.arange(len(behind)), decided[behind])
+        part, at = mixed[behind], (np.arange(len(behind)), decided[behind])
         ahead = part.copy()
-        ahead[own] = np.inf
+        ahead[at] = np.inf
         ahead = -np.sort(-ahead, axis=1)
-        ahead[:, 0] = part[own]
+        ahead[:, 0] = own[behind]
         # The mean of the class and the largest others rises as long as the next one is above it.
         level = (np.cumsum(ahead, axis=1) / np.arange(1, ahead.shape[1] + 1)).max(axis=1)
         np.minimum(part, level[:, None], out=part)
-        part[own] = level
+        part[at] = level
         mixed[behind] = part
     return mixed

@@ -7,21 +7,16 @@ far outside a sample lies.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from frri import fuzzy
 from frri._util import Flags, Floats, Ints, Positions
-from frri.rules.condition import NominalCondition, NumericCondition, is_strict
-from frri.rules.rule import Rule
+from frri.rules.condition import NominalCondition, NumericCondition
+from frri.rules.rule import Label, Rule
 from frri.rules.semantics import Semantics
 from frri.table import Attribute
-
-if TYPE_CHECKING:
-    from frri.rules.ruleset import RuleSet
 
 # A rule covers a sample when weight x degree exceeds this: the paper's "> 0" in floating point.
 COVERS = 1e-6
@@ -30,15 +25,16 @@ COVERS = 1e-6
 BLOCK = 1 << 16
 
 
-class Matcher:
-    """The conditions of rules as arrays, ready to be matched with samples.
+class RuleArrays:
+    """Conditions and consequents of rules, ready to be matched with samples.
 
     Parameters
     ----------
     rules : sequence of Rule
     attributes : sequence of Attribute
     semantics : Semantics
-        Its t-norm, and its treatment of missing values and of values outside the range.
+    labels : sequence of labels
+        The classes; none in regression, nor where only conditions are matched.
     """
 
     def __init__(
@@ -46,16 +42,15 @@ class Matcher:
         rules: Sequence[Rule],
         attributes: Sequence[Attribute],
         semantics: Semantics,
+        labels: Sequence[Label] = (),
     ) -> None:
-        self.t_norm = semantics.t_norm
+        self.rules, self.labels, self.semantics = rules, labels, semantics
         self.missing_holds = semantics.missing == "similar"
-        self.clips = semantics.clip
-        imputes = semantics.missing == "typical"
+        imputes, clips = semantics.missing == "typical", semantics.clip
         self.typical = np.array([a.typical_code if imputes else np.nan for a in attributes])
-        self.n_rules = len(rules)
+        self.lows = np.array([a.low if clips else -np.inf for a in attributes], np.float64)
+        self.highs = np.array([a.high if clips else np.inf for a in attributes], np.float64)
         self.weights = np.array([rule.weight for rule in rules], dtype=np.float64)
-        self.lows = np.array([a.low if self.clips else -np.inf for a in attributes], np.float64)
-        self.highs = np.array([a.high if self.clips else np.inf for a in attributes], np.float64)
         column_of = {attribute.name: j for j, attribute in enumerate(attributes)}
 
         # A rule without conditions gets one that always holds, so that no rule is empty. Where
@@ -66,7 +61,7 @@ class Matcher:
         lengths = [max(len(rule.conditions), 1) for rule in rules]
         self.always = np.repeat([not rule.conditions for rule in rules], lengths).astype(np.bool_)
         self.indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
-        self.rule_of = np.repeat(np.arange(self.n_rules), lengths)
+        self.rule_of = np.repeat(np.arange(len(rules)), lengths)
         # Uncut value where there is no way to be near: it makes the weighted value weight - 1.
         weights = np.where(self.weights > 0.0, self.weights, 1.0)[self.rule_of]
         self.outside = np.minimum(1.0 - 1.0 / weights, 0.0)
@@ -77,7 +72,6 @@ class Matcher:
         widths = np.array([a.width for a in attributes] or [1.0], dtype=np.float64)[self.columns]
         self.slope_low = _slopes(self.core_low, self.support_low, widths)
         self.slope_high = _slopes(self.core_high, self.support_high, widths)
-        self.steep = bool((np.minimum(self.slope_low, self.slope_high) < 1e-6).any())
         # Nominal conditions: which codes they allow, one table after another, each preceded by
         # False for a category never seen (code -1); the place of code 0, -1 for other conditions.
         nominal = [(k, c) for k, c in enumerate(conditions) if isinstance(c, NominalCondition)]
@@ -90,6 +84,8 @@ class Matcher:
             self.code_0[k], self.n_codes[k] = len(allowed) + 1, len(categories)
             allowed += [False, *(value in c.values for value in categories)]
         self.allowed = np.array(allowed, dtype=np.bool_)
+
+    # ---------------------------------------------------------------- conditions
 
     def blocks(self, n_samples: int) -> Iterator[slice]:
         """Yield slices of samples, small enough that their memberships stay in the cache."""
@@ -104,14 +100,13 @@ class Matcher:
 
     def clipped(self, matrix: Floats) -> Floats:
         """Return the values filled, and clipped to the training range if the rules do so."""
-        filled = self.filled(matrix)
-        return np.minimum(np.maximum(filled, self.lows), self.highs) if self.clips else filled
+        filled, clips = self.filled(matrix), self.semantics.clip
+        return np.minimum(np.maximum(filled, self.lows), self.highs) if clips else filled
 
     def uncut(self, block: Floats) -> Floats:
         """Return samples x conditions: 1 inside the core, falling, below 0 outside the support."""
         x = block[:, self.columns] if block.shape[1] else np.zeros((len(block), len(self.columns)))
-        # Infinitely far away is far away.
-        with np.errstate(over="ignore") if self.steep else nullcontext():
+        with np.errstate(over="ignore"):  # infinitely far away is far away
             rising = x - self.support_low
             rising /= self.slope_low
             falling = self.support_high - x
@@ -139,29 +134,23 @@ class Matcher:
 
     def join(self, memberships: Floats) -> Floats:
         """Join samples x conditions to samples x rules, by the t-norm."""
-        starts = self.indptr[:-1]
+        starts, lengths, t_norm = self.indptr[:-1], np.diff(self.indptr), self.semantics.t_norm
         if not len(starts):
             return np.empty((len(memberships), 0))
-        if self.t_norm == "minimum":
+        if t_norm == "minimum":
             return np.minimum.reduceat(memberships, starts, axis=1)
-        if self.t_norm == "product":
+        if t_norm == "product":
             return np.multiply.reduceat(memberships, starts, axis=1)
-        # All rules at once, condition by condition; the longest rules first, so that those which
-        # still go on are the first ones.
-        t_norm, lengths = fuzzy.T_NORMS[self.t_norm], np.diff(self.indptr)
-        order = np.argsort(-lengths, kind="stable")
-        result = memberships[:, starts[order]]
-        for k in range(1, int(lengths.max())):
-            longer = int((lengths > k).sum())
-            further = memberships[:, starts[order[:longer]] + k]
-            result[:, :longer] = t_norm(result[:, :longer], further)
-        joined = np.empty_like(result)
-        joined[:, order] = result
-        return joined
+        # All rules at once, condition by condition; 1, in the last column, changes nothing.
+        padded = np.column_stack([memberships, np.ones(len(memberships))])
+        steps = (np.where(k < lengths, starts + k, -1) for k in range(lengths.max()))
+        return np.asarray(
+            reduce(fuzzy.T_NORMS[self.semantics.t_norm], (padded[:, at] for at in steps))
+        )
 
     def join_one(self, memberships: Floats) -> Floats:
         """Join the conditions of one rule, one after another."""
-        return np.asarray(reduce(fuzzy.T_NORMS[self.t_norm], memberships.T))
+        return np.asarray(reduce(fuzzy.T_NORMS[self.semantics.t_norm], memberships.T))
 
     def nearness(self, block: Floats) -> Floats:
         """Return samples x rules: weight times the least uncut value; -inf without weight."""
@@ -169,43 +158,18 @@ class Matcher:
 
     def join_nearness(self, uncut: Floats) -> Floats:
         """Join uncut values of samples x conditions to the nearness of samples x rules."""
-        if not self.n_rules:
+        if not len(self.rules):
             return np.empty((len(uncut), 0))
         values = np.minimum.reduceat(uncut, self.indptr[:-1], axis=1) * self.weights
         return np.where(self.weights > 0.0, values, -np.inf)
 
-
-def _slopes(cores: Floats, supports: Floats, widths: Floats) -> Floats:
-    """Return what to divide by: the width of a slope; without one, the range of the feature."""
-    slopes = widths.copy()
-    for k, (core, support) in enumerate(zip(cores, supports, strict=True)):
-        if core != support and not is_strict(core, support):
-            slopes[k] = abs(core - support)
-    return slopes
-
-
-class RuleArrays:
-    """The conditions and consequents of a rule set; each part is made when it is first used."""
-
-    def __init__(self, ruleset: "RuleSet") -> None:
-        self._rules, self._labels = ruleset.rules, ruleset.classes
-        self._attributes, self._semantics = ruleset.attributes, ruleset.semantics
-
-    @cached_property
-    def matcher(self) -> Matcher:
-        """The conditions, ready to be matched with samples."""
-        return Matcher(self._rules, self._attributes, self._semantics)
-
-    @property
-    def weights(self) -> Floats:
-        """The weight of each rule."""
-        return self.matcher.weights
+    # ---------------------------------------------------------------- consequents
 
     @cached_property
     def classes(self) -> Positions:
         """The position of each rule's class."""
-        position = {label: c for c, label in enumerate(self._labels)}
-        return np.array([position[rule.consequent] for rule in self._rules], dtype=np.intp)
+        position = {label: c for c, label in enumerate(self.labels)}
+        return np.array([position[rule.consequent] for rule in self.rules], dtype=np.intp)
 
     @cached_property
     def of_classes(self) -> list[tuple[int, Positions]]:
@@ -215,48 +179,47 @@ class RuleArrays:
     @cached_property
     def rising(self) -> Flags:
         """Which rules are for higher classes: those that say "at least", or add something."""
-        if self._semantics.meaning.says == "number":
+        if self.semantics.meaning.says == "number":
             return np.asarray(self.says[:, 0] > 0.0)
-        return np.array([rule.relation == "at least" for rule in self._rules], dtype=np.bool_)
+        return np.array([rule.relation == "at least" for rule in self.rules], dtype=np.bool_)
 
     @cached_property
     def holds_for(self) -> Flags:
         """Rules x classes: whether the consequent of a rule is true of a sample of the class."""
-        classes, own = np.arange(len(self._labels)), self.classes[:, None]
-        falling = np.array([rule.relation == "at most" for rule in self._rules], dtype=np.bool_)
+        classes, own = np.arange(len(self.labels)), self.classes[:, None]
+        falling = np.array([rule.relation == "at most" for rule in self.rules], dtype=np.bool_)
         beyond = (self.rising[:, None] & (classes > own)) | (falling[:, None] & (classes < own))
         return np.asarray((classes == own) | beyond)
 
     @cached_property
     def says(self) -> Floats:
         """Rules x classes: votes or proportions, by default 1 for the class; else one number."""
-        kind = self._semantics.meaning.says
+        kind = self.semantics.meaning.says
         if kind == "number":
-            numbers = [float(rule.consequent) for rule in self._rules]
+            numbers = [float(rule.consequent) for rule in self.rules]
             return np.array(numbers, dtype=np.float64).reshape(-1, 1)
-        says = np.zeros((len(self._rules), len(self._labels)))
-        for r, (rule, own) in enumerate(zip(self._rules, self.classes, strict=True)):
+        says = np.zeros((len(self.rules), len(self.labels)))
+        says[np.arange(len(says)), self.classes] = 1.0
+        for r, rule in enumerate(self.rules):
             given = rule.votes if kind == "votes" else rule.distribution
-            if given is None:
-                says[r, own] = 1.0
-            else:
-                says[r] = given
+            says[r] = says[r] if given is None else given
         return says
 
     @cached_property
     def partial_weights(self) -> list[Floats]:
         """The weights of the parts of each rule; none of one that has no conditions."""
-        parts = (rule.partial_weights if rule.conditions else () for rule in self._rules)
+        parts = (rule.partial_weights if rule.conditions else () for rule in self.rules)
         return [np.array(weights, dtype=np.float64) for weights in parts]
 
     def weights_of_parts(self, index: Ints) -> Floats:
         """Return samples x rules: the weight of each rule's part of an index; 0 without parts."""
-        flat, starts, counts = self._parts
-        return np.asarray(flat[starts + counts * index])
-
-    @cached_property
-    def _parts(self) -> tuple[Floats, Ints, Flags]:
-        """All weights of parts after a 0, the place of each rule's first, whether it has any."""
         lengths = np.array([len(part) for part in self.partial_weights], dtype=np.int64)
         starts = np.where(lengths > 0, 1 + np.cumsum(lengths) - lengths, 0)
-        return np.concatenate(([0.0], *self.partial_weights)), starts, lengths > 0
+        flat = np.concatenate(([0.0], *self.partial_weights))
+        return np.asarray(flat[starts + (lengths > 0) * index])
+
+
+def _slopes(cores: Floats, supports: Floats, widths: Floats) -> Floats:
+    """Return what to divide by: the width of a slope; without one, the range of the feature."""
+    sloped = (cores != supports) & (np.nextafter(cores, supports) != supports)
+    return np.abs(np.subtract(cores, supports, out=widths.copy(), where=sloped))

@@ -1,21 +1,28 @@
 """One rule: conditions, consequent, weight, and its statistics in the training data."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frri.rules import text
-from frri.rules.condition import Condition
-from frri.table import Attribute
+from frri.rules.condition import Condition, NumericCondition
+from frri.rules.semantics import Semantics
+from frri.table import FARTHEST_DATE, LARGEST, Attribute
 
 Label = str | int | float | bool
 
 # Longer rules do not take part in partial matching: 2^k subsets of conditions are too many.
 LONGEST_PARTIAL = 16
+# Sums of weights must stay finite, and so must what they divide and what they are multiplied with.
+HEAVIEST = 1e9
+LIGHTEST = 1e-300
+LARGEST_SAID = 1e100
+SAID = f"from {-LARGEST_SAID:g} to {LARGEST_SAID:g}"
 
 
 def label_array(labels: Sequence[Label]) -> NDArray[Any]:
@@ -210,3 +217,68 @@ def plain_scalar(value: Any) -> Any:
     (1, 'yes')
     """
     return value.item() if isinstance(value, np.generic) else value
+
+
+def find_problems(
+    rule: Rule, semantics: Semantics, classes: Sequence[Label], kinds: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield what is wrong with a rule, given the classes and the kind of each feature."""
+    yield from _find_semantics_problems(rule, semantics, classes)
+    yield from _find_amount_problems(rule, len(classes))
+    for condition in rule.conditions:
+        yield from _find_condition_problems(condition, kinds.get(condition.attribute))
+
+
+def _find_semantics_problems(
+    rule: Rule, semantics: Semantics, classes: Sequence[Label]
+) -> Iterator[str]:
+    says, said, name = semantics.meaning.says, rule.consequent, semantics.name
+    if says == "number" and (isinstance(said, str | bool) or not abs(said) <= LARGEST_SAID):
+        yield f"concludes {said!r}; in {name} it must be a number {SAID}."
+    if says != "number" and said not in classes:
+        yield f"concludes {said!r}, which is not a class."
+    relations = ["at least", "at most"] if says == "bound" else ["is"]
+    if rule.relation not in relations:
+        known = " or ".join(map(repr, relations))
+        yield f"has the relation {rule.relation!r}; in {name} it must be {known}."
+    if rule.votes is not None and says != "votes":
+        yield f"has votes, which have no meaning in {name}; remove them."
+    n, n_weights = len(rule.conditions), len(rule.partial_weights)
+    allowed = {0, 1 << n} if n <= LONGEST_PARTIAL else {0}
+    if semantics.fallback != "partial":
+        allowed |= {n + 1}
+    if n_weights not in allowed:
+        numbers = " or ".join(map(str, sorted(allowed)))
+        yield f"has {n} conditions with {n_weights} partial weights; there must be {numbers}."
+
+
+def _find_amount_problems(rule: Rule, n_classes: int) -> Iterator[str]:
+    if rule.weight != 0.0 and not LIGHTEST <= rule.weight <= HEAVIEST:
+        yield f"has weight {rule.weight}; it must be 0, or from {LIGHTEST:g} to {HEAVIEST:g}."
+    if rule.origin not in {"learned", "edited", "written"}:
+        yield f"has the unknown origin {rule.origin!r}."
+    shares, votes = rule.distribution, rule.votes
+    if shares is not None and len(shares) != n_classes:
+        yield "must have one share per class in its distribution."
+    for what, amounts in (
+        ("shares of 0 or more in its distribution", shares),
+        ("partial weights of 0 or more", rule.partial_weights),
+    ):
+        if amounts and not (min(amounts) >= 0.0 and sum(amounts) <= LARGEST):
+            yield f"must have {what}, {LARGEST:g} at most in all."
+    fits = votes is None or len(votes) == n_classes
+    if not fits or not all(abs(vote) <= LARGEST_SAID for vote in votes or ()):
+        yield f"must have one vote per class, {SAID}."
+
+
+def _find_condition_problems(condition: Condition, kind: str | None) -> Iterator[str]:
+    where = f"has a condition on {condition.attribute!r}"
+    if kind is None:
+        yield f"uses {condition.attribute!r}, which is not an attribute."
+    if isinstance(condition, NumericCondition) == (kind == "nominal"):
+        yield f"{where} that does not fit a {kind} attribute."
+    ends = condition.trapezoid if isinstance(condition, NumericCondition) else ()
+    farthest = max((abs(end) for end in ends if isfinite(end)), default=0.0)
+    if kind == "date" and farthest > FARTHEST_DATE:
+        limit = f"they may be {FARTHEST_DATE:g} days away"
+        yield f"{where} beyond all dates, {farthest:g} days from 1970; {limit}."

@@ -32,7 +32,7 @@ def rule_statistics(
     """Compute the statistics of all rules for encoded (and clipped) values."""
     classes = class_positions(ruleset, labels, len(matrix))
     weights = None if weights is None else np.asarray(weights, dtype=np.float64)
-    matcher, n_classes = ruleset.arrays.matcher, len(ruleset.classes)
+    matcher, n_classes = ruleset.arrays, len(ruleset.classes)
     kind = np.int64 if weights is None else np.float64
     support, alone = np.zeros((len(ruleset), n_classes), kind), np.zeros(len(ruleset), kind)
     for block in matcher.blocks(len(matrix)):

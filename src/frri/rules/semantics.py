@@ -102,6 +102,12 @@ class Meaning:
         """Whether rules add to a base."""
         return self.combination == "sum" and "base" in self.fallbacks
 
+    def base_length(self, n_classes: int) -> int:
+        """Return the number of scores in the base: one per class, or per step between them."""
+        if "base" not in self.fallbacks:
+            return 0
+        return {"regression": 1, "ordinal": max(n_classes - 1, 0)}.get(self.task, n_classes)
+
 
 _RULES_OR_PRIORS: tuple[Fallback, ...] = ("nearest", "stretched", "partial", "priors")
 
