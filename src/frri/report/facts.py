@@ -25,7 +25,6 @@ from frri.rules.contributions import find_largest_contributor, permutation_impor
 from frri.rules.hierarchy import SUPPORTED as MERGEABLE
 from frri.rules.hierarchy import Hierarchy, RuleNode
 from frri.rules.inference import Decision
-from frri.rules.json_format import About
 from frri.rules.measures import accuracy, balanced_accuracy, confusion, measure_regression, wilson
 from frri.rules.rule import label_array
 from frri.rules.rule_statistics import class_positions, is_training_table, measure_by_size
@@ -186,7 +185,7 @@ def _read(ruleset: RuleSet, X: Any, y: Any) -> _Table | None:
 
 
 def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
-    about = About(ruleset.about).plain()
+    about = ruleset.about.plain()
     learner, version = about.pop("learner", None), about.pop("frri", None)
     proof = about.pop("selection", None)
     for shown_elsewhere in ("rows", "columns", "log", "intervals", "path"):

@@ -24,7 +24,6 @@ import numpy as np
 from frri._util import Flags
 from frri.rules import rule_statistics, text
 from frri.rules.condition import NominalCondition, NumericCondition
-from frri.rules.json_format import About
 from frri.rules.matching import RuleArrays
 from frri.rules.rule import Rule
 from frri.rules.semantics import CLASS_RULES, Support
@@ -335,7 +334,7 @@ class _LabelledTable:
             self.weights,
         )
         known = (replace(rule, statistics=s) for rule, s in zip(rules, found, strict=True))
-        return replace(ruleset, rules=tuple(known), about=About(ruleset.about).edited())
+        return replace(ruleset, rules=tuple(known), about=ruleset.about.edited())
 
 
 def _mean_weight(children: Sequence[RuleNode]) -> float:

@@ -136,6 +136,8 @@ class Decision:
         ruleset, arrays, silent = self.ruleset, self._arrays, self.silent
         decides, kind = ruleset.semantics.meaning.decides, last_resort(ruleset)
         found = np.full(len(self.matrix), -1, dtype=np.intp)
+        if decides is None and kind not in _VOTES:
+            return found
         index = self.index if ruleset.classes else found
 
         def decide(block: Floats, index: Positions) -> Positions:
@@ -187,7 +189,7 @@ class Decision:
 
     @cached_property
     def _clipped(self) -> Floats:
-        return self._arrays.clipped(self._filled)
+        return self._arrays.clipped(self.matrix)
 
     @cached_property
     def _fallback(self) -> Floats:
