@@ -4,13 +4,18 @@ A box gives every feature an interval. Within it, the membership of a condition 
 values at the two ends, and reaches 1 if the interval meets the core. T-norms, weights, maxima and
 sums preserve this order, so that scores have bounds too. Where the bounds of one class exceed
 those of the others, that class is predicted in the whole box.
+
+Numbers and dates move within the training range, widened to the row's own value; ordered
+categories move by integer steps; a nominal feature can take any known category. Categories that
+no condition distinguishes share one place, and the row's own place has number 0. A change never
+removes a value: nothing becomes missing.
 """
 
 from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf, isfinite, isnan, nextafter
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -60,6 +65,171 @@ class Goal(NamedTuple):
         return self.reached(decision.index if ruleset.classes else decision.answers)
 
 
+class Box(NamedTuple):
+    """Intervals of coordinates; only those of the features `names` differ from the row."""
+
+    low: Floats
+    high: Floats
+    names: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One feature: its lowest and highest coordinate, the row's own, and the cost of a unit."""
+
+    low: float
+    high: float
+    start: float
+    price: float  # of a unit of distance
+    flat: bool  # any other value costs 1: a missing value or a category has no distance
+    whole: bool = False  # coordinates are integers: positions of categories
+
+    @property
+    def contains_start(self) -> bool:
+        """Whether the row's own value lies on the axis: neither missing nor unknown."""
+        return self.low <= self.start <= self.high
+
+    def sides(self) -> list[tuple[float, float]]:
+        """Return the axis without the row's own value."""
+        if not self.contains_start:
+            return [(self.low, self.high)]
+        below = self.start - 1.0 if self.whole else nextafter(self.start, -inf)
+        sides = [(self.low, below), (self._after(self.start), self.high)]
+        return [(low, high) for low, high in sides if low <= high]
+
+    def cut(self, low: float, high: float, last: float) -> list[tuple[float, float]]:
+        """Cut an interval in two, the first part ending at `last`; no value lies between them."""
+        last = float(np.floor(last)) if self.whole else last
+        return [(low, last), (self._after(last), high)]
+
+    def middle(self, low: float, high: float) -> float:
+        """Return the coordinate at which to halve an interval."""
+        middle = low + (high - low) / 2.0
+        if self.whole:
+            return float(np.floor(middle))
+        return max(low, min(middle, nextafter(high, -inf)))
+
+    def _after(self, value: float) -> float:
+        return value + 1.0 if self.whole else nextafter(value, inf)
+
+
+class Space:
+    """Coordinates around one row: an interval per feature, and the cost of moving.
+
+    Parameters
+    ----------
+    ruleset : RuleSet
+    row : ndarray of shape (n_features,)
+        Encoded by `frri.table.to_matrix`.
+    changeable : collection of int
+        Positions of the features that may change.
+
+    Attributes
+    ----------
+    start : ndarray of shape (n_features,)
+        Coordinates of the row.
+    axes : dict of int to Axis
+        The changeable features that conditions use.
+    codes : dict of int to ndarray
+        Codes of the categories at the places of each nominal feature.
+    held : dict of int to (ndarray, ndarray)
+        For each nominal condition, its uncut value at every place, and how many places before each
+        have the highest one.
+    """
+
+    def __init__(self, ruleset: RuleSet, row: Floats, changeable: Collection[int]) -> None:
+        self.start = row.copy()
+        self.codes: dict[int, Floats] = {}
+        self.held = {}
+        arrays = ruleset.arrays
+        sizes = {
+            j: 1 + len(attribute.categories or ())
+            for j, attribute in enumerate(ruleset.attributes)
+            if attribute.kind == "nominal"
+        }
+        # Row 0 is the row itself, and the others have every category of every nominal feature.
+        codes = np.repeat(row[None, :], max(sizes.values(), default=1), axis=0)
+        for j, size in sizes.items():
+            codes[1:size, j] = np.arange(size - 1)
+        uncut = arrays.uncut(arrays.clipped(codes))
+        for j, size in sizes.items():
+            at = arrays.nominal_at
+            conditions = at[arrays.columns[at] == j].tolist()
+            places = np.zeros(1, dtype=np.intp)
+            if conditions:
+                _, first = np.unique(uncut[:size, conditions], axis=0, return_index=True)
+                places = np.sort(first)
+            self.start[j], self.codes[j] = 0.0, codes[places, j]
+            for k in conditions:
+                values = uncut[places, k]
+                self.held[k] = values, np.concatenate(([0], np.cumsum(values == values.max())))
+        used = set(arrays.columns.tolist())
+        axes = {j: self._axis(ruleset, j) for j in sorted(set(changeable) & used)}
+        self.axes = {j: axis for j, axis in axes.items() if axis.sides()}
+
+    def decode(self, points: Floats) -> Floats:
+        """Turn coordinates into encoded values: places become codes of categories."""
+        values = points.copy()
+        for j, codes in self.codes.items():
+            values[:, j] = codes[points[:, j].astype(np.intp)]
+        return values
+
+    def costs(self, points: Floats) -> Floats:
+        """Add up the changes, in fractions of the training ranges."""
+        total = np.zeros(len(points))
+        for j, axis in self.axes.items():
+            column = points[:, j]
+            if axis.flat:
+                total += is_changed(np.full(len(column), axis.start), column)
+            else:
+                total += np.abs(column - axis.start) * axis.price
+        return total
+
+    def box(self, names: Collection[int]) -> Box:
+        """Return the box in which some features take all of their values."""
+        low, high = self.start.copy(), self.start.copy()
+        for j in names:
+            low[j], high[j] = self.axes[j].low, self.axes[j].high
+        return Box(low, high, tuple(names))
+
+    def nearest(self, box: Box) -> Floats:
+        """Return the point of a box that is nearest to the row."""
+        point = self.start.copy()
+        for j in box.names:
+            axis, low, high = self.axes[j], box.low[j], box.high[j]
+            point[j] = axis.middle(low, high) if axis.flat else min(max(axis.start, low), high)
+        return point
+
+    def cost(self, box: Box) -> float:
+        """Return the cost of the nearest point of a box."""
+        return float(self.costs(self.nearest(box)[None, :])[0])
+
+    def _axis(self, ruleset: RuleSet, j: int) -> Axis:
+        attribute, start = ruleset.attributes[j], float(self.start[j])
+        if j in self.codes:
+            return Axis(0.0, len(self.codes[j]) - 1.0, 0.0, 1.0, flat=True, whole=True)
+        low, high, price, flat = attribute.low, attribute.high, 1.0 / attribute.width, isnan(start)
+        if attribute.kind == "ordinal":
+            # An unknown category has no place in the order.
+            return Axis(0.0, high, start, price, flat or start < 0.0, whole=True)
+        if not isfinite(low) or not isfinite(high):
+            # Without a known range: a little beyond the outermost bounds of the conditions.
+            m = ruleset.arrays
+            bounds = np.array([m.support_low, m.core_low, m.core_high, m.support_high])
+            bounds = bounds[:, m.columns == j]
+            bounds = bounds[np.isfinite(bounds)]
+            low = low if isfinite(low) else min(bounds.tolist(), default=0.0) - 1.0
+            high = high if isfinite(high) else max(bounds.tolist(), default=0.0) + 1.0
+        if not flat:
+            low, high = min(low, start), max(high, start)
+        return Axis(low, max(low, high), start, price, flat)
+
+
+def is_changed(row: Floats, other: Floats) -> Flags:
+    """Return which values of two rows differ; missing values are equal."""
+    return np.asarray(~((row == other) | (np.isnan(row) & np.isnan(other))))
+
+
 class Survey(NamedTuple):
     """Bounds over some boxes."""
 
@@ -87,7 +257,7 @@ class DecisionBounds:
     """
 
     ruleset: RuleSet
-    space: "Space"
+    space: Space
     goal: Goal
 
     @property
@@ -96,7 +266,7 @@ class DecisionBounds:
         return int(self.goal.low)
 
     @property
-    def matcher(self) -> RuleArrays:
+    def arrays(self) -> RuleArrays:
         """The conditions as arrays."""
         return self.ruleset.arrays
 
@@ -120,34 +290,31 @@ class DecisionBounds:
 
     def active(self, survey: Survey) -> Flags:
         """Return boxes x conditions: those that vary, of rules that can still be decisive."""
-        return self.relevant(survey)[:, self.matcher.rule_of] & (survey.lower < survey.upper)
+        return self.relevant(survey)[:, self.arrays.rule_of] & (survey.lower < survey.upper)
 
     def relevant(self, survey: Survey) -> Flags:
         """Return boxes x rules: those that can still be decisive."""
-        matcher = self.matcher
+        arrays = self.arrays
         if not self.ruleset.semantics.is_max_min:
             return np.ones((len(survey.sure), len(self.ruleset)), dtype=bool)
-        least, most = (
-            self.matcher.join_nearness(survey.lower),
-            self.matcher.join_nearness(survey.upper),
-        )
-        own = self.ruleset.arrays.classes == self.decision
-        highest = np.where(own, least, -np.inf).max(axis=1, keepdims=True)
+        least, most = arrays.join_nearness(survey.lower), arrays.join_nearness(survey.upper)
+        own = self.arrays.classes == self.decision
+        highest = np.where(own, least, -inf).max(axis=1, keepdims=True)
         rivals = ~own & (most >= highest - ROUNDING)
-        threat = np.where(rivals, least, np.inf).min(axis=1, keepdims=True)
-        known = (rivals | (own & (most >= threat - ROUNDING))) & (matcher.weights > 0.0)
+        threat = np.where(rivals, least, inf).min(axis=1, keepdims=True)
+        known = (rivals | (own & (most >= threat - ROUNDING))) & (arrays.weights > 0.0)
         return np.asarray(known | ~survey.covered[:, None])
 
     def _bound_conditions(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """Return the least and the greatest uncut value of each condition in boxes."""
-        matcher = self.matcher
-        low_values = matcher.clipped(self.space.decode(low))
-        high_values = matcher.clipped(self.space.decode(high))
-        at_low, at_high = matcher.uncut(low_values), matcher.uncut(high_values)
+        arrays = self.arrays
+        low_values = arrays.clipped(self.space.decode(low))
+        high_values = arrays.clipped(self.space.decode(high))
+        at_low, at_high = arrays.uncut(low_values), arrays.uncut(high_values)
         lower, upper = np.minimum(at_low, at_high), np.maximum(at_low, at_high)
-        columns = matcher.columns
-        core = low_values[:, columns] <= matcher.core_high
-        core &= high_values[:, columns] >= matcher.core_low
+        columns = arrays.columns
+        core = low_values[:, columns] <= arrays.core_high
+        core &= high_values[:, columns] >= arrays.core_low
         for k, (values, held) in self.space.held.items():
             core[:, k] = False
             first, last = (end[:, columns[k]].astype(np.intp) for end in (low, high))
@@ -161,27 +328,26 @@ class DecisionBounds:
 
     def _rules_sure(self, lower: Floats, upper: Floats) -> tuple[Flags, Flags]:
         """Return where rules that fire cannot reach the goal, and where the fallback may decide."""
-        low, high = (self.matcher.join(np.maximum(values, 0.0)) for values in (lower, upper))
-        meaning = self.ruleset.semantics.meaning
+        low, high = (self.arrays.join(np.maximum(values, 0.0)) for values in (lower, upper))
+        meaning, never = self.ruleset.semantics.meaning, np.zeros(len(low), dtype=bool)
         if meaning.task == "regression":
             return self._number_sure(low, high)
         if meaning.is_list:
             return self._first_sure(low, high)
         if meaning.task == "ordinal":
-            return self._steps_sure(lower, upper, low, high), np.zeros(len(low), dtype=bool)
+            return self._steps_sure(lower, upper, low, high), never
         if meaning.adds:
-            return self._lead_sure(low, high), np.zeros(len(low), dtype=bool)
+            return self._lead_sure(low, high), never
         least, most = (compute_scores(self.ruleset, degrees) for degrees in (low, high))
-        sure = self._beats(least, most, 0.0) | ~(most.max(axis=1, initial=0.0) > 0.0)
-        return sure, ~(least.max(axis=1, initial=0.0) > 0.0)
+        return self._beats(least, most, 0.0) | ~_any_positive(most), ~_any_positive(least)
 
     def _number_sure(self, degree_low: Floats, degree_high: Floats) -> tuple[Flags, Flags]:
         """Return where the highest sum or mean falls short, and where no rule may fire."""
-        weights, adds = self.matcher.weights, self.ruleset.semantics.meaning.adds
+        weights, adds = self.arrays.weights, self.ruleset.semantics.meaning.adds
         # Seen from below: the goal is a number to be reached or exceeded.
         sign = 1.0 if self.goal.low == -inf else -1.0
         goal = nextafter(self.goal.high if sign > 0.0 else -self.goal.low, inf)
-        numbers, base = sign * self.ruleset.arrays.says[:, 0], sign * self.ruleset.base[0]
+        numbers, base = sign * self.arrays.says[:, 0], sign * self.ruleset.base[0]
         amounts = (numbers if adds else numbers - goal) * weights
         most = _add(base - goal if adds else 0.0, amounts, degree_high, degree_low)
         sure = most < -HAIR * (abs(base) + abs(goal) + np.abs(amounts).sum())
@@ -189,16 +355,15 @@ class DecisionBounds:
             return sure, np.zeros(len(sure), dtype=bool)
         # A mean of numbers that all fall short does so too, however small their weights are.
         helping = numbers >= goal - HAIR * (abs(goal) + np.abs(numbers))
-        short = ~((degree_high * weights)[:, helping].max(axis=1, initial=0.0) > 0.0)
-        return sure | short, ~((degree_low * weights).max(axis=1, initial=0.0) > 0.0)
+        short = ~_any_positive((degree_high * weights)[:, helping])
+        return sure | short, ~_any_positive(degree_low * weights)
 
     def _first_sure(self, degree_low: Floats, degree_high: Floats) -> tuple[Flags, Flags]:
         """Return where every rule that can be the first predicts the class, and none may fire."""
-        distributions = self.ruleset.arrays.says
-        speaks = distributions.max(axis=1, initial=0.0) > 0.0
-        fires = degree_low > 0.0
-        before = np.logical_or.accumulate(fires, axis=1)
-        before = np.column_stack([np.zeros(len(fires), dtype=bool), before])
+        distributions = self.arrays.says
+        speaks = _any_positive(distributions)
+        fires = np.logical_or.accumulate(degree_low > 0.0, axis=1)
+        before = np.column_stack([np.zeros(len(fires), dtype=bool), fires])
         possible = (degree_high > 0.0) & ~before[:, :-1]
         wrong = speaks & (distributions.argmax(axis=1) != self.decision)
         silent = ~before[:, -1] | possible[:, ~speaks].any(axis=1)
@@ -212,14 +377,13 @@ class DecisionBounds:
         The worst case for higher classes combines the lowest degrees of the rules for them with
         the highest degrees of the others.
         """
-        rising, nearest = self.ruleset.arrays.rising, last_resort(self.ruleset) == "nearest"
+        rising, nearest = self.arrays.rising, last_resort(self.ruleset) == "nearest"
+        near_low, near_high = map(self.arrays.join_nearness, (lower, upper))
 
         def steps(*, least: bool) -> Floats:
-            degrees = np.where(rising == least, degree_low, degree_high)
-            if not nearest:
-                return compute_scores(self.ruleset, degrees)
-            low, high = self.matcher.join_nearness(lower), self.matcher.join_nearness(upper)
-            return compute_scores(self.ruleset, degrees, np.where(rising == least, low, high))
+            worst = rising == least
+            near = np.where(worst, near_low, near_high) if nearest else None
+            return compute_scores(self.ruleset, np.where(worst, degree_low, degree_high), near)
 
         kept = np.flatnonzero(~self.goal.reached(np.arange(len(self.ruleset.classes))))
         passes = (steps(least=True)[:, 1 : kept[0] + 1] > 0.5).all(axis=1)
@@ -227,10 +391,9 @@ class DecisionBounds:
 
     def _lead_sure(self, degree_low: Floats, degree_high: Floats) -> Flags:
         """Return where the class leads every other one in the worst case of each rule."""
-        base = np.array(self.ruleset.base)
-        votes = self.ruleset.arrays.says * self.matcher.weights[:, None]
-        says, c = self.ruleset.arrays.says, self.decision
-        lead = (says[:, [c]] - says) * self.matcher.weights[:, None]
+        base, c = np.array(self.ruleset.base), self.decision
+        votes = self.arrays.says * self.arrays.weights[:, None]
+        lead = votes[:, [c]] - votes
         worst = _add(base[c] - base, lead, degree_low, degree_high)
         size = 1.0 + np.abs(base).max() + np.abs(votes).sum()
         # A lead on which no varying rule has an effect is the same everywhere, even if it is a tie.
@@ -239,6 +402,15 @@ class DecisionBounds:
         earlier = np.arange(scores.shape[1]) < c
         wins = np.where(earlier, scores[:, [c]] > scores, scores[:, [c]] >= scores)
         return np.asarray(((worst > HAIR * size) | (fixed & wins)).all(axis=1))
+
+    def _beats(self, least: Floats, most: Floats, nothing: float) -> Flags:
+        """Return where the class has the highest score, if any score exceeds `nothing`."""
+        own = least[:, self.decision, None]
+        earlier = np.arange(least.shape[1]) < self.decision
+        above = own > most + ROUNDING * (1.0 + np.abs(np.maximum(most, -1e300)))
+        beaten = np.where(earlier, above, own >= most) | (most <= nothing)
+        beaten[:, self.decision] = True
+        return np.asarray(beaten.all(axis=1))
 
     # ------------------------------------------------------------------ where no rule fires
 
@@ -256,8 +428,8 @@ class DecisionBounds:
             possible = values[1] >= highest - HAIR * (1.0 + np.abs(highest))
             reaches = self.goal.reached(ruleset.arrays.says[:, 0])
             return np.asarray(~possible[:, reaches].any(axis=1))
-        nothing = -np.inf if kind == "nearest" else 0.0
-        own = [ruleset.arrays.classes == c for c in range(len(ruleset.classes))]
+        nothing = -inf if kind == "nearest" else 0.0
+        own = [self.arrays.classes == c for c in range(len(ruleset.classes))]
         least, most = (
             np.column_stack([part[:, rules].max(axis=1, initial=nothing) for rules in own])
             for part in values
@@ -266,62 +438,47 @@ class DecisionBounds:
         if kind == "nearest":
             return beats
         # Where no part of a rule holds, the class frequencies in training decide.
-        settled = (least.max(axis=1) > 0.0) | usual
-        return np.where(most.max(axis=1) > 0.0, beats & settled, usual)
+        return np.where(_any_positive(most), beats & (_any_positive(least) | usual), usual)
 
     def _fallback_values(self, kind: str, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
         """Return boxes x rules: bounds on the value of each rule where none fires."""
         if kind == "nearest":
-            return self.matcher.join_nearness(lower), self.matcher.join_nearness(upper)
+            return self.arrays.join_nearness(lower), self.arrays.join_nearness(upper)
         low, high = np.maximum(lower, 0.0), np.maximum(upper, 0.0)
-        bound = self._bound_stretched if kind == "stretched" else self._bound_partial
-        pairs = [
-            bound(low[:, start:end], high[:, start:end], weights)
-            for (start, end), weights in zip(
-                pairwise(self.matcher.indptr), self.ruleset.arrays.partial_weights, strict=True
-            )
-        ]
-        least, most = zip(*pairs, strict=True)
+        bound = self._bound_stretched if kind == "stretched" else _bound_partial
+        spans = zip(pairwise(self.arrays.indptr), self.arrays.partial_weights, strict=True)
+        bounds = [bound(low[:, a:b], high[:, a:b], weights) for (a, b), weights in spans]
+        least, most = zip(*bounds, strict=True)
         return np.column_stack(least), np.column_stack(most)
 
     def _bound_stretched(self, low: Floats, high: Floats, weights: Floats) -> tuple[Floats, Floats]:
         """Bound a rule over all of its beginnings that may be the longest that holds."""
         n_boxes, length = low.shape
-        least, most = np.full(n_boxes, np.inf), np.zeros(n_boxes)
+        least, most = np.full(n_boxes, inf), np.zeros(n_boxes)
         possible = np.ones(n_boxes, dtype=bool)
         for kept in range(length + 1):
             longest = possible if kept == length else possible & (low[:, kept] <= 0.0)
             worst = best = np.zeros(n_boxes)
             if 0 < kept < len(weights):
-                worst = self.matcher.join_one(low[:, :kept]) * weights[kept]
-                best = self.matcher.join_one(high[:, :kept]) * weights[kept]
+                worst = self.arrays.join_one(low[:, :kept]) * weights[kept]
+                best = self.arrays.join_one(high[:, :kept]) * weights[kept]
             least = np.where(longest, np.minimum(least, worst), least)
             most = np.where(longest, np.maximum(most, best), most)
             if kept < length:
                 possible = possible & (high[:, kept] > 0.0)
         return least, most
 
-    @staticmethod
-    def _bound_partial(low: Floats, high: Floats, weights: Floats) -> tuple[Floats, Floats]:
-        """Bound a rule over all subsets of its conditions that may be the ones that hold."""
-        if len(weights) < 1 << low.shape[1]:
-            return np.zeros(len(low)), np.zeros(len(low))
-        bits = 1 << np.arange(low.shape[1])
-        sure, may = (low > 0.0) @ bits, (high > 0.0) @ bits
-        subsets = np.arange(1 << low.shape[1])
-        possible = (sure[:, None] & ~subsets == 0) & (subsets & ~may[:, None] == 0)
-        values = np.where(subsets > 0, weights, 0.0)
-        least = np.where(possible, values, np.inf).min(axis=1)
-        return least, np.where(possible, values, -np.inf).max(axis=1)
 
-    def _beats(self, least: Floats, most: Floats, nothing: float) -> Flags:
-        """Return where the class has the highest score, if any score exceeds `nothing`."""
-        own = least[:, self.decision, None]
-        earlier = np.arange(least.shape[1]) < self.decision
-        above = own > most + ROUNDING * (1.0 + np.abs(np.maximum(most, -1e300)))
-        beaten = np.where(earlier, above, own >= most) | (most <= nothing)
-        beaten[:, self.decision] = True
-        return np.asarray(beaten.all(axis=1))
+def _bound_partial(low: Floats, high: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Bound a rule over all subsets of its conditions that may be the ones that hold."""
+    if len(weights) < 1 << low.shape[1]:
+        return np.zeros(len(low)), np.zeros(len(low))
+    bits, subsets = 1 << np.arange(low.shape[1]), np.arange(1 << low.shape[1])
+    sure, may = (low > 0.0) @ bits, (high > 0.0) @ bits
+    possible = (sure[:, None] & ~subsets == 0) & (subsets & ~may[:, None] == 0)
+    values = np.where(subsets > 0, weights, 0.0)
+    least = np.where(possible, values, inf).min(axis=1)
+    return least, np.where(possible, values, -inf).max(axis=1)
 
 
 def _add(start: Floats | float, amounts: Floats, gaining: Floats, losing: Floats) -> Floats:
@@ -330,162 +487,5 @@ def _add(start: Floats | float, amounts: Floats, gaining: Floats, losing: Floats
     return np.asarray(total)
 
 
-class Box(NamedTuple):
-    """Intervals of coordinates; only those of the features `names` differ from the row."""
-
-    low: Floats
-    high: Floats
-    names: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One feature: its lowest and highest coordinate, the row's own, and the cost of a unit."""
-
-    line: Literal["numbers", "steps", "places"]
-    low: float
-    high: float
-    start: float
-    price: float  # of a unit of distance
-    flat: bool  # any other value costs 1: a missing value or a category has no distance
-
-    @property
-    def contains_start(self) -> bool:
-        """Whether the row's own value lies on the axis: neither missing nor unknown."""
-        return self.low <= self.start <= self.high
-
-    def sides(self) -> list[tuple[float, float]]:
-        """Return the axis without the row's own value."""
-        if not self.contains_start:
-            return [(self.low, self.high)]
-        below, above = nextafter(self.start, -inf), nextafter(self.start, inf)
-        if self.line != "numbers":
-            below, above = self.start - 1.0, self.start + 1.0
-        sides = [(self.low, below), (above, self.high)]
-        return [(low, high) for low, high in sides if low <= high]
-
-    def cut(self, low: float, high: float, after: float) -> list[tuple[float, float]]:
-        """Cut an interval in two, the first part ending at `after`; no value lies between them."""
-        if self.line == "numbers":
-            return [(low, after), (nextafter(after, inf), high)]
-        after = float(np.floor(after))
-        return [(low, after), (after + 1.0, high)]
-
-    def middle(self, low: float, high: float) -> float:
-        """Return the coordinate at which to halve an interval."""
-        middle = low + (high - low) / 2.0
-        if self.line == "numbers":
-            return max(low, min(middle, nextafter(high, -inf)))
-        return float(np.floor(middle))
-
-
-class Space:
-    """Coordinates around one row.
-
-    Parameters
-    ----------
-    ruleset : RuleSet
-    row : ndarray of shape (n_features,)
-        Encoded by `frri.table.to_matrix`.
-    changeable : collection of int
-        Positions of the features that may change.
-
-    Attributes
-    ----------
-    start : ndarray of shape (n_features,)
-        Coordinates of the row.
-    axes : dict of int to Axis
-        The changeable features that conditions use.
-    codes : dict of int to ndarray
-        Codes of the categories at the places of each nominal feature.
-    held : dict of int to (ndarray, ndarray)
-        For each nominal condition, its uncut value at every place, and how many places before each
-        have the highest one.
-    """
-
-    def __init__(self, ruleset: RuleSet, row: Floats, changeable: Collection[int]) -> None:
-        self.start = row.copy()
-        self.codes: dict[int, Floats] = {}
-        self.held = {}
-        matcher = ruleset.arrays
-        sizes = {
-            j: 1 + len(attribute.categories or ())
-            for j, attribute in enumerate(ruleset.attributes)
-            if attribute.kind == "nominal"
-        }
-        # Row 0 is the row itself, and the others have every category of every nominal feature.
-        codes = np.repeat(row[None, :], max(sizes.values(), default=1), axis=0)
-        for j, size in sizes.items():
-            codes[1:size, j] = np.arange(size - 1)
-        uncut = matcher.uncut(matcher.clipped(codes))
-        for j, size in sizes.items():
-            at = matcher.nominal_at
-            conditions = at[matcher.columns[at] == j].tolist()
-            places = np.zeros(1, dtype=np.intp)
-            if conditions:
-                _, first = np.unique(uncut[:size, conditions], axis=0, return_index=True)
-                places = np.sort(first)
-            self.start[j], self.codes[j] = 0.0, codes[places, j]
-            for k in conditions:
-                values = uncut[places, k]
-                self.held[k] = values, np.concatenate(([0], np.cumsum(values == values.max())))
-        used = set(matcher.columns.tolist())
-        axes = {j: self._axis(ruleset, j) for j in sorted(set(changeable) & used)}
-        self.axes = {j: axis for j, axis in axes.items() if axis.sides()}
-
-    def decode(self, points: Floats) -> Floats:
-        """Turn coordinates into encoded values: places become codes of categories."""
-        values = points.copy()
-        for j, codes in self.codes.items():
-            values[:, j] = codes[points[:, j].astype(np.intp)]
-        return values
-
-    def costs(self, points: Floats) -> Floats:
-        """Add up the changes, in fractions of the training ranges."""
-        total = np.zeros(len(points))
-        for j, axis in self.axes.items():
-            if axis.flat:
-                same = np.isnan(points[:, j]) if isnan(axis.start) else points[:, j] == axis.start
-                total += ~same
-            else:
-                total += np.abs(points[:, j] - axis.start) * axis.price
-        return total
-
-    def box(self, names: Collection[int]) -> Box:
-        """Return the box in which some features take all of their values."""
-        low, high = self.start.copy(), self.start.copy()
-        for j in names:
-            low[j], high[j] = self.axes[j].low, self.axes[j].high
-        return Box(low, high, tuple(names))
-
-    def nearest(self, box: Box) -> Floats:
-        """Return the point of a box that is nearest to the row."""
-        point = self.start.copy()
-        for j in box.names:
-            axis, low, high = self.axes[j], box.low[j], box.high[j]
-            point[j] = axis.middle(low, high) if axis.flat else min(max(axis.start, low), high)
-        return point
-
-    def cost(self, box: Box) -> float:
-        """Return the cost of the nearest point of a box."""
-        return float(self.costs(self.nearest(box)[None, :])[0])
-
-    def _axis(self, ruleset: RuleSet, j: int) -> Axis:
-        attribute, start = ruleset.attributes[j], float(self.start[j])
-        if j in self.codes:
-            return Axis("places", 0.0, len(self.codes[j]) - 1.0, 0.0, 1.0, flat=True)
-        low, high, price, flat = attribute.low, attribute.high, 1.0 / attribute.width, isnan(start)
-        if attribute.kind == "ordinal":
-            # An unknown category has no place in the order.
-            return Axis("steps", 0.0, high, start, price, flat or start < 0.0)
-        if not isfinite(low) or not isfinite(high):
-            # Without a known range: a little beyond the outermost bounds of the conditions.
-            m = ruleset.arrays
-            bounds = np.array([m.support_low, m.core_low, m.core_high, m.support_high])
-            bounds = bounds[:, m.columns == j]
-            bounds = bounds[np.isfinite(bounds)]
-            low = low if isfinite(low) else min(bounds.tolist(), default=0.0) - 1.0
-            high = high if isfinite(high) else max(bounds.tolist(), default=0.0) + 1.0
-        if not flat:
-            low, high = min(low, start), max(high, start)
-        return Axis("numbers", low, max(low, high), start, price, flat)
+def _any_positive(values: Floats) -> Flags:
+    return np.asarray((values > 0.0).any(axis=1))

@@ -6,8 +6,8 @@ these conditions are chosen, that is a linear program in the coordinates and `t`
 branches over the choices.
 """
 
-from math import inf, nextafter
-from typing import Any, NamedTuple
+from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,9 +24,9 @@ class Lines(NamedTuple):
     slopes: Floats
     offsets: Floats
 
-    def at(self, point: Floats) -> float:
-        """Return the minimum of the lines at a point."""
-        return float((self.slopes @ point + self.offsets).min())
+    def at(self, place: Floats) -> float:
+        """Return the minimum of the lines at a place."""
+        return float((self.slopes @ place + self.offsets).min())
 
 
 def is_cell(bounds: DecisionBounds, box: Box, covered: bool) -> bool:
@@ -35,12 +35,15 @@ def is_cell(bounds: DecisionBounds, box: Box, covered: bool) -> bool:
     return (
         covered
         and bounds.ruleset.semantics.is_max_min
-        and all(axes[j].line == "numbers" or box.low[j] == box.high[j] for j in box.names)
+        and all(not axes[j].whole or box.low[j] == box.high[j] for j in box.names)
     )
 
 
 class Cell:
     """The rules that can be decisive in a box, as lines.
+
+    A place has a coordinate per axis, from 0 at the end of the box that is nearest to the row, to 1
+    at the other end: well scaled for all units.
 
     Parameters
     ----------
@@ -54,8 +57,10 @@ class Cell:
 
     Attributes
     ----------
-    low, high, prices : ndarray of shape (n_axes,)
-        The box, and the cost of a unit along each axis (negative where the row is above the box).
+    near, far : ndarray of shape (n_axes,)
+        Both ends of the box.
+    costs : ndarray of shape (n_axes,)
+        Cost of the way between the ends.
     base : float
         Cost of the cheapest corner of the box.
     rivals : list of (Lines, float)
@@ -66,33 +71,43 @@ class Cell:
     """
 
     def __init__(self, bounds: DecisionBounds, box: Box, survey: Survey, active: Flags) -> None:
-        self.bounds, self.box = bounds, box
-        columns, axes = list(box.names), [bounds.space.axes[j] for j in box.names]
-        self.low, self.high = box.low[columns], box.high[columns]
-        self.prices = np.array(
-            [
-                0.0 if axis.flat else np.sign(end - axis.start) * axis.price
-                for axis, end in zip(axes, self.high, strict=True)
-            ]
+        self.space, self.names = bounds.space, list(box.names)
+        self.axes = [bounds.space.axes[j] for j in box.names]
+        ends = np.array(box[:2])
+        starts = np.array([axis.low if axis.flat else axis.start for axis in self.axes])
+        # The box lies on one side of the row, along every axis.
+        ends[:, self.names] = np.where(
+            starts > ends[0, self.names], ends[::-1, self.names], ends[:, self.names]
         )
+        self.near, self.far = ends[:, self.names]
+        prices = [0.0 if axis.flat else axis.price for axis in self.axes]
+        self.costs = np.abs(self.far - self.near) * prices
         self.base = bounds.space.cost(box)
         self.rivals: list[tuple[Lines, float]] = []
         self.defenders: list[Lines] = []
-        matcher, classes = bounds.matcher, bounds.ruleset.arrays.classes
-        corners = matcher.uncut(matcher.clipped(bounds.space.decode(np.array(box[:2]))))
+        arrays, classes = bounds.arrays, bounds.arrays.classes
+        at_near, at_far = arrays.uncut(arrays.clipped(bounds.space.decode(ends)))
         for r in np.flatnonzero(bounds.relevant(survey)[0]).tolist():
-            lines = self._express_rule(r, survey, active, corners)
+            own = np.arange(arrays.indptr[r], arrays.indptr[r + 1])
+            varying, fixed = own[active[own]], own[~active[own]]
+            along = arrays.columns[varying][:, None] == self.names
+            slopes = np.where(along, (at_far - at_near)[varying][:, None], 0.0)
+            offsets = at_near[varying]
+            if len(fixed):
+                slopes = np.vstack([slopes, np.zeros(len(self.names))])
+                offsets = np.append(offsets, survey.lower[0, fixed].min())
+            lines = Lines(arrays.weights[r] * slopes, arrays.weights[r] * offsets)
             if classes[r] == bounds.decision:
                 self.defenders.append(lines)
             else:
                 self.rivals.append((lines, TIE if classes[r] > bounds.decision else 0.0))
 
     def solve(self, limit: float, max_programs: int) -> tuple[float, list[Floats], int]:
-        """Return the least cost below `limit` (inf if none), points near it, and programs solved.
+        """Return the least cost below `limit` (inf if none), places near it, and programs solved.
 
-        After more than `max_programs` programs the cost is only a lower bound, without any point.
+        After more than `max_programs` programs the cost is only a lower bound, without any place.
         """
-        best, points, solved = inf, list[Floats](), 0
+        best, places, solved = inf, list[Floats](), 0
         for rival, margin in self.rivals:
             # Nodes: one line for every defender treated so far, which `t` must not fall below.
             stack: list[tuple[tuple[int, int], ...]] = [()]
@@ -101,83 +116,56 @@ class Cell:
                 solved += 1
                 if solved > max_programs:
                     return self.base, [], solved
-                found = self._solve_program(rival, chosen, margin)
-                if found is None or found[0] >= min(best, limit):
+                place = self._solve_program(rival, chosen, margin)
+                if place is None or self._cost(place) >= min(best, limit):
                     continue
-                cost, point = found
-                level = rival.at(point)
-                worst, excess = -1, TIE / 5 - margin
-                for s, defender in enumerate(self.defenders):
-                    if defender.at(point) - level > excess:
-                        worst, excess = s, defender.at(point) - level
+                level = rival.at(place)
+                excesses = [defender.at(place) - level for defender in self.defenders]
+                worst = int(np.argmax(excesses)) if excesses else -1
+                if worst < 0 or excesses[worst] <= TIE / 5 - margin:
+                    best = self._cost(place)
+                    beyond = self._solve_program(rival, chosen, 2 * TIE)
+                    places = [place] + ([] if beyond is None else [beyond])
+                    continue
                 if any(s == worst for s, _ in chosen):  # undecidable by rounding
                     return self.base, [], solved
-                if worst >= 0:
-                    n_lines = len(self.defenders[worst].offsets)
-                    stack += [(*chosen, (worst, i)) for i in range(n_lines)]
-                    continue
-                best = cost
-                beyond = self._solve_program(rival, chosen, 2 * TIE)
-                points = [point] + ([] if beyond is None else [beyond[1]])
-        return best, points, solved
+                n_lines = len(self.defenders[worst].offsets)
+                stack += [(*chosen, (worst, i)) for i in range(n_lines)]
+        return best, places, solved
 
-    def extend(self, points: list[Floats]) -> Floats:
-        """Return points of a border in full coordinates, and some slightly farther from the row."""
-        space = self.bounds.space
-        whole = np.repeat(space.start[None, :], 4 * len(points), axis=0)
-        for a, j in enumerate(self.box.names):
-            axis, price = space.axes[j], self.prices[a]
-            step = 1e-11 / axis.price * float(np.sign(price))
-            for p, point in enumerate(points):
-                value, beyond = point[a], nextafter(point[a], inf if price > 0.0 else -inf)
-                values = [value, beyond, value + step, value + 10 * step]
-                if axis.line != "numbers":
-                    values = [value] * 4
-                whole[4 * p : 4 * p + 4, j] = np.clip(values, axis.low, axis.high)
-        return whole
+    def extend(self, places: list[Floats]) -> Floats:
+        """Return places in full coordinates, and some slightly farther from the row."""
+        way = self.far - self.near
+        values = self.near + np.array(places) * way
+        step = np.sign(way) * 1e-11 / [axis.price for axis in self.axes]
+        beyond = np.nextafter(values, np.where(way == 0.0, values, np.copysign(inf, way)))
+        points = np.repeat(self.space.start[None, :], 4 * len(places), axis=0)
+        points[:, self.names] = np.clip(
+            np.concatenate([values, beyond, values + step, values + 10 * step]),
+            [axis.low for axis in self.axes],
+            [axis.high for axis in self.axes],
+        )
+        return points
+
+    def _cost(self, place: Floats) -> float:
+        return self.base + float(self.costs @ place)
 
     def _solve_program(
         self, rival: Lines, chosen: tuple[tuple[int, int], ...], margin: float
-    ) -> tuple[float, Floats] | None:
-        """Find cost and place of the cheapest point where the rival holds and chosen lines fail."""
+    ) -> Floats | None:
+        """Return the cheapest place where the rival holds and the chosen lines fail."""
         from scipy.optimize import linprog  # noqa: PLC0415 - only for rows that need it
 
-        # Coordinates from 0 to 1 over the box, then t: well scaled for all units.
-        widths = self.high - self.low
-        rows = [np.append(-slope * widths, 1.0) for slope in rival.slopes]
-        sides = [offset + slope @ self.low for slope, offset in zip(*rival, strict=True)]
+        rows = [np.append(-slope, 1.0) for slope in rival.slopes]
+        sides = rival.offsets.tolist()
         for s, i in chosen:
-            slope, offset = self.defenders[s].slopes[i], self.defenders[s].offsets[i]
-            rows.append(np.append(slope * widths, -1.0))
-            sides.append(-(offset + slope @ self.low) - margin)
-        prices: Any = np.append(self.prices * widths, 0.0)
+            rows.append(np.append(self.defenders[s].slopes[i], -1.0))
+            sides.append(-self.defenders[s].offsets[i] - margin)
         result = linprog(
-            prices,
+            np.append(self.costs, 0.0),
             A_ub=np.array(rows),
             b_ub=np.array(sides),
-            bounds=[(0.0, 1.0)] * len(widths) + [(None, None)],
+            bounds=[(0.0, 1.0)] * len(self.costs) + [(None, None)],
             options={"primal_feasibility_tolerance": TIE / 10},
         )
-        if result.status != 0:
-            return None
-        near = np.where(self.prices < 0.0, self.high, self.low)
-        point = self.low + np.clip(result.x[:-1], 0.0, 1.0) * widths
-        cost = self.base + float(self.prices @ (point - near))
-        return cost, np.clip(point, self.low, self.high)
-
-    def _express_rule(self, r: int, survey: Survey, active: Flags, corners: Floats) -> Lines:
-        """Express the weighted degree of a rule as the minimum of lines."""
-        matcher, names = self.bounds.matcher, list(self.box.names)
-        slopes, offsets, constant = [], [], inf
-        for k in range(matcher.indptr[r], matcher.indptr[r + 1]):
-            if not active[k]:
-                constant = min(constant, float(survey.lower[0, k]))
-                continue
-            a = names.index(int(matcher.columns[k]))
-            slope = (corners[1, k] - corners[0, k]) / (self.high[a] - self.low[a])
-            slopes.append(np.where(np.arange(len(names)) == a, slope, 0.0))
-            offsets.append(corners[0, k] - slope * self.low[a])
-        if constant < inf:
-            slopes.append(np.zeros(len(names)))
-            offsets.append(constant)
-        return Lines(matcher.weights[r] * np.array(slopes), matcher.weights[r] * np.array(offsets))
+        return np.clip(result.x[:-1], 0.0, 1.0) if result.status == 0 else None

@@ -12,15 +12,16 @@ nothing cheaper is left.
 
 import heapq
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
-from itertools import combinations, count, product
+from dataclasses import dataclass
+from itertools import chain, combinations, count, product
 from math import comb, floor, inf, isfinite, log10
 
 import numpy as np
 
 from frri._util import Flags, Floats
-from frri.explain.bounds import Box, DecisionBounds, Goal, Space, Survey
+from frri.explain.bounds import Box, DecisionBounds, Goal, Space, Survey, is_changed
 from frri.explain.cells import Cell, is_cell
+from frri.rules.matching import RuleArrays
 from frri.rules.ruleset import RuleSet
 from frri.table import Attribute
 
@@ -128,36 +129,26 @@ def round_change(
     return result
 
 
-def is_changed(row: Floats, other: Floats) -> Flags:
-    """Return which values of two rows differ; missing values are equal."""
-    return np.asarray(~((row == other) | (np.isnan(row) & np.isnan(other))))
-
-
 def _leave_decision(ruleset: RuleSet, row: Floats) -> Goal:
     decision = int(ruleset.predict_index(row[None, :])[0])
     return Goal(decision, decision)
 
 
-@dataclass(eq=False)
 class _BoxSearch:
     """Branch and bound over boxes; `best` and `point` are the cheapest change so far."""
 
-    bounds: DecisionBounds
-    effort: int
-    best: float = inf
-    point: Floats | None = None
-    unsolved: list[float] = field(default_factory=list)  # costs of boxes too small to cut
-
-    def __post_init__(self) -> None:
-        self.space = self.bounds.space
-        self.cuts = _find_bends(self.bounds.ruleset)
+    def __init__(self, bounds: DecisionBounds, effort: int) -> None:
+        self.bounds, self.space, self.effort = bounds, bounds.space, effort
+        self.best = inf
+        self.point: Floats | None = None
+        self.unsolved = inf  # least cost of the boxes that are too small to cut
+        self.bends = _find_bends(bounds.arrays)
 
     def run(self) -> Counterfactual:
         """Try one feature, two, three, until a change is found, excluded, or effort is spent."""
         names = sorted(self.space.axes)
-        if self._is_settled(names):
-            return self._report(None, inf, proved=True)
-        for size in range(1, len(names) + 1):
+        sizes = range(0) if self._is_settled(names) else range(1, len(names) + 1)
+        for size in sizes:
             bound = 0.0
             if comb(len(names), size) <= self.effort:
                 bound = self._search_subsets([*combinations(names, size)])
@@ -180,15 +171,14 @@ class _BoxSearch:
         absent = [j for j in names if not self.space.axes[j].contains_start]
         if len(absent) > 6:
             return False
-        boxes = []
-        for fixed in product((False, True), repeat=len(absent)):
-            kept = {j for j, keep in zip(absent, fixed, strict=True) if keep}
-            boxes.append(self.space.box([j for j in names if j not in kept]))
+        changed = chain.from_iterable(combinations(absent, n) for n in range(len(absent) + 1))
+        present = [j for j in names if j not in absent]
+        boxes = [self.space.box(sorted([*present, *some])) for some in changed]
         return all(survey.sure.all() for _, survey in self._surveys(boxes))
 
     def _surveys(self, boxes: list[Box]) -> Iterator[tuple[list[Box], Survey]]:
         """Yield boxes in parts with their bounds."""
-        step = max(1, ELEMENTS // max(1, len(self.bounds.matcher.columns)))
+        step = max(1, ELEMENTS // max(1, len(self.bounds.arrays.columns)))
         for start in range(0, len(boxes), step):
             part = boxes[start : start + step]
             self.effort -= len(part)
@@ -217,7 +207,7 @@ class _BoxSearch:
             while heap and len(taken) < BATCH and heap[0][0] < self.best - TOLERANCE:
                 taken.append(heapq.heappop(heap)[-1])
             push(self._branch(taken))
-        return min(self.unsolved, default=inf)
+        return self.unsolved
 
     def _remove_start(self, names: tuple[int, ...]) -> Iterator[Box]:
         """Yield the boxes in which every one of the features differs from the row."""
@@ -250,19 +240,16 @@ class _BoxSearch:
     def _cut(self, box: Box, survey: Survey, active: Flags) -> list[Box]:
         """Cut a box at a bend of a membership or in the middle; return nothing if it is solved."""
         low, high, names = box
-        columns, axes = self.bounds.matcher.columns, self.space.axes
+        columns, axes = self.bounds.arrays.columns, self.space.axes
         widths = {j: (high[j] - low[j]) * axes[j].price for j in names}
-        bends = {}
+        lasts = {}
         for j in names:
-            inside = self.cuts[active & (columns == j)].ravel()
+            inside = self.bends[active & (columns == j)].ravel()
             inside = inside[(inside >= low[j]) & (inside < high[j])]
             if len(inside):
                 middle = axes[j].middle(low[j], high[j])
-                bends[j] = float(inside[np.abs(inside - middle).argmin()])
-        if bends:
-            j = max(bends, key=lambda j: widths[j])
-            after = bends[j]
-        else:
+                lasts[j] = float(inside[np.abs(inside - middle).argmin()])
+        if not lasts:
             if len(names) > 1 and self._solve(box, survey, active):
                 return []
             widths = {j: width * active[columns == j].any() for j, width in widths.items()}
@@ -270,11 +257,12 @@ class _BoxSearch:
             # A single feature is followed down to neighbouring numbers.
             if widths[j] <= (0.0 if len(names) == 1 else TOLERANCE * 1e-3):
                 if widths[j] > 0.0:
-                    self.unsolved.append(self.space.cost(box))
+                    self.unsolved = min(self.unsolved, self.space.cost(box))
                 return []
-            after = axes[j].middle(low[j], high[j])
+            lasts[j] = axes[j].middle(low[j], high[j])
+        j = max(lasts, key=lambda j: widths[j])
         halves = []
-        for part_low, part_high in axes[j].cut(low[j], high[j], after):
+        for part_low, part_high in axes[j].cut(low[j], high[j], lasts[j]):
             half = Box(low.copy(), high.copy(), names)
             half.low[j], half.high[j] = part_low, part_high
             halves.append(half)
@@ -285,30 +273,29 @@ class _BoxSearch:
         if not is_cell(self.bounds, box, bool(survey.covered[0])):
             return False
         cell = Cell(self.bounds, box, survey, active)
-        cost, points, programs = cell.solve(self.best - TOLERANCE, PROGRAMS)
+        cost, places, programs = cell.solve(self.best - TOLERANCE, PROGRAMS)
         self.effort -= 10 * programs
-        if points:
-            self._try(cell.extend(points))
+        if places:
+            self._try(cell.extend(places))
         return cost == inf or self.best <= cost + TOLERANCE
 
 
-def _find_bends(ruleset: RuleSet) -> Floats:
+def _find_bends(arrays: RuleArrays) -> Floats:
     """Return conditions x 6: the last values before a membership bends or jumps, or NaN."""
-    matcher = ruleset.arrays
     # A side without slope has one jump: its bound still belongs to the core.
-    low_slope = matcher.support_low != matcher.core_low
-    high_slope = matcher.support_high != matcher.core_high
+    low_slope = arrays.support_low != arrays.core_low
+    high_slope = arrays.support_high != arrays.core_high
     bends = np.column_stack(
         [
-            np.where(low_slope, matcher.support_low, np.nan),
-            np.nextafter(matcher.core_low, -inf),
-            matcher.core_high,
-            np.where(high_slope, np.nextafter(matcher.support_high, -inf), np.nan),
-            matcher.lows[matcher.columns],
-            matcher.highs[matcher.columns],
+            np.where(low_slope, arrays.support_low, np.nan),
+            np.nextafter(arrays.core_low, -inf),
+            arrays.core_high,
+            np.where(high_slope, np.nextafter(arrays.support_high, -inf), np.nan),
+            arrays.lows[arrays.columns],
+            arrays.highs[arrays.columns],
         ]
     )
-    bends[matcher.nominal_at] = np.nan
+    bends[arrays.nominal_at] = np.nan
     return np.where(np.isfinite(bends), bends, np.nan)
 
 
@@ -317,40 +304,33 @@ def _find_bends(ruleset: RuleSet) -> Floats:
 
 def _guess_point(bounds: DecisionBounds) -> Floats | None:
     """Satisfy one rule of another class and shorten that change; return the best of them."""
-    space, ruleset, matcher = bounds.space, bounds.ruleset, bounds.matcher
-    best: tuple[int, float] = (len(space.start) + 1, inf)
-    found = None
+    space, ruleset, arrays = bounds.space, bounds.ruleset, bounds.arrays
+    found = []
     for r in range(len(ruleset)):
         if ruleset.task == "classification" and ruleset.arrays.classes[r] == bounds.decision:
             continue
         point = space.start.copy()
-        for k in range(matcher.indptr[r], matcher.indptr[r + 1]):
-            j = int(matcher.columns[k])
+        for k in range(arrays.indptr[r], arrays.indptr[r + 1]):
+            j = int(arrays.columns[k])
             if j in space.axes:
                 point[j] = _satisfy_condition(bounds, k, j, float(point[j]))
-        if _alters(bounds, point):
+        if bounds.alters(point[None, :])[0]:
             point = _shorten_point(bounds, point)
             changed = int(is_changed(space.start, point).sum())
-            key = changed, float(space.costs(point[None, :])[0])
-            if key < best:
-                best, found = key, point
-    return found
-
-
-def _alters(bounds: DecisionBounds, point: Floats) -> bool:
-    return bool(bounds.alters(point[None, :])[0])
+            found.append((changed, float(space.costs(point[None, :])[0]), r, point))
+    return min(found)[-1] if found else None
 
 
 def _satisfy_condition(bounds: DecisionBounds, k: int, j: int, value: float) -> float:
     """Return the coordinate nearest to a value where a condition fully holds."""
-    space, matcher = bounds.space, bounds.matcher
+    space, arrays = bounds.space, bounds.arrays
     if k in space.held:
         return float(space.held[k][0].argmax())
     axis = space.axes[j]
     value = axis.low if np.isnan(value) else value
-    value = min(max(value, matcher.core_low[k]), matcher.core_high[k])
-    if axis.line == "steps":
-        value = float(np.ceil(value) if value == matcher.core_low[k] else np.floor(value))
+    value = min(max(value, arrays.core_low[k]), arrays.core_high[k])
+    if axis.whole:
+        value = float(np.ceil(value) if value == arrays.core_low[k] else np.floor(value))
     return float(min(max(value, axis.low), axis.high))
 
 
@@ -358,17 +338,16 @@ def _shorten_point(bounds: DecisionBounds, point: Floats) -> Floats:
     """Undo every change that is not needed, then halve the distances of the numbers that are."""
     start = bounds.space.start
     for j in bounds.space.axes:
-        back = point.copy()
-        back[j] = start[j]
-        if _alters(bounds, back):
-            point = back
+        far, point[j] = float(point[j]), start[j]
+        if not bounds.alters(point[None, :])[0]:
+            point[j] = far
     for j, axis in bounds.space.axes.items():
-        if axis.line != "numbers" or axis.flat or point[j] == start[j]:
-            continue
         near, far = float(start[j]), float(point[j])
+        if axis.whole or axis.flat or near == far:
+            continue
         for _ in range(40):
             point[j] = near + (far - near) / 2.0
-            if _alters(bounds, point):
+            if bounds.alters(point[None, :])[0]:
                 far = float(point[j])
             else:
                 near = float(point[j])

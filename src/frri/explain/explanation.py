@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frri._util import Floats
-from frri.explain.bounds import Goal
-from frri.explain.counterfactual import find_counterfactual, is_changed, round_change
+from frri.explain.bounds import Goal, is_changed
+from frri.explain.counterfactual import find_counterfactual, round_change
 from frri.explain.matches import Rival, RowDecision, RuleMatch, Step
 from frri.explain.parse_row import decode_value, format_value, parse_row
 from frri.rules import Label, RuleSet

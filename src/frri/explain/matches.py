@@ -135,12 +135,12 @@ class RowDecision:
         if ruleset.classes:
             self.decided, self.shares = int(decision.index[0]), decision.probabilities[0]
         self.answer = ruleset.classes[self.decided] if ruleset.classes else float(self.scores[0])
-        matcher = ruleset.arrays
-        self.row = matcher.clipped(matrix)[0]
-        self.memberships = np.maximum(matcher.uncut(self.row[None, :])[0], 0.0)
-        self.degrees = matcher.matching(self.row[None, :])[0]
-        self.weighted = self.degrees * matcher.weights
-        self.near = matcher.nearness(self.row[None, :])[0]
+        arrays = ruleset.arrays
+        self.row = arrays.clipped(matrix)[0]
+        self.memberships = np.maximum(arrays.uncut(self.row[None, :])[0], 0.0)
+        self.degrees = arrays.matching(self.row[None, :])[0]
+        self.weighted = self.degrees * arrays.weights
+        self.near = arrays.nearness(self.row[None, :])[0]
         self.first = int((self.degrees > 0.0).argmax()) if len(self.degrees) else -1
         self.base, self.contributions = self._contributions()
 
@@ -219,9 +219,9 @@ class RowDecision:
 
     def _conditions(self, r: int) -> Iterator[tuple[Condition, int, float]]:
         """Yield the conditions of a rule with their feature and their membership."""
-        matcher = self.ruleset.arrays
-        for k, condition in enumerate(self.ruleset[r].conditions, int(matcher.indptr[r])):
-            yield condition, int(matcher.columns[k]), float(self.memberships[k])
+        arrays = self.ruleset.arrays
+        for k, condition in enumerate(self.ruleset[r].conditions, int(arrays.indptr[r])):
+            yield condition, int(arrays.columns[k]), float(self.memberships[k])
 
     def _describe_votes(self, c: int) -> Rival:
         """Describe a class that has fewer votes."""
