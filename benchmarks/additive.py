@@ -23,7 +23,7 @@ from sklearn.model_selection import StratifiedKFold
 from frri import AdditiveRulesClassifier
 from frri._compile import compiled
 from frri.compare.datasets import NAMES, load
-from frri.learners.additive import _bin_kernels, classifier, columns, losses, search
+from frri.learners.additive import classifier, columns, search
 
 TUNED = [
     "australian",
@@ -49,7 +49,7 @@ SIZES = {
 
 ABLATION = {
     "default": (lambda _: {}, ()),
-    "no base scores": (lambda _: {}, ((losses, "BASE_PENALTY", 1e9),)),
+    "no base scores": (lambda _: {}, ((search, "BASE_PENALTY", 1e9),)),
     "crisp sides": (lambda _: {}, ((classifier, "WIDTH", 1e-6),)),
     "half the ramp": (lambda _: {}, ((classifier, "WIDTH", 0.24),)),
     "twice the ramp": (lambda _: {}, ((classifier, "WIDTH", 0.96),)),
@@ -58,7 +58,7 @@ ABLATION = {
     "no polish": (lambda _: {}, ((search, "POLISHES", 0),)),
     "a condition is worth 1.05": (lambda _: {}, ((search, "LEAST_FACTOR", 1.05),)),
     "a condition is worth 1.3": (lambda _: {}, ((search, "LEAST_FACTOR", 1.3),)),
-    "16 thresholds": (lambda _: {}, ((columns, "MOST_THRESHOLDS", 16),)),
+    "16 thresholds": (lambda _: {}, ((columns, "MAX_THRESHOLDS", 16),)),
     "membership of at least 5": (lambda _: {}, ((search, "LEAST_MEMBERSHIP", 5.0),)),
     "2 conditions": (lambda _: {"max_conditions": 2}, ()),
     "3 conditions": (lambda _: {"max_conditions": 3}, ()),
@@ -77,7 +77,7 @@ def main():
     parser.add_argument("--sizes", action="store_true")
     parser.add_argument("--only", help="variants whose name contains this")
     arguments = parser.parse_args()
-    compiled(_bin_kernels)  # from now on it is used for small tables as well
+    compiled(columns)  # from now on it is used for small tables as well
     variants = (
         ABLATION
         if arguments.ablation

@@ -22,9 +22,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_additive as naive
 from frri._compile import compiled
-from frri.learners.additive import _bin_kernels as kernels
 from frri.learners.additive import blocks as blocks_module
 from frri.learners.additive import classifier
+from frri.learners.additive import columns as kernels
 from frri.learners.additive.blocks import (
     AdditiveModel,
     Block,
@@ -41,9 +41,8 @@ from frri.learners.additive.columns import (
     SoftTest,
     midpoints,
 )
-from frri.learners.additive.losses import Gradient, SoftmaxLoss, SquaredLoss
 from frri.learners.additive.regressor import AdditiveRulesRegressor
-from frri.learners.additive.search import RuleSearch, StagewiseInduction
+from frri.learners.additive.search import FoundRule, StagewiseInduction
 from frri.learners.calibration import SCALES
 from frri.rules import NominalCondition, RuleSet
 from frri.table import Attribute, encode_frame
@@ -96,12 +95,18 @@ def attributes_of(nominal):
     ]
 
 
-def both_searches(values, nominal, weights, penalty, centred=False, curved=False):
+def both_searches(values, nominal, weights, penalty, squared=False):
     columns = SoftColumns.of(values, attributes_of(nominal), weights, WIDTH)
     listed = [[None if np.isnan(x) else x for x in column] for column in values.T.tolist()]
-    fast = RuleSearch(columns, None, weights.sum(), penalty, 3, centred, curved)
-    slow = naive.Search(listed, nominal, weights.tolist(), penalty, WIDTH, 3, centred, curved)
-    return fast, slow
+    slow = naive.Search(listed, nominal, weights.tolist(), penalty, WIDTH, 3, squared, squared)
+    return induction(columns, None, weights.sum(), penalty, squared=squared), slow
+
+
+def induction(columns, blocks, weight, penalty, **options):
+    usual = {"voices": (0, 1, 2), "usual": 5, "least_gain": 0.3, "max_conditions": 3}
+    return StagewiseInduction(
+        columns=columns, blocks=blocks, weight=weight, penalty=penalty, **usual | options
+    )
 
 
 def as_naive(columns, test):
@@ -109,6 +114,10 @@ def as_naive(columns, test):
         return test.attribute, "in", frozenset(map(float, test.categories))
     k = columns.ordered.tolist().index(test.attribute)
     return test.attribute, SIDES[test.side], float(columns.cuts[k, test.which])
+
+
+def listed(search, found):
+    return [(s.voice, [as_naive(search.columns, t) for t in s.tests], s.times) for s in found.rules]
 
 
 # ---------------------------------------------------------------- naive twins, piece by piece
@@ -128,7 +137,7 @@ def test_the_scan_is_brute_force(table):
     sums = kernels.binned(columns.values, columns.bins, columns.n_bins, terms)
     G, H, M = columns.from_bins(sums)[:, 1]
     for k, j in enumerate(columns.ordered.tolist()):
-        assert slow.half[j] == pytest.approx(columns.halves[k], rel=1e-9)
+        assert slow.half[j] == pytest.approx(columns.half_widths[k], rel=1e-9)
         n_cuts = len(slow.thresholds[j])
         assert columns.cuts[k, :n_cuts].tolist() == slow.thresholds[j]
         assert np.isnan(columns.cuts[k, n_cuts:]).all()
@@ -180,20 +189,19 @@ class FixedBlock(Block):
 
 @settings(max_examples=often(120), deadline=None)
 @given(tables(), st.booleans(), st.booleans())
-def test_grown_and_polished_rules_are_those_of_the_naive_search(table, signed, centred):
+def test_grown_and_polished_rules_are_those_of_the_naive_search(table, signed, squared):
     values, nominal, weights, rng = table
-    fast, slow = both_searches(values, nominal, weights, 0.5, centred=centred, curved=centred)
+    fast, slow = both_searches(values, nominal, weights, 0.5, squared)
     g, h = rng.normal(size=len(values)), weights * rng.random()
-    g -= g.mean() if centred else 0.0
+    g -= g.mean() if squared else 0.0
     allowed = rng.random((values.shape[1], 2)) < 0.8
     sides = {j: [SIDES[s] for s in np.flatnonzero(row)] for j, row in enumerate(allowed)}
     pull = {"g": g.tolist(), "h": h.tolist(), "signed": signed, "sides": sides}
     blocks = SampleBlocks.of(FixedBlock, fast.columns, weights=weights, g=g, h=h)
-    fast = replace(fast, blocks=blocks)
+    sides_of = {-1: np.ones_like(allowed), 1: allowed}
+    fast = replace(fast, blocks=blocks, signed=signed, allowed=sides_of)
     # Beside another rule, as voices are searched for together.
-    nothing = AdditiveModel((), (), (), ())
-    gradients = [Gradient(nothing, -1, signed), Gradient(nothing, 1, signed, allowed)]
-    _, found = fast.best_rules(gradients)
+    _, found = fast.best_rules(AdditiveModel((), (), (), ()), (-1, 1))
     expected = slow.best_rule(pull)
     assert [as_naive(fast.columns, test) for test in found.tests] == expected
     assert found.gain == pytest.approx(slow.gain(expected, pull), rel=1e-9, abs=1e-12)
@@ -209,10 +217,9 @@ def both_votes(values, nominal, weights, classes, refine=0, least=0.0):
     one = np.ones(len(values))
     arrays = {"weights": weights * one, "classes": classes, "loss_weights": weights * one}
     blocks = SampleBlocks.of(VotingBlock, fast.columns, **arrays)
-    loss = SoftmaxLoss(blocks=blocks, voices=(0, 1, 2), penalty=8 / 3, least=0.3)
     sizes = least * np.bincount(classes, weights * one, 3)
-    fast = replace(fast, blocks=blocks)
-    found = StagewiseInduction(fast, loss, 5, refine, lambda voice: sizes[voice]).run()
+    fast = replace(fast, blocks=blocks, refine=refine, least_cover=dict(enumerate(sizes)))
+    (found,) = fast.path([5])
     twin = naive.Softmax(classes.tolist(), 3, weights.tolist(), 8 / 3, 0.3)
     return fast, found, naive.induce(slow, twin, 5, refine, enough)
 
@@ -226,12 +233,8 @@ def test_rules_that_cover_too_little_are_refused(seed, refine):
     lengths = []
     for least in (0.0, 0.7):
         fast, found, (rules, _) = both_votes(values, nominal, weights, classes, refine, least)
-        listed = [
-            (s.voice, [as_naive(fast.columns, t) for t in s.rule.tests], s.times)
-            for s in found.rules
-        ]
-        assert listed == rules
-        lengths.append([s.rule.tests for s in found.rules])
+        assert listed(fast, found) == rules
+        lengths.append([rule.tests for rule in found.rules])
     assert lengths[0] != lengths[1]
 
 
@@ -250,8 +253,8 @@ def test_votes_are_fitted_to_rounding():
         rules = [(SoftTest(r, AT_MOST),) for r in range(n_rules)]
         block._degrees.update(zip(rules, degrees, strict=True))
         blocks = SampleBlocks([block])
-        loss = SoftmaxLoss(blocks=blocks, voices=(0, 1, 2), penalty=2.0, least=1.0)
-        fit = loss.fit(voices.tolist(), rules, [1] * n_rules)
+        found = [FoundRule(*one, 0.0) for one in zip(voices.tolist(), rules, strict=True)]
+        fit = induction(columns, blocks, n, 2.0).fit(tuple(found), np.zeros(n_rules), np.zeros(3))
         pulls = [block._gradient(fit.model, voice)[0] for voice in voices.tolist()]
         slope = 2.0 * fit.weights - [g @ degree for g, degree in zip(pulls, degrees, strict=True)]
         assert np.abs(fit.weights - np.maximum(fit.weights - slope, 0.0)).max() < 1e-10
@@ -263,13 +266,10 @@ def test_voting_rulesets_are_those_of_the_naive_induction(table, refine):
     values, nominal, weights, rng = table
     classes = rng.integers(0, 3, len(values))
     fast, found, (rules, fitted) = both_votes(values, nominal, weights, classes, refine)
-    listed = [
-        (s.voice, [as_naive(fast.columns, t) for t in s.rule.tests], s.times) for s in found.rules
-    ]
-    assert listed == rules
-    np.testing.assert_allclose(found.fitted.weights, fitted["weights"], rtol=1e-6, atol=1e-7)
-    np.testing.assert_allclose(found.fitted.base, fitted["base"], rtol=1e-5, atol=1e-5)
-    assert found.fitted.value == pytest.approx(fitted["value"], rel=1e-9)
+    assert listed(fast, found) == rules
+    np.testing.assert_allclose(found.weights, fitted["weights"], rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(found.base, fitted["base"], rtol=1e-5, atol=1e-5)
+    assert found.value == pytest.approx(fitted["value"], rel=1e-9)
 
 
 @settings(max_examples=20, deadline=None)
@@ -277,26 +277,22 @@ def test_voting_rulesets_are_those_of_the_naive_induction(table, refine):
 def test_sums_of_rules_are_those_of_the_naive_induction(table, refine, directed):
     values, nominal, weights, rng = table
     target = rng.normal(size=len(values))
-    fast, slow = both_searches(values, nominal, weights, 1.0, centred=True, curved=True)
+    fast, slow = both_searches(values, nominal, weights, 1.0, squared=True)
     voices = (1, -1) if directed else (0,)
     up = np.ones((values.shape[1], 2), dtype=bool)
     up[0] = False, True
     allowed = {1: up, -1: up[:, ::-1]} if directed else None
     sides = {1: {0: [">="]}, -1: {0: ["<="]}} if directed else None
     blocks = SampleBlocks.of(SummingBlock, fast.columns, weights=weights, target=target)
-    fast = replace(fast, blocks=blocks)
-    settings = {"voices": voices, "penalty": 1.0, "least": 0.05, "allowed": allowed}
-    loss = SquaredLoss(blocks=blocks, weight=weights.sum(), **settings)
-    found = StagewiseInduction(fast, loss, 5, refine, additions=3).run()
+    options = {"voices": voices, "least_gain": 0.05, "allowed": allowed, "signed": not directed}
+    fast = replace(fast, blocks=blocks, refine=refine, additions=3, **options)
+    (found,) = fast.path([5])
     twin = naive.Squares(target.tolist(), weights.tolist(), 1.0, 0.05, voices, sides)
     rules, fitted = naive.induce(slow, twin, 5, refine, again=3)
-    listed = [
-        (s.voice, [as_naive(fast.columns, t) for t in s.rule.tests], s.times) for s in found.rules
-    ]
-    assert listed == rules
-    np.testing.assert_allclose(found.fitted.weights, fitted["weights"], rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(found.fitted.base, fitted["base"], rtol=1e-6, atol=1e-9)
-    assert found.fitted.value == pytest.approx(fitted["value"], rel=1e-9, abs=1e-12)
+    assert listed(fast, found) == rules
+    np.testing.assert_allclose(found.weights, fitted["weights"], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(found.base, fitted["base"], rtol=1e-6, atol=1e-9)
+    assert found.value == pytest.approx(fitted["value"], rel=1e-9, abs=1e-12)
 
 
 # ---------------------------------------------------------------- the classifier
@@ -321,16 +317,15 @@ def test_the_ruleset_gives_what_was_fitted():
     weights = (len(y) / (3 * sizes))[y]
     arrays = {"weights": np.ones(len(y)), "classes": y.to_numpy(), "loss_weights": weights}
     blocks = SampleBlocks.of(VotingBlock, columns, **arrays)
-    search = RuleSearch(columns, blocks, len(y), 8 / 3, 4)
-    loss = SoftmaxLoss(blocks=blocks, voices=(0, 1, 2), penalty=8 / 3, least=1.0)
-    model = StagewiseInduction(search, loss, 12).run()
-    stretch = rules[0].weight / model.fitted.weights[0]
+    options = {"max_conditions": 4, "usual": 12, "least_gain": 1.0}
+    (model,) = induction(columns, blocks, len(y), 8 / 3, **options).path([12])
+    stretch = rules[0].weight / model.weights[0]
     assert np.isclose(stretch, SCALES).any()
-    np.testing.assert_allclose([r.weight for r in rules], stretch * model.fitted.weights)
+    np.testing.assert_allclose([r.weight for r in rules], stretch * model.weights)
     scores = rules.scores(X)
-    expected = np.tile(model.fitted.base, (len(X), 1))
-    for added, vote in zip(model.rules, model.fitted.weights, strict=True):
-        degree = np.prod([columns.membership(test) for test in added.rule.tests], axis=0)
+    expected = np.tile(model.base, (len(X), 1))
+    for added, vote in zip(model.rules, model.weights, strict=True):
+        degree = np.prod([columns.membership(test) for test in added.tests], axis=0)
         expected[:, added.voice] += vote * degree
     np.testing.assert_allclose(scores, stretch * expected, atol=1e-9)
     np.testing.assert_allclose(fit.predict_proba(X).sum(axis=1), 1.0)
@@ -569,12 +564,12 @@ def test_the_sum_of_contributions_is_what_was_fitted():
     columns = SoftColumns.of(X.to_numpy(), rules.attributes, np.ones(len(y)), 1.0)
     scaled = ((y - y.mean()) / y.std(ddof=0)).to_numpy()
     blocks = SampleBlocks.of(SummingBlock, columns, weights=np.ones(len(y)), target=scaled)
-    search = RuleSearch(columns, blocks, len(y), 4.0, 4, centered=True, curved=True)
-    loss = SquaredLoss(blocks=blocks, voices=(0,), penalty=4.0, least=0.5, weight=len(y))
-    model = StagewiseInduction(search, loss, 14).run()
-    expected = np.full(len(y), model.fitted.base[0])
-    for added, number in zip(model.rules, model.fitted.weights, strict=True):
-        degree = np.prod([columns.membership(test) for test in added.rule.tests], axis=0)
+    options = {"max_conditions": 4, "usual": 14, "least_gain": 0.5, "voices": (0,)}
+    search = induction(columns, blocks, len(y), 4.0, signed=True, squared=True, **options)
+    (model,) = search.path([14])
+    expected = np.full(len(y), model.base[0])
+    for added, number in zip(model.rules, model.weights, strict=True):
+        degree = np.prod([columns.membership(test) for test in added.tests], axis=0)
         expected += number * degree
     expected = expected * y.std(ddof=0) + y.mean()
     np.testing.assert_allclose(fit.predict(X), expected, rtol=1e-9)

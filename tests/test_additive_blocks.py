@@ -14,11 +14,9 @@ from frri.learners.additive import blocks as blocks_module
 from frri.learners.additive.blocks import SampleBlocks, SummingBlock, VotingBlock
 from frri.learners.additive.classifier import AdditiveRulesClassifier
 from frri.learners.additive.columns import SoftColumns
-from frri.learners.additive.losses import SoftmaxLoss, SquaredLoss
 from frri.learners.additive.ordinal import AdditiveRulesOrdinalClassifier
 from frri.learners.additive.regressor import AdditiveRulesRegressor
-from frri.learners.additive.search import RuleSearch, StagewiseInduction
-from test_additive import WIDTH, as_naive, attributes_of, tables
+from test_additive import WIDTH, attributes_of, induction, listed, tables
 
 
 def blocks_of(kind, columns, size, **objects):
@@ -26,15 +24,9 @@ def blocks_of(kind, columns, size, **objects):
         return SampleBlocks.of(kind, columns, **objects)
 
 
-def listed(search, found):
-    return [
-        (s.voice, [as_naive(search.columns, t) for t in s.rule.tests], s.times) for s in found.rules
-    ]
-
-
-def naive_search(values, nominal, weights, penalty, centred=False, curved=False):
+def naive_search(values, nominal, weights, penalty, squared=False):
     columns = [[None if np.isnan(x) else x for x in column] for column in values.T.tolist()]
-    return naive.Search(columns, nominal, weights.tolist(), penalty, WIDTH, 3, centred, curved)
+    return naive.Search(columns, nominal, weights.tolist(), penalty, WIDTH, 3, squared, squared)
 
 
 # ---------------------------------------------------------------- naive twins
@@ -48,29 +40,29 @@ def test_votes_from_blocks_are_those_of_the_naive_induction(table, size, refine)
     columns = SoftColumns.of(values, attributes_of(nominal), weights, WIDTH)
     objects = {"weights": weights, "classes": classes, "loss_weights": weights}
     blocks = blocks_of(VotingBlock, columns, size, **objects)
-    search = RuleSearch(columns, blocks, weights.sum(), 8 / 3, 3)
-    loss = SoftmaxLoss(blocks=blocks, voices=(0, 1, 2), penalty=8 / 3, least=0.3)
     sizes = least * np.bincount(classes, weights, 3) * (1 - 1e-9)
+    options = {"refine": refine, "least_cover": dict(enumerate(sizes))}
+    search = induction(columns, blocks, weights.sum(), 8 / 3, **options)
     slow = naive_search(values, nominal, weights, 8 / 3)
 
     def enough(voice, rule):
         own, degree = classes == voice, np.array(slow.degree(rule))
         return (weights * degree)[own].sum() >= least * weights[own].sum() * (1 - 1e-9)
 
-    found = StagewiseInduction(search, loss, 5, refine, lambda voice: sizes[voice]).run()
+    (found,) = search.path([5])
     twin = naive.Softmax(classes.tolist(), 3, weights.tolist(), 8 / 3, 0.3)
     rules, fitted = naive.induce(slow, twin, 5, refine, enough)
     assert listed(search, found) == rules
-    np.testing.assert_allclose(found.fitted.weights, fitted["weights"], rtol=1e-6, atol=1e-7)
-    np.testing.assert_allclose(found.fitted.base, fitted["base"], rtol=1e-5, atol=1e-5)
-    assert found.fitted.value == pytest.approx(fitted["value"], rel=1e-9)
-    counts = blocks.added("counted", found.fitted.model)
+    np.testing.assert_allclose(found.weights, fitted["weights"], rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(found.base, fitted["base"], rtol=1e-5, atol=1e-5)
+    assert found.value == pytest.approx(fitted["value"], rel=1e-9)
+    counts = blocks.added("counted", found.model)
     support, alone = (
         counts[: -len(rules) or None].reshape(-1, 3),
         counts[len(counts) - len(rules) :],
     )
     degrees = [slow.degree(rule) for _, rule, _ in rules]
-    covers = (np.array(degrees).T * found.fitted.weights > 1e-6).T if rules else np.zeros((0, 0))
+    covers = (np.array(degrees).T * found.weights > 1e-6).T if rules else np.zeros((0, 0))
     for r, row in enumerate(covers):
         expected = [weights[row & (classes == c)].sum() for c in range(3)]
         assert support[r].tolist() == expected
@@ -89,17 +81,16 @@ def test_sums_from_blocks_are_those_of_the_naive_induction(table, size, directed
     up[0] = False, True
     allowed = {1: up, -1: up[:, ::-1]} if directed else None
     sides = {1: {0: [">="]}, -1: {0: ["<="]}} if directed else None
-    search = RuleSearch(columns, blocks, weights.sum(), 1.0, 3, centered=True, curved=True)
-    chosen = {"voices": voices, "penalty": 1.0, "least": 0.05, "allowed": allowed}
-    loss = SquaredLoss(blocks=blocks, weight=weights.sum(), **chosen)
-    found = StagewiseInduction(search, loss, 5, 1).run()
+    chosen = {"voices": voices, "least_gain": 0.05, "allowed": allowed, "signed": not directed}
+    search = induction(columns, blocks, weights.sum(), 1.0, refine=1, squared=True, **chosen)
+    (found,) = search.path([5])
     twin = naive.Squares(target.tolist(), weights.tolist(), 1.0, 0.05, voices, sides)
-    slow = naive_search(values, nominal, weights, 1.0, centred=True, curved=True)
+    slow = naive_search(values, nominal, weights, 1.0, squared=True)
     rules, fitted = naive.induce(slow, twin, 5, 1)
     assert listed(search, found) == rules
-    np.testing.assert_allclose(found.fitted.weights, fitted["weights"], rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(found.fitted.base, fitted["base"], rtol=1e-6, atol=1e-9)
-    assert found.fitted.value == pytest.approx(fitted["value"], rel=1e-9, abs=1e-12)
+    np.testing.assert_allclose(found.weights, fitted["weights"], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(found.base, fitted["base"], rtol=1e-6, atol=1e-9)
+    assert found.value == pytest.approx(fitted["value"], rel=1e-9, abs=1e-12)
 
 
 # ---------------------------------------------------------------- any number of threads

@@ -713,6 +713,6 @@ def test_blocks_are_sent_without_what_they_remember(blocky, monkeypatch):
     sent = pickle.loads(pickle.dumps(block))
     assert block._degrees
     assert not sent._degrees
-    model = block._gradients[0]
+    model = block._last["gradients"][0]
     asked = ((0, ()),)
     np.testing.assert_array_equal(sent.scan(model, asked), block.scan(model, asked))

@@ -22,7 +22,7 @@ from frri import (
     RuleSet,
 )
 from frri.explain import explain
-from frri.learners.additive.ordinal import fitted_cuts
+from frri.learners.additive.ordinal import fit_cuts
 from frri.learners.base import ordered_positions
 from frri.table import EncodedTable
 from thorough import often
@@ -160,7 +160,7 @@ def test_cuts_are_least_wrong(data):
     scores = [data.draw(st.sampled_from([-1.0, 0.0, 0.25, 2.0, 5.0])) for _ in range(n)]
     classes = [data.draw(st.integers(0, n_classes - 1)) for _ in range(n)]
     weights = [data.draw(st.sampled_from([1.0, 2.0, 0.5])) for _ in range(n)]
-    cuts = fitted_cuts(np.array(scores), np.array(classes), np.array(weights), n_classes)
+    cuts = fit_cuts(np.array(scores), np.array(classes), np.array(weights), n_classes)
     best = naive_ordinal.best_cuts(scores, classes, weights, n_classes)
     assert (np.diff(cuts) >= 0).all()
     wrong = naive_ordinal.error(scores, classes, weights, cuts)

@@ -256,10 +256,19 @@ folds : int, default=3
     One sample in `folds` is set apart for pruning.
 min_weight : float, default=2
     A test that samples of the class with a smaller total weight satisfy is not added to a rule.
+monotonic_cst : mapping of str to {1, -1}, optional
+    Features with which predictions must not fall (1) or not rise (-1). Rules that add then use only
+    "at least" of the feature, rules that subtract only "at most" (or the other way round), so that
+    no sample can be an exception.
+refine : int, default=0
+    Number of passes over all rules after the last one is added, each kept, dropped or replaced.
 optimizations : int, default=2
     Number of passes over the rules of each class to improve them.
 classes_ : ndarray of shape (n_classes,)
     Class labels, sorted.
+path_ : SizePath or None
+    With ``max_rules="1se"``: `sizes` in ascending order, their `scores` and standard `errors`, and
+    the `chosen` size; `to_frame` returns a data frame.
 n_features_in_ : int
     Number of features.
 feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from frri._reproducible import exp
 from frri._util import map_threads, short_repr
-from frri.learners.additive.classifier import VOTES, AdditiveRulesClassifier, check_size
+from frri.learners.additive.classifier import (
+    VOTES,
+    AdditiveRulesClassifier,
+    check_size,
+    softmax,
+)
 from frri.learners.base import RuleClassifier
 from frri.learners.calibration import MIN_SAMPLES, SCALES, Calibration, least_loss, scale_votes
 from frri.learners.validation import (
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class _Bag(NamedTuple):
-    """The rules of a bag, what they make of all objects, and which of those it has not seen."""
+    """The rules of a model, the scores of all samples, and which samples it has not seen."""
 
     ruleset: RuleSet
     scores: Floats
@@ -37,45 +41,45 @@ class _Bag(NamedTuple):
 
 
 class AdditiveRulesBaggingClassifier(RuleClassifier):
-    """Bagged additive rules: many small additive models, added up to one.
+    """Bagged additive rules: the mean of many small additive models, as one model.
 
-    Every bag draws as many objects as there are, with replacement, and some of the attributes, and
-    learns additive rules from them. The scores of a class are averaged over the bags, and stretched
-    by the factor that makes the objects which bags have not seen least surprising. Since sums of
-    rules are rules, the whole is one ruleset of the same kind as each bag's: more rules than a
-    person reads at once, but each can be read, and every view and export works. It is for those who
-    want a forest's accuracy without giving up rules.
+    Each model learns additive rules from a bootstrap sample and a random part of the features. The
+    scores of a class are averaged over the models and multiplied by the factor that makes
+    out-of-bag samples most probable (temperature scaling). As sums of rules are rules, the whole is
+    one rule set of the same kind as that of each model: more rules than a person reads at once, but
+    each can be read, and every view and export works.
 
     Parameters
     ----------
     n_estimators : int, default=20
-        How many models are added up.
+        Number of models.
     max_features : float, default=0.7
-        The share of the attributes that each bag may use.
+        Fraction of the features that each model may use.
     max_rules : int or "auto", default="auto"
-        The most rules of each bag, as in `AdditiveRulesClassifier`.
+        Maximum number of rules of each model, as in `AdditiveRulesClassifier`.
     max_conditions : int, default=4
-        The most conditions of a rule.
+        Maximum number of conditions of a rule.
     class_weight : "sqrt", "balanced", None or mapping, default="sqrt"
-        How much the objects of a class count: between the next two, by the square root of what
-        "balanced" gives; all classes the same; every object the same; as the mapping says.
+        Weights of classes: "balanced" gives every class the same total weight, None every sample
+        the same weight, "sqrt" the square root of what "balanced" gives, a mapping a factor for
+        each class.
     {missing}
     random_state : int, RandomState or None, default=None
-        Decides what each bag draws.
+        Seed of the bootstrap samples and of the features.
     n_jobs : int, optional
-        How many bags are learned at a time, and threads for prediction; all cores by default.
+        Number of models fitted at a time, and threads for prediction; all cores by default.
     {verbose}
 
     Attributes
     ----------
     {classes_}
     ruleset_ : RuleSet
-        The rules of all bags, one bag after the other, with the semantics "softmax-votes".
-    oob_decision_function_ : ndarray of shape (n_objects, n_classes)
-        Probabilities of the training objects by the bags that have not seen them; NaN where all
+        The rules of all models, one model after the other, with the semantics "softmax-votes".
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        Probabilities of the training samples by the models that have not seen them; NaN where all
         have.
     oob_score_ : float
-        The share of those objects that these probabilities get right; NaN without any.
+        Accuracy of these probabilities; NaN without any.
     {n_features_in_}
     {feature_names_in_}
 
@@ -126,7 +130,7 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         **refused
-            Nothing: sample weights, for one, are an error.
+            None: sample weights, for example, are an error.
 
         Returns
         -------
@@ -167,16 +171,16 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
         random = np.random.default_rng(seed)
         n, m = table.values.shape
         drawn = np.bincount(random.integers(n, size=n), minlength=n)
-        # No class may be without an object: its first one is drawn then.
+        # No class may be without a sample: its first one is drawn then.
         lacking = np.bincount(table.classes, drawn, len(table.labels)) == 0
         drawn[np.unique(table.classes, return_index=True)[1][lacking]] = 1
         used = random.permutation(m)[: max(1, round(self.max_features * m))]
         seen = np.flatnonzero(drawn)
-        # An attribute left out is one without values.
+        # A feature left out is one without values.
         values = np.full((len(seen), m), np.nan)
         values[:, used] = table.values[np.ix_(seen, used)]
         part = replace(table, values=values, classes=table.classes[seen])
-        rules, base = model.induce(part, drawn[seen].astype(np.float64))
+        rules, base = next(model.induce(part, drawn[seen].astype(np.float64)))
         ruleset = self._made(table, rules, base=tuple(base.tolist()), about={}, **VOTES)
         return _Bag(ruleset, ruleset.scores(table.encoded, n_jobs=1), drawn == 0)
 
@@ -189,8 +193,7 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
             times += bag.unseen
         known = times > 0
         scores = total[known] / times[known, None]
-        powers_of_e = exp(scores - scores.max(axis=1, keepdims=True))
-        shares = powers_of_e / powers_of_e.sum(axis=1, keepdims=True)
+        shares = softmax(scores.T).T
         decided, classes = shares.argmax(axis=1), table.classes[known]
         sizes, weights = np.array(table.class_counts), np.ones(len(classes))
         found = Calibration(len(total) / (len(total) + len(sizes)))

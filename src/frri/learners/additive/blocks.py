@@ -1,4 +1,4 @@
-"""Blocks of samples that answer questions about rules by sums.
+"""Blocks of samples that answer questions about rules by sums, and the losses of additive rules.
 
 Blocks have a fixed number of samples and their answers are added in the order of the blocks. The
 result does not depend on the number of threads or on the machines that hold the blocks. A block
@@ -8,28 +8,29 @@ computes its answers from its own columns and the model it is given; what it cac
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from frri._compile import compiled, pays
 from frri._reproducible import exp, log, product, total
 from frri._util import map_threads
-from frri.learners.additive import _bin_kernels
+from frri.learners.additive import columns as bin_kernels
 from frri.rules.matching import COVERS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from frri._util import Flags, Floats, Positions
     from frri.learners.additive.columns import SoftColumns, SoftTest
 
     Tests = tuple[SoftTest, ...]
+    Result = TypeVar("Result")
 
 # Samples of a block.
 BLOCK = 16_384
-# From this many values of a table on the compiled kernel pays: if it has to be compiled first, if
-# an earlier process has compiled it, and if this process has it.
+# Values of a table from which the compiled kernel pays: if it has to be compiled first, if an
+# earlier process has compiled it, and if this process has it.
 COMPILED_FROM = 150_000
 LOADED_FROM = 20_000
 USED_FROM = 10_000
@@ -64,7 +65,7 @@ class AdditiveModel(NamedTuple):
 
 @dataclass(eq=False)
 class Block:
-    """Some samples of a training table.
+    """Some samples of a training table; a subclass has a loss.
 
     Parameters
     ----------
@@ -80,11 +81,8 @@ class Block:
     weights: Floats
     compile: bool
     _degrees: dict[Tests, Floats] = field(default_factory=dict, init=False)
-    _stacked: tuple[tuple[Tests, ...], Floats] | None = field(default=None, init=False)
-    _outputs: tuple[AdditiveModel, Floats] | None = field(default=None, init=False)
-    _gradients: tuple[AdditiveModel, dict[int, tuple[Floats, Floats]]] | None = field(
-        default=None, init=False
-    )
+    # The last results of computations, with what they were computed from.
+    _last: dict[str, tuple[Any, Any]] = field(default_factory=dict, init=False)
 
     def scan(self, model: AdditiveModel, asked: tuple[tuple[int, Tests], ...]) -> Floats:
         """Return the sums that decide about every further condition of some rules.
@@ -99,8 +97,8 @@ class Block:
         Returns
         -------
         ndarray of float
-            G, H and M of the rules; then the sums of `_bin_kernels` for the ordered columns; then
-            G, H and M of the categories of every nominal column.
+            G, H and M of the rules; then the sums of the bins of ordered columns; then G, H and M
+            of the categories of every nominal column.
         """
         columns = self.columns
         terms = np.empty((3, len(asked), columns.n_samples))
@@ -111,7 +109,7 @@ class Block:
             np.multiply(degree, degree, out=terms[1, r])
             np.multiply(self.weights, degree, out=terms[2, r])
             terms[1, r] *= curvature
-        kernels = compiled(_bin_kernels) if self.compile else _bin_kernels
+        kernels = compiled(bin_kernels) if self.compile else bin_kernels
         bins = kernels.binned(columns.values, columns.bins, columns.n_bins, terms)
         lanes = terms.reshape(-1, columns.n_samples)
         categories = [
@@ -130,6 +128,29 @@ class Block:
 
         Derivatives are by the weights of the rules, then by the bases.
         """
+        return self._evaluation(model)[0]
+
+    def _evaluation(self, model: AdditiveModel) -> tuple[Floats, Floats]:
+        return self._once("evaluation", model, lambda: self._new_evaluation(model))
+
+    def _new_evaluation(self, model: AdditiveModel) -> tuple[Floats, Floats]:
+        """Return the answer to `evaluate`, and what gradients are computed from."""
+        raise NotImplementedError
+
+    def _gradient(self, model: AdditiveModel, voice: int) -> tuple[Floats, Floats]:
+        """Return the negative gradient and the curvature by a score, for every sample."""
+        found: dict[int, tuple[Floats, Floats]] = self._once("gradients", model, dict)
+        if voice not in found:
+            if len(found) > KEPT_GRADIENTS:
+                found.clear()
+            found[voice] = self._new_gradient(self._evaluation(model)[1], voice)
+        return found[voice]
+
+    def _new_gradient(self, outputs: Floats, voice: int) -> tuple[Floats, Floats]:
+        raise NotImplementedError
+
+    def _own(self, voice: int) -> Flags:
+        """Return which samples a rule with this voice should cover."""
         raise NotImplementedError
 
     def _degree(self, tests: Tests) -> Floats:
@@ -145,40 +166,21 @@ class Block:
 
     def _stack(self, model: AdditiveModel) -> Floats:
         """Return the degrees of rules, and of a rule that always holds for each base."""
-        if self._stacked is None or self._stacked[0] != model.rules:
-            always = np.ones((len(model.base), self.columns.n_samples))
-            degrees = [self._degree(tests) for tests in model.rules]
-            self._stacked = model.rules, np.concatenate((*(d[None] for d in degrees), always))
-        return self._stacked[1]
+        always = [np.ones(self.columns.n_samples)] * len(model.base)
+        return self._once(
+            "stack", model.rules, lambda: np.array([*map(self._degree, model.rules), *always])
+        )
 
-    def _gradient(self, model: AdditiveModel, voice: int) -> tuple[Floats, Floats]:
-        """Return the negative gradient and the curvature by a score, for every sample."""
-        kept = self._gradients
-        if kept is None or kept[0] != model or len(kept[1]) > KEPT_GRADIENTS:
-            kept = self._gradients = model, {}
-        if voice not in kept[1]:
-            if self._outputs is None or self._outputs[0] != model:
-                self.evaluate(model)
-            assert self._outputs is not None  # noqa: S101 - just computed
-            kept[1][voice] = self._new_gradient(self._outputs[1], voice)
-        return kept[1][voice]
-
-    def _new_gradient(self, outputs: Floats, voice: int) -> tuple[Floats, Floats]:
-        raise NotImplementedError
-
-    def _own(self, voice: int) -> Flags:
-        """Return which samples a rule with this voice should cover."""
-        raise NotImplementedError
+    def _once(self, name: str, key: Any, compute: Callable[[], Result]) -> Result:
+        """Return the last result of a computation if it had the same key, or compute it."""
+        if name not in self._last or self._last[name][0] != key:
+            self._last[name] = key, compute()
+        result: Result = self._last[name][1]
+        return result
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the block without its caches."""
-        empty: dict[str, Any] = {
-            "_degrees": {},
-            "_stacked": None,
-            "_outputs": None,
-            "_gradients": None,
-        }
-        return self.__dict__ | empty
+        return self.__dict__ | {"_degrees": {}, "_last": {}}
 
 
 @dataclass(eq=False)
@@ -195,27 +197,6 @@ class VotingBlock(Block):
     classes: Positions = field(kw_only=True)
     loss_weights: Floats = field(kw_only=True)
 
-    def evaluate(self, model: AdditiveModel) -> Floats:
-        """Return the loss and its derivatives; see `Block.evaluate`."""
-        n_classes, samples = len(model.base), np.arange(len(self.classes))
-        degrees = self._stack(model)
-        voices = np.array([*model.voices, *range(n_classes)], dtype=np.intp)
-        F = np.zeros((n_classes, len(samples)))
-        for c, vote, degree in zip(voices, (*model.weights, *model.base), degrees, strict=True):
-            if vote != 0.0:
-                F[c] += vote * degree
-        top = F.max(axis=0)
-        powers = exp(F - top)
-        sums = powers.sum(axis=0)
-        probabilities = powers / sums
-        self._outputs = model, probabilities
-        surprise = log(sums) + top - F[self.classes, samples]
-        errors = -(self.loss_weights * probabilities)
-        errors[self.classes, samples] += self.loss_weights
-        first = total(degrees * errors[voices])
-        second = vote_curvature(degrees, voices, self.loss_weights, probabilities)
-        return np.concatenate([[total(self.loss_weights * surprise)], first, second.ravel()])
-
     def counted(self, model: AdditiveModel) -> Floats:
         """Return the weight of the samples of each class that rules cover, then of those alone.
 
@@ -227,6 +208,26 @@ class VotingBlock(Block):
         n_classes = len(model.base)
         support = [np.bincount(self.classes, self.weights * c, n_classes) for c in covers]
         return np.concatenate([*support, [total(self.weights * c) for c in alone]])
+
+    def _new_evaluation(self, model: AdditiveModel) -> tuple[Floats, Floats]:
+        n_classes, samples = len(model.base), np.arange(len(self.classes))
+        degrees = self._stack(model)
+        voices = np.array([*model.voices, *range(n_classes)], dtype=np.intp)
+        F = np.zeros((n_classes, len(samples)))
+        for c, vote, degree in zip(voices, (*model.weights, *model.base), degrees, strict=True):
+            if vote != 0.0:
+                F[c] += vote * degree
+        top = F.max(axis=0)
+        powers = exp(F - top)
+        sums = powers.sum(axis=0)
+        probabilities = powers / sums
+        surprise = log(sums) + top - F[self.classes, samples]
+        errors = -(self.loss_weights * probabilities)
+        errors[self.classes, samples] += self.loss_weights
+        value = total(self.loss_weights * surprise)
+        second = vote_curvature(degrees, voices, self.loss_weights, probabilities)
+        answer = np.concatenate([[value], total(degrees * errors[voices]), second.ravel()])
+        return answer, probabilities
 
     def _new_gradient(self, outputs: Floats, voice: int) -> tuple[Floats, Floats]:
         P = outputs[voice]
@@ -264,31 +265,27 @@ class SummingBlock(Block):
     """
 
     target: Floats = field(kw_only=True)
-    _moments: tuple[Any, Floats] | None = field(default=None, init=False)
 
-    def evaluate(self, model: AdditiveModel) -> Floats:
-        """Return the loss and its derivatives; see `Block.evaluate`."""
+    def _new_evaluation(self, model: AdditiveModel) -> tuple[Floats, Floats]:
         signs = np.array([-1.0 if voice < 0 else 1.0 for voice in (*model.voices, 0)])
         degrees = self._stack(model) * signs[:, None]
-        left = self.target.copy()
+        residuals = self.target.copy()
         for weight, degree in zip((*model.weights, *model.base), degrees, strict=True):
-            left -= weight * degree
-        self._outputs = model, left
-        if self._moments is None or self._moments[0] != (model.rules, model.voices):
-            second = product(degrees * self.weights, degrees.T)
-            self._moments = (model.rules, model.voices), second
-        weighted = self.weights * left
-        value = total(weighted * left) / 2.0
-        return np.concatenate([[value], total(degrees * weighted), self._moments[1].ravel()])
+            residuals -= weight * degree
+        second = self._once(
+            "second",
+            (model.rules, model.voices),
+            lambda: product(degrees * self.weights, degrees.T).ravel(),
+        )
+        weighted = self.weights * residuals
+        value = total(weighted * residuals) / 2.0
+        return np.concatenate([[value], total(degrees * weighted), second]), residuals
 
     def _new_gradient(self, outputs: Floats, voice: int) -> tuple[Floats, Floats]:
         return self.weights * (-outputs if voice < 0 else outputs), self.weights
 
     def _own(self, voice: int) -> Flags:  # noqa: ARG002 - all
         return np.ones(len(self.target), dtype=np.bool_)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"_moments": None}
 
 
 class SampleBlocks:
@@ -310,15 +307,12 @@ class SampleBlocks:
     ) -> SampleBlocks:
         """Split a table into blocks; `arrays` are those that the kind of block has."""
         sizes = {"compiled_from": COMPILED_FROM, "loaded_from": LOADED_FROM}
-        is_compiled = pays(_bin_kernels, columns.values.size, used_from=USED_FROM, **sizes)
-        blocks = [
-            kind(
-                columns.part(start, start + BLOCK),
-                compile=is_compiled,
-                **{name: array[start : start + BLOCK] for name, array in arrays.items()},
-            )
-            for start in range(0, columns.n_samples, BLOCK)
-        ]
+        is_compiled = pays(bin_kernels, columns.values.size, used_from=USED_FROM, **sizes)
+        starts = range(0, columns.n_samples, BLOCK)
+        blocks = []
+        for rows in (slice(start, start + BLOCK) for start in starts):
+            own = {name: array[rows] for name, array in arrays.items()}
+            blocks.append(kind(columns.part(rows), compile=is_compiled, **own))
         return cls(blocks, n_jobs)
 
     def added(self, question: str, *arguments: Any) -> Floats:

@@ -9,9 +9,8 @@ import numpy as np
 from frri._reproducible import exp, product, solve, total
 from frri.learners.additive.blocks import SampleBlocks, VotingBlock, vote_curvature
 from frri.learners.additive.columns import AT_LEAST, AT_MOST, SoftColumns
-from frri.learners.additive.losses import BASE_PENALTY, SoftmaxLoss
-from frri.learners.additive.search import RuleSearch, StagewiseInduction, run_all
-from frri.learners.base import RuleClassifier
+from frri.learners.additive.search import BASE_PENALTY, StagewiseInduction
+from frri.learners.base import RuleClassifier, RuleLearner
 from frri.learners.size_cv import class_path
 from frri.learners.training_table import check_class_weight, class_factors
 from frri.learners.validation import check_count, check_share, directions
@@ -22,16 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from frri._util import Flags, Floats, Positions
-    from frri.learners.additive.search import AdditiveRules
+    from frri.learners.additive.search import FittedRules
     from frri.learners.calibration import HeldOut
     from frri.learners.training_table import TrainingTable
     from frri.table import Attribute, EncodedTable
 
-# Half-width of a ramp, in standard deviations of its attribute.
+# Half-width of a ramp, in standard deviations of its feature.
 WIDTH = 0.48
 # Penalty of a squared vote, divided by the number of classes.
 PENALTY = 8.0
-# In a table of fewer objects than this a rule may promise less, in proportion.
+# In a table of fewer samples than this a rule may promise less, in proportion.
 SMALL = 50.0
 # Parameters that count for a rule in calibration: its vote, and what its search was free to choose.
 PARAMETERS = 6.0
@@ -41,29 +40,51 @@ VOTES: dict[str, Any] = {"semantics": "softmax-votes", "t_norm": "product", "cli
 MOST = 10_000
 
 
-class AdditiveRulesClassifier(RuleClassifier):
+class AdditiveRules(RuleLearner):
+    """Base of the estimators that add rules one at a time."""
+
+    max_rules: int | str
+    max_conditions: int
+    min_support: float
+    refine: int
+
+    def _most_rules(self, usual: int) -> int:
+        if isinstance(self.max_rules, str):
+            return usual if self.path_ is None else self.path_.chosen
+        return int(self.max_rules)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_size(self.max_rules, self.max_conditions, ["auto", "1se"])
+        check_count("refine", self.refine, 0)
+        check_share("min_support", self.min_support)
+
+    def _name(self) -> str:
+        return "Additive rules"
+
+
+class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
     """Additive rules: a dozen soft rules that vote, added one at a time.
 
     A rule is a box with most sides open and soft edges: "at most t" holds fully up to a little
-    below t and fades out linearly a little above it, by 0.48 standard deviations of the attribute
+    below t and fades out linearly a little above it, by 0.48 standard deviations of the feature
     each way. The degree of a rule is the product of its conditions. A rule votes for one class by
     its degree times its weight; the votes for a class are added to its base score, and a softmax of
     the sums gives the probabilities.
 
     Rules are added one at a time. For every class a rule is grown from nothing by the condition
-    that gains most, and polished: each condition is taken out and the best one put in its place.
-    The gain is that of a Newton step on the logarithmic loss, G^2 / (2 (H + lambda)); a condition
-    must multiply it by 1.15, and the best rule of all classes is added. Then the votes of all rules
-    and the bases are fitted together anew: the minimum of the loss plus lambda / 2 times the
-    squared votes, with votes of at least 0 and lambda = 8 / number of classes. There is no
-    randomness.
+    that gains most; then each condition is removed and the best one put in its place. The gain is
+    that of a Newton step on the logarithmic loss, G^2 / (2 (H + lambda)); a condition must multiply
+    it by 1.15, and the best rule of all classes is added. Then the votes of all rules and the bases
+    are fitted together again: the minimum of the loss plus lambda / 2 times the squared votes, with
+    votes of at least 0 and lambda = 8 / number of classes. There is no randomness.
 
     At the end all votes and bases are multiplied by one number, from 1/2 to 4 (temperature
     scaling). It changes no decision and has the least logarithmic loss on the training samples,
     the scores of each without the influence of the sample on the votes.
 
-    Thresholds lie halfway between neighbouring values, at most 64 for an attribute. A nominal
-    attribute (a column of text in a data frame) is tested for a set of categories.
+    Thresholds lie halfway between neighboring values, at most 64 for a feature. A nominal feature
+    (a column of text in a data frame) is tested for a set of categories.
 
     A table is split into blocks of 16,384 samples, whose sums are added in their order: the rules
     do not depend on the number of threads.
@@ -71,26 +92,24 @@ class AdditiveRulesClassifier(RuleClassifier):
     Parameters
     ----------
     max_rules : int, "auto" or "1se", default="auto"
-        The most rules; by default 2 K + 6 for K classes. A rule must promise to lower the loss by
-        1; by less in proportion where more rules than by default are allowed, and with fewer than
-        50 objects. "1se" takes the fewest whose balanced accuracy in five-fold cross-validation is
-        within one standard error of the best.
+        Maximum number of rules; "auto" is 2 K + 6 for K classes. A rule must promise to lower the
+        loss by 1; by less in proportion where more rules than by default are allowed, and with
+        fewer than 50 samples. "1se" is the smallest number whose balanced accuracy in five-fold
+        cross-validation is within one standard error of the best.
     max_conditions : int, default=4
-        The most conditions of a rule.
+        Maximum number of conditions of a rule.
     min_support : float, default=0.0
-        The share of its class that a rule must cover, degrees added up, to be added.
+        Fraction of its class that a rule must cover, degrees added up, to be added.
     class_weight : "balanced", None or mapping, default="balanced"
-        How much the objects of a class count: all classes the same, every object the same, or as
-        the mapping of classes says (1 for a class that it lacks). The loss goes by it; typical
-        values, thresholds and statistics go by sample weights alone, so {c: 3} is not a sample
-        weight of 3.
+        Weights of classes in the loss: the same total weight for every class, the same weight for
+        every sample, or as in the mapping (1 for a class that it lacks). Imputed values, thresholds
+        and statistics use sample weights only, so {c: 3} differs from a sample weight of 3.
     monotonic_cst : mapping of str to {1, -1}, optional
-        Attributes with which the probability of the second class (in the order of `classes_`) must
+        Features with which the probability of the second class (in the order of `classes_`) must
         not fall (1) or not rise (-1). Rules for that class then use only "at least", rules for the
-        other only "at most" (or the other way round), so that no object can be an exception.
+        other only "at most" (or the other way round), so that no sample can be an exception.
         Only with two classes.
-    refine : int, default=0
-        How often the rules are gone through again, each kept, dropped or replaced.
+    {refine}
     {missing}
     calibrate : bool, default=True
         If True, probabilities are calibrated on at most 1,000 distinct samples, without a further
@@ -104,17 +123,15 @@ class AdditiveRulesClassifier(RuleClassifier):
     ----------
     {classes_}
     ruleset_ : RuleSet
-        The rules in the order in which they were added, with the semantics "softmax-votes". A
-        rule's weight is its vote.
-    path_ : SizePath or None
-        With ``max_rules="1se"``: `sizes` from few rules to many, their `scores` and standard
-        `errors`, and the size `chosen`; `to_frame` makes a table of it.
+        Rules in the order in which they were added, with the semantics "softmax-votes". The weight
+        of a rule is its vote.
+    {path_}
     {n_features_in_}
     {feature_names_in_}
 
     See Also
     --------
-    frri.AdditiveRulesRegressor : The same for numbers.
+    frri.AdditiveRulesRegressor : The same for regression.
 
     Examples
     --------
@@ -154,84 +171,57 @@ class AdditiveRulesClassifier(RuleClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_class_weight(self.class_weight)
+
     def _learn(self, table: TrainingTable) -> None:
         self.path_ = class_path(self, table) if self.max_rules == "1se" else None
         with self._step("rules one after another"):
-            (self.ruleset_,) = self._rulesets(table, [self._most_rules(table)])
+            (self.ruleset_,) = self._rulesets(table)
 
-    def _rulesets(self, table: TrainingTable, sizes: Sequence[int]) -> Iterator[RuleSet]:
+    def _rulesets(
+        self, table: TrainingTable, sizes: Sequence[int] | None = None
+    ) -> Iterator[RuleSet]:
         """Yield a rule set for each of the ascending maximum sizes; each extends the one before."""
-        for rules, base in self._induce(table, table.all_weights, sizes):
+        for rules, base in self.induce(table, table.all_weights, sizes):
             yield self._made(table, rules, base=tuple(base.tolist()), **VOTES)
 
-    def induce(self, table: TrainingTable, weights: Floats) -> tuple[tuple[Rule, ...], Floats]:
-        """Return the rules of a checked training table and the base of every class."""
-        return next(self._induce(table, weights, [self._most_rules(table)]))
-
-    def _induce(
-        self, table: TrainingTable, weights: Floats, sizes: Sequence[int]
+    def induce(
+        self, table: TrainingTable, weights: Floats, sizes: Sequence[int] | None = None
     ) -> Iterator[tuple[tuple[Rule, ...], Floats]]:
-        counts = np.bincount(table.classes, weights, len(table.labels)).astype(np.float64)
-        columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH)
+        """Yield the rules of a checked training table and the base of every class, by size."""
+        n_classes, usual = len(table.labels), 2 * len(table.labels) + 6
+        counts = np.bincount(table.classes, weights, n_classes).astype(np.float64)
         factors = class_factors(self.class_weight, table.labels, counts, table.target)
+        columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH)
         loss_weights = weights * factors[table.classes]
         blocks = self._blocks(
             columns, weights=weights, classes=table.classes, loss_weights=loss_weights
         )
-        inductions = [self._induction(table, columns, blocks, counts, k) for k in sizes]
-        for model in run_all(inductions):
-            yield tuple(_rules(table, columns, blocks, model, counts)), model.fitted.base
-
-    def _held_out(self, table: TrainingTable, samples: HeldOut) -> tuple[Floats, Positions]:
-        """Return probabilities without the influence of each sample on its own votes."""
-        classes, sizes = table.classes[samples.rows], np.array(table.class_counts)
-        factors = class_factors(self.class_weight, table.labels, sizes, table.target)
-        weights = table.all_weights[samples.rows]
-        counted = np.bincount(classes, weights, len(sizes))
-        encoded = table.encoded.take(samples.rows)
-        scores = held_out_scores(
-            self.ruleset_,
-            encoded,
-            classes,
-            weights * (factors * sizes / counted)[classes],
-            (factors * samples.weight)[classes],
+        weight = float(total(counts))
+        induction = StagewiseInduction(
+            columns=columns,
+            blocks=blocks,
+            voices=tuple(range(n_classes)),
+            penalty=PENALTY / n_classes,
+            weight=weight,
+            usual=usual,
+            least_gain=min(1.0, weight / SMALL),
+            max_conditions=self.max_conditions,
+            refine=self.refine,
+            least_cover=dict(enumerate((self.min_support * counts).tolist())),
+            allowed=self._allowed(table),
         )
-        powers = exp(scores - scores.max(axis=0))
-        return (powers / powers.sum(axis=0)).T, scores.argmax(axis=0)
+        for model in induction.path(sizes or [self._most_rules(usual)]):
+            yield tuple(_rules(table, columns, blocks, model, counts)), model.base
 
     def _blocks(self, columns: SoftColumns, **arrays: Any) -> SampleBlocks:
         """Split the table into blocks."""
         return SampleBlocks.of(VotingBlock, columns, self.n_jobs, **arrays)
 
-    def _most_rules(self, table: TrainingTable) -> int:
-        if isinstance(self.max_rules, str):
-            return _usual(table) if self.path_ is None else self.path_.chosen
-        return int(self.max_rules)
-
-    def _induction(
-        self,
-        table: TrainingTable,
-        columns: SoftColumns,
-        blocks: SampleBlocks,
-        sizes: Floats,
-        max_rules: int,
-    ) -> StagewiseInduction:
-        penalty, weight = PENALTY / len(table.labels), float(total(sizes))
-        loss = SoftmaxLoss(
-            blocks=blocks,
-            voices=tuple(range(len(table.labels))),
-            penalty=penalty,
-            least=min(1.0, _usual(table) / max_rules) * min(1.0, weight / SMALL),
-            allowed=self._allowed(table),
-        )
-        search = RuleSearch(columns, blocks, weight, penalty, self.max_conditions)
-        least = self.min_support * sizes
-        return StagewiseInduction(
-            search, loss, max_rules, self.refine, lambda voice: float(least[voice])
-        )
-
-    def _allowed(self, table: TrainingTable) -> tuple[Flags, ...] | None:
-        """Return the sides of attributes that the rules of each class may use."""
+    def _allowed(self, table: TrainingTable) -> dict[int, Flags] | None:
+        """Return the sides of features that the rules of each class may use."""
         upward = upward_sides(self.monotonic_cst, table.attributes)
         if upward is None:
             return None
@@ -240,17 +230,22 @@ class AdditiveRulesClassifier(RuleClassifier):
                 f"monotonic_cst states how one class gets more likely, but {table.target!r} has "
                 f"{len(table.labels)} classes; leave monotonic_cst out or predict two classes."
             )
-        return upward[:, ::-1], upward
+        return {0: upward[:, ::-1], 1: upward}
 
-    def _name(self) -> str:
-        return "Additive rules"
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_size(self.max_rules, self.max_conditions, ["auto", "1se"])
-        check_count("refine", self.refine, 0)
-        check_share("min_support", self.min_support)
-        check_class_weight(self.class_weight)
+    def _held_out(self, table: TrainingTable, samples: HeldOut) -> tuple[Floats, Positions]:
+        """Return probabilities and decisions without the influence of samples on the votes."""
+        classes, sizes = table.classes[samples.rows], np.array(table.class_counts)
+        factors = class_factors(self.class_weight, table.labels, sizes, table.target)
+        weights = table.all_weights[samples.rows]
+        scale = factors * sizes / np.bincount(classes, weights, len(sizes))
+        scores = held_out_scores(
+            self.ruleset_,
+            table.encoded.take(samples.rows),
+            classes,
+            weights * scale[classes],
+            (factors * samples.weight)[classes],
+        )
+        return softmax(scores).T, scores.argmax(axis=0)
 
 
 def check_size(max_rules: Any, max_conditions: Any, words: Sequence[str]) -> None:
@@ -268,7 +263,7 @@ def check_size(max_rules: Any, max_conditions: Any, words: Sequence[str]) -> Non
 
 
 def upward_sides(monotonic_cst: Any, attributes: Sequence[Attribute]) -> Flags | None:
-    """Return the sides of attributes that a rule that adds may use; None without any restriction.
+    """Return the sides of features that a rule that adds may use; None without any restriction.
 
     Examples
     --------
@@ -316,8 +311,7 @@ def held_out_scores(
         [*(ruleset.classes.index(rule.consequent) for rule in ruleset), *range(n_classes)]
     )
     scores = ruleset.scores(table).T.copy()
-    powers = exp(scores - scores.max(axis=0))
-    errors = powers / powers.sum(axis=0)
+    errors = softmax(scores)
     second = vote_curvature(degrees, voices, weights, errors)
     penalties = np.full(len(voices), PENALTY / n_classes)
     penalties[len(ruleset) :] = BASE_PENALTY
@@ -328,29 +322,29 @@ def held_out_scores(
     return scores
 
 
-def _usual(table: TrainingTable) -> int:
-    """Return the usual number of rules."""
-    return 2 * len(table.labels) + 6
+def softmax(scores: Floats) -> Floats:
+    """Return the probabilities of scores of shape (n_classes, n_samples)."""
+    powers = exp(scores - scores.max(axis=0))
+    return np.asarray(powers / powers.sum(axis=0))
 
 
 def _rules(
     table: TrainingTable,
     columns: SoftColumns,
     blocks: SampleBlocks,
-    model: AdditiveRules,
+    model: FittedRules,
     sizes: Floats,
 ) -> Iterator[Rule]:
     """Yield the rules in the user's units, with statistics of their coverage."""
-    votes = model.fitted.weights
-    counts = blocks.added("counted", model.fitted.model)
-    support, alone = np.split(counts, [len(votes) * len(sizes)])
-    voices = np.array([added.voice for added in model.rules], dtype=np.intp)
-    support = support.reshape(len(votes), len(sizes))
+    counts = blocks.added("counted", model.model)
+    support, alone = np.split(counts, [len(model.rules) * len(sizes)])
+    voices = np.array(model.model.voices, dtype=np.intp)
+    support = support.reshape(len(voices), len(sizes))
     statistics = statistics_from_counts(voices, support, alone, sizes)
-    for added, vote, known in zip(model.rules, votes, statistics, strict=True):
+    for found, vote, known in zip(model.rules, model.weights, statistics, strict=True):
         yield Rule(
-            conditions=columns.conditions(added.rule.tests, table.attributes),
-            consequent=table.labels[added.voice],
+            conditions=columns.conditions(found.tests, table.attributes),
+            consequent=table.labels[found.voice],
             weight=float(vote),
             statistics=known,
         )

@@ -1,4 +1,4 @@
-"""Columns of a training table for additive rules, and the gains of all possible conditions.
+"""Columns of a training table for additive rules, and the sums that decide about conditions.
 
 A condition "at most t" is a ramp: 1 up to t - 1, 0 from t + 1, linear between, where values are in
 units of the column's half-width; "at least t" is its complement. With degrees mu of the conditions
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from frri._compile import either
 from frri._reproducible import total
 from frri.rules import NominalCondition, NumericCondition
 
@@ -33,9 +34,10 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.integer]
 
-# The most thresholds of a column: with 64 of them the number of a bin is one byte.
-MOST_THRESHOLDS = 64
-
+# Maximum number of thresholds of a column: with 64 of them the number of a bin is one byte.
+MAX_THRESHOLDS = 64
+# Sums of a bin: of g, h and m, of the same times the value, and of h times its square.
+SUMS = 7
 # Kinds of tests; the first two are the sides of a threshold, in the order in which equal gains are
 # decided.
 AT_MOST, AT_LEAST, ONE_OF = range(3)
@@ -55,34 +57,33 @@ class SoftTest(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SoftColumns:
-    """The columns of a training table, ready to be scanned for conditions.
+    """The columns of a training table that have two values at least, ready for the search.
 
-    Values of a column with an order are kept in units of its ramp's half-width and counted from its
-    median: sums of squares over a ramp then keep their precision whatever the user's units. Only
-    columns that take two values at least are kept.
+    Values of a column with an order are in units of the half-width of its ramps and relative to its
+    median: sums of squares over a ramp are then precise whatever the user's units.
 
     Parameters
     ----------
     ordered : ndarray of int, shape (n_ordered,)
-        The attributes with an order, in order.
+        Features with an order.
     values : ndarray of float, shape (n_ordered, n_samples)
         0 where missing.
     bins : ndarray of int, same shape
-        Between which breakpoints (the ends of all ramps) a value lies; missing values in the last.
+        Number of breakpoints (ends of ramps) below each value; missing values are in the last bin.
     first, last : ndarray of int, shape (n_ordered, n_thresholds)
-        How many bins lie before the beginning and before the end of each ramp.
+        Number of bins before the beginning and before the end of each ramp.
     thresholds : ndarray of float, same shape
-        Ascending, in the units of `values`; NaN after a column's last.
+        Ascending, in the units of `values`; NaN after the last of a column.
     cuts : ndarray of float, same shape
         The same in the user's units.
-    halves : ndarray of float, shape (n_ordered,)
-        Half-widths in the user's units.
+    half_widths : ndarray of float, shape (n_ordered,)
+        Half-widths of ramps in the user's units.
     nominal : ndarray of int, shape (n_nominal,)
-        The nominal attributes, in order.
+        Nominal features.
     n_categories : ndarray of int, shape (n_nominal,)
     codes : ndarray of int, shape (n_nominal, n_samples)
         Categories; one past the last where missing.
-    known : ndarray of bool, shape (n_attributes, n_samples)
+    known : ndarray of bool, shape (n_features, n_samples)
         Where there is a value.
     """
 
@@ -93,7 +94,7 @@ class SoftColumns:
     last: Integers
     thresholds: Floats
     cuts: Floats
-    halves: Floats
+    half_widths: Floats
     nominal: Integers
     n_categories: Integers
     codes: Integers
@@ -103,58 +104,48 @@ class SoftColumns:
     def of(
         cls, table: Floats, attributes: Sequence[Attribute], weights: Floats, width: float
     ) -> SoftColumns:
-        """Lay out a table.
+        """Lay out a table of shape (n_samples, n_features).
 
-        Parameters
-        ----------
-        table : ndarray of float, shape (n_samples, n_attributes)
-        attributes : sequence of Attribute
-        weights : ndarray of float, shape (n_samples,)
-        width : float
-            Half-width of ramps, in standard deviations of their column.
-
-        Returns
-        -------
-        SoftColumns
+        `width` is the half-width of ramps, in standard deviations of their column.
         """
         known = ~np.isnan(table.T)
         varied = [len(np.unique(x[k])) > 1 for x, k in zip(table.T, known, strict=True)]
         named = [attribute.kind == "nominal" for attribute in attributes]
         nominal = np.flatnonzero(np.logical_and(varied, named))
         ordered = np.flatnonzero(np.logical_and(varied, np.logical_not(named)))
-        counts = np.array(
+        n_categories = np.array(
             [len(attributes[j].categories or ()) for j in nominal.tolist()], dtype=np.intp
         )
-        codes = np.where(known[nominal], np.nan_to_num(table.T[nominal]), counts[:, None])
-        columns = [
-            _OrderedColumn.of(table[known[j], j], weights[known[j]], width)
-            for j in ordered.tolist()
-        ]
-        longest = max((len(column.cuts) for column in columns), default=1)
-        thresholds, cuts = np.full((2, len(columns), longest), np.nan)
-        first, last = np.zeros((2, len(columns), longest), dtype=np.intp)
-        values = np.zeros((len(columns), len(table)))
-        bins = np.full(values.shape, 2 * longest + 1, dtype=np.uint8)
-        for k, (j, column) in enumerate(zip(ordered.tolist(), columns, strict=True)):
-            n_cuts = len(column.cuts)
-            cuts[k, :n_cuts], thresholds[k, :n_cuts] = column.cuts, column.thresholds
-            values[k, known[j]] = column.values
-            starts, ends = column.thresholds - 1.0, column.thresholds + 1.0
-            breaks = np.sort(np.concatenate((starts, ends)))
-            first[k, :n_cuts] = breaks.searchsorted(starts, side="right")
-            last[k, :n_cuts] = breaks.searchsorted(ends, side="right")
-            bins[k, known[j]] = breaks.searchsorted(column.values)
+        codes = np.where(known[nominal], np.nan_to_num(table.T[nominal]), n_categories[:, None])
+        shape = (len(ordered), MAX_THRESHOLDS)
+        thresholds, cuts = np.full((2, *shape), np.nan)
+        first, last = np.zeros((2, *shape), dtype=np.intp)
+        values, half_widths = np.zeros((len(ordered), len(table))), np.empty(len(ordered))
+        bins = np.full(values.shape, -1)
+        for k, j in enumerate(ordered.tolist()):
+            x, there = table[known[j], j], known[j]
+            half_widths[k], middle = _half_width(x, weights[there], width), np.median(x)
+            found = midpoints(x, weights[there], MAX_THRESHOLDS)
+            own = (found - middle) / half_widths[k]
+            breaks = np.sort(np.concatenate((own - 1.0, own + 1.0)))
+            cuts[k, : len(own)], thresholds[k, : len(own)] = found, own
+            first[k, : len(own)] = breaks.searchsorted(own - 1.0, side="right")
+            last[k, : len(own)] = breaks.searchsorted(own + 1.0, side="right")
+            values[k, there] = (x - middle) / half_widths[k]
+            bins[k, there] = breaks.searchsorted(values[k, there])
+        longest = max(1, np.isfinite(cuts).sum(axis=1).max(initial=0))
+        bins[bins < 0] = 2 * longest + 1
         return cls(
             ordered=ordered,
             values=values,
-            bins=bins,
-            first=first,
-            last=last,
-            thresholds=thresholds,
-            cuts=cuts,
-            halves=np.array([column.half for column in columns]),
+            bins=bins.astype(np.uint8),
+            first=first[:, :longest],
+            last=last[:, :longest],
+            thresholds=thresholds[:, :longest],
+            cuts=cuts[:, :longest],
+            half_widths=half_widths,
             nominal=nominal,
-            n_categories=counts,
+            n_categories=n_categories,
             codes=codes.astype(np.intp),
             known=known,
         )
@@ -169,16 +160,10 @@ class SoftColumns:
         """Number of bins of a column, the one of missing values included."""
         return int(2 * self.thresholds.shape[1] + 2)
 
-    def part(self, start: int, end: int) -> SoftColumns:
+    def part(self, rows: slice) -> SoftColumns:
         """Return some of the samples, laid out in the same way."""
-        rows = slice(start, end)
-        return replace(
-            self,
-            values=self.values[:, rows],
-            bins=self.bins[:, rows],
-            codes=self.codes[:, rows],
-            known=self.known[:, rows],
-        )
+        names = "values", "bins", "codes", "known"
+        return replace(self, **{name: getattr(self, name)[:, rows] for name in names})
 
     def from_bins(self, sums: Floats) -> Floats:
         """Return G, H and M of rules with one more condition, for every threshold and side.
@@ -186,7 +171,7 @@ class SoftColumns:
         Parameters
         ----------
         sums : ndarray of float, shape (7, n_rules, n_ordered, n_bins)
-            Sums of `_bin_kernels` for each rule.
+            Results of `binned`.
 
         Returns
         -------
@@ -237,34 +222,13 @@ class SoftColumns:
 
     def _condition(self, test: SoftTest, attribute: Attribute) -> Condition:
         if test.side == ONE_OF:
-            assert attribute.categories is not None  # noqa: S101 - only names are in a set
-            names = frozenset(attribute.categories[code] for code in test.categories)
-            return NominalCondition(attribute.name, names)
+            names = attribute.categories or ()
+            return NominalCondition(attribute.name, frozenset(names[c] for c in test.categories))
         k = self.ordered.searchsorted(test.attribute)
-        cut, half = float(self.cuts[k, test.which]), float(self.halves[k])
+        cut, half = float(self.cuts[k, test.which]), float(self.half_widths[k])
         if test.side == AT_MOST:
             return NumericCondition(attribute.name, core_high=cut - half, support_high=cut + half)
         return NumericCondition(attribute.name, support_low=cut - half, core_low=cut + half)
-
-
-class _OrderedColumn(NamedTuple):
-    """The known values of one column and its thresholds, in units of the half-width."""
-
-    values: Floats
-    cuts: Floats
-    thresholds: Floats
-    half: float
-
-    @classmethod
-    def of(cls, x: Floats, weights: Floats, width: float) -> _OrderedColumn:
-        low, high = x.min(), x.max()
-        scaled = (x - low) / (high - low)
-        mean = total(scaled * weights) / total(weights)
-        spread = np.sqrt(total((scaled - mean) ** 2 * weights) / total(weights))
-        half = float(width * spread * (high - low))
-        middle = np.median(x)
-        cuts = midpoints(x, weights, MOST_THRESHOLDS)
-        return cls((x - middle) / half, cuts, (cuts - middle) / half, half)
 
 
 def midpoints(values: Floats, weights: Floats, most: int) -> Floats:
@@ -289,3 +253,75 @@ def midpoints(values: Floats, weights: Floats, most: int) -> Floats:
     right = below[:-1].searchsorted(wanted).clip(1, len(middles) - 1)
     nearest = np.where(wanted - below[right - 1] <= below[right] - wanted, right - 1, right)
     return np.asarray(middles[np.unique(nearest)])
+
+
+def _half_width(x: Floats, weights: Floats, width: float) -> float:
+    """Return a number of standard deviations of values that are not all equal."""
+    low, high = x.min(), x.max()
+    scaled, weight = (x - low) / (high - low), total(weights)
+    mean = total(scaled * weights) / weight
+    return float(width * np.sqrt(total((scaled - mean) ** 2 * weights) / weight) * (high - low))
+
+
+def _binned_arrays(values: Floats, bins: Integers, n_bins: int, terms: Floats) -> Floats:
+    """Add up the bins of every column, for some rules.
+
+    The two forms, array operations and loops for the compiler, agree bit for bit: both add the
+    terms of a bin in the order of the samples.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_columns, n_samples)
+        0 where missing.
+    bins : ndarray of int, same shape
+        Bin of each value.
+    n_bins : int
+    terms : ndarray of float, shape (3, n_rules, n_samples)
+        Gradients times degree, curvatures times squared degree, memberships.
+
+    Returns
+    -------
+    ndarray of float, shape (7, n_rules, n_columns, n_bins)
+
+    Examples
+    --------
+    >>> terms = np.array([[[1.0, 1.0]], [[2.0, 2.0]], [[1.0, 1.0]]])
+    >>> binned(np.array([[3.0, 5.0]]), np.array([[1, 1]]), 2, terms)[:, 0, 0, 1].tolist()
+    [2.0, 4.0, 2.0, 8.0, 16.0, 8.0, 68.0]
+    """
+    n_columns, n_rules = len(values), terms.shape[1]
+    keys = (bins + np.arange(n_columns)[:, None] * n_bins).ravel()
+    result = np.empty((SUMS, n_rules, n_columns * n_bins))
+    for r in range(n_rules):
+        g, h, m = (np.broadcast_to(term, values.shape) for term in terms[:, r])
+        summed = (g, h, m, values * g, values * h, values * m, values * values * h)
+        for k, one in enumerate(summed):
+            result[k, r] = np.bincount(keys, one.ravel(), n_columns * n_bins)
+    return result.reshape(SUMS, n_rules, n_columns, n_bins)
+
+
+def _binned_loops(values: Floats, bins: Integers, n_bins: int, terms: Floats) -> Floats:
+    n_columns, n_rules = len(values), terms.shape[1]
+    result = np.zeros((SUMS, n_rules, n_columns, n_bins))
+    sums = np.zeros((n_bins, SUMS))
+    for r in range(n_rules):
+        g, h, m = terms[0, r], terms[1, r], terms[2, r]
+        for j in range(n_columns):
+            sums[:, :] = 0.0
+            for i in range(len(g)):
+                if m[i] > 0.0:
+                    z, s = values[j, i], sums[bins[j, i]]
+                    s[0] += g[i]
+                    s[1] += h[i]
+                    s[2] += m[i]
+                    s[3] += z * g[i]
+                    s[4] += z * h[i]
+                    s[5] += z * m[i]
+                    s[6] += z * z * h[i]
+            for b in range(n_bins):
+                for k in range(SUMS):
+                    result[k, r, j, b] = sums[b, k]
+    return result
+
+
+binned = either(interpreted=_binned_arrays, loops=_binned_loops)

@@ -22,47 +22,43 @@ if TYPE_CHECKING:
 
 # Scores that differ by less are the same: sums are rounded.
 SAME = 1e-9
-# Beyond all scores: a cut that no object, or every object, passes.
+# Distance beyond all scores of a cut that no sample, or every sample, passes.
 BEYOND = 1.0
-# Costs that differ by less are equal, as shares of what all objects weigh.
+# Costs that differ by less are equal, as fractions of the total weight.
 TIE = 1e-12
 # Slopes that are tried, times the usual one of a logistic distribution with the residuals' spread.
 SLOPES = np.sqrt(np.sqrt(np.ldexp(1.0, np.arange(-8, 9))))
 USUAL_SLOPE = np.pi / np.sqrt(3.0)
-# No residuals are smaller than this, in classes.
+# Minimum spread of residuals, in classes.
 LEAST_SPREAD = 0.1
 
 
 class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
-    """Additive rules for ordered classes: a dozen soft rules add up to one score, which is cut.
+    """Additive rules for ordinal classification: a dozen soft rules add up to a score that is cut.
 
     The rules are those of `AdditiveRulesRegressor`, learned from the numbers of the classes: 0 for
     the lowest, 1 for the next, and so on. Their sum is a score, and between two classes there is a
-    cut. The cuts are those by which the answers for the training objects are least wrong in the
-    mean, in classes; every one of them is the best there is. The distance of a score from a cut,
-    times a slope that makes the training classes most probable, are log odds (a model of
-    proportional odds): its logistic function is the probability of at least the class above the
-    cut. The answer is the last class that has, like all below it, a probability above one half.
+    cut. The cuts minimize the mean absolute error of the training samples, in classes. The distance
+    of a score from a cut, times a slope that makes the training classes most probable, are log odds
+    (a model of proportional odds): its logistic function is the probability of at least the class
+    above the cut. The predicted class is the last one that has, like all below it, a probability
+    above one half.
 
     Parameters
     ----------
     class_order : sequence of labels, optional
         The classes from the lowest to the highest. By default the order of a column of ordered
-        categories (pandas, polars), or of numbers; texts are taken in the order of the alphabet,
-        with a warning.
-    monotonic_cst : mapping of str to {1, -1}, optional
-        Attributes with which answers must not fall (1) or not rise (-1). Rules that add then use
-        only "at least" of the attribute, rules that subtract only "at most" (or the other way
-        round), so that no object can be an exception.
+        categories (pandas, polars), or of numbers; strings are in alphabetical order, with a
+        warning.
+    {monotonic_cst}
     max_rules : int, "auto" or "1se", default="auto"
-        The most rules, 14 by default, as in `AdditiveRulesRegressor`; "1se" measures R2 of the
-        scores.
+        Maximum number of rules, 14 by default, as in `AdditiveRulesRegressor`; "1se" measures R2 of
+        the scores.
     max_conditions : int, default=4
-        The most conditions of a rule.
+        Maximum number of conditions of a rule.
     min_support : float, default=0.0
-        The share of all objects that a rule must cover, degrees added up, to be added.
-    refine : int, default=0
-        How often the rules are gone through again, each kept, dropped or replaced.
+        Fraction of all samples that a rule must cover, degrees added up, to be added.
+    {refine}
     {missing}
     n_jobs : int, optional
         Threads for large tables and for prediction; all cores by default.
@@ -73,16 +69,16 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
     classes_ : ndarray of shape (n_classes,)
         The class labels, the lowest first.
     ruleset_ : RuleSet
-        The rules in the order in which they were added, with the semantics "cumulative-logits". A
-        rule's consequent is what it adds to the log odds of every class, which start from the base.
-    path_ : SizePath or None
-        With ``max_rules="1se"``: see `AdditiveRulesRegressor`.
+        Rules in the order in which they were added, with the semantics "cumulative-logits". The
+        consequent of a rule is what it adds to the log odds of every class, which start from the
+        base.
+    {path_}
     {n_features_in_}
     {feature_names_in_}
 
     See Also
     --------
-    frri.FRRIOrdinalClassifier : Rules "at least" and "at most" a class, the fewest that suffice.
+    frri.FRRIOrdinalClassifier : Rules "at least" and "at most" a class, a minimum-size set.
 
     Examples
     --------
@@ -121,21 +117,16 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _learn(self, table: TrainingTable) -> None:
-        numbers = self._of_numbers()
-        scored = NumberTable(
-            table.values,
-            table.classes.astype(np.float64),
-            table.attributes,
-            table.target,
-            table.weights,
-        )
-        numbers._learn_numbers(scored)  # noqa: SLF001
-        self.path_ = numbers.path_
-        self.ruleset_ = self._cut(numbers.ruleset_, table)
-
     def _check_parameters(self) -> None:
         self._of_numbers()._check_parameters()  # noqa: SLF001 - the two are one thing
+
+    def _learn(self, table: TrainingTable) -> None:
+        regressor, numbers = self._of_numbers(), table.classes.astype(np.float64)
+        regressor._learn_numbers(  # noqa: SLF001
+            NumberTable(table.values, numbers, table.attributes, table.target, table.weights)
+        )
+        self.path_ = regressor.path_
+        self.ruleset_ = self._cut(regressor.ruleset_, table)
 
     def _of_numbers(self) -> AdditiveRulesRegressor:
         """Return the estimator of scores."""
@@ -144,11 +135,11 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
         return AdditiveRulesRegressor(**own)
 
     def _cut(self, summed: RuleSet, table: TrainingTable) -> RuleSet:
-        """Rules for numbers as rules for classes."""
+        """Turn rules for scores into rules for classes."""
         weights = table.all_weights
         scores = summed.predict(table.encoded, n_jobs=self.n_jobs)
-        cuts = fitted_cuts(scores, table.classes, weights, len(table.labels))
-        slope = fitted_slope(scores, table.classes, weights, cuts)
+        cuts = fit_cuts(scores, table.classes, weights, len(table.labels))
+        slope = fit_slope(scores, table.classes, weights, cuts)
         claim = monotone_claim(directions(self.monotonic_cst, table.attributes), table.attributes)
         rules = (
             replace(rule, consequent=float(snap(slope * float(rule.consequent)))) for rule in summed
@@ -166,67 +157,47 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
         return "Additive rules"
 
 
-def fitted_cuts(scores: Floats, classes: Positions, weights: Floats, n: int) -> Floats:
+def fit_cuts(scores: Floats, classes: Positions, weights: Floats, n: int) -> Floats:
     """Return the cuts between `n` ordered classes with the least mean absolute error.
 
-    The error of an answer counts the cuts on whose wrong side it is, so every cut can be chosen by
-    itself; and as a higher class has fewer members, the first of its best cuts is never lower than
-    that of a lower one. Cuts lie halfway between neighbouring scores.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_objects,)
-    classes : ndarray of int, shape (n_objects,)
-    weights : ndarray of shape (n_objects,)
-    n : int
-        How many classes there are.
+    The error of a sample is the number of cuts on whose wrong side it is, so every cut can be
+    chosen by itself; and as a higher class has fewer members, the first of its best cuts is never
+    lower than that of a lower one. Cuts lie halfway between neighboring scores.
 
     Returns
     -------
     ndarray of shape (n - 1,)
-        Not falling. An object passes a cut if its score is above it.
+        Not falling. A sample passes a cut if its score is above it.
 
     Examples
     --------
-    >>> fitted_cuts(np.array([0.0, 1.0, 1.5, 3.0]), np.array([0, 1, 1, 2]), np.ones(4), 3)
+    >>> fit_cuts(np.array([0.0, 1.0, 1.5, 3.0]), np.array([0, 1, 1, 2]), np.ones(4), 3)
     array([0.5 , 2.25])
     """
     order = scores.argsort(kind="stable")
     ranked = scores[order]
     starts = np.concatenate(([True], np.diff(ranked) > SAME))
-    group = np.cumsum(starts) - 1
-    low, high = ranked[starts], ranked[np.append(np.flatnonzero(starts)[1:] - 1, len(ranked) - 1)]
+    low, high = ranked[starts], ranked[np.append(starts[1:], True)]
     places = np.concatenate(
         ([low[0] - BEYOND], high[:-1] + (low[1:] - high[:-1]) / 2.0, [high[-1] + BEYOND])
     )
     cuts = np.empty(n - 1)
     for t in range(1, n):
-        # What a cut loses that moves past an object of at least this class, or wins past another.
+        # Cost of a cut that moves past a sample of at least this class, or gain past another.
         lost = np.where(classes[order] >= t, weights[order], -weights[order])
-        cost = np.concatenate(([0.0], np.cumsum(np.bincount(group, lost, len(low)))))
+        groups = np.bincount(np.cumsum(starts) - 1, lost, len(low))
+        cost = np.concatenate(([0.0], np.cumsum(groups)))
         cuts[t - 1] = places[(cost <= cost.min() + TIE * total(weights)).argmax()]
     return np.maximum.accumulate(cuts)
 
 
-def fitted_slope(scores: Floats, classes: Positions, weights: Floats, cuts: Floats) -> float:
-    """How much log odds a unit of the score is worth: what makes the classes most probable.
-
-    Parameters
-    ----------
-    scores, classes, weights
-        As for `fitted_cuts`.
-    cuts : ndarray of shape (n_classes - 1,)
-
-    Returns
-    -------
-    float
-    """
+def fit_slope(scores: Floats, classes: Positions, weights: Floats, cuts: Floats) -> float:
+    """Return the log odds per unit of the score that make the classes most probable."""
     spread = float(np.sqrt(total((classes - scores) ** 2 * weights) / total(weights)))
     best, found = np.inf, 1.0
     for slope in SLOPES * (USUAL_SLOPE / max(spread, LEAST_SPREAD)):
-        passed = 1.0 / (1.0 + exp(np.minimum(slope * (cuts - scores[:, None]), 700.0)))
-        ends = np.ones((len(scores), 1)), np.zeros((len(scores), 1))
-        reached = np.concatenate((ends[0], passed, ends[1]), axis=1)
+        reached = 1.0 / (1.0 + exp(np.minimum(slope * (cuts - scores[:, None]), 700.0)))
+        reached = np.pad(reached, ((0, 0), (1, 1)), constant_values=((0, 0), (1.0, 0.0)))
         rows = np.arange(len(scores))
         shares = reached[rows, classes] - reached[rows, classes + 1]
         loss = -float(total(weights * log(np.maximum(shares, 1e-300))))

@@ -1,4 +1,4 @@
-"""Additive rules for numbers: a dozen soft rules whose contributions are summed on a base value."""
+"""Additive rules for regression: a dozen soft rules whose contributions are added to a base."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Literal
 
 from frri._reproducible import snap, total
 from frri.learners.additive.blocks import SampleBlocks, SummingBlock
-from frri.learners.additive.classifier import check_size, upward_sides
+from frri.learners.additive.classifier import AdditiveRules, upward_sides
 from frri.learners.additive.columns import SoftColumns
-from frri.learners.additive.losses import SquaredLoss
-from frri.learners.additive.search import RuleSearch, StagewiseInduction, run_all
+from frri.learners.additive.search import StagewiseInduction
 from frri.learners.base import RuleRegressor, standardised
 from frri.learners.size_cv import number_path
-from frri.learners.validation import check_count, check_share
 from frri.rules import Rule, RuleSet
 
 if TYPE_CHECKING:
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 
     from frri.learners.training_table import NumberTable
 
-# Half-width of a ramp, in standard deviations of its attribute.
+# Half-width of a ramp, in standard deviations of its feature.
 WIDTH = 1.0
 # Penalty of a squared contribution, in standard deviations of the target.
 PENALTY = 4.0
@@ -31,43 +29,39 @@ LEAST_GAIN = 0.5
 # Additions per rule allowed: a steep function takes a few steep rules, which are found again until
 # the penalty no longer holds them back.
 ADDITIONS = 8
-# The fewest and the most rules of a path.
+# Minimum and maximum number of rules of a path.
 PATH = (2, 42)
 
 
-class AdditiveRulesRegressor(RuleRegressor):
-    """Additive rules for numbers: a base value plus what a dozen soft rules contribute.
+class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
+    """Additive rules for regression: a base value plus the contributions of a dozen soft rules.
 
     A rule is a box with most sides open and soft edges: "at most t" holds fully up to one standard
-    deviation of the attribute below t and fades out linearly until one above it. The degree of a
-    rule is the product of its conditions, two of which may bound the same side of an attribute:
-    then the rule fades along a curve. It adds its number times its degree to the base value.
+    deviation of the feature below t and fades out linearly until one above it. The degree of a rule
+    is the product of its conditions, two of which may bound the same side of a feature: then the
+    rule fades along a curve. It adds its number times its degree to the base value.
 
     Rules are added one at a time, as in `AdditiveRulesClassifier`, by the gain on the squared error
     G^2 / (2 (H + lambda)), H about its mean because the base is fitted along; then all numbers and
-    the base are fitted anew by ridge regression (lambda = 4, target in standard deviations). There
+    the base are fitted again by ridge regression (lambda = 4, target in standard deviations). There
     is no randomness.
 
     Parameters
     ----------
     max_rules : int, "auto" or "1se", default="auto"
-        The most rules; 14 by default. A rule must promise to lower the squared error by the
-        variance of what is left over; by less in proportion where more rules than by default are
-        allowed. "1se" takes the fewest whose R2 in five-fold cross-validation is within one
+        Maximum number of rules; "auto" is 14. A rule must promise to lower the squared error by the
+        variance of the residuals; by less in proportion where more rules than by default are
+        allowed. "1se" is the smallest number whose R2 in five-fold cross-validation is within one
         standard error of the best.
     max_conditions : int, default=4
-        The most conditions of a rule.
+        Maximum number of conditions of a rule.
     min_support : float, default=0.0
-        The share of all objects that a rule must cover, degrees added up, to be added.
-    monotonic_cst : mapping of str to {1, -1}, optional
-        Attributes with which predictions must not fall (1) or not rise (-1). Rules that add then
-        use only "at least" of the attribute, rules that subtract only "at most" (or the other way
-        round), so that no object can be an exception.
-    refine : int, default=0
-        How often the rules are gone through again, each kept, dropped or replaced.
+        Fraction of all samples that a rule must cover, degrees added up, to be added.
+    {monotonic_cst}
+    {refine}
     calibration_fraction : float, default=0.0
-        The share of the rows, drawn once and for all, that no rules are learned from: errors there
-        make `predict_interval` hold its level.
+        Fraction of the samples, drawn once, that no rules are learned from: errors there make
+        `predict_interval` hold its level.
     {missing}
     n_jobs : int, optional
         Threads for large tables and for prediction; all cores by default.
@@ -76,11 +70,9 @@ class AdditiveRulesRegressor(RuleRegressor):
     Attributes
     ----------
     ruleset_ : RuleSet
-        The rules in the order in which they were added, with the semantics "added-contributions". A
-        rule's consequent is the number that it adds, in the target's own units.
-    path_ : SizePath or None
-        With ``max_rules="1se"``: `sizes` from few rules to many, their `scores` and standard
-        `errors`, and the size `chosen`; `to_frame` makes a table of it.
+        Rules in the order in which they were added, with the semantics "added-contributions". The
+        consequent of a rule is the number that it adds, in the units of the target.
+    {path_}
     {n_features_in_}
     {feature_names_in_}
 
@@ -122,36 +114,42 @@ class AdditiveRulesRegressor(RuleRegressor):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_size(self.max_rules, self.max_conditions, ["auto", "1se"])
-        check_count("refine", self.refine, 0)
-        check_share("min_support", self.min_support)
-
     def _learn_numbers(self, table: NumberTable) -> None:
         self.path_ = number_path(self, table, *PATH) if self.max_rules == "1se" else None
         with self._step("rules one after another"):
-            (self.ruleset_,) = self._rulesets(table, [self._most_rules()])
-
-    def _most_rules(self) -> int:
-        if isinstance(self.max_rules, str):
-            return RULES if self.path_ is None else self.path_.chosen
-        return int(self.max_rules)
+            (self.ruleset_,) = self._rulesets(table, [self._most_rules(RULES)])
 
     def _rulesets(self, table: NumberTable, sizes: Sequence[int]) -> Iterator[RuleSet]:
         """Yield a rule set for each of the ascending maximum sizes; each extends the one before."""
-        weights = table.all_weights
+        weights, weight = table.all_weights, float(total(table.all_weights))
         middle, unit, scaled = standardised(table.numbers, weights)
         columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH)
-        blocks = SampleBlocks.of(SummingBlock, columns, self.n_jobs, weights=weights, target=scaled)
-        weight = float(total(weights))
-        inductions = (self._induction(table, columns, blocks, weight, k) for k in sizes)
-        for model in run_all(inductions):
-            contributions = unit * snap(model.fitted.weights)
+        upward = upward_sides(self.monotonic_cst, table.attributes)
+        voices = (0,) if upward is None else (1, -1)
+        induction = StagewiseInduction(
+            columns=columns,
+            blocks=SampleBlocks.of(
+                SummingBlock, columns, self.n_jobs, weights=weights, target=scaled
+            ),
+            voices=voices,
+            penalty=PENALTY,
+            weight=weight,
+            usual=RULES,
+            least_gain=LEAST_GAIN,
+            max_conditions=self.max_conditions,
+            refine=self.refine,
+            additions=ADDITIONS,
+            least_cover=dict.fromkeys(voices, self.min_support * weight),
+            allowed=None if upward is None else {1: upward, -1: upward[:, ::-1]},
+            signed=upward is None,
+            squared=True,
+        )
+        for model in induction.path(sizes):
+            contributions = unit * snap(model.weights)
             yield RuleSet(
                 rules=tuple(
-                    Rule(columns.conditions(added.rule.tests, table.attributes), float(number))
-                    for added, number in zip(model.rules, contributions, strict=True)
+                    Rule(columns.conditions(found.tests, table.attributes), float(number))
+                    for found, number in zip(model.rules, contributions, strict=True)
                 ),
                 attributes=table.attributes,
                 target=table.target,
@@ -159,31 +157,6 @@ class AdditiveRulesRegressor(RuleRegressor):
                 t_norm="product",
                 clip=True,
                 missing=self._missing_in_rules,
-                base=(float(middle + unit * snap(model.fitted.base[0])),),
+                base=(float(middle + unit * snap(model.base[0])),),
                 about=self._about(table),
             )
-
-    def _induction(
-        self,
-        table: NumberTable,
-        columns: SoftColumns,
-        blocks: SampleBlocks,
-        weight: float,
-        max_rules: int,
-    ) -> StagewiseInduction:
-        upward = upward_sides(self.monotonic_cst, table.attributes)
-        loss = SquaredLoss(
-            blocks=blocks,
-            voices=(0,) if upward is None else (1, -1),
-            penalty=PENALTY,
-            least=LEAST_GAIN * min(1.0, RULES / max_rules),
-            allowed=None if upward is None else {1: upward, -1: upward[:, ::-1]},
-            weight=weight,
-        )
-        limits = columns, blocks, weight, PENALTY, self.max_conditions
-        search = RuleSearch(*limits, centered=True, curved=True)
-        least = self.min_support * weight
-        return StagewiseInduction(search, loss, max_rules, self.refine, lambda _: least, ADDITIONS)
-
-    def _name(self) -> str:
-        return "Additive rules"

@@ -1,4 +1,8 @@
-"""Search for rules: one rule by its gain, then rule after rule with all weights fitted again."""
+"""Search for additive rules: rules are added one at a time, and all weights are fitted after each.
+
+The gain of a rule is the decrease of the loss that a Newton step for its weight promises,
+G^2 / (2 (H + lambda)); see `frri.learners.additive.columns` for G and H.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +11,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from frri.learners.additive._bin_kernels import SUMS
-from frri.learners.additive.columns import ONE_OF, SoftTest
+from frri._reproducible import solve, total
+from frri.learners.additive.blocks import AdditiveModel
+from frri.learners.additive.columns import ONE_OF, SUMS, SoftTest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
-    from frri._util import Floats
+    from frri._util import Flags, Floats
     from frri.learners.additive.blocks import SampleBlocks, Tests
     from frri.learners.additive.columns import SoftColumns
-    from frri.learners.additive.losses import Fitted, Gradient, SoftmaxLoss
 
-    Steps = Generator[Tests, "Scanned", "Scanned"]
+    Evaluation = tuple[float, Floats, Floats]
+    Candidate = tuple[float, SoftTest]
 
 # Gains whose relative difference is smaller are equal: the first one counts.
 EQUAL = 1e-9
@@ -31,228 +36,64 @@ POLISHES = 2
 FLAT = 1e-12
 # Rules of smaller weight are dropped.
 LEAST_WEIGHT = 1e-6
-# Additions per rule allowed, those of rules that are there already counted.
-ADDITIONS = 2
+# Penalty of squared bases of classes: it decides between equivalent ones.
+BASE_PENALTY = 1e-3
+# A Newton step that promises a smaller decrease, relative to the loss, is the last one.
+TOLERANCE = 1e-13
+MAX_STEPS = 100
+# Fraction of the promised decrease that a step must reach, and how often it is halved until it
+# does.
+SUFFICIENT = 1e-4
+HALVINGS = 40
 
 
-class Found(NamedTuple):
-    """A condition and the gain of a rule that has it as well."""
+class FoundRule(NamedTuple):
+    """The score to which a rule adds, its conditions, its gain, and how often it was added."""
 
-    test: SoftTest
+    voice: int
+    tests: Tests
     gain: float
+    times: int = 1
+
+    def equals(self, other: FoundRule) -> bool:
+        """Return whether two rules have the same conditions and voice."""
+        return self.voice == other.voice and set(self.tests) == set(other.tests)
+
+
+class FittedRules(NamedTuple):
+    """Rules with the weights that minimize the loss.
+
+    Attributes
+    ----------
+    rules : tuple of FoundRule
+    weights : ndarray of float, shape (n_rules,)
+    base : ndarray of float, shape (n_scores,)
+        Scores without any rule.
+    model : AdditiveModel
+        The same, for blocks.
+    value : float
+        Loss with the penalty of the weights.
+    loss : float
+        Loss without it.
+    """
+
+    rules: tuple[FoundRule, ...]
+    weights: Floats
+    base: Floats
+    model: AdditiveModel
+    value: float
+    loss: float
 
 
 class Scanned(NamedTuple):
-    """The gain of a rule, and its best further condition."""
+    """The gain of a rule, and the best gain with one more condition, and that condition."""
 
     gain: float
-    best: Found | None
-
-    @property
-    def worth_adding(self) -> bool:
-        """Whether the condition raises the gain enough."""
-        return self.best is not None and self.best.gain >= LEAST_FACTOR * self.gain
+    best: float = 0.0
+    test: SoftTest | None = None
 
 
-class SoftRule(NamedTuple):
-    """Conditions and the gain they promise."""
-
-    tests: Tests
-    gain: float
-
-
-@dataclass(frozen=True, eq=False)
-class RuleSearch:
-    """Search for the rule that lowers a loss most.
-
-    Parameters
-    ----------
-    columns : SoftColumns
-    blocks : SampleBlocks
-    weight : float
-        Sum of the sample weights.
-    penalty : float
-        Penalty of a squared weight of a rule: lambda.
-    max_conditions : int
-    centered : bool
-        Whether a constant is fitted together with the rules, so that only the deviation of a rule
-        from its mean counts.
-    curved : bool
-        Whether a side of an attribute may be bounded again, by another threshold: the product of
-        two ramps is a curve.
-    """
-
-    columns: SoftColumns
-    blocks: SampleBlocks
-    weight: float
-    penalty: float
-    max_conditions: int
-    centered: bool = False
-    curved: bool = False
-
-    def best_rules(self, gradients: Sequence[Gradient]) -> list[SoftRule]:
-        """Grow and polish a rule for each gradient; all of them advance one step at a time."""
-        found: dict[int, SoftRule] = {}
-        searches = [self._grow() for _ in gradients]
-        asked = {k: next(search) for k, search in enumerate(searches)}
-        while asked:
-            answers = self._scan(list(asked.values()), [gradients[k] for k in asked])
-            for k, answer in zip(list(asked), answers, strict=True):
-                try:
-                    asked[k] = searches[k].send(answer)
-                except StopIteration as end:
-                    found[k] = end.value
-                    del asked[k]
-        return [found[k] for k in range(len(gradients))]
-
-    def _grow(self) -> Generator[Tests, Scanned, SoftRule]:
-        """Add the best condition while it is worth it, then replace conditions.
-
-        Yields rules to be scanned and receives the answers.
-        """
-        known: dict[frozenset[SoftTest], Scanned] = {}
-        scanned = yield from _scanned_once((), known)
-        rule = SoftRule((), scanned.gain)
-        while len(rule.tests) < self.max_conditions:
-            scanned = yield from _scanned_once(rule.tests, known)
-            if not scanned._replace(gain=rule.gain).worth_adding:
-                break
-            assert scanned.best is not None  # noqa: S101 - it is worth adding
-            rule = SoftRule((*rule.tests, scanned.best.test), scanned.best.gain)
-        for _ in range(POLISHES):
-            before = rule.tests
-            for test in before:
-                others = tuple(other for other in rule.tests if other != test)
-                scanned = yield from _scanned_once(others, known)
-                if scanned.worth_adding and scanned.best is not None:
-                    new, gain = scanned.best
-                    replaced = tuple(new if other == test else other for other in rule.tests)
-                    rule = SoftRule(replaced, gain)
-                else:
-                    rule = SoftRule(others, scanned.gain)
-            if rule.tests == before:
-                break
-        return rule
-
-    def _scan(self, rules: Sequence[Tests], gradients: Sequence[Gradient]) -> list[Scanned]:
-        """Return the gain and the best further condition of each rule.
-
-        Of equally good conditions that of the first attribute, value and side counts.
-        """
-        asked = tuple((g.voice, tests) for tests, g in zip(rules, gradients, strict=True))
-        answer = self.blocks.added("scan", gradients[0].model, asked)
-        n_rules, n_ordered = len(rules), len(self.columns.ordered)
-        end = 3 * n_rules
-        gains = self._gains(answer[:end].reshape(3, n_rules), gradients[0].signed, least=-np.inf)
-        found: list[list[Found]] = [[] for _ in rules]
-        start, end = end, end + SUMS * n_rules * n_ordered * self.columns.n_bins
-        if n_ordered:
-            sums = answer[start:end].reshape(SUMS, n_rules, n_ordered, self.columns.n_bins)
-            self._find_ordered(rules, gradients, self.columns.from_bins(sums), found)
-        nominal = zip(
-            self.columns.nominal.tolist(), self.columns.n_categories.tolist(), strict=True
-        )
-        for attribute, count in nominal:
-            start, end = end, end + 3 * n_rules * count
-            some = answer[start:end].reshape(3, n_rules, count)
-            for r, (candidates, tests) in enumerate(zip(found, rules, strict=True)):
-                if all(test.attribute != attribute for test in tests):
-                    best = self._best_categories(attribute, gradients[r], some[:, r])
-                    candidates.extend(best)
-        pairs = zip(gains.tolist(), found, strict=True)
-        return [Scanned(gain, _first_best(candidates)) for gain, candidates in pairs]
-
-    def _find_ordered(
-        self,
-        rules: Sequence[Tests],
-        gradients: Sequence[Gradient],
-        scanned: Floats,
-        found: list[list[Found]],
-    ) -> None:
-        """Add the best threshold of all ordered attributes to what was found for each rule."""
-        ordered = self.columns.ordered
-        gains = self._gains(scanned, gradients[0].signed)
-        for tests, gradient, own in zip(rules, gradients, gains, strict=True):
-            for test in tests:
-                if test.side != ONE_OF:
-                    used = test.which if self.curved else slice(None)
-                    own[ordered.searchsorted(test.attribute), used, test.side] = 0.0
-            if gradient.allowed is not None:
-                np.multiply(own, gradient.allowed[ordered][:, None, :], out=own)
-        flat = gains.reshape(len(rules), -1)
-        best = flat.max(axis=1)
-        first = (flat >= (best * (1.0 - EQUAL))[:, None]).argmax(axis=1).tolist()
-        for candidates, most, place, row in zip(found, best.tolist(), first, flat, strict=True):
-            if most > 0.0:
-                k, rest = divmod(place, 2 * self.columns.thresholds.shape[1])
-                test = SoftTest(int(ordered[k]), rest % 2, rest // 2)
-                candidates.append(Found(test, float(row[place])))
-
-    def _best_categories(
-        self, attribute: int, gradient: Gradient, three: Floats
-    ) -> Iterator[Found]:
-        """Yield the best set of categories of a nominal attribute, from their G, H and M.
-
-        In the order of gradient by curvature the best set is a beginning, or an end where the rule
-        may have a negative weight.
-        """
-        seen = np.flatnonzero(three[2])
-        ratios = three[0, seen] / np.maximum(three[1, seen], FLAT)
-        order = seen[np.argsort(-ratios, kind="stable")]
-        for direction in (order, order[::-1]) if gradient.signed else (order,):
-            gains = self._gains(three[:, direction[:-1]].cumsum(axis=1), gradient.signed)
-            best = float(gains.max(initial=0.0))
-            if best > 0.0:
-                last = int((gains >= best * (1.0 - EQUAL)).argmax())
-                chosen = tuple(sorted(direction[: last + 1].tolist()))
-                yield Found(SoftTest(attribute, ONE_OF, categories=chosen), float(gains[last]))
-
-    def _gains(self, three: Floats, signed: bool, least: float | None = None) -> Floats:
-        """Return the decrease of the loss that rules promise, from G, H and M; 0 if not allowed."""
-        G, H, M = three
-        least = LEAST_MEMBERSHIP * (1.0 - EQUAL) if least is None else least
-        if self.centered:
-            H = H - M * M / self.weight
-        fits = (least <= M) & (signed | (G > 0.0))
-        return np.where(fits, G * G / (2.0 * (H + self.penalty)), 0.0)
-
-
-def _scanned_once(tests: Tests, known: dict[frozenset[SoftTest], Scanned]) -> Steps:
-    """Ask about a rule, unless that has been done."""
-    key = frozenset(tests)
-    if key not in known:
-        known[key] = yield tests
-    return known[key]
-
-
-def _first_best(found: Sequence[Found]) -> Found | None:
-    """Return the condition of greatest gain, of equal ones that of the first attribute."""
-    if not found:
-        return None
-    best = max(one.gain for one in found) * (1.0 - EQUAL)
-    return min((one for one in found if one.gain >= best), key=lambda one: one.test.attribute)
-
-
-class AddedRule(NamedTuple):
-    """A rule, the score to which it adds, and how often it was added."""
-
-    voice: int
-    rule: SoftRule
-    times: int = 1
-
-    def equals(self, other: AddedRule) -> bool:
-        """Return whether two rules have the same conditions and voice."""
-        return self.voice == other.voice and set(self.rule.tests) == set(other.rule.tests)
-
-
-class AdditiveRules(NamedTuple):
-    """Rules and their weights."""
-
-    rules: tuple[AddedRule, ...]
-    fitted: Fitted
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class StagewiseInduction:
     """Add rules one at a time and fit all weights again after each.
 
@@ -261,114 +102,327 @@ class StagewiseInduction:
 
     Parameters
     ----------
-    search : RuleSearch
-    loss : SoftmaxLoss
-    max_rules : int
-        Maximum number of rules. Rules whose weight falls to 0 later count as well.
+    columns : SoftColumns
+    blocks : SampleBlocks
+        Samples with the loss.
+    voices : tuple of int
+        Scores to which rules may add, in the order in which equal gains are decided.
+    penalty : float
+        Penalty of a squared weight: lambda.
+    weight : float
+        Sum of the sample weights.
+    usual : int
+        Usual maximum number of rules.
+    least_gain : float
+        Gain that a rule must promise; less in proportion where more rules than usual are allowed.
+    max_conditions : int
     refine : int
         How often the rules are revised in turn.
-    least : callable, optional
-        Weight that a rule of a voice must cover, times degrees; by default nothing.
     additions : int
         Maximum number of additions per rule allowed.
+    least_cover : mapping of int to float, optional
+        Weight that a rule of each voice must cover, times degrees.
+    allowed : mapping of int to ndarray of bool of shape (n_features, 2), optional
+        Sides of features that the rules of each voice may use.
+    signed : bool
+        Whether weights may have either sign; otherwise they are at least 0.
+    squared : bool
+        Whether the loss is the squared error. A constant is then fitted together with the rules, so
+        that only the deviation of a rule from its mean counts; `least_gain` is in variances of the
+        residuals; and a side of a feature may be bounded again by another threshold, because the
+        product of two ramps is a curve.
     """
 
-    search: RuleSearch
-    loss: SoftmaxLoss
-    max_rules: int
+    columns: SoftColumns
+    blocks: SampleBlocks
+    voices: tuple[int, ...]
+    penalty: float
+    weight: float
+    usual: int
+    least_gain: float
+    max_conditions: int
     refine: int = 0
-    least: Callable[[int], float] = lambda _: 0.0
-    additions: int = ADDITIONS
+    additions: int = 2
+    least_cover: Mapping[int, float] | None = None
+    allowed: Mapping[int, Flags] | None = None
+    signed: bool = False
+    squared: bool = False
 
-    def run(self) -> AdditiveRules:
-        """Return the rules that have a weight."""
-        return next(run_all([self]))
+    def path(self, sizes: Sequence[int]) -> Iterator[FittedRules]:
+        """Yield the rules for each of the ascending maximum sizes; each extends the one before."""
+        n_scores = 1 if self.squared else len(self.voices)
+        model = self.fit((), np.empty(0), np.zeros(n_scores))
+        for most in sizes:
+            model = self._extend(model, most)
+            yield self._finish(model, most)
 
-    def empty(self) -> AdditiveRules:
-        """Return a model without rules."""
-        return AdditiveRules((), self.loss.fit((), (), ()))
+    def fit(self, rules: tuple[FoundRule, ...], weights: Floats, base: Floats) -> FittedRules:
+        """Find the weights and bases that minimize the loss with its penalty, from a guess."""
+        voices, tests = tuple(rule.voice for rule in rules), tuple(rule.tests for rule in rules)
+        signs = np.array([-1.0 if voice < 0 else 1.0 for voice in voices])
+        times = np.array([rule.times for rule in rules], dtype=np.float64)
+        base_penalty = 0.0 if self.squared else BASE_PENALTY
+        penalties = np.append(self.penalty / times, np.full(len(base), base_penalty))
+        n_rules = len(rules)
 
-    def finish(self, model: AdditiveRules) -> AdditiveRules:
-        """Revise the rules and drop those without a weight."""
-        for _ in range(self.refine):
-            model = self.extend(self._revise(model))
-        kept = np.abs(model.fitted.weights) >= LEAST_WEIGHT
-        if kept.all():
-            return model
-        rules = tuple(rule for rule, heavy in zip(model.rules, kept, strict=True) if heavy)
-        return self._fit(rules, model.fitted.weights[kept], model.fitted.base)
+        def model(x: Floats) -> AdditiveModel:
+            listed = tuple(x.tolist())
+            return AdditiveModel(voices, tests, listed[:n_rules], listed[n_rules:])
 
-    def extend(self, model: AdditiveRules) -> AdditiveRules:
+        def evaluate(x: Floats) -> Evaluation:
+            answer = self.blocks.added("evaluate", model(x))
+            first, second = np.split(answer[1:], [len(x)])
+            penalty = total(penalties * (x * x)) / 2.0
+            curvature = second.reshape(len(x), len(x)) + np.diag(penalties)
+            return float(answer[0] + penalty), penalties * x - first, curvature
+
+        start = np.concatenate((signs * weights, base))
+        bounded = np.arange(len(start)) < (0 if self.signed else n_rules)
+        x = minimize(start, bounded, evaluate)
+        value = evaluate(x)[0]
+        loss = value - float(total(penalties * (x * x))) / 2.0
+        return FittedRules(rules, signs * x[:n_rules], x[n_rules:], model(x), value, loss)
+
+    def _extend(self, model: FittedRules, most: int) -> FittedRules:
         """Add the best rule of all voices, of equal ones the first, while it is worth it."""
-        while len(model.rules) < self.max_rules and self._may_add(model):
-            found = [
-                rule for rule in self._best(model, self.loss.voices) if self._covers_enough(rule)
-            ]
-            most = max((added.rule.gain for added in found), default=0.0)
-            if most <= 0.0 or most < self.loss.least_gain(model.fitted):
+        while len(model.rules) < most:
+            if sum(rule.times for rule in model.rules) >= self.additions * most:
                 break
-            best = next(added for added in found if added.rule.gain >= most * (1.0 - EQUAL))
-            rules, weights = list(model.rules), model.fitted.weights
+            found = [*filter(self._covers_enough, self.best_rules(model.model, self.voices))]
+            gain = max((rule.gain for rule in found), default=0.0)
+            if gain <= 0.0 or gain < self._price(model, most):
+                break
+            best = next(rule for rule in found if rule.gain >= gain * (1.0 - EQUAL))
+            rules, weights = list(model.rules), model.weights
             old = next((k for k, rule in enumerate(rules) if rule.equals(best)), None)
             if old is None:
                 rules, weights = [*rules, best], np.append(weights, 0.0)
             else:
                 rules[old] = rules[old]._replace(times=rules[old].times + 1)
-            model = self._fit(tuple(rules), weights, model.fitted.base)
+            model = self.fit(tuple(rules), weights, model.base)
         return model
 
-    def _may_add(self, model: AdditiveRules) -> bool:
-        return sum(added.times for added in model.rules) < self.additions * self.max_rules
+    def _price(self, model: FittedRules, most: int) -> float:
+        """Return the gain that a rule must promise to be added."""
+        least = self.least_gain * min(1.0, self.usual / most)
+        return least * 2.0 * model.loss / self.weight if self.squared else least
 
-    def _fit(self, rules: tuple[AddedRule, ...], weights: Floats, base: Floats) -> AdditiveRules:
-        """Fit the weights of rules, from a guess."""
-        voices, times = [added.voice for added in rules], [added.times for added in rules]
-        tests = [added.rule.tests for added in rules]
-        return AdditiveRules(rules, self.loss.fit(voices, tests, times, (weights, base)))
-
-    def _best(self, model: AdditiveRules, voices: tuple[int, ...]) -> list[AddedRule]:
-        """Return the best rule for each of some voices."""
-        gradients = [self.loss.gradient(model.fitted, voice) for voice in voices]
-        rules = self.search.best_rules(gradients)
-        return [AddedRule(voice, rule) for voice, rule in zip(voices, rules, strict=True)]
-
-    def _covers_enough(self, added: AddedRule) -> bool:
-        least = self.least(added.voice)
-        if not least:
+    def _covers_enough(self, rule: FoundRule) -> bool:
+        if self.least_cover is None or not self.least_cover[rule.voice]:
             return True
-        return bool(self.search.blocks.added("covered", added.rule.tests, added.voice)[0] >= least)
+        covered = self.blocks.added("covered", rule.tests, rule.voice)[0]
+        return bool(covered >= self.least_cover[rule.voice])
 
-    def _revise(self, model: AdditiveRules) -> AdditiveRules:
+    def _finish(self, model: FittedRules, most: int) -> FittedRules:
+        """Revise the rules and drop those without a weight."""
+        for _ in range(self.refine):
+            model = self._extend(self._revise(model, most), most)
+        kept = np.abs(model.weights) >= LEAST_WEIGHT
+        if kept.all():
+            return model
+        rules = tuple(rule for rule, heavy in zip(model.rules, kept, strict=True) if heavy)
+        return self.fit(rules, model.weights[kept], model.base)
+
+    def _revise(self, model: FittedRules, most: int) -> FittedRules:
         """Keep, delete or replace each rule, oldest first, by loss plus a price per rule."""
-        price = self.loss.least_gain(model.fitted)
+        price = self._price(model, most)
         place = 0
         while place < len(model.rules):
-            weights, base = model.fitted.weights, model.fitted.base
-            before, after = model.rules[:place], model.rules[place + 1 :]
-            shorter = self._fit((*before, *after), np.delete(weights, place), base)
-            old = model.rules[place]
-            new = self._best(shorter, (old.voice,))[0]._replace(times=old.times)
+            weights, base = model.weights, model.base
+            before, old, after = (
+                model.rules[:place],
+                model.rules[place],
+                model.rules[place + 1 :],
+            )
+            shorter = self.fit((*before, *after), np.delete(weights, place), base)
+            new = self.best_rules(shorter.model, (old.voice,))[0]._replace(times=old.times)
             is_known = any(rule.equals(new) for rule in shorter.rules)
             changed = model
             if not is_known and self._covers_enough(new):
-                changed = self._fit((*before, new, *after), weights, base)
-            value = min(model.fitted.value, changed.fitted.value)
-            if shorter.fitted.value <= value + price:
+                changed = self.fit((*before, new, *after), weights, base)
+            if shorter.value <= min(model.value, changed.value) + price:
                 model = shorter
                 continue
-            if changed.fitted.value < model.fitted.value * (1.0 - EQUAL):
+            if changed.value < model.value * (1.0 - EQUAL):
                 model = changed
             place += 1
         return model
 
+    def best_rules(self, model: AdditiveModel, voices: Sequence[int]) -> list[FoundRule]:
+        """Grow and polish a rule for each voice; all of them advance one step at a time."""
+        found: dict[int, FoundRule] = {}
+        searches = {voice: self._grow(voice) for voice in voices}
+        asked = {voice: next(search) for voice, search in searches.items()}
+        while asked:
+            for voice, answer in zip(list(asked), self._scan(model, asked), strict=True):
+                try:
+                    asked[voice] = searches[voice].send(answer)
+                except StopIteration as end:
+                    found[voice] = end.value
+                    del asked[voice]
+        return [found[voice] for voice in voices]
 
-def run_all(inductions: Iterable[StagewiseInduction]) -> Iterator[AdditiveRules]:
-    """Yield what each of several inductions finds, as if it were run alone.
+    def _grow(self, voice: int) -> Generator[Tests, Scanned, FoundRule]:
+        """Add the best condition while it is worth it, then replace conditions.
 
-    They differ only in the number of rules allowed, ascending, and in the gain that a rule must
-    promise, descending: the rules of one are the beginning of the next.
+        Yields rules to be scanned and receives the answers.
+        """
+        known: dict[frozenset[SoftTest], Scanned] = {}
+
+        def scan(tests: Tests) -> Generator[Tests, Scanned, Scanned]:
+            key = frozenset(tests)
+            if key not in known:
+                known[key] = yield tests
+            return known[key]
+
+        tests: Tests = ()
+        gain = (yield from scan(tests)).gain
+        while len(tests) < self.max_conditions:
+            scanned = yield from scan(tests)
+            if scanned.test is None or scanned.best < LEAST_FACTOR * gain:
+                break
+            tests, gain = (*tests, scanned.test), scanned.best
+        for _ in range(POLISHES):
+            before = tests
+            for test in before:
+                others = tuple(other for other in tests if other != test)
+                scanned = yield from scan(others)
+                new = scanned.test
+                if new is None or scanned.best < LEAST_FACTOR * scanned.gain:
+                    tests, gain = others, scanned.gain
+                else:
+                    tests = tuple(new if other == test else other for other in tests)
+                    gain = scanned.best
+            if tests == before:
+                break
+        return FoundRule(voice, tests, gain)
+
+    def _scan(self, model: AdditiveModel, asked: Mapping[int, Tests]) -> list[Scanned]:
+        """Return the gain and the best further condition of a rule of each voice.
+
+        Of equally good conditions that of the first feature, threshold and side counts.
+        """
+        columns, n_rules, n_ordered = self.columns, len(asked), len(self.columns.ordered)
+        answer = self.blocks.added("scan", model, tuple(asked.items()))
+        parts = [3 * n_rules, SUMS * n_rules * n_ordered * columns.n_bins]
+        parts += (3 * n_rules * columns.n_categories).tolist()
+        whole, bins, *nominal = np.split(answer, np.cumsum(parts)[:-1])
+        gains = self._gains(whole.reshape(3, n_rules), least=-np.inf)
+        found: list[list[Candidate]] = [[] for _ in asked]
+        if n_ordered:
+            sums = bins.reshape(SUMS, n_rules, n_ordered, columns.n_bins)
+            for candidates, best in zip(found, self._best_thresholds(asked, sums), strict=True):
+                candidates.extend(best)
+        for attribute, sums in zip(columns.nominal.tolist(), nominal, strict=True):
+            own = sums.reshape(3, n_rules, -1).swapaxes(0, 1)
+            for candidates, tests, three in zip(found, asked.values(), own, strict=True):
+                if all(test.attribute != attribute for test in tests):
+                    candidates.extend(self._best_categories(attribute, three))
+        pairs = zip(gains.tolist(), found, strict=True)
+        return [Scanned(gain, *_first_best(candidates)) for gain, candidates in pairs]
+
+    def _best_thresholds(
+        self, asked: Mapping[int, Tests], sums: Floats
+    ) -> Iterator[list[Candidate]]:
+        """Yield the best threshold of all ordered features for each rule, if there is one."""
+        ordered = self.columns.ordered
+        gains = self._gains(self.columns.from_bins(sums))
+        for (voice, tests), own in zip(asked.items(), gains, strict=True):
+            for test in tests:
+                if test.side != ONE_OF:
+                    used = test.which if self.squared else slice(None)
+                    own[ordered.searchsorted(test.attribute), used, test.side] = 0.0
+            if self.allowed is not None:
+                np.multiply(own, self.allowed[voice][ordered][:, None, :], out=own)
+            flat = own.ravel()
+            best = flat.max()
+            if best <= 0.0:
+                yield []
+                continue
+            place = int((flat >= best * (1.0 - EQUAL)).argmax())
+            k, which, side = np.unravel_index(place, own.shape)
+            test = SoftTest(int(ordered[k]), int(side), int(which))
+            yield [(float(flat[place]), test)]
+
+    def _best_categories(self, attribute: int, three: Floats) -> Iterator[Candidate]:
+        """Yield the best set of categories of a nominal feature, from their G, H and M.
+
+        In the order of gradient by curvature the best set is a beginning, or an end where the rule
+        may have a negative weight.
+        """
+        seen = np.flatnonzero(three[2])
+        ratios = three[0, seen] / np.maximum(three[1, seen], FLAT)
+        order = seen[np.argsort(-ratios, kind="stable")]
+        for direction in (order, order[::-1]) if self.signed else (order,):
+            gains = self._gains(three[:, direction[:-1]].cumsum(axis=1))
+            best = float(gains.max(initial=0.0))
+            if best > 0.0:
+                last = int((gains >= best * (1.0 - EQUAL)).argmax())
+                chosen = tuple(sorted(direction[: last + 1].tolist()))
+                yield float(gains[last]), SoftTest(attribute, ONE_OF, categories=chosen)
+
+    def _gains(self, three: Floats, least: float = LEAST_MEMBERSHIP * (1.0 - EQUAL)) -> Floats:
+        """Return the decrease of the loss that rules promise, from G, H and M; 0 if not allowed."""
+        G, H, M = three
+        if self.squared:
+            H = H - M * M / self.weight
+        fits = (least <= M) & (self.signed | (G > 0.0))
+        return np.where(fits, G * G / (2.0 * (H + self.penalty)), 0.0)
+
+
+def _first_best(found: Sequence[Candidate]) -> tuple[float, SoftTest | None]:
+    """Return the largest gain and its condition, of equal ones that of the first feature."""
+    best = max((gain for gain, _ in found), default=0.0) * (1.0 - EQUAL)
+    near = [one for one in found if one[0] >= best]
+    return min(near, key=lambda one: one[1].attribute, default=(0.0, None))
+
+
+def minimize(
+    start: Floats, at_least_zero: Flags, evaluate: Callable[[Floats], Evaluation]
+) -> Floats:
+    """Minimize a strictly convex function by Newton's method, projected on the bounds.
+
+    Weights that lie on their bound and would cross it rest for a step; the others take Newton's
+    step, cut at the bounds and halved until the loss falls (Bertsekas 1982).
+
+    Parameters
+    ----------
+    start : ndarray of float, shape (n_weights,)
+    at_least_zero : ndarray of bool, shape (n_weights,)
+        Weights that must not be negative.
+    evaluate : callable
+        Returns the value, the gradient and the matrix of second derivatives.
+
+    Returns
+    -------
+    ndarray of float, shape (n_weights,)
+
+    Examples
+    --------
+    >>> center = np.array([1.0, -2.0])
+    >>> minimize(
+    ...     np.zeros(2),
+    ...     np.array([False, True]),
+    ...     lambda x: (float(((x - center) ** 2).sum()), 2.0 * (x - center), 2.0 * np.eye(2)),
+    ... )
+    array([1., 0.])
     """
-    model = None
-    for induction in inductions:
-        model = induction.extend(induction.empty() if model is None else model)
-        yield induction.finish(model)
+    lower = np.where(at_least_zero, 0.0, -np.inf)
+    weights, (now, gradient, curvature) = start, evaluate(start)
+    for _ in range(MAX_STEPS):
+        free = np.flatnonzero((weights > lower) | (gradient < 0.0))
+        step = np.zeros_like(weights)
+        step[free] = -solve(curvature[np.ix_(free, free)], gradient[free])
+        if -total(step * gradient) <= TOLERANCE * (1.0 + abs(now)):
+            # So near the minimum a step squares the error, too small to be seen in the loss.
+            return np.asarray(np.maximum(weights + step, lower))
+        for _ in range(HALVINGS):
+            trial = np.maximum(weights + step, lower)
+            then = evaluate(trial)
+            if then[0] <= now + SUFFICIENT * total(gradient * (trial - weights)):
+                break
+            step = step / 2.0
+        else:
+            break
+        weights, (now, gradient, curvature) = trial, then
+    return weights
