@@ -18,7 +18,7 @@ import pytest
 
 from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.cli import COMMANDS, main
-from frri.cli.files import check_output, write_output
+from frri.cli.files import check_files, write_output
 from frri.export import FORMATS
 from frri.learners.frri import ManyRulesWarning
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
@@ -983,7 +983,7 @@ def test_nothing_is_left_behind_when_the_end_is_never_reached(folder, monkeypatc
 def test_folders_without_permission_are_refused_early(monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(ValueError, match="Permission denied"):
-        check_output("sub/m.json")
+        check_files([], "sub/m.json")
 
 
 # ------------------------------------------------------------------ as a process

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from frri.cli.console import abandon_stdout, prepare_stdout, say, sentence
-from frri.cli.options import Arguments, Parser
+from frri.cli.options import Parser
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -85,8 +85,7 @@ def _run(argv: list[str]) -> int:
     module = import_module(f"frri.cli.{MODULES.get(name, name)}")
     parser = Parser(f"frri {name}", module.__doc__ or "", module.EXAMPLES)
     module.configure(parser)
-    arguments = [_rename_option(name, argument) for argument in argv[1:]]
-    return int(module.run(parser.parse_intermixed_args(arguments, Arguments())))
+    return int(module.run(parser.parse([_rename_option(name, one) for one in argv[1:]])))
 
 
 def _rename_option(command: str, argument: str) -> str:

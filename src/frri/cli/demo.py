@@ -15,7 +15,7 @@ import numpy as np
 
 from frri._util import find_name
 from frri.cli.console import bold, say
-from frri.cli.files import check_output, write_output
+from frri.cli.files import check_files, write_output
 from frri.cli.options import Arguments, Parser
 from frri.rules.text import rule_text
 from frri.table import EncodedTable, describe_columns
@@ -50,7 +50,7 @@ def _write_table(name: str, output: str | None) -> None:
     """Write a table to a file, unless another one is there, or to standard output."""
     content = (files("frri.cli") / find_name(name, TABLES, "frri", "example")).read_text("utf-8")
     output = name if output is None else output
-    check_output(output)
+    check_files([], output)
     if output == "-" or not Path(output).is_file():
         write_output(output, content)
     elif Path(output).read_bytes() != content.encode():

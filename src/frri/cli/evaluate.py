@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri.cli.console import align_columns, json_text, one_line, say
-from frri.cli.files import UnseenValues, check_inputs, load_model, read_labelled
+from frri.cli.files import UnseenValues, load_model, read_labelled
 from frri.cli.options import Arguments, Parser
 from frri.rules import RuleSet
 from frri.rules.measures import (
@@ -55,7 +55,6 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: Arguments) -> int:
     """Print the measures."""
-    check_inputs(arguments.model, arguments.data)
     ruleset = load_model(arguments.model)
     frame, truth = read_labelled(ruleset, arguments.data, arguments)
     table = EncodedTable.of(frame, ruleset.attributes, ruleset.used_attributes)

@@ -12,7 +12,7 @@ import numpy as np
 
 from frri._util import Progress, find_name, join_names
 from frri.cli.console import json_text, one_line, one_line_each, say
-from frri.cli.files import check_inputs, load_model, read_for
+from frri.cli.files import load_model, read_for
 from frri.cli.options import Arguments, Parser
 from frri.readers.infer_types import clean_text
 from frri.rules import RuleSet
@@ -31,7 +31,8 @@ def configure(parser: Parser) -> None:
     """Describe the arguments."""
     add = parser.add
     parser.add_model()
-    add("row_or_table", "what to explain", nargs="+", metavar="DATA | NAME=VALUE")
+    what = "what to explain"
+    add("row_or_table", what, nargs="+", metavar="DATA | NAME=VALUE", reads=True)
     add("--row N", "row of the table, from 1", type="from 0")
     parser.add_reading_options()
     add("--fix COLUMN", "column that must not change; repeatable", action="append", default=[])
@@ -45,7 +46,6 @@ def configure(parser: Parser) -> None:
 def run(arguments: Arguments) -> int:
     """Print the explanation."""
     given = arguments.row_or_table
-    check_inputs(arguments.model, *given)
     ruleset = load_model(arguments.model)
     names = [attribute.name for attribute in ruleset.attributes]
     for name in arguments.fix:

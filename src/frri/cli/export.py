@@ -8,7 +8,7 @@ database returns rows in any order: --keep shows a key beside the prediction.
 
 from frri._util import find_name
 from frri.cli.console import say
-from frri.cli.files import check_output, load_model, write_output
+from frri.cli.files import load_model, write_output
 from frri.cli.options import Arguments, Parser
 from frri.export import FORMATS, to_sql
 from frri.export.sql_dialects import DIALECTS
@@ -40,7 +40,6 @@ def run(arguments: Arguments) -> int:
     if arguments.to.lower() == "pmml":
         raise ValueError("PMML was removed; use --to python, javascript or sql.")
     name = find_name(arguments.to, FORMATS, "frri export", "format")
-    check_output(arguments.output, [arguments.model])
     if name != "sql":
         arguments.refuse(("dialect", "table", "schema", "keep", "view"), "--to sql")
     model = load_model(arguments.model)

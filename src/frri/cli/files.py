@@ -4,7 +4,8 @@ import errno
 import os
 import sys
 import tempfile
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from frri.cli.console import notes, one_line, say, sentence
 from frri.cli.options import Arguments
 from frri.readers import read_table
 from frri.readers.files import FORMATS, Batch, read_batches
+from frri.readers.training import read_training
 from frri.rules import RuleSet
 from frri.rules.json_format import read
 from frri.rules.rule import label_array
@@ -59,12 +61,6 @@ def load_model(source: str) -> RuleSet:
         raise ValueError(sentence(error)) from None
 
 
-def check_inputs(*sources: str | None) -> None:
-    """Raise a ValueError if more than one source is standard input."""
-    if sources.count("-") > 1:
-        raise ValueError("Only one of the files can come from standard input (-).")
-
-
 def _shown(source: str) -> str:
     return "standard input" if source == "-" else source
 
@@ -72,17 +68,19 @@ def _shown(source: str) -> str:
 # ------------------------------------------------------------------ results
 
 
-def check_output(output: str, inputs: Iterable[str] = ()) -> None:
-    """Raise a ValueError if a file cannot be written, or is one of the inputs.
+def check_files(inputs: Sequence[str], output: str | None = None) -> None:
+    """Raise a ValueError if files cannot be read together, or the output cannot be written.
 
     Examples
     --------
-    >>> check_output("no-such-folder/model.json")
+    >>> check_files([], "no-such-folder/model.json")
     Traceback (most recent call last):
         ...
     ValueError: There is no folder no-such-folder to write model.json into.
     """
-    if output == "-":
+    if inputs.count("-") > 1:
+        raise ValueError("Only one of the files can come from standard input (-).")
+    if output is None or output == "-":
         return
     path = Path(output)
     try:
@@ -198,10 +196,8 @@ def category_values(ruleset: RuleSet, target: str | None = None) -> dict[str, Co
 
 
 def _check_used(ruleset: RuleSet, frame: "pd.DataFrame", source: str) -> None:
-    present = set(frame.columns)
     for name in ruleset.used_attributes:
-        if name not in present:
-            find_name(name, frame.columns, _shown(source))
+        find_name(name, frame.columns, _shown(source))
 
 
 class UnseenValues:
@@ -285,6 +281,18 @@ class _UnseenInColumn:
 # ------------------------------------------------------------------ true classes and numbers
 
 
+def read_to_learn(arguments: Arguments, **options: Any) -> tuple[Any, Any, Any]:
+    """Return the table, the target and the weights of a table to learn from.
+
+    Warnings become notes; the options are those of `read_training` beside those of the command.
+    """
+    sources = arguments.data if isinstance(arguments.data, list) else [arguments.data]
+    options |= arguments.declared_columns | arguments.reading_options
+    options["drop_unlabelled"] = arguments.drop_unlabelled
+    with notes(), Progress(f"reading {', '.join(map(_shown, sources))}"):
+        return read_training(sources, arguments.target, **options)
+
+
 def read_labelled(
     ruleset: RuleSet, source: str, arguments: Arguments, *, optional: bool = False
 ) -> tuple[Any, Any]:
@@ -292,7 +300,7 @@ def read_labelled(
 
     If they are optional, they are None in a table without the target of the model.
     """
-    target = ruleset.target if arguments.target is None else arguments.target
+    target = arguments.target or ruleset.target
     frame = read_for(ruleset, source, target, **arguments.reading_options)
     if target not in frame.columns:
         if optional and arguments.target is None:
@@ -333,34 +341,31 @@ def labels_of(column: "pd.Series[Any]", ruleset: RuleSet) -> NDArray[Any]:
     if not ruleset.classes:
         return check_quantities(column.to_numpy(), name)
     texts = [str(label) for label in ruleset.classes]
-    values = column.to_numpy(dtype=object)
+    numbers = {value: _number(str(value)) for value in column.unique()}
     edges = bin_edges(texts)
     if edges is not None:
-        numbers = {value: _number(str(value)) for value in column.unique()}
-        bins = {v: bin_of(n, edges) for v, n in numbers.items() if n is not None}
-        values = np.array([bins.get(value, value) for value in values], dtype=object)
+        bins = {v: bin_of(number, edges) for v, number in numbers.items() if number is not None}
+        column = column.map(lambda value: bins.get(value, value))
+    values = column.to_numpy(dtype=object)
     codes = category_codes(values, texts)
-    numeric = {label: c for c, label in enumerate(ruleset.classes) if not isinstance(label, str)}
+    by_number: dict[Any, int] = {
+        label: c for c, label in enumerate(ruleset.classes) if not isinstance(label, str)
+    }
     for row in np.flatnonzero(codes < 0):
-        number = _number(str(values[row]))
-        code = None if number is None else numeric.get(number)
-        if code is None:
-            shown = ", ".join(texts[:8])
+        codes[row] = by_number.get(numbers.get(values[row]), -1)
+        if codes[row] < 0:
             raise ValueError(
                 f"Column {name!r} holds {str(values[row])!r} in row {row + 1}, which is none of "
-                f"the model's classes ({shown}{', ...' if len(texts) > 8 else ''})."
+                f"the model's classes ({join_names(texts)})."
             )
-        codes[row] = code
     return label_array(ruleset.classes)[codes.astype(np.intp)]
 
 
 def _number(text: str) -> float | None:
     """Parse a number; return None if the text is none."""
     for parse in (int, float):
-        try:
+        with suppress(ValueError):
             return parse(text)
-        except ValueError:
-            pass
     return None
 
 
@@ -369,30 +374,23 @@ def _number(text: str) -> float | None:
 
 def stability_of(ruleset: RuleSet, table: Any, labels: Any, n_resamples: int) -> Any:
     """Return the stability of the rules of a model, by a table with the true classes or numbers."""
-    if labels is None:
-        raise ValueError(
-            f"--stability learns from rows again: give a table with the column {ruleset.target!r}."
-        )
-    if n_resamples < 2:
-        raise ValueError(f"--stability needs 2 resamples at least, got {n_resamples}.")
     from frri.compare.stability import stability  # noqa: PLC0415 - slow to import
     from frri.learners.registry import learner_of  # noqa: PLC0415
 
-    names = [attribute.name for attribute in ruleset.attributes]
-    absent = [name for name in names if name not in table.columns]
-    if absent:
-        raise ValueError(
-            "--stability learns from rows again, with all columns of the model: "
-            f"there is no {absent[0]!r}."
-        )
-    columns = table[names].copy()
+    again = "--stability learns from rows again"
+    if labels is None:
+        raise ValueError(f"{again}: give a table with the column {ruleset.target!r}.")
+    if n_resamples < 2:
+        raise ValueError(f"--stability needs 2 resamples at least, got {n_resamples}.")
+    columns = {}
     for attribute in ruleset.attributes:
+        name, order = attribute.name, attribute.categories
+        if name not in table.columns:
+            raise ValueError(f"{again}, with all columns of the model: there is no {name!r}.")
+        columns[name] = table[name]
         if attribute.kind == "ordinal":
             # A file does not contain the order of categories; the model does.
-            order = list(attribute.categories or ())
-            ordered = import_pandas().Categorical(columns[attribute.name], order, ordered=True)
-            columns[attribute.name] = ordered
+            columns[name] = import_pandas().Categorical(table[name], order, ordered=True)
+    X = import_pandas().DataFrame(columns)
     with Progress(f"learning {n_resamples} times"):
-        return stability(
-            learner_of(ruleset), columns, labels, n_resamples=n_resamples, ruleset=ruleset
-        )
+        return stability(learner_of(ruleset), X, labels, n_resamples=n_resamples, ruleset=ruleset)

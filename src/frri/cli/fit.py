@@ -19,12 +19,11 @@ import numpy as np
 
 from frri._util import Progress, find_name, join_names
 from frri.cli.console import notes, one_line, one_line_each, say, sentence
-from frri.cli.files import category_values, check_inputs, check_output, labels_of, write_output
+from frri.cli.files import category_values, labels_of, read_to_learn, write_output
 from frri.cli.options import Arguments, Parser
 from frri.cli.rules import numbered_rules
 from frri.learners.registry import TASKS, rule_learners
 from frri.readers.files import read_batches
-from frri.readers.training import read_training
 from frri.rules import RuleSet
 from frri.selection import Holdout, HoldoutResult, choose_estimator, compare_estimators
 from frri.selection.auto import make_estimator
@@ -62,7 +61,8 @@ def configure(parser: Parser) -> None:
     """Describe the arguments."""
     add = parser.add
     tables = "a table (CSV, TSV, Excel, JSON, Parquet, ARFF, KEEL), - for standard input"
-    add("data", f"{tables}; several files with the same columns are one table", nargs="+")
+    several = "several files with the same columns are one table"
+    add("data", f"{tables}; {several}", nargs="+", reads=True)
     add("--target COLUMN", "column to predict", required=True)
     add("-o --output FILE", "model to write, - for standard output (default: only show the rules)")
     names = [f"with --task {task} {', '.join(rule_learners(task))}" for task in TASKS]
@@ -111,16 +111,22 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: Arguments) -> int:
     """Write the model to a file, and to standard error what it was made from and how good it is."""
-    kinds = arguments.declared_columns
     undecided = arguments.task is None and arguments.bins is None
     arguments.task = arguments.task or "classification"
     order = parse_order(arguments.order, arguments.task)
-    check_inputs(*arguments.data)
-    if arguments.output is not None:
-        check_output(arguments.output, arguments.data)
     learner = _named_learner(arguments)
 
-    X, y, weights = _read(arguments, kinds)
+    sample = arguments.sample
+    if arguments.bags is not None:
+        sample = arguments.bags * (sample or ROWS_OF_BAG)
+    X, y, weights = read_to_learn(
+        arguments,
+        weights=arguments.weights,
+        bins=arguments.bins,
+        numbers=arguments.task == "regression",
+        sample=sample,
+        seed=arguments.seed or 0,
+    )
     if undecided:
         check_not_number(y.to_numpy(), arguments.target)
     if arguments.task == "ordinal":
@@ -155,27 +161,6 @@ def run(arguments: Arguments) -> int:
 
 
 # ------------------------------------------------------------------ the table
-
-
-def _read(arguments: Arguments, kinds: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """Return the table, the target and the weights."""
-    names = ["standard input" if name == "-" else name for name in arguments.data]
-    sample = arguments.sample
-    if arguments.bags is not None:
-        sample = arguments.bags * (sample or ROWS_OF_BAG)
-    with notes(), Progress(f"reading {', '.join(names)}"):
-        return read_training(
-            arguments.data,
-            arguments.target,
-            weights=arguments.weights,
-            drop_unlabelled=arguments.drop_unlabelled,
-            bins=arguments.bins,
-            numbers=arguments.task == "regression",
-            sample=sample,
-            seed=arguments.seed or 0,
-            **kinds,
-            **arguments.reading_options,
-        )
 
 
 def _all_rows(

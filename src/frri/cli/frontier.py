@@ -14,12 +14,11 @@ from typing import Any
 from frri import frontier, tree_rules
 from frri._util import Progress, find_name
 from frri.cli.console import json_text, notes, one_line_each, say
-from frri.cli.files import check_inputs, check_output, load_model, write_output
+from frri.cli.files import load_model, read_to_learn, write_output
 from frri.cli.options import Arguments, Parser
 from frri.cli.rules import numbered_rules
 from frri.learners.registry import RULE_LEARNERS
 from frri.pareto.frontier import Frontier
-from frri.readers.training import read_training
 from frri.rules import RuleSet
 from frri.selection.auto import make_estimator
 from frri.table import encode_frame
@@ -38,11 +37,12 @@ SEEDS, TREES, DEPTH = 10, 100, 3
 def configure(parser: Parser) -> None:
     """Describe the arguments."""
     add = parser.add
-    add("data", "a table (CSV, TSV, Excel, JSON, Parquet, ARFF, KEEL), - for standard input")
+    table = "a table (CSV, TSV, Excel, JSON, Parquet, ARFF, KEEL), - for standard input"
+    add("data", table, reads=True)
     add("--target COLUMN", "column with the class", required=True)
     pools = f"source of the rules: {', '.join(RULE_LEARNERS)}, trees, or files of models"
     default = ["ripper", "furia"]
-    add("--pool A,B", f"{pools} (default: ripper,furia)", type="names", default=default)
+    add("--pool A,B", f"{pools} (default: ripper,furia)", type="names", default=default, reads=True)
     add("--max-rules K", "maximum number of rules (default: 6)", type="from 1", default=6)
     add("--rules K", "number of rules to show or save (default for -o: the maximum)", type="from 1")
     add("-o --output FILE", "model to write, - for standard output")
@@ -57,14 +57,7 @@ def configure(parser: Parser) -> None:
 def run(arguments: Arguments) -> int:
     """Print a sentence for each number of rules."""
     _check(arguments)
-    with notes(), Progress(f"reading {arguments.data}"):
-        X, y, _ = read_training(
-            [arguments.data],
-            arguments.target,
-            drop_unlabelled=arguments.drop_unlabelled,
-            **arguments.declared_columns,
-            **arguments.reading_options,
-        )
+    X, y, _ = read_to_learn(arguments)
     check_not_number(y.to_numpy(), arguments.target)
     sizes, limit = range(1, arguments.max_rules + 1), arguments.time_limit or None
     with notes():
@@ -88,9 +81,6 @@ def _check(arguments: Arguments) -> None:
         raise ValueError(
             "--json and the rules would both go to standard output; name a file by -o."
         )
-    check_inputs(arguments.data, *arguments.pool)
-    if arguments.output is not None:
-        check_output(arguments.output, [arguments.data, *arguments.pool])
 
 
 def _write(found: Frontier, arguments: Arguments) -> None:

@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from math import isfinite
 from typing import Any, NoReturn
 
@@ -31,11 +31,14 @@ class Parser(argparse.ArgumentParser):
         self._negative_number_matcher = re.compile(r"-\.?\d")
         for name, parse in TYPES.items():
             self.register("type", name, parse)
+        self._inputs: list[str] = []
 
-    def add(self, names: str, text: str, *, group: Any = None, **settings: Any) -> None:
+    def add(
+        self, names: str, text: str, *, group: Any = None, reads: bool = False, **settings: Any
+    ) -> None:
         """Add an argument, such as ``model``, ``-o --output FILE`` or the flag ``--json``.
 
-        A `type` may be one of `TYPES`.
+        A `type` may be one of `TYPES`; `reads` marks files to read.
 
         Examples
         --------
@@ -50,7 +53,21 @@ class Parser(argparse.ArgumentParser):
             settings.setdefault("action", "store_true")
         elif options:
             settings["metavar"] = last
-        (group or self).add_argument(*options or [last], help=text, **settings)
+        action = (group or self).add_argument(*options or [last], help=text, **settings)
+        if reads:
+            self._inputs.append(action.dest)
+
+    def parse(self, argv: Sequence[str]) -> "Arguments":
+        """Return the values of the arguments, after all checks of files that need not read them."""
+        arguments = self.parse_intermixed_args(argv, Arguments())
+        if self._inputs:
+            from frri.cli.files import check_files  # noqa: PLC0415 - slow to import
+
+            values = [getattr(arguments, name) for name in self._inputs]
+            lists = [value if isinstance(value, list) else [value] for value in values]
+            sources = [one for part in lists for one in part if one is not None]
+            check_files(sources, getattr(arguments, "output", None))
+        return arguments
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Refuse an option whose value is `--`, which argparse would lose."""
@@ -65,9 +82,10 @@ class Parser(argparse.ArgumentParser):
 
     def add_model(self, *, table: bool = False) -> None:
         """Add the saved model, and a table to apply it to."""
-        self.add("model", "a saved model, - for standard input")
+        self.add("model", "a saved model, - for standard input", reads=True)
         if table:
-            self.add("data", "a table, in any form that frri fit reads; - for standard input")
+            text = "a table, in any form that frri fit reads; - for standard input"
+            self.add("data", text, reads=True)
 
     def add_column_options(self) -> None:
         """Add the options that declare types of columns."""

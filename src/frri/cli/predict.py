@@ -16,14 +16,7 @@ import numpy as np
 
 from frri._util import Progress, find_name
 from frri.cli.console import notes
-from frri.cli.files import (
-    UnseenValues,
-    batches_for,
-    check_inputs,
-    check_output,
-    load_model,
-    write_output,
-)
+from frri.cli.files import UnseenValues, batches_for, load_model, write_output
 from frri.cli.options import Arguments, Parser
 from frri.export.text_formats import csv_lines, csv_text
 from frri.rules import RuleSet
@@ -63,8 +56,6 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: Arguments) -> int:
     """Write the predictions to standard output or a file."""
-    check_inputs(arguments.model, arguments.data)
-    check_output(arguments.output, (arguments.model, arguments.data))
     ruleset = load_model(arguments.model)
     if arguments.proba and ruleset.task == "regression":
         raise ValueError(

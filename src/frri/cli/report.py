@@ -6,14 +6,7 @@ from pathlib import Path
 
 from frri._util import Progress
 from frri.cli.console import say
-from frri.cli.files import (
-    check_inputs,
-    check_output,
-    load_model,
-    read_labelled,
-    stability_of,
-    write_output,
-)
+from frri.cli.files import load_model, read_labelled, stability_of, write_output
 from frri.cli.options import Arguments, Parser
 from frri.report.facts import MAX_ROWS, SUPPORTED
 from frri.report.page import report_html
@@ -33,7 +26,7 @@ def configure(parser: Parser) -> None:
         "rows to show it on, in any form that frri fit reads, - for standard input; rows that it "
         "was not learned from give an honest accuracy"
     )
-    add("data", rows, nargs="?")
+    add("data", rows, nargs="?", reads=True)
     add("--target COLUMN", "column of the classes or numbers (default: the model's target)")
     add("--names COLUMN", "column of the names of the rows")
     parser.add_reading_options(labelled=True)
@@ -48,7 +41,6 @@ def configure(parser: Parser) -> None:
 def run(arguments: Arguments) -> int:
     """Write the page to a file or to standard output, or open it in the browser."""
     if "output" in arguments:
-        check_output(arguments.output, [one for one in (arguments.model, arguments.data) if one])
         write_output(arguments.output, _page(arguments))
         if arguments.output != "-":
             say(f"Wrote {arguments.output}.")
@@ -64,7 +56,6 @@ def run(arguments: Arguments) -> int:
 
 def _page(arguments: Arguments) -> str:
     source = arguments.data
-    check_inputs(arguments.model, source)
     ruleset = load_model(arguments.model)
     SUPPORTED.require(ruleset.semantics)
     table, labels, names, found = None, None, None, None

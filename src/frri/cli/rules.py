@@ -13,14 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from frri._util import Progress, find_name
 from frri.cli.console import bold, json_text, one_line, one_line_each, say
-from frri.cli.files import (
-    check_inputs,
-    check_output,
-    load_model,
-    read_labelled,
-    stability_of,
-    write_output,
-)
+from frri.cli.files import load_model, read_labelled, stability_of, write_output
 from frri.cli.options import Arguments, Parser
 from frri.rules import Rule, RuleSet
 from frri.rules.hierarchy import SUPPORTED
@@ -44,11 +37,12 @@ def configure(parser: Parser) -> None:
     parser.add_model()
     add("--class LABEL", "show only rules for this class", dest="label")
     add("--json", "write the rules as JSON")
-    add("--tree DATA", "merge rules by a table (CSV, ...) with the true classes")
+    add("--tree DATA", "merge rules by a table (CSV, ...) with the true classes", reads=True)
     add("--depth N", "levels of the tree to show", type="from 0")
     add("--cut N", "cut the tree to N rules", type="from 1")
     add("-o --output FILE", "save the rules of --cut as a model")
-    add("--stability DATA", "show how often each rule comes back, by a table with the true classes")
+    stability = "show how often each rule comes back, by a table with the true classes"
+    add("--stability DATA", stability, reads=True)
     resamples = f"number of resamples of --stability (default: {RESAMPLES})"
     add("--resamples N", resamples, type="from 1")
     add("--target COLUMN", "column of the classes in DATA (default: the model's target)")
@@ -58,7 +52,6 @@ def configure(parser: Parser) -> None:
 def run(arguments: Arguments) -> int:
     """Print the rules."""
     _check_options(arguments)
-    check_inputs(arguments.model, arguments.tree, arguments.stability)
     ruleset = load_model(arguments.model)
     if arguments.tree is not None:
         _write_tree(ruleset, arguments)
@@ -103,10 +96,8 @@ def _check_options(arguments: Arguments) -> None:
         raise ValueError("--stability is told as text; leave --json out.")
     if tree and arguments.label is not None:
         raise ValueError("--class does not go together with --tree, which shows all classes.")
-    if arguments.output is not None:
-        if arguments.cut is None:
-            raise ValueError("-o saves the rules of a cut; say --cut N as well.")
-        check_output(arguments.output, [arguments.model, arguments.tree])
+    if arguments.output is not None and arguments.cut is None:
+        raise ValueError("-o saves the rules of a cut; say --cut N as well.")
 
 
 def _choose(ruleset: RuleSet, label: str | None) -> list[tuple[int, Rule]]:

@@ -20,7 +20,7 @@ from zlib import crc32
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
 
-from frri._util import Positions, find_name
+from frri._util import Positions, find_name, join_names
 from frri.compare.datasets import Dataset
 from frri.compare.metrics import Metric, Outcome, measure_size
 from frri.compare.stability import find_marks
@@ -65,23 +65,10 @@ def evaluate(
     metrics: Iterable[Metric],
     seed: int,
 ) -> Cell:
-    """Fit and test one estimator on one fold.
+    """Fit a clone of an estimator, with every `random_state` set to the seed, and test it.
 
-    Parameters
-    ----------
-    data : Dataset
-    folds : array of int
-        Fold in which each sample is tested.
-    estimator : scikit-learn classifier
-        Cloned, with every `random_state` set to the seed.
-    task : Task
-    metrics : iterable of Metric
-    seed : int
-
-    Returns
-    -------
-    dict
-        Plain JSON values. If the estimator raises an exception, ``"failure"`` is the only result.
+    The cell has plain JSON values. If the estimator raises an exception, ``"failure"`` is the only
+    result.
 
     Examples
     --------
@@ -334,9 +321,7 @@ def find_obstacle(data: Dataset, name: str, estimator: BaseEstimator) -> str | N
         (known.missing, data.with_missing, "no missing values", "has some", "have some"),
     ):
         if columns and not able:
-            more = f" and {len(columns) - 3} more" if len(columns) > 3 else ""
-            listing = f"{', '.join(map(repr, columns[:3]))}{more}"
-            verb = has if len(columns) == 1 else have
+            listing, verb = join_names(map(repr, columns), 3), has if len(columns) == 1 else have
             return f"not run: {known.label} takes {takes}, and {listing} {verb}"
     return None
 
@@ -349,13 +334,6 @@ def clone_with_seed(estimator: BaseEstimator, seed: int) -> BaseEstimator:
 
 
 def describe_estimator(estimator: BaseEstimator) -> str:
-    """Return an estimator with all its settings in one line.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> describe_estimator(DecisionTreeClassifier(max_depth=1))
-    'DecisionTreeClassifier(max_depth=1)'
-    """
+    """Return an estimator with all its settings in one line."""
     shown: str = " ".join(estimator.__repr__(N_CHAR_MAX=10**6).split())
     return shown

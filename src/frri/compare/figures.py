@@ -39,16 +39,7 @@ _SETTINGS = {
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A finished figure.
-
-    Attributes
-    ----------
-    name : str
-        For file names.
-    caption : str
-        Description in a sentence or two.
-    svg, png : bytes
-    """
+    """A finished figure: its name in file names, a caption, and two forms of it."""
 
     name: str
     caption: str
@@ -60,12 +51,8 @@ class Picture:
 class Painter:
     """Draw figures in one style.
 
-    Attributes
-    ----------
-    labels : mapping
-        From the names of learners to those shown.
-    credit : str
-        Settings, versions and seed, for the lower edge.
+    `labels` are the shown names of learners, `credit` has the settings, versions and seed for the
+    lower edge.
     """
 
     labels: Mapping[str, str]
@@ -173,23 +160,16 @@ class Painter:
 
     def _place(self, learner: Any) -> int:
         """Return the same place in every figure; added learners come after the known ones."""
-        if learner in LEARNERS:
-            return LEARNERS.index(learner)
-        added = [name for name in self.labels if name not in LEARNERS]
-        return len(LEARNERS) + added.index(learner)
+        return [*LEARNERS, *(name for name in self.labels if name not in LEARNERS)].index(learner)
 
     def _points(self, axes: "Axes", learner: Any, x: Any, y: Any, size: float) -> None:
-        axes.plot(
-            x,
-            y,
-            self._marker(learner),
-            color=self._color(learner),
-            label=self.labels[learner],
-            markersize=size,
-            markeredgecolor="white",
-            markeredgewidth=0.5,
-            linestyle="none",
-        )
+        look: dict[str, Any] = {"color": self._color(learner), "label": self.labels[learner]}
+        edge: dict[str, Any] = {
+            "markersize": size,
+            "markeredgecolor": "white",
+            "markeredgewidth": 0.5,
+        }
+        axes.plot(x, y, self._marker(learner), linestyle="none", **look, **edge)
 
     def _canvases(
         self, height: float, rows: int = 1, columns: int = 1
@@ -218,10 +198,7 @@ class Painter:
 def pareto_front(points: Floats) -> Positions:
     """Return the points that no other is left of and above, from left to right.
 
-    Parameters
-    ----------
-    points : array of shape (n, 2)
-        Small is good in the first column, large in the second.
+    Small is good in the first column, large in the second.
 
     Examples
     --------

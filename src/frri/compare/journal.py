@@ -197,15 +197,8 @@ class JournalError(ValueError):
 class Journal:
     """An open results file.
 
-    Attributes
-    ----------
-    path : Path
-    header : dict
-        Format, settings and versions.
-    definitions : dict
-        Checksum or description of each dataset and learner, by kind and name.
-    cells : dict
-        Finished cells, by task.
+    The header has format, settings and versions; definitions are the checksum or description of
+    each dataset and learner, by kind and name; cells are those finished, by task.
     """
 
     def __init__(self, path: Path, file: BinaryIO) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from frri._util import import_optional
 from frri.compare.datasets import Dataset
@@ -114,8 +114,9 @@ class Table:
 
     def cells(self, row: Sequence[Value]) -> list[tuple[str, bool]]:
         """Return the cells of a row as shown, and which of them are bold."""
-        n = len(row) - 1
-        digits = [self.digits] * n if isinstance(self.digits, int) else list(self.digits)
+        digits = self.digits
+        if isinstance(digits, int):
+            digits = [digits] * (len(row) - 1)
         shown = [str(row[0]), *(show(v, d) for v, d in zip(row[1:], digits, strict=True))]
         numbers = {
             i: float(shown[i])
@@ -132,17 +133,7 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """Tables, tests and figures of a run, ready to be written.
-
-    Attributes
-    ----------
-    results : Results
-    tables : dict
-        By the names of their files.
-    comparisons : dict
-        Tests, by metric.
-    pictures : list of Picture
-    """
+    """Tables by the names of their files, tests by metric, and figures of a run."""
 
     results: Results
     tables: dict[str, Table] = field(default_factory=dict)
@@ -178,25 +169,26 @@ def make_report(
     Report
     """
     report = Report(results)
-    report.tables["datasets"] = dataset_table(results.data, remarks or {})
+    tables = report.tables
+    tables["datasets"] = dataset_table(results.data, remarks or {})
     for name in _metric_names(results):
         measured, means = metric(name), results.means(name)
         if means.isna().all(axis=None):
             continue
         # Without learners to which the metric does not apply, such as rules to nearest neighbors.
-        measurable = means.dropna(axis=1, how="all")
-        report.comparisons[name] = found = compare(
-            measurable, higher_is_better=measured.higher_is_better
-        )
-        report.tables[name] = _score_table(measured, means, found)
+        measurable, higher = means.dropna(axis=1, how="all"), measured.higher_is_better
+        found = report.comparisons[name] = compare(measurable, higher_is_better=higher)
+        title = f"{_capitalize(measured.label)}, mean over the folds"
+        best = "high" if higher else "low"
+        ranks = [found.ranks.reindex(means.columns).rename("average rank")]
+        ranks = ranks if found.n_datasets else []
+        tables[name] = _mean_table(title, means, measured.digits, best, *ranks)
         if len(found.pairs):
-            report.tables[f"{name}_pairs"] = _pairs_table(measured, found)
-    for name, (title, digits) in COST_TABLES.items():
-        costs = results.means(name)
-        if not costs.isna().all(axis=None):
-            report.tables[name] = _mean_table(title, costs, digits, "low")
-    if bookkeeping:
-        report.tables.update(_bookkeeping_tables(results))
+            tables[f"{name}_pairs"] = _pairs_table(measured, found)
+    others = [(name, *COST_TABLES[name], "low", results.means(name)) for name in COST_TABLES]
+    for name, title, digits, best, means in others + (_bookkeeping(results) if bookkeeping else []):
+        if not means.isna().all(axis=None):
+            tables[name] = _mean_table(title, means, digits, best)
     report.pictures.extend(_pictures(report))
     return report
 
@@ -323,13 +315,6 @@ def _mean_table(
     return Table(title, ["data set", *map(label, columns)], rows, digits, best, len(summaries))
 
 
-def _score_table(measured: Metric, means: "pd.DataFrame", found: Comparison) -> Table:
-    title = f"{_capitalize(measured.label)}, mean over the folds"
-    best = "high" if measured.higher_is_better else "low"
-    ranks = [found.ranks.reindex(means.columns).rename("average rank")] if found.n_datasets else []
-    return _mean_table(title, means, measured.digits, best, *ranks)
-
-
 def _capitalize(text: str) -> str:
     return text[0].upper() + text[1:]
 
@@ -355,12 +340,12 @@ def _pairs_table(measured: Metric, found: Comparison) -> Table:
         ]
         for _, pair in found.pairs.iterrows()
     ]
-    columns = ["pair", "wins / ties / losses", "two-sided", "first better", "first worse"]
     title = (
         f"{measured.label}: pairs, p-values of Wilcoxon's signed ranks and of Conover's comparison "
         f"({found.correction} correction){_friedman(found)}"
     )
-    return Table(title, [*columns, "Conover"], rows)
+    columns = "pair, wins / ties / losses, two-sided, first better, first worse, Conover"
+    return Table(title, columns.split(", "), rows)
 
 
 def _pairs_matrix(measured: Metric, found: Comparison) -> Table:
@@ -383,20 +368,16 @@ def _pairs_matrix(measured: Metric, found: Comparison) -> Table:
     return Table(title, [measured.label, *map(label, names)], rows)
 
 
-def _bookkeeping_tables(results: Results) -> dict[str, Table]:
+def _bookkeeping(results: Results) -> "list[tuple[str, str, int, str, pd.DataFrame]]":
     """Return the tables that are counted as the paper counts its three rivals from WEKA."""
-    pooled = results.pooled_balanced_accuracy()
-    lengths = "Conditions per rule of one model of all objects, a default rule counted as one"
-    tables = (
-        ("Balanced accuracy from pooled recalls", pooled, 3, "high"),
-        ("Rules of one model of all objects", results.full("rules"), 0, "low"),
-        (lengths, results.length_with_default(), 2, "low"),
-    )
-    return {
-        name: _mean_table(*described)
-        for name, described in zip(PAPER_TABLES, tables, strict=True)
-        if not described[1].isna().all(axis=None)
-    }
+    pooled, lengths = results.pooled_balanced_accuracy(), results.length_with_default()
+    one = "of one model of all objects"
+    per_rule = f"Conditions per rule {one}, a default rule counted as one"
+    return [
+        ("pooled_balanced_accuracy", "Balanced accuracy from pooled recalls", 3, "high", pooled),
+        ("full_rules", f"Rules {one}", 0, "low", results.full("rules")),
+        ("full_length", per_rule, 2, "low", lengths),
+    ]
 
 
 def _pictures(report: Report) -> Iterator[Picture]:
@@ -418,14 +399,13 @@ def _pictures(report: Report) -> Iterator[Picture]:
         yield painter.lengths("lengths", lengths)
 
 
-@dataclass(frozen=True)
-class _Section:
+class _Section(NamedTuple):
     """A heading of the page with its tables and pictures; `folded` tables open by a click."""
 
     title: str
     tables: list[Table]
-    pictures: list[tuple[str, str]] = field(default_factory=list)
-    folded: list[Table] = field(default_factory=list)
+    pictures: Sequence[tuple[str, str]] = ()
+    folded: Sequence[Table] = ()
 
 
 def _sections(report: Report) -> Iterator[_Section]:
@@ -435,7 +415,7 @@ def _sections(report: Report) -> Iterator[_Section]:
     def pictures(*names: str) -> list[tuple[str, str]]:
         return [encoded[name] for name in names if name in encoded]
 
-    def tables(names: Sequence[str]) -> list[Table]:
+    def tables(*names: str) -> list[Table]:
         return [report.tables[name] for name in names if name in report.tables]
 
     first = pictures("trade_off", "balanced_accuracy")
@@ -443,8 +423,8 @@ def _sections(report: Report) -> Iterator[_Section]:
     for name, found in report.comparisons.items():
         drawn = pictures(f"ranks_{name}", *(["lengths"] if name == "conditions" else []))
         folded = [_pairs_matrix(metric(name), found)] if len(found.pairs) else []
-        yield _Section(_capitalize(metric(name).label), tables([name]), drawn, folded)
-    yield _Section("Cost", tables(list(COST_TABLES)))
-    if tables(PAPER_TABLES):
-        yield _Section("The paper's bookkeeping", tables(PAPER_TABLES))
-    yield _Section("Data", tables(["datasets"]))
+        yield _Section(_capitalize(metric(name).label), tables(name), drawn, folded)
+    yield _Section("Cost", tables(*COST_TABLES))
+    if tables(*PAPER_TABLES):
+        yield _Section("The paper's bookkeeping", tables(*PAPER_TABLES))
+    yield _Section("Data", tables("datasets"))

@@ -187,17 +187,7 @@ def run_grid(
 ) -> Results:
     """Run the tasks of a grid that the results file lacks; each cell is stored when it is finished.
 
-    Parameters
-    ----------
-    grid : Grid
-    out : Path
-        Directory of the results file.
-    workers, time_limit, progress
-        As in `run`.
-
-    Returns
-    -------
-    Results
+    `out` is the directory of the results file; the options are those of `run`.
     """
     names = ", ".join(metric.name for metric in grid.metrics)
     settings = {"folds": grid.n_folds, "seed": grid.seed, "metrics": names}

@@ -87,7 +87,8 @@ def compare(
         oriented.rank(axis=1, ascending=False).mean() if len(complete) else table.iloc[:0].mean()
     )
     friedman, conover = None, None
-    if complete.shape[1] >= 3 and len(complete) >= 2 and not _all_equal(oriented):
+    some_differ = bool((oriented.max(axis=1) > oriented.min(axis=1)).any())
+    if complete.shape[1] >= 3 and len(complete) >= 2 and some_differ:
         found = stats.friedmanchisquare(*oriented.to_numpy().T)
         friedman = (float(found.statistic), float(found.pvalue))
         conover = _conover(oriented, correction)
@@ -118,10 +119,6 @@ def wilcoxon(differences: Any, alternative: str = "two-sided") -> float:
         return float(stats.wilcoxon(values, alternative=alternative).pvalue)
 
 
-def _all_equal(table: "pd.DataFrame") -> bool:
-    return bool((table.max(axis=1) == table.min(axis=1)).all())
-
-
 def _conover(table: "pd.DataFrame", correction: str) -> "pd.DataFrame":
     scikit_posthocs = import_optional("scikit_posthocs", "A comparison", "bench")
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -132,20 +129,11 @@ def _conover(table: "pd.DataFrame", correction: str) -> "pd.DataFrame":
 
 
 def _pairs(oriented: "pd.DataFrame") -> "pd.DataFrame":
+    columns = ["first", "second", "wins", "ties", "losses", "two-sided", "better", "worse"]
     rows = []
     for first, second in combinations(oriented.columns, 2):
         difference = (oriented[first] - oriented[second]).to_numpy()
-        rows.append(
-            {
-                "first": first,
-                "second": second,
-                "wins": int((difference > 0).sum()),
-                "ties": int((difference == 0).sum()),
-                "losses": int((difference < 0).sum()),
-                "two-sided": wilcoxon(difference),
-                "better": wilcoxon(difference, "greater"),
-                "worse": wilcoxon(difference, "less"),
-            }
-        )
-    columns = ["first", "second", "wins", "ties", "losses", "two-sided", "better", "worse"]
+        counts = [int((np.sign(difference) == sign).sum()) for sign in (1, 0, -1)]
+        tests = [wilcoxon(difference, side) for side in ("two-sided", "greater", "less")]
+        rows.append([first, second, *counts, *tests])
     return import_optional("pandas", "A comparison", "bench").DataFrame(rows, columns=columns)

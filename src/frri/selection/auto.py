@@ -161,8 +161,7 @@ def compare_estimators(
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from frri import FURIAClassifier, RIPPERClassifier
-    >>> both = {"ripper": RIPPERClassifier(random_state=0), "furia": FURIAClassifier()}
+    >>> both = {name: make_estimator(name, random_state=0) for name in ("ripper", "furia")}
     >>> results = compare_estimators(Holdout(*load_iris(return_X_y=True)), both)
     >>> {name: round(result.score, 2) for name, result in results.items()}
     {'ripper': 0.92, 'furia': 0.93}
