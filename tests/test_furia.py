@@ -19,7 +19,8 @@ from frri._compile import compiled
 from frri.learners.ripper import _kernels as fuzzification
 from frri.learners.ripper import class_rules as growing
 from frri.learners.ripper import furia as fuzzifying
-from frri.learners.ripper.class_rules import SortedColumns, split, without_redundant
+from frri.learners.ripper._kernels import SortedColumns
+from frri.learners.ripper.class_rules import split, without_redundant
 from frri.learners.ripper.furia import FURIAClassifier
 from frri.rules import NominalCondition, RuleSet
 from test_ripper import as_tests, compare_with_reference
@@ -115,11 +116,9 @@ def test_certainty_factors_of_all_beginnings(seed, t_norm):
 def test_compiled_supports_agree_with_interpreted_ones(seed):
     slow, fast = fuzzification, compiled(fuzzification)
     case = Case(seed)
-    values, order = case.columns.values, case.columns.order
     for rule in case.rules:
-        tests = as_tests(rule)
-        known = values, order, case.own, case.columns.weights, tests
-        np.testing.assert_array_equal(slow.widened(*known), fast.widened(*known))
+        known = case.columns, case.own, as_tests(rule)
+        np.testing.assert_array_equal(slow.widen(*known), fast.widen(*known))
 
 
 @pytest.mark.parametrize("seed", range(45))
@@ -229,9 +228,9 @@ def test_same_seed_same_rules_and_seeds_matter():
 def test_compiled_and_interpreted_fits_agree(monkeypatch):
     X, y = make_classification(300, 8, n_classes=3, n_informative=5, random_state=1)
     fits = []
-    for chosen in (lambda module, _: module, lambda module, _: compiled(module)):
-        monkeypatch.setattr(growing, "kernels_for", chosen)
-        monkeypatch.setattr(fuzzifying, "kernels_for", chosen)
+    for chosen in (fuzzification, compiled(fuzzification)):
+        for module in (growing, fuzzifying):
+            monkeypatch.setattr(module, "kernels_for", lambda _, chosen=chosen: chosen)
         fits.append(FURIAClassifier(random_state=0).fit(X, y).ruleset_)
     assert fits[0] == fits[1]
 

@@ -1,6 +1,7 @@
 """RIPPERClassifier and the machinery it shares with FURIA: naive twins, contract, reference."""
 
 import csv
+import os
 import pickle
 import subprocess
 import sys
@@ -25,11 +26,9 @@ import naive_baselines as naive
 from frri._compile import compiled
 from frri.learners.ripper import _kernels as kernels
 from frri.learners.ripper import class_rules as growing
+from frri.learners.ripper._kernels import SortedColumns
 from frri.learners.ripper.class_rules import (
     ClassProblem,
-    Coverage,
-    Place,
-    SortedColumns,
     Strategy,
     first_later,
     split,
@@ -87,7 +86,12 @@ class Case:
 
     @property
     def coded(self):
-        return self.columns.coded(self.own, self.rows)
+        return self.problem.everything.coded
+
+    def grow(self, rows, rule=(), min_weight=2, most=None):
+        strategy = replace(RIPPER, min_weight=min_weight, max_conditions=most)
+        problem = replace(self.problem, strategy=strategy)
+        return problem._grow(problem.everything, rows, as_tests(rule))
 
     def rules_of(self, rules):
         """Rules of the naive twin as the problem has them."""
@@ -121,7 +125,7 @@ def test_best_test_has_the_greatest_gain(seed):
     case = Case(seed)
     P, T = naive.counts(case.X, case.own, [], case.row_numbers)
     coded = case.coded
-    j, side, value, p, t, start, stop = kernels.best_test(coded, case.columns.columns, P, T)
+    j, side, value, p, t, start, stop = kernels.best_test(coded, case.columns, P, T)
     tests = list(naive.tests_in_order(case.X, case.row_numbers, case.nominal))
     counts = [naive.counts(case.X, case.own, [test], case.row_numbers) for test in tests]
     gains = [naive.exact_gain(p, t, P, T) for p, t in counts]
@@ -147,8 +151,8 @@ def test_compiled_kernels_agree_with_interpreted_ones(seed, n_max, weighted, amo
     slow, fast = kernels, compiled(kernels)
     case = Case(seed, n_max=n_max, weighted=weighted)
     own = case.own if among == "low values" else case.y == case.y.max()
-    columns = case.columns.columns
-    whole = case.columns.coded(own, np.ones_like(case.rows))
+    columns = case.columns
+    whole = 2 * columns.order + own[columns.order]
     few = slow.restrict(whole, case.rows)
     np.testing.assert_array_equal(few, fast.restrict(whole, case.rows))
     assert few.dtype == fast.restrict(whole, case.rows).dtype
@@ -169,15 +173,13 @@ def test_compiled_kernels_agree_with_interpreted_ones(seed, n_max, weighted, amo
 @pytest.mark.parametrize("seed", range(20))
 def test_a_weight_counts_for_so_many_equal_samples(seed):
     case = Case(seed, weighted=True)
-    columns = case.columns.columns
-    units = columns.units
+    units = case.columns.units
     table = RIPPERClassifier(missing="fails")._training_table(case.frame, case.y)
     often = np.repeat(np.arange(len(units)), units)
     repeated = SortedColumns.of(replace(table, values=table.values[often], weights=None))
-    np.testing.assert_array_equal(
-        case.columns.grow(case.columns.coded(case.own, case.rows), case.rows),
-        repeated.grow(repeated.coded(case.own[often], case.rows[often]), case.rows[often]),
-    )
+    rows, classes = case.rows[often], table.classes[often]
+    problem = replace(case.problem, columns=repeated, classes=classes, rows=rows)
+    np.testing.assert_array_equal(case.grow(case.rows), problem._grow(problem.everything, rows))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -185,16 +187,14 @@ def test_growing_a_rule(seed):
     case = Case(seed)
     for min_weight in (0, 2, 5):
         for rule in ([], case.random_rules(1)[0]):
-            rows = case.columns.covered(as_tests(rule)) & case.rows
-            grown = case.columns.grow(case.coded, rows, as_tests(rule), min_weight=min_weight)
+            rows = case.problem._rule(as_tests(rule)).covers & case.rows
+            grown = case.grow(rows, rule, min_weight)
             expected = naive.grow(
                 case.X, case.own, rule, case.row_numbers, case.nominal, min_weight
             )
             assert as_naive(grown) == expected
             for most in (1, 2):
-                short = case.columns.grow(
-                    case.coded, rows, as_tests(rule), min_weight=min_weight, most=most
-                )
+                short = case.grow(rows, rule, min_weight, most)
                 known = case.X, case.own, rule, case.row_numbers, case.nominal, min_weight
                 assert as_naive(short) == naive.grow(*known, most=most)
 
@@ -205,13 +205,8 @@ def test_pruning_a_rule(seed):
     for rule in case.random_rules(5):
         for worth in ("precision", "accuracy"):
             for keep in (False, True):
-                pruned = case.columns.prune(
-                    case.rows,
-                    case.own,
-                    as_tests(rule),
-                    worth=worth,
-                    keep_hopeless=keep,
-                )
+                problem = replace(case.problem, strategy=replace(RIPPER, keep_hopeless=keep))
+                pruned = problem._prune(as_tests(rule), case.rows, worth)
                 expected = naive.prune(case.X, case.own, rule, case.row_numbers, worth, keep)
                 assert as_naive(pruned) == expected
 
@@ -220,8 +215,7 @@ def test_a_rule_without_objects_to_prune_on_stays():
     case = Case(0)
     rule = as_tests(case.random_rules(1)[0])
     nobody = np.zeros_like(case.rows)
-    kept = case.columns.prune(nobody, case.own, rule, worth="accuracy", keep_hopeless=False)
-    assert kept is rule
+    assert case.problem._prune(rule, nobody, "accuracy") is rule
 
 
 @pytest.mark.parametrize("folds", [2, 3, 5])
@@ -245,19 +239,21 @@ def test_description_lengths(seed):
     rules = case.random_rules(4)
     counted = case.problem._counted(case.rules_of(rules))
     each = case.naive.rule_counts(rules)
-    assert [(c["cov"], c["tp"]) for c in each] == [tuple(c.coverage) for c in counted]
+    assert [(c["cov"], c["tp"]) for c in each] == [(t, p) for t, p, _ in counted]
 
-    before = Coverage(0, 0)
-    for k, rule in enumerate(counted):
-        assert rule.bits == pytest.approx(naive.theory_length(len(rules[k]), case.naive.n_tests))
-        assert length.added(before, rule) == pytest.approx(
+    covered, positives = 0, 0
+    for k, (t, p, bits) in enumerate(counted):
+        assert bits == pytest.approx(naive.theory_length(len(rules[k]), case.naive.n_tests))
+        before = length.of_errors(covered, positives)
+        covered, positives = covered + t, positives + p
+        errors = length.of_errors(covered, positives)
+        assert errors + bits - before == pytest.approx(
             case.naive.relative_length(rules[: k + 1], k), nan_ok=True
         )
-        before = before.plus(rule.coverage)
-        assert length.of_errors(before) == pytest.approx(
+        assert errors == pytest.approx(
             case.naive.data_length(case.naive.total(each[: k + 1])), nan_ok=True
         )
-    kept, _ = length.delete_needless(before, reversed(counted))
+    kept, _ = length.delete_needless(covered, positives, reversed(counted))
     left = [rule for rule, keep in zip(rules, reversed(kept), strict=True) if keep]
     assert left == case.naive.delete_needless(rules)
 
@@ -266,14 +262,10 @@ def test_description_lengths(seed):
 def test_rules_at_one_place_differ_by_their_relative_lengths(seed):
     case = Case(seed)
     first, old, new, *later = case.random_rules(5)
-    before, *others = case.rules_of([first, old, *later])
-    left = case.problem._everything.without(before.covers, case.columns)
-    place = Place(
-        position=1,
-        later=first_later([rule.covers for rule in (before, *others)])[1],
-        bits=np.array([rule.bits for rule in (before, *others)]),
-        left=left,
-    )
+    rules = case.rules_of([first, old, *later])
+    left = case.problem._without(case.problem.everything, rules[0].covers)
+    after = first_later([rule.covers for rule in rules])[1]
+    place = case.problem._place(rules, 1, after, left.rows)
     lengths = [case.problem._length_with(rule, place) for rule in case.rules_of([old, new])]
     relative = [case.naive.relative_length([first, rule, *later], 1) for rule in (old, new)]
     assert lengths[0] - lengths[1] == pytest.approx(relative[0] - relative[1], nan_ok=True)
@@ -290,16 +282,18 @@ def test_first_later_rule_that_covers(n_rules):
     for first in later[:1]:
         everything = np.ones(20, dtype=bool)
         table = RIPPERClassifier()._training_table(np.arange(20.0)[:, None], covers[0])
-        counts = SortedColumns.of(table).tally(first, everything, covers[0], n_rules)
+        columns, random = SortedColumns.of(table), np.random.RandomState(0)
+        problem = ClassProblem(columns, table.classes, 0, everything, 0.5, RIPPER, random)
+        counts = problem._tally(first, np.arange(20), n_rules)
         assert counts[:, 0].tolist() == [np.sum(first == r) for r in range(n_rules + 1)]
-        assert counts[:, 1].sum() == covers[0].sum()
+        assert counts[:, 1].sum() == problem.positive.sum()
 
 
 def test_what_is_left_is_held_by_a_part_of_at_most_twice_the_size():
     case = Case(3)
-    left = case.problem._everything
+    left = case.problem.everything
     for i in np.flatnonzero(case.rows)[:-1]:
-        left = left.without(np.arange(len(case.X)) == i, case.columns)
+        left = case.problem._without(left, np.arange(len(case.X)) == i)
         held = set((left.coded[0] // 2).tolist())
         assert set(np.flatnonzero(left.rows).tolist()) <= held
         assert len(held) <= 2 * np.count_nonzero(left.rows)
@@ -394,10 +388,26 @@ def test_same_seed_same_rules_and_seeds_matter():
 def test_compiled_and_interpreted_fits_agree(monkeypatch):
     X, y = make_classification(400, 8, n_classes=3, n_informative=5, random_state=1)
     fits = []
-    for chosen in (lambda module, _: module, lambda module, _: compiled(module)):
-        monkeypatch.setattr(growing, "kernels_for", chosen)
+    for chosen in (kernels, compiled(kernels)):
+        monkeypatch.setattr(growing, "kernels_for", lambda _, chosen=chosen: chosen)
         fits.append(RIPPERClassifier(random_state=0).fit(X, y).ruleset_)
     assert fits[0] == fits[1]
+
+
+def test_kernels_stay_within_their_arrays(tmp_path):
+    code = (
+        "import numpy as np\n"
+        "from frri import FURIAClassifier, RIPPERClassifier\n"
+        "from frri.learners.ripper import class_rules\n"
+        "class_rules.COMPILED_FROM = class_rules.LOADED_FROM = 0\n"
+        "X = np.random.RandomState(0).rand(200, 4).round(2)\n"
+        "y = (X[:, 0] > 0.5) ^ (X[:, 1] > 0.7)\n"
+        "for estimator in (RIPPERClassifier, FURIAClassifier):\n"
+        "    estimator(random_state=0, calibrate=False).fit(X, y)\n"
+    )
+    settings = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
+    run = [sys.executable, "-c", code]
+    assert subprocess.run(run, env={**os.environ, **settings}, check=False).returncode == 0
 
 
 def test_small_first_fit_does_not_import_the_compiler():

@@ -4,19 +4,27 @@ Some of the samples of a table are an array `coded` with a row for each feature:
 samples by ascending value (missing values last), a sample as twice its number, plus one if it is of
 the class in question, a *positive*. A subset of the samples is the same array with fewer entries,
 so that nothing is sorted again. Several tests are a matrix with one row `(feature, comparison,
-value)` for each.
+value)` for each. Tests are then widened to fuzzy ones (FURIA).
 
 Interpreted, the kernels are array operations; compiled, some are loops. Weights are counted in
-integer units and gains are computed from the same table of logarithms in the same order, so that
-both forms agree bit for bit.
+integer units, gains are computed from the same table of logarithms in the same order, and sums of
+memberships are added in the same order, so that both forms agree bit for bit.
 """
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from frri._compile import either, inner_kernel, kernel
-from frri._util import Flags, Floats, Ints
+from frri.learners.training_table import Weights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from frri._util import Flags, Floats, Ints
+    from frri.learners.training_table import TrainingTable
 
 # How a test compares; a search that finds nothing returns NOTHING.
 NOTHING, AT_MOST, AT_LEAST, EQUAL = range(4)
@@ -28,16 +36,32 @@ ONE = np.uint32(1)
 BLOCK = 64
 
 
-class Columns(NamedTuple):
-    """A table as the kernels need it.
+# Binary logarithm of the maximum number of units: their sums are exact as floating-point numbers.
+EXACT_UNITS = 52
+# Weight of all samples up to which the logarithms of its parts are kept in a table.
+LARGEST_TABLE = 1 << 22
+
+# Purities that differ by less are equal: sums of memberships are rounded.
+TIE = 1e-12
+
+
+class SortedColumns(NamedTuple):
+    """The values of a table by feature, each feature sorted, and the weights of the samples.
 
     Attributes
     ----------
     values : ndarray of float, shape (n_features, n_samples)
         NaN where missing.
+    order : ndarray of uint32, shape (n_features, n_samples)
+        Sample numbers by ascending value, missing values last.
     nominal : ndarray of bool, shape (n_features,)
+    n_tests : int
+        Number of distinct tests: two for each distinct value of a numeric feature, one for each
+        category of a nominal one.
+    weights : ndarray of float, shape (n_samples,)
+        Weights of the samples; all sums of them are exact.
     units : ndarray of int, shape (n_samples,) or (0,)
-        Weights of the samples in integer units; empty if all weights are 1.
+        Weights in integer units; empty if all are 1.
     unit : float
         Weight of a unit, a power of 2.
     logs : ndarray of float
@@ -46,10 +70,34 @@ class Columns(NamedTuple):
     """
 
     values: Floats
+    order: NDArray[np.uint32]
     nominal: Flags
+    n_tests: int
+    weights: Floats
     units: Ints
     unit: float
     logs: Floats
+
+    @classmethod
+    def of(cls, table: TrainingTable) -> SortedColumns:
+        """Sort a training table."""
+        values = np.ascontiguousarray(table.values.T) + 0.0  # -0 equals 0: a threshold is never -0
+        order = values.argsort(axis=1, kind="stable")
+        ascending = np.take_along_axis(values, order, axis=1)
+        nominal = np.array([attribute.kind == "nominal" for attribute in table.attributes])
+        steps = ascending[:, 1:] > ascending[:, :-1]  # a comparison with NaN is false
+        distinct = np.count_nonzero(steps, axis=1) + ~np.isnan(ascending[:, 0])
+        n_tests = int(np.where(nominal, distinct, 2 * distinct).sum())
+        weights, units, unit = np.ones(len(table.values)), np.empty(0, dtype=np.int64), 1.0
+        if table.weights is not None:
+            rounded = Weights.of(table.weights, EXACT_UNITS)
+            units, unit = rounded.units, rounded.unit
+            weights = np.asarray(units * unit, dtype=np.float64)
+        total = int(weights.sum())
+        tabled = not len(units) or (unit == 1.0 and total <= LARGEST_TABLE)
+        logs = np.log2(np.arange(1, total + 2 if tabled else 1, dtype=np.float64))
+        known = values, order.astype(np.uint32), nominal, n_tests
+        return cls(*known, weights, units, unit, logs)
 
 
 @inner_kernel
@@ -77,7 +125,7 @@ def grow(coded, kept, columns, min_units):
     coded : ndarray of uint32, shape (n_features, any)
     kept : ndarray of bool, shape (n_samples,)
         Which of these samples to start with.
-    columns : Columns
+    columns : SortedColumns
     min_units : float
         A test that positives of a smaller weight satisfy is not added and ends the growth.
 
@@ -145,8 +193,12 @@ def _weights_interpreted(codes, units):
 
 def _weights_loops(codes, units):
     p, t = 0, 0
+    if len(units) == 0:
+        for i in range(len(codes)):
+            p += codes[i] & ONE
+        return p, len(codes)
     for i in range(len(codes)):
-        weight = _weight(codes[i], units)
+        weight = units[codes[i] >> ONE]
         p += weight * (codes[i] & ONE)
         t += weight
     return p, t
@@ -174,7 +226,7 @@ def _best_test_interpreted(coded, columns, positives, total):
     Parameters
     ----------
     coded : ndarray of uint32, shape (n_features, any)
-    columns : Columns
+    columns : SortedColumns
     positives, total : int
         Weight of the positives and of all samples before the test, in units.
 
@@ -189,7 +241,7 @@ def _best_test_interpreted(coded, columns, positives, total):
     start, stop : int
         Positions of these samples in the order of the feature.
     """
-    values, nominal, units, _, _ = columns
+    values, nominal, units = columns.values, columns.nominal, columns.units
     n = max(1, coded.shape[1])
     rows = coded >> ONE
     ascending = values.ravel().take(rows + np.arange(0, values.size, values.shape[1])[:, None])
@@ -238,17 +290,17 @@ def _log_ratio(p, t, columns):
 
 
 def _best_test_loops(coded, columns, positives, total):
-    values, nominal, units, _, logs = columns
+    units, logs = columns.units, columns.logs
     base = logs[positives] - logs[total]
     best = 0.0
     found = (0, NOTHING, 0.0, 0, 0, 0, 0)
     for j in range(len(coded)):
-        column = values[j]
+        column = columns.values[j]
         n_known = coded.shape[1]
         while n_known > 0 and np.isnan(column[coded[j, n_known - 1] >> ONE]):
             n_known -= 1
         codes = coded[j, :n_known]
-        if nominal[j]:
+        if columns.nominal[j]:
             gain, value, p, t, start, stop = _best_category(codes, column, units, logs, base)
             if gain > best:
                 best = gain
@@ -314,10 +366,6 @@ def _differ(code, other, column):
 
 
 best_test = either(interpreted=_best_test_interpreted, loops=_best_test_loops)
-
-
-# Purities that differ by less are equal: sums of memberships are rounded.
-TIE = 1e-12
 
 
 @kernel
@@ -432,7 +480,7 @@ purest_support = either(interpreted=_purest_support_interpreted, loops=_purest_s
 
 
 @kernel
-def widened(values, order, positive, weights, tests):
+def widen(columns, positive, tests):
     """Widen the tests of a rule, one at a time, where that makes the rule purer.
 
     In each round every test that is not settled yet proposes the support of greatest purity, given
@@ -441,19 +489,16 @@ def widened(values, order, positive, weights, tests):
 
     Parameters
     ----------
-    values : ndarray of float, shape (n_features, n_samples)
-    order : ndarray of int, same shape
-        Sample numbers of each feature by ascending value, missing ones last.
+    columns : SortedColumns
     positive : ndarray of bool, shape (n_samples,)
-    weights : ndarray of float, shape (n_samples,)
-        Weights of the samples.
     tests : ndarray of float, shape (n_tests, 3)
 
     Returns
     -------
     ndarray of float, shape (n_tests,)
-        The supports.
+        End of the support of each test; NaN for a test that stays crisp.
     """
+    values, order, weights = columns.values, columns.order, columns.weights
     n_tests, n_samples = len(tests), values.shape[1]
     outside = np.empty((n_tests, n_samples), dtype=order.dtype)
     n_outside = np.zeros(n_tests, dtype=np.int64)

@@ -15,48 +15,67 @@ import numpy as np
 
 from frri._compile import compiled, pays
 from frri.learners.ripper import _kernels as kernels
-from frri.learners.ripper._kernels import AT_LEAST, AT_MOST, Columns, satisfies
-from frri.learners.training_table import Weights
+from frri.learners.ripper._kernels import AT_LEAST, AT_MOST, satisfies
+from frri.learners.rule_limits import LimitedRuleClassifier
+from frri.learners.validation import check_amount, check_count
 from frri.rules import NominalCondition, NumericCondition
 
 if TYPE_CHECKING:
-    from types import ModuleType
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from frri._util import Flags, Floats
-    from frri.learners.training_table import TrainingTable
+    from frri._util import Flags, Floats, Positions
+    from frri.learners.ripper._kernels import SortedColumns
     from frri.rules import Condition
     from frri.table import Attribute
 
-    # One row (feature, comparison, value) for each test; see `_grow_kernels`.
+    # One row (feature, comparison, value) for each test; see `_kernels`.
     Tests = Floats
-    # Some of the samples in the order of each feature; see `_grow_kernels`.
+    # Some of the samples in the order of each feature; see `_kernels`.
     Codes = NDArray[np.uint32]
-    from collections.abc import Iterable
-
 
 # From this many values on a fit takes longer interpreted than it takes to compile the kernels, or,
 # where an earlier process has left them compiled, to load them.
 COMPILED_FROM = 300_000
 LOADED_FROM = 30_000
 
-# Binary logarithm of the maximum number of units: their sums are exact as floating-point numbers.
-EXACT_UNITS = 52
-# Weight of all samples up to which the logarithms of its parts are kept in a table.
-LARGEST_TABLE = 1 << 22
+# Rules change in the first few passes only; more than this is a mistake.
+MOST_OPTIMIZATIONS = 10_000
+
+# Differences of description lengths below this count as none.
+TOLERANCE = 1e-6
+# Tests are not independent, so the code for them is longer than needed.
+REDUNDANCY = 0.5
+# Number of bits by which a list may exceed its shortest length while rules are added.
+SLACK = 64.0
 
 NO_TESTS = np.empty((0, 3))
 
 
+class GrownRuleClassifier(LimitedRuleClassifier):
+    """Base of RIPPER and FURIA."""
+
+    # Parameters of both.
+    folds: int
+    min_weight: float
+    optimizations: int
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_count("folds", self.folds, least=2)
+        check_count("optimizations", self.optimizations, most=MOST_OPTIMIZATIONS)
+        check_amount("min_weight", self.min_weight)
+
+
 @dataclass(frozen=True)
 class Strategy:
-    """How rules are found.
+    """Switches and limits of the search for rules.
 
     Parameters
     ----------
     folds : int
-        One sample in so many is kept for pruning.
+        One sample in `folds` is kept for pruning.
     min_weight : float
         A test that positives of a smaller weight satisfy ends the growth of a rule.
     optimizations : int
@@ -65,8 +84,8 @@ class Strategy:
         If True, a rule added to the list is pruned on samples set apart; otherwise it is grown on
         all.
     keep_hopeless : bool
-        If True, a rule of which no prefix is worth anything stays whole; otherwise it loses all its
-        tests.
+        If True, a rule of which no prefix is worth more than no rule at all stays whole; otherwise
+        it loses all its tests.
     max_conditions : int, optional
         Maximum number of tests of a rule.
     """
@@ -93,12 +112,6 @@ class Remaining(NamedTuple):
     rows: Flags
     coded: Codes
 
-    def without(self, covered: Flags, columns: SortedColumns) -> Remaining:
-        """Return what is left when a rule covers some of them."""
-        rows = self.rows & ~covered
-        few = 2 * np.count_nonzero(rows) < self.coded.shape[1]
-        return Remaining(rows, columns.restrict(self.coded, rows) if few else self.coded)
-
 
 class Place(NamedTuple):
     """The place of a rule in a list.
@@ -108,16 +121,19 @@ class Place(NamedTuple):
     position : int
     later : ndarray of int, shape (n_samples,)
         The first rule after it that covers each sample; the number of rules stands for none.
-    bits : ndarray of float
+    bits : list of float
         Lengths of the rules of the list.
-    left : Remaining
+    left : ndarray of bool, shape (n_samples,)
         Samples that the rules before it leave over.
+    counts : ndarray of float, shape (n_rules + 1, 2)
+        Weights of these samples by their first later rule: see `ClassProblem._tally`.
     """
 
     position: int
     later: NDArray[np.unsignedinteger]
-    bits: Floats
-    left: Remaining
+    bits: list[float]
+    left: Flags
+    counts: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,9 +164,9 @@ class ClassProblem:
 
     def rules(self) -> list[CrispRule]:
         """Return the rules of the class, in order."""
-        rules = self._build()
+        rules = self._pass_over([])
         for _ in range(self.strategy.optimizations):
-            rules = self._optimize(rules)
+            rules = self._delete_needless(self._pass_over(rules))
         return rules
 
     @cached_property
@@ -161,129 +177,254 @@ class ClassProblem:
     @cached_property
     def length(self) -> DescriptionLength:
         """Return the description length of lists of rules for the class."""
-        sizes = self.columns.weight(self.rows), self.columns.weight(self.positive)
-        return DescriptionLength(self.columns.n_tests, *sizes, self.false_share)
+        return DescriptionLength(
+            self.columns.n_tests, *self._weights(np.flatnonzero(self.rows)), self.false_share
+        )
 
     @cached_property
-    def _everything(self) -> Remaining:
-        return Remaining(self.rows, self.columns.coded(self.positive, self.rows))
+    def everything(self) -> Remaining:
+        """Return all samples that take part."""
+        order = self.columns.order
+        coded = self._kernels.restrict(2 * order + self.positive[order], self.rows)
+        return Remaining(self.rows, coded)
 
-    # ------------------------------------------------------------------ building
+    @cached_property
+    def _kernels(self) -> Any:
+        return kernels_for(self.columns)
 
-    def _build(self) -> list[CrispRule]:
-        """Add rules, each on the samples that are left, until the list becomes too long."""
-        rules: list[CrispRule] = []
-        left, seen, budget = self._everything, Coverage(0, 0), Budget(self.length)
-        while seen.positives < self.length.positives:
-            rule = self._additional(left)
-            coverage = self._coverage(rule, left)
-            if not budget.admits(seen, CountedRule(coverage, rule.bits)):
-                break
-            rules.append(rule)
-            seen, left = seen.plus(coverage), left.without(rule.covers, self.columns)
-        return rules
-
-    def _additional(self, left: Remaining) -> CrispRule:
-        if not self.strategy.prune_building:
-            return self._rule(self._grown(left, left.rows))
-        grow, prune = self._split(left)
-        return self._rule(self._pruned(self._grown(left, grow), prune, "precision"))
-
-    # ------------------------------------------------------------------ improving
-
-    def _optimize(self, rules: list[CrispRule]) -> list[CrispRule]:
-        """Pass over the list once: a better version of each rule, further rules, needless ones out.
+    def _pass_over(self, rules: list[CrispRule]) -> list[CrispRule]:
+        """Improve each rule of a list, then add rules until the list becomes too long.
 
         When the positives run out before the rules do, the first rule not reached is lost; the
         others stay for the deletion to judge.
         """
-        rules, bits = list(rules), np.array([rule.bits for rule in rules])
-        later = first_later([rule.covers for rule in rules])
-        left, seen, budget = self._everything, Coverage(0, 0), Budget(self.length)
-        position = 0
-        while seen.positives < self.length.positives:
-            if position < len(later):
-                place = Place(position, later[position], bits, left)
-                rule = rules[position] = self._improved(rules[position], place)
-                coverage = self._coverage(rule, left)
+        rules, later = list(rules), first_later([rule.covers for rule in rules])
+        left, covered, positives, position = self.everything, 0.0, 0.0, 0
+        running = shortest = self.length.of_errors(covered, positives)
+        while positives < self.length.positives:
+            added = position == len(rules)
+            if added:
+                rules.append(self._additional(left))
             else:
-                rule = self._additional(left)
-                coverage = self._coverage(rule, left)
-                if not budget.admits(seen, CountedRule(coverage, rule.bits)):
+                rules[position] = self._improve(rules, position, later[position], left)
+            rule = rules[position]
+            t, p = self._weights(np.flatnonzero(rule.covers & left.rows))
+            if added:
+                after = self.length.of_errors(covered + t, positives + p)
+                running += after + rule.bits - self.length.of_errors(covered, positives)
+                shortest = min(shortest, running)
+                too_long = running > shortest + SLACK + TOLERANCE
+                if too_long or p <= 0 or _mostly_wrong(t, p):
                     break
-                rules.append(rule)
-            seen, left = seen.plus(coverage), left.without(rule.covers, self.columns)
+            covered, positives = covered + t, positives + p
+            left = self._without(left, rule.covers)
             position += 1
         del rules[position : position + 1]
-        counted = self._counted(rules)
-        total = Coverage(0, 0)
-        for each in counted:
-            total = total.plus(each.coverage)
-        kept, _ = self.length.delete_needless(total, reversed(counted))
-        return [rule for rule, keep in zip(rules, reversed(kept), strict=True) if keep]
+        return rules
 
-    def _improved(self, old: CrispRule, place: Place) -> CrispRule:
+    def _additional(self, left: Remaining) -> CrispRule:
+        """Return a new rule for the samples that are left."""
+        if not self.strategy.prune_building:
+            return self._rule(self._grow(left, left.rows))
+        grow, prune = self._split(left)
+        return self._rule(self._prune(self._grow(left, grow), prune, "precision"))
+
+    def _improve(
+        self,
+        rules: list[CrispRule],
+        position: int,
+        later: NDArray[np.unsignedinteger],
+        left: Remaining,
+    ) -> CrispRule:
         """Return the best of the rule as it is, grown further, and grown from nothing."""
-        left = place.left
+        old = rules[position]
         if not np.any(old.covers & left.rows):
             return old
         grow, prune = self._split(left)
-        prune &= place.later == len(place.bits)
-        replacement = self._rule(self._pruned(self._grown(left, grow), prune, "accuracy"))
-        further = self._grown(left, grow & old.covers, old.tests)
-        tests = self._pruned(further, prune, "accuracy")
-        revision = old if len(tests) == len(old.tests) else self._rule(tests)
+        prune &= later == len(rules)
+        replacement = self._rule(self._prune(self._grow(left, grow), prune, "accuracy"))
+        further = self._grow(left, grow & old.covers, old.tests)
+        tests = self._prune(further, prune, "accuracy")
 
         # The length without any of the three is common to them and need not be subtracted.
-        as_it_is, renewed = (self._length_with(rule, place) for rule in (old, replacement))
-        revised = as_it_is if revision is old else self._length_with(revision, place)
+        place = self._place(rules, position, later, left.rows)
+        as_it_is, renewed = self._length_with(old, place), self._length_with(replacement, place)
+        revision, revised = old, as_it_is
+        if len(tests) != len(old.tests):
+            revision = self._rule(tests)
+            revised = self._length_with(revision, place)
         if as_it_is < revised + TOLERANCE and as_it_is < renewed + TOLERANCE:
             return old
         return revision if revised < renewed + TOLERANCE else replacement
 
+    def _place(
+        self,
+        rules: list[CrispRule],
+        position: int,
+        later: NDArray[np.unsignedinteger],
+        left: Flags,
+    ) -> Place:
+        counts = self._tally(later, np.flatnonzero(left), len(rules))
+        return Place(position, later, [rule.bits for rule in rules], left, counts)
+
     def _length_with(self, rule: CrispRule, place: Place) -> float:
         """Return the bits for a rule and for the errors of the list in which it takes a place."""
-        bits, rows = place.bits.tolist(), place.left.rows & ~rule.covers
-        *counts, rest = self.columns.tally(place.later, rows, self.positive, len(bits)).tolist()
-        total = Coverage(self.length.total, self.length.positives).minus(Coverage(*rest))
+        covered = np.flatnonzero(rule.covers & place.left)
+        counts = place.counts - self._tally(place.later, covered, len(place.bits))
+        *each, (missed, missed_positives) = counts.tolist()
+        total = self.length.total - missed, self.length.positives - missed_positives
         later = slice(place.position + 1, None)
-        rules = [
-            CountedRule(Coverage(*c), b) for c, b in zip(counts[later], bits[later], strict=True)
-        ]
-        return self.length.delete_needless(total, rules)[1] + rule.bits
+        rules = [(t, p, bits) for (t, p), bits in zip(each[later], place.bits[later], strict=True)]
+        return self.length.delete_needless(*total, rules)[1] + rule.bits
+
+    def _delete_needless(self, rules: list[CrispRule]) -> list[CrispRule]:
+        """Delete rules, from the last to the first, without which the description is shorter."""
+        counted = self._counted(rules)
+        covered, positives = (sum(rule[k] for rule in counted) for k in (0, 1))
+        kept, _ = self.length.delete_needless(covered, positives, reversed(counted))
+        return [rule for rule, keep in zip(rules, reversed(kept), strict=True) if keep]
 
     # ------------------------------------------------------------------ single rules
 
     def _split(self, left: Remaining) -> tuple[Flags, Flags]:
         return split(self.classes, left.rows, self.strategy.folds, self.random)
 
-    def _grown(self, left: Remaining, rows: Flags, tests: Tests = NO_TESTS) -> Tests:
-        min_weight, most = self.strategy.min_weight, self.strategy.max_conditions
-        return self.columns.grow(left.coded, rows, tests, min_weight=min_weight, most=most)
+    def _grow(self, left: Remaining, rows: Flags, tests: Tests = NO_TESTS) -> Tests:
+        """Add tests to a rule, each the one of greatest information gain, until it is pure.
 
-    def _pruned(self, tests: Tests, rows: Flags, worth: Literal["precision", "accuracy"]) -> Tests:
-        keep = self.strategy.keep_hopeless
-        return self.columns.prune(rows, self.positive, tests, worth=worth, keep_hopeless=keep)
+        Parameters
+        ----------
+        left : Remaining
+        rows : ndarray of bool, shape (n_samples,)
+            Which of these samples to grow on; all must satisfy the tests.
+        tests : ndarray of float, shape (n_tests, 3)
+            Tests of the rule so far.
+        """
+        min_units = float(self.strategy.min_weight) / self.columns.unit
+        added = self._kernels.grow(left.coded, rows, self.columns, min_units)
+        most = self.strategy.max_conditions
+        # Every test is the best after those before it, so that the first ones are those of a
+        # shorter rule.
+        added = added[: None if most is None else max(0, most - len(tests))]
+        return np.concatenate((tests, added))
+
+    def _prune(self, tests: Tests, rows: Flags, worth: Literal["precision", "accuracy"]) -> Tests:
+        """Cut a rule to the shortest prefix of greatest worth.
+
+        Parameters
+        ----------
+        tests : ndarray of float, shape (n_tests, 3)
+        rows : ndarray of bool, shape (n_samples,)
+            The samples to prune on; without any the rule stays as it is.
+        worth : {"precision", "accuracy"}
+            Fraction of positives among the samples covered, smoothed: (p + 1) / (t + 2); or the
+            fraction of all samples classified correctly, covered positives and negatives that are
+            not covered.
+        """
+        left = np.flatnonzero(rows)
+        total, total_positive = self._weights(left)
+        if not total:
+            return tests
+        best, length = (total_positive + 1) / (total + 2), 0
+        for k, (column, comparison, value) in enumerate(tests, 1):
+            left = left[satisfies(self.columns.values[int(column)][left], comparison, value)]
+            t, p = self._weights(left)
+            if worth == "precision":
+                merit = (p + 1) / (t + 2)
+            else:
+                merit = (p + (total - total_positive) - (t - p)) / total
+            if merit > best:
+                best, length = merit, k
+        return tests if not length and self.strategy.keep_hopeless else tests[:length]
 
     def _rule(self, tests: Tests) -> CrispRule:
-        return CrispRule(tests, self.columns.covered(tests), self.length.of_rule(len(tests)))
+        """Return a rule with the samples that satisfy its tests; a missing value satisfies none."""
+        covers = np.ones(len(self.rows), dtype=np.bool_)
+        for column, comparison, value in tests:
+            covers &= satisfies(self.columns.values[int(column)], comparison, value)
+        return CrispRule(tests, covers, self.length.of_rule(len(tests)))
 
-    # ------------------------------------------------------------------ counting
+    # ------------------------------------------------------------------ samples
 
-    def _coverage(self, rule: CrispRule, left: Remaining) -> Coverage:
-        covered = rule.covers & left.rows
-        return Coverage(self.columns.weight(covered), self.columns.weight(covered & self.positive))
+    def _without(self, left: Remaining, covered: Flags) -> Remaining:
+        """Return the samples that are left when a rule covers some of them."""
+        rows = left.rows & ~covered
+        few = 2 * np.count_nonzero(rows) < left.coded.shape[1]
+        return Remaining(rows, self._kernels.restrict(left.coded, rows) if few else left.coded)
 
-    def _counted(self, rules: list[CrispRule]) -> list[CountedRule]:
-        """Count each rule on the samples that it is the first to cover."""
+    def _weights(self, rows: Positions) -> tuple[float, float]:
+        """Return the weight of some samples, and of the positives among them."""
+        weights = self.columns.weights[rows]
+        return float(weights.sum()), float(weights[self.positive[rows]].sum())
+
+    def _tally(self, first: NDArray[np.integer], rows: Positions, n_rules: int) -> Floats:
+        """Sum the weights of samples, and of positives, that each rule is the first to cover.
+
+        Parameters
+        ----------
+        first : ndarray of int, shape (n_samples,)
+            The first rule that covers each sample, `n_rules` if none does.
+        rows : ndarray of int
+            The samples to count.
+        n_rules : int
+
+        Returns
+        -------
+        ndarray of float, shape (n_rules + 1, 2)
+            The last row is for the samples that no rule covers.
+        """
+        codes = 2 * first[rows].astype(np.intp) + self.positive[rows]
+        counts = np.bincount(codes, self.columns.weights[rows], 2 * n_rules + 2).reshape(-1, 2)
+        counts[:, 0] += counts[:, 1]
+        return np.asarray(counts, dtype=np.float64)
+
+    def _counted(self, rules: list[CrispRule]) -> list[tuple[float, float, float]]:
+        """Return weight, weight of positives and bits of each rule where it is the first."""
         first = np.full(len(self.rows), len(rules), dtype=np.min_scalar_type(len(rules)))
         for k in reversed(range(len(rules))):
             first[rules[k].covers] = k
-        counts = self.columns.tally(first, self.rows, self.positive, len(rules))
-        return [
-            CountedRule(Coverage(*pair), rule.bits)
-            for pair, rule in zip(counts[:-1].tolist(), rules, strict=True)
-        ]
+        counts = self._tally(first, np.flatnonzero(self.rows), len(rules))
+        return [(t, p, rule.bits) for (t, p), rule in zip(counts[:-1].tolist(), rules, strict=True)]
+
+
+class CrispTest(NamedTuple):
+    """A comparison of one feature with a value of the training table."""
+
+    attribute: int
+    comparison: int
+    value: float
+
+    def condition(self, attribute: Attribute) -> Condition:
+        """Return the test as a crisp condition of the rule model."""
+        name, value = attribute.name, self.value
+        if self.comparison == AT_MOST:
+            return NumericCondition(name, core_high=value, support_high=value)
+        if self.comparison == AT_LEAST:
+            return NumericCondition(name, support_low=value, core_low=value)
+        return NominalCondition(name, frozenset({(attribute.categories or ())[int(value)]}))
+
+
+def without_redundant(tests: Tests) -> tuple[CrispTest, ...]:
+    """Keep the last of the tests of one feature in one direction, in the place of the first.
+
+    Tests are added to what earlier ones leave, so the last is the tightest.
+
+    Examples
+    --------
+    >>> without_redundant(np.array([[0, 1, 5.0], [1, 2, 0.5], [0, 1, 3.0]]))
+    (CrispTest(attribute=0, comparison=1, value=3.0),
+     CrispTest(attribute=1, comparison=2, value=0.5))
+    """
+    kept = {(test[0], test[1]): test for test in tests.tolist()}
+    return tuple(CrispTest(int(j), int(side), value) for j, side, value in kept.values())
+
+
+def kernels_for(columns: SortedColumns) -> Any:
+    """Return compiled kernels for a large table; a small one must not wait for a compiler."""
+    limits = {"compiled_from": COMPILED_FROM, "loaded_from": LOADED_FROM}
+    # Compiled kernels look logarithms up.
+    large = len(columns.logs) > 0 and pays(kernels, columns.values.size, **limits)
+    return compiled(kernels) if large else kernels
 
 
 def first_later(covers: list[Flags]) -> list[NDArray[np.unsignedinteger]]:
@@ -317,7 +458,7 @@ def split(
     rows : ndarray of bool, shape (n_samples,)
         The samples to divide.
     folds : int
-        One part in so many is for pruning.
+        One part in `folds` is for pruning.
     random : RandomState
 
     Returns
@@ -332,7 +473,8 @@ def split(
     (array([0, 0, 1, 1]), array([0, 1]))
     """
     shuffled = random.permutation(np.flatnonzero(rows))
-    by_class = shuffled[classes[shuffled].argsort(kind="stable")]
+    small = classes.astype(np.min_scalar_type(classes.max()))  # small integers sort faster
+    by_class = shuffled[small[shuffled].argsort(kind="stable")]
     dealt = np.concatenate([by_class[pile::folds] for pile in range(folds)])
     n_grow = len(dealt) * (folds - 1) // folds
     grow, prune = np.zeros((2, len(classes)), dtype=np.bool_)
@@ -341,263 +483,13 @@ def split(
     return grow, prune
 
 
-class CrispTest(NamedTuple):
-    """A comparison of one feature with a value of the training table."""
-
-    attribute: int
-    comparison: int
-    value: float
-
-    def condition(self, attribute: Attribute) -> Condition:
-        """Return the test as a crisp condition of the rule model."""
-        name, value = attribute.name, self.value
-        if self.comparison == AT_MOST:
-            return NumericCondition(name, core_high=value, support_high=value)
-        if self.comparison == AT_LEAST:
-            return NumericCondition(name, support_low=value, core_low=value)
-        return NominalCondition(name, frozenset({(attribute.categories or ())[int(value)]}))
-
-
-@dataclass(frozen=True, eq=False)
-class SortedColumns:
-    """The values of a table by feature, each feature sorted, and the weights of the samples.
-
-    Parameters
-    ----------
-    columns : Columns
-    order : ndarray of uint32, shape (n_features, n_samples)
-        Sample numbers by ascending value, missing values last.
-    n_tests : int
-        Number of distinct tests: two for each distinct value of a numeric feature, one for each
-        category of a nominal one.
-    """
-
-    columns: Columns
-    order: NDArray[np.uint32]
-    n_tests: int
-
-    @classmethod
-    def of(cls, table: TrainingTable) -> SortedColumns:
-        """Sort a training table."""
-        values = np.ascontiguousarray(table.values.T) + 0.0  # -0 equals 0: a threshold is never -0
-        order = values.argsort(axis=1, kind="stable")
-        ascending = np.take_along_axis(values, order, axis=1)
-        nominal = np.array([attribute.kind == "nominal" for attribute in table.attributes])
-        steps = ascending[:, 1:] > ascending[:, :-1]  # a comparison with NaN is false
-        distinct = np.count_nonzero(steps, axis=1) + ~np.isnan(ascending[:, 0])
-        n_tests = int(np.where(nominal, distinct, 2 * distinct).sum())
-        units, unit, total = np.empty(0, dtype=np.int64), 1.0, len(table.values)
-        if table.weights is not None:
-            weights = Weights.of(table.weights, EXACT_UNITS)
-            units, unit, total = weights.units, weights.unit, int(weights.units.sum())
-        tabled = not len(units) or (unit == 1.0 and total <= LARGEST_TABLE)
-        logs = np.log2(np.arange(1, total + 2 if tabled else 1, dtype=np.float64))
-        columns = Columns(values, nominal, units, unit, logs)
-        return cls(columns, order.astype(np.uint32), n_tests)
-
-    @property
-    def values(self) -> Floats:
-        """Return the values, features x samples."""
-        return self.columns.values
-
-    @property
-    def n_samples(self) -> int:
-        """Return the number of samples."""
-        return len(self.order[0])
-
-    @property
-    def weights(self) -> Floats:
-        """Return the weight of each sample."""
-        units = self.columns.units
-        weights = units * self.columns.unit if len(units) else np.ones(self.n_samples)
-        return np.asarray(weights, dtype=np.float64)
-
-    def coded(self, positive: Flags, rows: Flags) -> Codes:
-        """Return some samples with a mark for positives, as the kernels need them."""
-        codes = 2 * self.order + positive[self.order]
-        return self.restrict(codes, rows)
-
-    def restrict(self, coded: Codes, rows: Flags) -> Codes:
-        """Keep only the samples whose flag is set."""
-        codes: Codes = self._kernels().restrict(coded, rows)
-        return codes
-
-    def covered(self, tests: Tests) -> Flags:
-        """Return which samples satisfy all tests; a missing value satisfies none."""
-        kept = np.ones(self.n_samples, dtype=np.bool_)
-        for column, comparison, value in tests:
-            kept &= satisfies(self.values[int(column)], comparison, value)
-        return kept
-
-    def weight(self, rows: Flags | NDArray[np.intp]) -> float:
-        """Return the weight of some samples, given by flags or by numbers."""
-        if len(self.columns.units):
-            return float(self.columns.units[rows].sum() * self.columns.unit)
-        return int(np.count_nonzero(rows)) if rows.dtype == np.bool_ else len(rows)
-
-    def tally(
-        self, first: NDArray[np.integer], rows: Flags, positive: Flags, n_rules: int
-    ) -> Floats:
-        """Sum the weights of samples, and of positives, that each rule is the first to cover.
-
-        Parameters
-        ----------
-        first : ndarray of int, shape (n_samples,)
-            The first rule that covers each sample, `n_rules` if none does.
-        rows, positive : ndarray of bool, shape (n_samples,)
-            The samples to count, and which samples are positive.
-        n_rules : int
-
-        Returns
-        -------
-        ndarray of float, shape (n_rules + 1, 2)
-            The last row is for the samples that no rule covers.
-        """
-        codes = 2 * first[rows].astype(np.intp) + positive[rows]
-        units = self.columns.units[rows] if len(self.columns.units) else None
-        counts = np.bincount(codes, units, 2 * n_rules + 2).reshape(-1, 2) * self.columns.unit
-        counts[:, 0] += counts[:, 1]
-        return np.asarray(counts, dtype=np.float64)
-
-    def grow(
-        self,
-        coded: Codes,
-        rows: Flags,
-        tests: Tests = NO_TESTS,
-        *,
-        min_weight: float = 2.0,
-        most: int | None = None,
-    ) -> Tests:
-        """Add tests to a rule, each the one of greatest information gain, until it is pure.
-
-        Parameters
-        ----------
-        coded : ndarray of uint32, shape (n_features, any)
-        rows : ndarray of bool, shape (n_samples,)
-            Which of the coded samples to grow on.
-        tests : ndarray of float, shape (n_tests, 3)
-            Tests of the rule so far; all samples to grow on must satisfy them.
-        min_weight : float
-            A test that positives of a smaller weight satisfy is not added and ends the growth.
-        most : int, optional
-            Maximum number of tests in the end.
-        """
-        added = self._kernels().grow(
-            coded, rows, self.columns, float(min_weight) / self.columns.unit
-        )
-        # Every test is the best after those before it, so that the first ones are those of a
-        # shorter rule.
-        added = added[: None if most is None else max(0, most - len(tests))]
-        return np.concatenate((tests, added)) if len(tests) else added
-
-    def prune(
-        self,
-        rows: Flags,
-        positive: Flags,
-        tests: Tests,
-        *,
-        worth: Literal["precision", "accuracy"],
-        keep_hopeless: bool,
-    ) -> Tests:
-        """Cut a rule to the prefix of greatest worth.
-
-        Parameters
-        ----------
-        rows, positive : ndarray of bool, shape (n_samples,)
-            The samples to prune on, and which samples are of the rule's class.
-        tests : ndarray of float, shape (n_tests, 3)
-        worth : {"precision", "accuracy"}
-            Fraction of positives among the samples covered, smoothed: (p + 1) / (t + 2); or the
-            fraction of all samples classified correctly, covered positives and negatives that are
-            not covered.
-        keep_hopeless : bool
-            If True, a rule of which no prefix is worth more than no rule at all stays as it is;
-            otherwise it loses all its tests.
-
-        Returns
-        -------
-        ndarray of float, shape (n_kept, 3)
-            The shortest of the best prefixes. Without samples to prune on, the rule as it is.
-        """
-        left = np.flatnonzero(rows)
-        total, total_positive = self.weight(left), self.weight(left[positive[left]])
-        if not total:
-            return tests
-        best, length = (total_positive + 1) / (total + 2), 0
-        for k, (column, comparison, value) in enumerate(tests, 1):
-            left = left[satisfies(self.values[int(column)][left], comparison, value)]
-            t, p = self.weight(left), self.weight(left[positive[left]])
-            if worth == "precision":
-                merit = (p + 1) / (t + 2)
-            else:
-                merit = (p + (total - total_positive) - (t - p)) / total
-            if merit > best:
-                best, length = merit, k
-        return tests if not length and keep_hopeless else tests[:length]
-
-    def _kernels(self) -> Any:
-        return kernels_for(kernels, self.values.size) if len(self.columns.logs) else kernels
-
-
-def without_redundant(tests: Tests) -> tuple[CrispTest, ...]:
-    """Keep the last of the tests of one feature in one direction, in the place of the first.
-
-    Tests are added to what earlier ones leave, so the last is the tightest.
-
-    Examples
-    --------
-    >>> without_redundant(np.array([[0, 1, 5.0], [1, 2, 0.5], [0, 1, 3.0]]))
-    (CrispTest(attribute=0, comparison=1, value=3.0),
-     CrispTest(attribute=1, comparison=2, value=0.5))
-    """
-    kept = {(test[0], test[1]): test for test in tests.tolist()}
-    return tuple(CrispTest(int(j), int(side), value) for j, side, value in kept.values())
-
-
-def kernels_for(module: ModuleType, n_values: int) -> Any:
-    """Return compiled kernels for a large table; a small one must not wait for a compiler."""
-    limits = {"compiled_from": COMPILED_FROM, "loaded_from": LOADED_FROM}
-    return compiled(module) if pays(module, n_values, **limits) else module
-
-
-# Differences of lengths below this count as none.
-TOLERANCE = 1e-6
-# Tests are not independent, so the code for them is longer than needed.
-REDUNDANCY = 0.5
-# Number of bits by which a list may exceed its shortest length while rules are added.
-SLACK = 64.0
-
-
-class Coverage(NamedTuple):
-    """Weight of the samples covered, and of the positives among them."""
-
-    covered: float
-    positives: float
-
-    @property
-    def mostly_wrong(self) -> bool:
-        """Return whether at least half of the samples covered are negatives."""
-        return self.covered > 0 and 2 * self.positives <= self.covered
-
-    def plus(self, other: Coverage) -> Coverage:
-        """Return the coverage of both, if nothing is covered by both."""
-        return Coverage(self.covered + other.covered, self.positives + other.positives)
-
-    def minus(self, other: Coverage) -> Coverage:
-        """Return the coverage without a part of it."""
-        return Coverage(self.covered - other.covered, self.positives - other.positives)
-
-
-class CountedRule(NamedTuple):
-    """A rule as the description length sees it: its coverage, and the bits for its tests."""
-
-    coverage: Coverage
-    bits: float
-
-
 @dataclass(frozen=True)
 class DescriptionLength:
-    """Lengths of rules and of their errors in the problem of telling one class from the rest.
+    """Number of bits to send a list of rules and then the samples that they misclassify.
+
+    A list is judged by weights alone: of the samples that each rule covers among those that earlier
+    rules left, and of the positives among them. Lengths are compared with a tolerance, so that the
+    last bit of a logarithm decides nothing (Cohen 1995; Quinlan 1995).
 
     Parameters
     ----------
@@ -614,19 +506,19 @@ class DescriptionLength:
     positives: float
     false_share: float
 
-    def of_errors(self, total: Coverage) -> float:
-        """Return the bits for the exceptions to rules with a total coverage."""
-        uncovered = self.total - total.covered
-        false, missed = total.covered - total.positives, self.positives - total.positives
+    def of_errors(self, covered: float, positives: float) -> float:
+        """Return the bits for the exceptions to rules that cover samples and positives."""
+        uncovered = self.total - covered
+        false, missed = covered - positives, self.positives - positives
         length = log2(self.total + 1)
-        if total.covered > uncovered:
-            expected = self.false_share * (false + missed) / total.covered
-            length += subset_length(total.covered, false, expected)
+        if covered > uncovered:
+            expected = self.false_share * (false + missed) / covered
+            length += subset_length(covered, false, expected)
             if uncovered:
                 length += subset_length(uncovered, missed, missed / uncovered)
             return length
-        if total.covered:
-            length += subset_length(total.covered, false, false / total.covered)
+        if covered:
+            length += subset_length(covered, false, false / covered)
         if uncovered:
             expected = (1.0 - self.false_share) * (false + missed) / uncovered
             length += subset_length(uncovered, missed, expected)
@@ -641,22 +533,18 @@ class DescriptionLength:
             number += 2.0 * log2(number)
         return REDUNDANCY * (number + subset_length(self.n_tests, n_tests, n_tests / self.n_tests))
 
-    def added(self, before: Coverage, rule: CountedRule) -> float:
-        """Return by how much a rule at the end of a list makes the whole longer."""
-        after = before.plus(rule.coverage)
-        return self.of_errors(after) + rule.bits - self.of_errors(before)
-
     def delete_needless(
-        self, total: Coverage, rules: Iterable[CountedRule]
+        self, covered: float, positives: float, rules: Iterable[tuple[float, float, float]]
     ) -> tuple[list[bool], float]:
         """Delete rules one after another that save no bits or are wrong at least half of the time.
 
         Parameters
         ----------
-        total : Coverage
-            Of the whole list.
-        rules : iterable of CountedRule
-            Rules of the list that may go, in the order in which they are tried.
+        covered, positives : float
+            Weight of the samples that the whole list covers, and of the positives among them.
+        rules : iterable of tuple
+            Rules of the list that may go, in the order in which they are tried: the weight of the
+            samples that each is the first to cover, of the positives among them, and its bits.
 
         Returns
         -------
@@ -664,14 +552,13 @@ class DescriptionLength:
         bits : float
             Bits for the exceptions to the rest, less the bits saved.
         """
-        kept, errors, saved = [], self.of_errors(total), 0.0
-        for rule in rules:
-            without = total.minus(rule.coverage)
-            errors_without = self.of_errors(without)
-            saving = errors + rule.bits - errors_without
-            needless = saving > -TOLERANCE or rule.coverage.mostly_wrong
+        kept, errors, saved = [], self.of_errors(covered, positives), 0.0
+        for t, p, bits in rules:
+            errors_without = self.of_errors(covered - t, positives - p)
+            saving = errors + bits - errors_without
+            needless = saving > -TOLERANCE or _mostly_wrong(t, p)
             if needless:
-                total, errors = without, errors_without
+                covered, positives, errors = covered - t, positives - p, errors_without
                 saved += saving
             kept.append(not needless)
         return kept, errors - saved
@@ -698,29 +585,6 @@ def subset_length(n: float, k: float, share: float) -> float:
     return chosen - (n - k) * log2(1.0 - share) if share < 1.0 else inf
 
 
-class Budget:
-    """Limit on the length of a list while rules are added: 64 bits more than its shortest length.
-
-    Examples
-    --------
-    >>> length = DescriptionLength(20, 100, 50, 0.5)
-    >>> budget = Budget(length)
-    >>> budget.admits(Coverage(0, 0), CountedRule(Coverage(40, 40), length.of_rule(2)))
-    True
-    >>> budget.admits(Coverage(40, 40), CountedRule(Coverage(10, 5), length.of_rule(2)))
-    False
-    """
-
-    def __init__(self, length: DescriptionLength) -> None:
-        self.length = length
-        self.running = self.shortest = length.of_errors(Coverage(0, 0))
-
-    def admits(self, before: Coverage, rule: CountedRule) -> bool:
-        """Add a rule to the account and return whether the list may have it."""
-        self.running += self.length.added(before, rule)
-        self.shortest = min(self.shortest, self.running)
-        return (
-            not self.running > self.shortest + SLACK + TOLERANCE
-            and rule.coverage.positives > 0
-            and not rule.coverage.mostly_wrong
-        )
+def _mostly_wrong(covered: float, positives: float) -> bool:
+    """Return whether at least half of the samples covered are negatives."""
+    return covered > 0 and 2 * positives <= covered

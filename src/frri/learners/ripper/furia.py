@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from frri.learners.ripper import _kernels as kernels
-from frri.learners.ripper._kernels import AT_MOST, satisfies
+from frri.learners.ripper._kernels import AT_MOST, SortedColumns, satisfies
 from frri.learners.ripper.class_rules import (
     ClassProblem,
-    SortedColumns,
+    CrispTest,
+    GrownRuleClassifier,
     Strategy,
     kernels_for,
     without_redundant,
 )
-from frri.learners.ripper.ripper import check_growing
-from frri.learners.rule_limits import LimitedRuleClassifier
 from frri.learners.validation import check_choice, random_numbers
 from frri.rules import NumericCondition, Rule, RuleSet
 from frri.rules.matching import COVERS
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from frri._util import Flags, Floats
-    from frri.learners.ripper.class_rules import CrispTest
     from frri.learners.training_table import TrainingTable
     from frri.rules import Condition
     from frri.table import Attribute
@@ -40,7 +37,7 @@ if TYPE_CHECKING:
 FALLBACKS: dict[str, Literal["stretched", "priors"]] = {"stretch": "stretched", "priors": "priors"}
 
 
-class FURIAClassifier(LimitedRuleClassifier):
+class FURIAClassifier(GrownRuleClassifier):
     """FURIA, fuzzy unordered rule induction.
 
     Every class gets rules of its own, learned against all other samples by the machinery of RIPPER.
@@ -156,7 +153,6 @@ class FURIAClassifier(LimitedRuleClassifier):
             warnings.warn(message, FutureWarning, stacklevel=3)
             check_choice("uncovered", self.uncovered, tuple(FALLBACKS))
         check_choice("fallback", self._fallback(), tuple(FALLBACKS))
-        check_growing(self)
 
     def _fallback(self) -> str:
         return self.fallback if self.uncovered == "deprecated" else self.uncovered
@@ -172,9 +168,9 @@ class FURIAClassifier(LimitedRuleClassifier):
             keep_hopeless=True,
             max_conditions=self.max_conditions,
         )
-        everything = np.ones(columns.n_samples, dtype=np.bool_)
+        everything = np.ones(len(table.values), dtype=np.bool_)
         for own, label in enumerate(table.labels):
-            false_share = table.class_counts[own] / columns.weight(everything)
+            false_share = table.class_counts[own] / columns.weights.sum()
             problem = ClassProblem(
                 columns, table.classes, own, everything, false_share, strategy, random
             )
@@ -191,8 +187,8 @@ class FURIAClassifier(LimitedRuleClassifier):
                         for test, end in zip(tests, supports.tolist(), strict=True)
                     ),
                     consequent=label,
-                    weight=factors[-1] if len(crisp.tests) else 0.0,
-                    partial_weights=stretched_weights(factors) if len(crisp.tests) else (),
+                    weight=factors[-1] if tests else 0.0,
+                    partial_weights=stretched_weights(factors) if tests else (),
                 )
                 yield own, rule, degrees[-1] * rule.weight > COVERS
 
@@ -208,25 +204,9 @@ def _rules(found: Sequence[FuzzyRule], table: TrainingTable) -> Iterator[Rule]:
 
 
 def widen(columns: SortedColumns, positive: Flags, tests: Sequence[CrispTest]) -> Floats:
-    """Find how far each test of a rule may reach out to make it purer; see `_fuzzify_kernels`.
-
-    Parameters
-    ----------
-    columns : SortedColumns
-    positive : ndarray of bool, shape (n_samples,)
-        Which samples are of the rule's class.
-    tests : sequence of CrispTest
-
-    Returns
-    -------
-    ndarray of float
-        End of each test's support; NaN for a test that stays crisp.
-    """
-    chosen = kernels_for(kernels, columns.values.size)
+    """Return how far each test of a rule may reach out to make it purer; see `_kernels.widen`."""
     matrix = np.array(tests, dtype=np.float64).reshape(-1, 3)
-    known = columns.values, columns.order, positive, columns.weights
-    supports: Floats = chosen.widened(*known, matrix)
-    return supports
+    return np.asarray(kernels_for(columns).widen(columns, positive, matrix))
 
 
 def prefix_degrees(
@@ -260,8 +240,8 @@ def prefix_degrees(
 def certainties(degrees: Floats, positive: Flags, weights: Floats) -> list[float]:
     """Return the certainty factors of a rule's first 0, 1, ..., all tests.
 
-    The share of positives in the sum of degrees, with two virtual objects added that are positive
-    as often as those of the table: a rule that covers little says little.
+    The fraction of positives in the sum of degrees, with two virtual samples added that are
+    positive as often as those of the table, so that a rule that covers little has little weight.
 
     Parameters
     ----------

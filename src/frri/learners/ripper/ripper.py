@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frri.learners.ripper._kernels import SortedColumns
 from frri.learners.ripper.class_rules import (
     NO_TESTS,
     ClassProblem,
     CrispRule,
-    SortedColumns,
+    GrownRuleClassifier,
     Strategy,
     without_redundant,
 )
-from frri.learners.rule_limits import LimitedRuleClassifier
-from frri.learners.validation import check_amount, check_boolean, check_count, random_numbers
+from frri.learners.validation import check_boolean, random_numbers
 from frri.rules import Rule, RuleSet
 from frri.rules.rule_statistics import statistics_from_covers
 
@@ -25,11 +25,8 @@ if TYPE_CHECKING:
     from frri._util import Flags, Floats
     from frri.learners.training_table import TrainingTable
 
-# Rules change in the first few passes only; more than this is a mistake.
-MOST_OPTIMIZATIONS = 10_000
 
-
-class RIPPERClassifier(LimitedRuleClassifier):
+class RIPPERClassifier(GrownRuleClassifier):
     """RIPPER, a decision list of few and short rules.
 
     Classes are taken from the rarest to the most frequent, which gets the default rule at the end.
@@ -147,8 +144,8 @@ class RIPPERClassifier(LimitedRuleClassifier):
         counts = np.array(table.class_counts)
         shuffled = random.permutation(len(counts))
         ascending = shuffled[counts[shuffled].argsort(kind="stable")]
-        left = np.ones(columns.n_samples, dtype=np.bool_)
-        rules: list[CrispRule] = []
+        everything = np.ones(len(table.values), dtype=np.bool_)
+        left, rules = everything, []
         for k, own in enumerate(ascending[:-1]):
             false_share = counts[own] / counts[ascending[k:]].sum()
             problem = ClassProblem(columns, table.classes, own, left, false_share, strategy, random)
@@ -157,54 +154,43 @@ class RIPPERClassifier(LimitedRuleClassifier):
             for rule in found:
                 left = left & ~rule.covers
             rules += found
-        everything = np.ones(columns.n_samples, dtype=np.bool_)
         return [*rules, CrispRule(NO_TESTS, everything, 0.0)]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_boolean("prune", self.prune)
-        check_growing(self)
-
-
-def check_growing(estimator: Any) -> None:
-    """Check the parameters that RIPPER and FURIA have in common."""
-    check_count("folds", estimator.folds, least=2)
-    check_count("optimizations", estimator.optimizations, most=MOST_OPTIMIZATIONS)
-    check_amount("min_weight", estimator.min_weight)
 
 
 def _rules(crisp: Sequence[CrispRule], table: TrainingTable) -> Iterator[Rule]:
     """Yield each rule with its statistics and the classes of the samples that it decides."""
     covers = [rule.covers for rule in crisp]
-    shares = _shares(covers, table)
-    own = shares.argmax(axis=1).tolist()
+    distributions = _distributions(covers, table)
+    own = distributions.argmax(axis=1).tolist()
     statistics = statistics_from_covers(
         own, covers, table.classes, len(table.labels), table.weights
     )
-    for rule, c, share, known in zip(crisp, own, shares.tolist(), statistics, strict=True):
+    for rule, c, shares, known in zip(crisp, own, distributions.tolist(), statistics, strict=True):
         yield Rule(
             conditions=tuple(
                 test.condition(table.attributes[test.attribute])
                 for test in without_redundant(rule.tests)
             ),
             consequent=table.labels[c],
-            weight=share[c],
+            weight=shares[c],
             statistics=known,
-            distribution=tuple(share),
+            distribution=tuple(shares),
         )
 
 
-def _shares(covers: list[Flags], table: TrainingTable) -> Floats:
+def _distributions(covers: list[Flags], table: TrainingTable) -> Floats:
     """Return the fractions of classes among the samples that each rule is the first to cover."""
     left = np.ones(len(table.classes), dtype=np.bool_)
     counts = np.empty((len(covers), len(table.labels)))
     for r, covered in enumerate(covers):
         decided = left & covered
         left = left & ~covered
-        # A rule with nothing left to decide, such as a default that is never needed, speaks for
-        # all.
+        # A rule with nothing left to decide, such as a default that is never needed, has the
+        # distribution of all samples.
         rows = decided if decided.any() else np.ones_like(decided)
-        weights = None if table.weights is None else table.weights[rows]
-        counts[r] = np.bincount(table.classes[rows], weights, len(table.labels))
-    shares: Floats = counts / counts.sum(axis=1, keepdims=True)
-    return shares
+        counts[r] = np.bincount(table.classes[rows], table.all_weights[rows], len(table.labels))
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
