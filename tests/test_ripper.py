@@ -33,6 +33,7 @@ from frri.learners.ripper.class_rules import (
     first_later,
     split,
 )
+from frri.learners.ripper.description_length import length_of_errors
 from frri.learners.ripper.ripper import RIPPERClassifier
 from frri.rules import NominalCondition, RuleSet
 
@@ -70,7 +71,7 @@ class Case:
         self.own = self.y == 0
         share = float(np.mean(self.own)) or 0.5
         self.problem = ClassProblem(
-            self.columns, table.classes, 0, self.rows, share, strategy, np.random.RandomState(0)
+            self.columns, 0, self.rows, share, strategy, np.random.RandomState(0)
         )
         self.naive = naive.ClassProblem(
             self.X,
@@ -176,9 +177,9 @@ def test_a_weight_counts_for_so_many_equal_samples(seed):
     units = case.columns.units
     table = RIPPERClassifier(missing="fails")._training_table(case.frame, case.y)
     often = np.repeat(np.arange(len(units)), units)
-    repeated = SortedColumns.of(replace(table, values=table.values[often], weights=None))
-    rows, classes = case.rows[often], table.classes[often]
-    problem = replace(case.problem, columns=repeated, classes=classes, rows=rows)
+    repeated = SortedColumns.of(table.take(often))
+    rows = case.rows[often]
+    problem = replace(case.problem, columns=repeated, rows=rows)
     np.testing.assert_array_equal(case.grow(case.rows), problem._grow(problem.everything, rows))
 
 
@@ -237,25 +238,32 @@ def test_description_lengths(seed):
     case = Case(seed)
     length = case.problem.length
     rules = case.random_rules(4)
-    counted = case.problem._counted(case.rules_of(rules))
+    first = np.full(len(case.X), len(rules))
+    for k, rule in reversed([*enumerate(case.rules_of(rules))]):
+        first[rule.covers] = k
+    counted = case.problem._counted(case.rules_of(rules), first, case.rows)[:-1]
     each = case.naive.rule_counts(rules)
-    assert [(c["cov"], c["tp"]) for c in each] == [(t, p) for t, p, _ in counted]
+    assert [(c["cov"], c["tp"]) for c in each] == [(t, p) for t, p, _ in counted.tolist()]
 
-    covered, positives = 0, 0
-    for k, (t, p, bits) in enumerate(counted):
+    covered, positives = 0.0, 0.0
+    for k, (t, p, bits) in enumerate(counted.tolist()):
         assert bits == pytest.approx(naive.theory_length(len(rules[k]), case.naive.n_tests))
-        before = length.of_errors(covered, positives)
+        before = length_of_errors(length, covered, positives)
         covered, positives = covered + t, positives + p
-        errors = length.of_errors(covered, positives)
+        errors = length_of_errors(length, covered, positives)
         assert errors + bits - before == pytest.approx(
             case.naive.relative_length(rules[: k + 1], k), nan_ok=True
         )
         assert errors == pytest.approx(
             case.naive.data_length(case.naive.total(each[: k + 1])), nan_ok=True
         )
-    kept, _ = length.delete_needless(covered, positives, reversed(counted))
-    left = [rule for rule, keep in zip(rules, reversed(kept), strict=True) if keep]
-    assert left == case.naive.delete_needless(rules)
+    expected = case.naive.delete_needless(rules)
+    for some in (kernels, compiled(kernels)):
+        kept, _ = some.delete_needless(length, covered, positives, counted[::-1].copy())
+        assert [rule for rule, keep in zip(rules, kept[::-1], strict=True) if keep] == expected
+    known = [rule.tests.tolist() for rule in case.rules_of(expected)]
+    found = case.problem._delete_needless(case.rules_of(rules))
+    assert [rule.tests.tolist() for rule in found] == known
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -283,7 +291,7 @@ def test_first_later_rule_that_covers(n_rules):
         everything = np.ones(20, dtype=bool)
         table = RIPPERClassifier()._training_table(np.arange(20.0)[:, None], covers[0])
         columns, random = SortedColumns.of(table), np.random.RandomState(0)
-        problem = ClassProblem(columns, table.classes, 0, everything, 0.5, RIPPER, random)
+        problem = ClassProblem(columns, 0, everything, 0.5, RIPPER, random)
         counts = problem._tally(first, np.arange(20), n_rules)
         assert counts[:, 0].tolist() == [np.sum(first == r) for r in range(n_rules + 1)]
         assert counts[:, 1].sum() == problem.positive.sum()

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from frri._compile import either, inner_kernel, kernel
+from frri.learners.ripper.description_length import delete_needless  # noqa: F401 - compiled here
 from frri.learners.training_table import Weights
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ TIE = 1e-12
 
 
 class SortedColumns(NamedTuple):
-    """The values of a table by feature, each feature sorted, and the weights of the samples.
+    """A training table: its values sorted by every feature, classes and weights of the samples.
 
     Attributes
     ----------
@@ -58,10 +59,12 @@ class SortedColumns(NamedTuple):
     n_tests : int
         Number of distinct tests: two for each distinct value of a numeric feature, one for each
         category of a nominal one.
+    classes : ndarray of int, shape (n_samples,)
+        In the smallest type, which is sorted fastest.
     weights : ndarray of float, shape (n_samples,)
         Weights of the samples; all sums of them are exact.
-    units : ndarray of int, shape (n_samples,) or (0,)
-        Weights in integer units; empty if all are 1.
+    units : ndarray of int, shape (n_samples,), or None
+        Weights in integer units; None if all are 1, for which kernels are compiled on their own.
     unit : float
         Weight of a unit, a power of 2.
     logs : ndarray of float
@@ -73,8 +76,9 @@ class SortedColumns(NamedTuple):
     order: NDArray[np.uint32]
     nominal: Flags
     n_tests: int
+    classes: NDArray[np.unsignedinteger]
     weights: Floats
-    units: Ints
+    units: Ints | None
     unit: float
     logs: Floats
 
@@ -88,16 +92,17 @@ class SortedColumns(NamedTuple):
         steps = ascending[:, 1:] > ascending[:, :-1]  # a comparison with NaN is false
         distinct = np.count_nonzero(steps, axis=1) + ~np.isnan(ascending[:, 0])
         n_tests = int(np.where(nominal, distinct, 2 * distinct).sum())
-        weights, units, unit = np.ones(len(table.values)), np.empty(0, dtype=np.int64), 1.0
+        classes = table.classes.astype(np.min_scalar_type(len(table.labels)))
+        weights, units, unit = table.all_weights, None, 1.0
         if table.weights is not None:
             rounded = Weights.of(table.weights, EXACT_UNITS)
             units, unit = rounded.units, rounded.unit
             weights = np.asarray(units * unit, dtype=np.float64)
         total = int(weights.sum())
-        tabled = not len(units) or (unit == 1.0 and total <= LARGEST_TABLE)
+        tabled = units is None or (unit == 1.0 and total <= LARGEST_TABLE)
         logs = np.log2(np.arange(1, total + 2 if tabled else 1, dtype=np.float64))
         known = values, order.astype(np.uint32), nominal, n_tests
-        return cls(*known, weights, units, unit, logs)
+        return cls(*known, classes, weights, units, unit, logs)
 
 
 @inner_kernel
@@ -114,6 +119,41 @@ def satisfies(values: Any, comparison: float, value: float) -> Any:
     if comparison == AT_LEAST:
         return values >= value
     return values == value
+
+
+@kernel
+def covered(columns, tests):
+    """Return which samples satisfy all tests."""
+    kept = np.ones(columns.values.shape[1], dtype=np.bool_)
+    for k in range(len(tests)):
+        kept &= satisfies(columns.values[int(tests[k, 0])], tests[k, 1], tests[k, 2])
+    return kept
+
+
+@kernel
+def prefix_weights(columns, tests, rows, positive):
+    """Sum the weights of samples, and of positives, that satisfy the first 0, 1, ..., all tests.
+
+    Parameters
+    ----------
+    columns : SortedColumns
+    tests : ndarray of float, shape (n_tests, 3)
+    rows, positive : ndarray of bool, shape (n_samples,)
+        The samples to count, and which samples are positive.
+
+    Returns
+    -------
+    ndarray of float, shape (n_tests + 1, 2)
+    """
+    sums = np.empty((len(tests) + 1, 2))
+    left = np.flatnonzero(rows)
+    for k in range(len(tests) + 1):
+        if k > 0:
+            values = columns.values[int(tests[k - 1, 0])][left]
+            left = left[satisfies(values, tests[k - 1, 1], tests[k - 1, 2])]
+        weights = columns.weights[left]
+        sums[k, 0], sums[k, 1] = weights.sum(), (weights * positive[left]).sum()
+    return sums
 
 
 @kernel
@@ -162,18 +202,18 @@ def _restrict_interpreted(coded, kept):
 
 
 def _restrict_loops(coded, kept):
-    n_kept = np.uint64(0)
-    for code in coded[0]:
-        n_kept += np.uint64(kept[code >> ONE])
-    result = np.empty((len(coded), n_kept), dtype=np.uint32)
-    for j in range(len(coded)):
-        row, k, i = result[j], np.uint64(0), np.uint64(0)
-        while k < n_kept:
-            # Written in any case and overwritten by the next: a branch could not be predicted.
-            row[k] = coded[j, i]
+    n_features, n_coded = coded.shape
+    n_kept = 0
+    for i in range(n_coded):
+        n_kept += kept[coded[0, i] >> ONE]
+    # Every code is written and overwritten by the next unless it is kept, because a branch could
+    # not be predicted; one place more is for the last.
+    result, k = np.empty(n_features * n_kept + 1, dtype=np.uint32), np.uint64(0)
+    for j in range(n_features):
+        for i in range(n_coded):
+            result[k] = coded[j, i]
             k += np.uint64(kept[coded[j, i] >> ONE])
-            i += np.uint64(1)
-    return result
+    return result[:-1].reshape(n_features, n_kept)
 
 
 restrict = either(interpreted=_restrict_interpreted, loops=_restrict_loops)
@@ -185,7 +225,7 @@ restrict = either(interpreted=_restrict_interpreted, loops=_restrict_loops)
 def _weights_interpreted(codes, units):
     """Return the weight of the positives and of all samples, in units."""
     positive = codes & ONE
-    if not len(units):
+    if units is None:
         return int(positive.sum()), len(codes)
     weights = units.take(codes >> ONE)
     return int(weights[positive > 0].sum()), int(weights.sum())
@@ -193,12 +233,8 @@ def _weights_interpreted(codes, units):
 
 def _weights_loops(codes, units):
     p, t = 0, 0
-    if len(units) == 0:
-        for i in range(len(codes)):
-            p += codes[i] & ONE
-        return p, len(codes)
     for i in range(len(codes)):
-        weight = units[codes[i] >> ONE]
+        weight = _weight(codes[i], units)
         p += weight * (codes[i] & ONE)
         t += weight
     return p, t
@@ -206,7 +242,9 @@ def _weights_loops(codes, units):
 
 @inner_kernel
 def _weight(code, units):
-    return units[code >> ONE] if len(units) > 0 else 1
+    if units is None:
+        return 1
+    return units[code >> ONE]
 
 
 weights_of = either(interpreted=_weights_interpreted, loops=_weights_loops)
@@ -254,7 +292,7 @@ def _best_test_interpreted(coded, columns, positives, total):
     column = ends // n
     stop = ends - column * n + 1
     positive = (coded & ONE).astype(np.bool_)
-    if len(units):
+    if units is not None:
         weights = units.take(rows)
         p = (weights * positive).cumsum(axis=1).ravel().take(ends)
         t = weights.cumsum(axis=1).ravel().take(ends)
@@ -357,7 +395,8 @@ def _best_category(codes, column, units, logs, base):
 
 @inner_kernel
 def _gain(p, t, logs, base):
-    return p * ((logs[p] - logs[t]) - base)
+    # Unsigned, for the compiler need not consider negative positions.
+    return p * ((logs[np.uint64(p)] - logs[np.uint64(t)]) - base)
 
 
 @inner_kernel

@@ -8,21 +8,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, log2, nan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from frri._compile import compiled, pays
 from frri.learners.ripper import _kernels as kernels
-from frri.learners.ripper._kernels import AT_LEAST, AT_MOST, satisfies
+from frri.learners.ripper._kernels import AT_LEAST, AT_MOST
+from frri.learners.ripper.description_length import (
+    TOLERANCE,
+    DescriptionLength,
+    length_of_errors,
+    length_of_rule,
+    mostly_wrong,
+)
 from frri.learners.rule_limits import LimitedRuleClassifier
 from frri.learners.validation import check_amount, check_count
 from frri.rules import NominalCondition, NumericCondition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
     from frri._util import Flags, Floats, Positions
@@ -43,10 +47,6 @@ LOADED_FROM = 30_000
 # Rules change in the first few passes only; more than this is a mistake.
 MOST_OPTIMIZATIONS = 10_000
 
-# Differences of description lengths below this count as none.
-TOLERANCE = 1e-6
-# Tests are not independent, so the code for them is longer than needed.
-REDUNDANCY = 0.5
 # Number of bits by which a list may exceed its shortest length while rules are added.
 SLACK = 64.0
 
@@ -121,19 +121,17 @@ class Place(NamedTuple):
     position : int
     later : ndarray of int, shape (n_samples,)
         The first rule after it that covers each sample; the number of rules stands for none.
-    bits : list of float
-        Lengths of the rules of the list.
     left : ndarray of bool, shape (n_samples,)
         Samples that the rules before it leave over.
-    counts : ndarray of float, shape (n_rules + 1, 2)
-        Weights of these samples by their first later rule: see `ClassProblem._tally`.
+    rules : ndarray of float, shape (n_rules + 1, 3)
+        Weights of these samples, and of the positives, by their first later rule, and the bits of
+        each rule; at the end those without a rule.
     """
 
     position: int
     later: NDArray[np.unsignedinteger]
-    bits: list[float]
     left: Flags
-    counts: Floats
+    rules: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +141,6 @@ class ClassProblem:
     Parameters
     ----------
     columns : SortedColumns
-    classes : ndarray of int, shape (n_samples,)
     own : int
         The class.
     rows : ndarray of bool, shape (n_samples,)
@@ -155,7 +152,6 @@ class ClassProblem:
     """
 
     columns: SortedColumns
-    classes: NDArray[np.integer]
     own: int
     rows: Flags
     false_share: float
@@ -172,14 +168,13 @@ class ClassProblem:
     @cached_property
     def positive(self) -> Flags:
         """Return which samples are of the class."""
-        return np.asarray((self.classes == self.own) & self.rows)
+        return np.asarray((self.columns.classes == self.own) & self.rows)
 
     @cached_property
     def length(self) -> DescriptionLength:
-        """Return the description length of lists of rules for the class."""
-        return DescriptionLength(
-            self.columns.n_tests, *self._weights(np.flatnonzero(self.rows)), self.false_share
-        )
+        """Return the quantities that description lengths depend on."""
+        total, positives = self._weights(np.flatnonzero(self.rows))
+        return DescriptionLength(float(total), float(positives), float(self.false_share))
 
     @cached_property
     def everything(self) -> Remaining:
@@ -200,7 +195,7 @@ class ClassProblem:
         """
         rules, later = list(rules), first_later([rule.covers for rule in rules])
         left, covered, positives, position = self.everything, 0.0, 0.0, 0
-        running = shortest = self.length.of_errors(covered, positives)
+        running = shortest = length_of_errors(self.length, covered, positives)
         while positives < self.length.positives:
             added = position == len(rules)
             if added:
@@ -210,11 +205,11 @@ class ClassProblem:
             rule = rules[position]
             t, p = self._weights(np.flatnonzero(rule.covers & left.rows))
             if added:
-                after = self.length.of_errors(covered + t, positives + p)
-                running += after + rule.bits - self.length.of_errors(covered, positives)
+                after = length_of_errors(self.length, covered + t, positives + p)
+                running += after + rule.bits - length_of_errors(self.length, covered, positives)
                 shortest = min(shortest, running)
                 too_long = running > shortest + SLACK + TOLERANCE
-                if too_long or p <= 0 or _mostly_wrong(t, p):
+                if too_long or p <= 0 or mostly_wrong(t, p):
                     break
             covered, positives = covered + t, positives + p
             left = self._without(left, rule.covers)
@@ -264,30 +259,33 @@ class ClassProblem:
         later: NDArray[np.unsignedinteger],
         left: Flags,
     ) -> Place:
-        counts = self._tally(later, np.flatnonzero(left), len(rules))
-        return Place(position, later, [rule.bits for rule in rules], left, counts)
+        return Place(position, later, left, self._counted(rules, later, left))
 
     def _length_with(self, rule: CrispRule, place: Place) -> float:
         """Return the bits for a rule and for the errors of the list in which it takes a place."""
         covered = np.flatnonzero(rule.covers & place.left)
-        counts = place.counts - self._tally(place.later, covered, len(place.bits))
-        *each, (missed, missed_positives) = counts.tolist()
-        total = self.length.total - missed, self.length.positives - missed_positives
-        later = slice(place.position + 1, None)
-        rules = [(t, p, bits) for (t, p), bits in zip(each[later], place.bits[later], strict=True)]
-        return self.length.delete_needless(*total, rules)[1] + rule.bits
+        rules = place.rules.copy()
+        rules[:, :2] -= self._tally(place.later, covered, len(rules) - 1)
+        total, positives = self.length.total - rules[-1, 0], self.length.positives - rules[-1, 1]
+        later = rules[place.position + 1 : -1]
+        _, bits = self._kernels.delete_needless(self.length, total, positives, later)
+        return float(bits) + rule.bits
 
     def _delete_needless(self, rules: list[CrispRule]) -> list[CrispRule]:
         """Delete rules, from the last to the first, without which the description is shorter."""
-        counted = self._counted(rules)
-        covered, positives = (sum(rule[k] for rule in counted) for k in (0, 1))
-        kept, _ = self.length.delete_needless(covered, positives, reversed(counted))
-        return [rule for rule, keep in zip(rules, reversed(kept), strict=True) if keep]
+        first = np.full(len(self.rows), len(rules), dtype=np.min_scalar_type(len(rules)))
+        for k in reversed(range(len(rules))):
+            first[rules[k].covers] = k
+        counted = self._counted(rules, first, self.rows)[:-1]
+        total, positives, _ = counted.sum(axis=0).tolist()
+        known = self.length, total, positives, counted[::-1].copy()
+        kept, _ = self._kernels.delete_needless(*known)
+        return [rule for rule, keep in zip(rules, kept[::-1].tolist(), strict=True) if keep]
 
     # ------------------------------------------------------------------ single rules
 
     def _split(self, left: Remaining) -> tuple[Flags, Flags]:
-        return split(self.classes, left.rows, self.strategy.folds, self.random)
+        return split(self.columns.classes, left.rows, self.strategy.folds, self.random)
 
     def _grow(self, left: Remaining, rows: Flags, tests: Tests = NO_TESTS) -> Tests:
         """Add tests to a rule, each the one of greatest information gain, until it is pure.
@@ -321,28 +319,23 @@ class ClassProblem:
             fraction of all samples classified correctly, covered positives and negatives that are
             not covered.
         """
-        left = np.flatnonzero(rows)
-        total, total_positive = self._weights(left)
+        counts = self._kernels.prefix_weights(self.columns, tests, rows, self.positive)
+        (total, positives), *prefixes = counts.tolist()
         if not total:
             return tests
-        best, length = (total_positive + 1) / (total + 2), 0
-        for k, (column, comparison, value) in enumerate(tests, 1):
-            left = left[satisfies(self.columns.values[int(column)][left], comparison, value)]
-            t, p = self._weights(left)
+        best, length = (positives + 1) / (total + 2), 0
+        for k, (t, p) in enumerate(prefixes, 1):
             if worth == "precision":
                 merit = (p + 1) / (t + 2)
             else:
-                merit = (p + (total - total_positive) - (t - p)) / total
+                merit = (p + (total - positives) - (t - p)) / total
             if merit > best:
                 best, length = merit, k
         return tests if not length and self.strategy.keep_hopeless else tests[:length]
 
     def _rule(self, tests: Tests) -> CrispRule:
-        """Return a rule with the samples that satisfy its tests; a missing value satisfies none."""
-        covers = np.ones(len(self.rows), dtype=np.bool_)
-        for column, comparison, value in tests:
-            covers &= satisfies(self.columns.values[int(column)], comparison, value)
-        return CrispRule(tests, covers, self.length.of_rule(len(tests)))
+        covers = self._kernels.covered(self.columns, tests)
+        return CrispRule(tests, covers, length_of_rule(len(tests), self.columns.n_tests))
 
     # ------------------------------------------------------------------ samples
 
@@ -354,8 +347,11 @@ class ClassProblem:
 
     def _weights(self, rows: Positions) -> tuple[float, float]:
         """Return the weight of some samples, and of the positives among them."""
+        positive = self.positive.take(rows)
+        if self.columns.units is None:
+            return len(rows), int(np.count_nonzero(positive))
         weights = self.columns.weights[rows]
-        return float(weights.sum()), float(weights[self.positive[rows]].sum())
+        return float(weights.sum()), float(weights[positive].sum())
 
     def _tally(self, first: NDArray[np.integer], rows: Positions, n_rules: int) -> Floats:
         """Sum the weights of samples, and of positives, that each rule is the first to cover.
@@ -373,18 +369,16 @@ class ClassProblem:
         ndarray of float, shape (n_rules + 1, 2)
             The last row is for the samples that no rule covers.
         """
-        codes = 2 * first[rows].astype(np.intp) + self.positive[rows]
-        counts = np.bincount(codes, self.columns.weights[rows], 2 * n_rules + 2).reshape(-1, 2)
+        codes = 2 * first.take(rows).astype(np.intp) + self.positive.take(rows)
+        weights = None if self.columns.units is None else self.columns.weights[rows]
+        counts = np.bincount(codes, weights, 2 * n_rules + 2).reshape(-1, 2)
         counts[:, 0] += counts[:, 1]
         return np.asarray(counts, dtype=np.float64)
 
-    def _counted(self, rules: list[CrispRule]) -> list[tuple[float, float, float]]:
-        """Return weight, weight of positives and bits of each rule where it is the first."""
-        first = np.full(len(self.rows), len(rules), dtype=np.min_scalar_type(len(rules)))
-        for k in reversed(range(len(rules))):
-            first[rules[k].covers] = k
-        counts = self._tally(first, np.flatnonzero(self.rows), len(rules))
-        return [(t, p, rule.bits) for (t, p), rule in zip(counts[:-1].tolist(), rules, strict=True)]
+    def _counted(self, rules: list[CrispRule], first: NDArray[np.integer], rows: Flags) -> Floats:
+        """Return, for each rule and for none, the sums of `_tally` and the bits of the rule."""
+        counts = self._tally(first, np.flatnonzero(rows), len(rules))
+        return np.column_stack([counts, [*(rule.bits for rule in rules), 0.0]])
 
 
 class CrispTest(NamedTuple):
@@ -473,118 +467,10 @@ def split(
     (array([0, 0, 1, 1]), array([0, 1]))
     """
     shuffled = random.permutation(np.flatnonzero(rows))
-    small = classes.astype(np.min_scalar_type(classes.max()))  # small integers sort faster
-    by_class = shuffled[small[shuffled].argsort(kind="stable")]
+    by_class = shuffled[classes[shuffled].argsort(kind="stable")]
     dealt = np.concatenate([by_class[pile::folds] for pile in range(folds)])
     n_grow = len(dealt) * (folds - 1) // folds
     grow, prune = np.zeros((2, len(classes)), dtype=np.bool_)
     grow[dealt[:n_grow]] = True
     prune[dealt[n_grow:]] = True
     return grow, prune
-
-
-@dataclass(frozen=True)
-class DescriptionLength:
-    """Number of bits to send a list of rules and then the samples that they misclassify.
-
-    A list is judged by weights alone: of the samples that each rule covers among those that earlier
-    rules left, and of the positives among them. Lengths are compared with a tolerance, so that the
-    last bit of a logarithm decides nothing (Cohen 1995; Quinlan 1995).
-
-    Parameters
-    ----------
-    n_tests : int
-        Number of distinct tests that a rule could use.
-    total, positives : float
-        Weight of all samples, and of those of the class.
-    false_share : float
-        Expected fraction of covered negatives among all errors.
-    """
-
-    n_tests: int
-    total: float
-    positives: float
-    false_share: float
-
-    def of_errors(self, covered: float, positives: float) -> float:
-        """Return the bits for the exceptions to rules that cover samples and positives."""
-        uncovered = self.total - covered
-        false, missed = covered - positives, self.positives - positives
-        length = log2(self.total + 1)
-        if covered > uncovered:
-            expected = self.false_share * (false + missed) / covered
-            length += subset_length(covered, false, expected)
-            if uncovered:
-                length += subset_length(uncovered, missed, missed / uncovered)
-            return length
-        if covered:
-            length += subset_length(covered, false, false / covered)
-        if uncovered:
-            expected = (1.0 - self.false_share) * (false + missed) / uncovered
-            length += subset_length(uncovered, missed, expected)
-        return length
-
-    def of_rule(self, n_tests: int) -> float:
-        """Return the bits for a rule with some tests."""
-        if n_tests == 0:
-            return 0.0
-        number = log2(n_tests)
-        if n_tests > 1:
-            number += 2.0 * log2(number)
-        return REDUNDANCY * (number + subset_length(self.n_tests, n_tests, n_tests / self.n_tests))
-
-    def delete_needless(
-        self, covered: float, positives: float, rules: Iterable[tuple[float, float, float]]
-    ) -> tuple[list[bool], float]:
-        """Delete rules one after another that save no bits or are wrong at least half of the time.
-
-        Parameters
-        ----------
-        covered, positives : float
-            Weight of the samples that the whole list covers, and of the positives among them.
-        rules : iterable of tuple
-            Rules of the list that may go, in the order in which they are tried: the weight of the
-            samples that each is the first to cover, of the positives among them, and its bits.
-
-        Returns
-        -------
-        kept : list of bool
-        bits : float
-            Bits for the exceptions to the rest, less the bits saved.
-        """
-        kept, errors, saved = [], self.of_errors(covered, positives), 0.0
-        for t, p, bits in rules:
-            errors_without = self.of_errors(covered - t, positives - p)
-            saving = errors + bits - errors_without
-            needless = saving > -TOLERANCE or _mostly_wrong(t, p)
-            if needless:
-                covered, positives, errors = covered - t, positives - p, errors_without
-                saved += saving
-            kept.append(not needless)
-        return kept, errors - saved
-
-
-def subset_length(n: float, k: float, share: float) -> float:
-    """Return the bits to single out k of n things, each chosen with an expected probability.
-
-    A probability above 1, which comes from an expectation that the counts contradict, has no
-    length: the result is NaN and no comparison with it holds.
-
-    Examples
-    --------
-    >>> subset_length(8, 4, 0.5)
-    8.0
-    >>> subset_length(8, 0, 0.0)
-    0.0
-    """
-    if share > 1.0:
-        return nan
-    chosen = -k * log2(share) if share > 0.0 else 0.0
-    if n == k:
-        return chosen
-    return chosen - (n - k) * log2(1.0 - share) if share < 1.0 else inf
-
-
-def _mostly_wrong(covered: float, positives: float) -> bool:
-    """Return whether at least half of the samples covered are negatives."""
-    return covered > 0 and 2 * positives <= covered

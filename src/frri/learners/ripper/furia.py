@@ -171,9 +171,7 @@ class FURIAClassifier(GrownRuleClassifier):
         everything = np.ones(len(table.values), dtype=np.bool_)
         for own, label in enumerate(table.labels):
             false_share = table.class_counts[own] / columns.weights.sum()
-            problem = ClassProblem(
-                columns, table.classes, own, everything, false_share, strategy, random
-            )
+            problem = ClassProblem(columns, own, everything, false_share, strategy, random)
             with self._step(f"rules for {label!r}"):
                 rules = problem.rules()
             for crisp in rules:

@@ -148,7 +148,7 @@ class RIPPERClassifier(GrownRuleClassifier):
         left, rules = everything, []
         for k, own in enumerate(ascending[:-1]):
             false_share = counts[own] / counts[ascending[k:]].sum()
-            problem = ClassProblem(columns, table.classes, own, left, false_share, strategy, random)
+            problem = ClassProblem(columns, own, left, false_share, strategy, random)
             with self._step(f"rules for {table.labels[own]!r}"):
                 found = problem.rules()
             for rule in found:
