@@ -1,8 +1,9 @@
 """Everything that the page shows, as plain JSON values: a model and its behavior on a table."""
 
 import json
-from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri import __version__
-from frri._util import Flags, Floats, Positions
+from frri._util import Flags, Positions
 from frri.report.charts import (
     N_LEVELS,
     colored_classes,
@@ -103,7 +104,9 @@ def facts(
     (0.3333333333333333, False)
     """
     SUPPORTED.require(ruleset.semantics)
-    table = _read(ruleset, X, y)
+    if X is None and y is not None:
+        raise ValueError("There are labels but no rows: give X as well.")
+    table = None if X is None else _Table(ruleset, X, y)
     colored, numbers = colored_classes(np.array(ruleset.class_counts)), None
     if ruleset.task == "regression":
         colored = list(range(N_LEVELS))
@@ -124,70 +127,87 @@ def facts(
         "stability": _stability(ruleset, stability),
     }
     if table is not None:
-        given = _names(names, len(table))
+        given = None if names is None else [str(name)[:LONGEST_NAME] for name in names]
+        if given is not None and len(given) != len(table):
+            raise ValueError(f"Expected {len(table)} names, one per row, got {len(given)}.")
         room = MAX_CHARACTERS - len(json.dumps(result)) - len(str(ruleset))
         if given is not None:
             room -= len(json.dumps(given)) * min(max_rows, len(table)) // len(table)
-        sample = _sample(table, max_rows, room, len(ruleset), seed)
-        _add_data(result, ruleset, table, sample, seed)
+        sample = _sample(table, max_rows, room, seed)
+        _add_data(result, table, sample, seed)
         result["data"]["names"] = None if given is None else [given[i] for i in sample]
     return result
 
 
-@dataclass(frozen=True, eq=False)
 class _Table:
-    """Checked, encoded samples with their classes, or with their numbers.
+    """Checked, encoded samples with their classes, or with their numbers, and what rules predict.
 
     Features that no rule uses need not be `present`. In regression `classes` are the levels of the
     true numbers, and there are `answers` and the `scale` of both.
     """
 
-    matrix: Floats
-    present: Collection[str]
-    classes: Positions | None = None
-    truth: NDArray[Any] | None = None
-    statistics: tuple[RuleStatistics, ...] | None = None
-    answers: Floats | None = None
-    scale: dict[str, Any] | None = None
+    def __init__(self, ruleset: RuleSet, X: Any, y: Any) -> None:
+        names = column_names(Records.of(plain_table(X)))
+        every = [attribute.name for attribute in ruleset.attributes]
+        self.ruleset, self.present = ruleset, frozenset(every if names is None else names)
+        columns = self.present.union(ruleset.used_attributes)
+        self.matrix = to_matrix(X, ruleset.attributes, columns)
+        if not len(self.matrix):
+            raise ValueError("The table has no rows; give one with rows, or none at all.")
+        self.decision = Decision(ruleset, self.matrix)
+        self.statistics: tuple[RuleStatistics, ...] | None = None
+        self.classes: Positions | None = None
+        self.truth: NDArray[Any] | None = None
+        if ruleset.task == "regression":
+            self.answers = self.decision.answers
+            if y is not None:
+                self.truth = check_quantities(np.asarray(y), ruleset.target)
+                if self.truth.shape != self.answers.shape:
+                    raise ValueError(
+                        f"Expected {len(self)} numbers, one per row, got {len(self.truth)}."
+                    )
+            self.scale = number_scale(ruleset, self.answers if y is None else self.truth)
+            if self.truth is not None:
+                self.classes = find_levels(self.truth, self.scale["edges"])
+        elif y is not None:
+            self.truth = self.classes = class_positions(ruleset, y, len(self))
+            if STATISTICS.accepts(ruleset.semantics):
+                self.statistics = ruleset.statistics(self.rows(slice(None)), y)
 
     def __len__(self) -> int:
         return len(self.matrix)
 
+    def rows(self, chosen: Positions | slice) -> EncodedTable:
+        """Return some of the samples."""
+        return EncodedTable(self.matrix[chosen], self.ruleset.attributes)
 
-def _read(ruleset: RuleSet, X: Any, y: Any) -> _Table | None:
-    if X is None:
-        if y is not None:
-            raise ValueError("There are labels but no rows: give X as well.")
-        return None
-    names = column_names(Records.of(plain_table(X)))
-    every = [attribute.name for attribute in ruleset.attributes]
-    present = frozenset(every if names is None else names)
-    matrix = to_matrix(X, ruleset.attributes, present.union(ruleset.used_attributes))
-    if not len(matrix):
-        raise ValueError("The table has no rows; give one with rows, or none at all.")
-    table = EncodedTable(matrix, ruleset.attributes)
-    if ruleset.task == "regression":
-        answers = ruleset.predict(table)
-        if y is None:
-            scale = number_scale(ruleset, answers)
-            return _Table(matrix, present, answers=answers, scale=scale)
-        truth = check_quantities(np.asarray(y), ruleset.target)
-        if truth.shape != answers.shape:
-            raise ValueError(f"Expected {len(matrix)} numbers, one per row, got {len(truth)}.")
-        scale = number_scale(ruleset, truth)
-        levels = find_levels(truth, scale["edges"])
-        return _Table(matrix, present, levels, truth, answers=answers, scale=scale)
-    if y is None:
-        return _Table(matrix, present)
-    classes = class_positions(ruleset, y, len(matrix))
-    known = ruleset.statistics(table, y) if STATISTICS.accepts(ruleset.semantics) else None
-    return _Table(matrix, present, classes, classes, known)
+    def labels(self, chosen: Positions | slice) -> NDArray[Any]:
+        """Return the true labels, or numbers, of some of the samples."""
+        assert self.truth is not None  # noqa: S101 - only asked where it is known
+        truth = self.truth[chosen]
+        return label_array(self.ruleset.classes)[truth] if self.ruleset.classes else truth
+
+    def is_training(self) -> bool | None:
+        """Return whether the samples are those of the training, None where it is unknown."""
+        rules = self.ruleset
+        if self.classes is None or not rules.classes or not len(rules):
+            return None
+        if any(rule.statistics is None for rule in rules):
+            return None
+        return is_training_table(rules, self.matrix, self.labels(slice(None)), self.statistics)
+
+
+# ------------------------------------------------------------------ without samples
 
 
 def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
+    """Return provenance, size and proof; whether samples are those of the training, if known."""
     about = ruleset.about.plain()
-    learner, version = about.pop("learner", None), about.pop("frri", None)
-    proof = about.pop("selection", None)
+    learner, version, proof = (about.pop(key, None) for key in ("learner", "frri", "selection"))
+    n_training = about.get("rows")
+    if ruleset.task != "regression":
+        # Rules that were written by hand have a count of 1 for every class.
+        n_training = None if set(ruleset.class_counts) <= {1} else sum(ruleset.class_counts)
     for shown_elsewhere in ("rows", "columns", "log", "intervals", "path"):
         about.pop(shown_elsewhere, None)
     return {
@@ -195,30 +215,11 @@ def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
         "version": None if version is None else str(version),
         "settings": _flat(about),
         "proof": proof if isinstance(proof, dict) else None,
-        "n_training": _n_training(ruleset),
+        "n_training": n_training if isinstance(n_training, (int, float)) else None,
         "n_rules": len(ruleset),
         "n_conditions": sum(len(rule.conditions) for rule in ruleset),
-        "is_training": _is_training(ruleset, table),
+        "is_training": None if table is None else table.is_training(),
     }
-
-
-def _n_training(ruleset: RuleSet) -> float | None:
-    """Return the number of training samples; None where every class has a count of 1 or none."""
-    if ruleset.task == "regression":
-        rows = ruleset.about.get("rows")
-        return rows if isinstance(rows, (int, float)) else None
-    counts = ruleset.class_counts
-    return None if all(count == 1 for count in counts) else sum(counts)
-
-
-def _is_training(ruleset: RuleSet, table: _Table | None) -> bool | None:
-    """Return whether the samples are those of the training, None where it is unknown."""
-    if table is None or table.classes is None or not ruleset.classes or not len(ruleset):
-        return None
-    if any(rule.statistics is None for rule in ruleset):
-        return None
-    labels = label_array(ruleset.classes)[table.classes]
-    return is_training_table(ruleset, table.matrix, labels, table.statistics)
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> list[list[str]]:
@@ -236,16 +237,11 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> list[list[str]]:
 
 def _attributes(ruleset: RuleSet, table: _Table | None, colored: list[int]) -> list[dict[str, Any]]:
     """Return the number of rules that use each feature, and the distribution of its values."""
-    used = [name for rule in ruleset for name in rule.attributes]
-    described: list[dict[str, Any]] = [
-        {
-            "name": attribute.name,
-            "n_rules": used.count(attribute.name),
-            "missing": None,
-            "importance": None,
-            "histogram": None,
-        }
-        for attribute in ruleset.attributes
+    used = Counter(name for rule in ruleset for name in rule.attributes)
+    described = [
+        {"name": a.name, "n_rules": used[a.name], "missing": None, "importance": None}
+        | {"histogram": None}
+        for a in ruleset.attributes
     ]
     if table is None:
         return described
@@ -255,11 +251,12 @@ def _attributes(ruleset: RuleSet, table: _Table | None, colored: list[int]) -> l
         series_of = np.full(max(len(ruleset.classes), n_series), n_series - 1)
         series_of[colored] = np.arange(len(colored))
         series = series_of[table.classes]
-    for j, attribute in enumerate(ruleset.attributes):
+    for attribute, facts_of, column in zip(
+        ruleset.attributes, described, table.matrix.T, strict=True
+    ):
         if attribute.name in table.present:
-            column = table.matrix[:, j]
-            described[j]["missing"] = int(np.isnan(column).sum())
-            described[j]["histogram"] = histogram(attribute, column, series, n_series)
+            facts_of["missing"] = int(np.isnan(column).sum())
+            facts_of["histogram"] = histogram(attribute, column, series, n_series)
     return described
 
 
@@ -274,15 +271,15 @@ def _size_path(about: Mapping[str, Any]) -> dict[str, Any] | None:
     path = about.get("path")
     if not isinstance(path, Mapping):
         return None
-    found = {}
-    for key in ("sizes", "scores", "errors"):
-        values = path.get(key)
-        if not isinstance(values, list | tuple) or not values:
-            return None
-        found[key] = [v for v in values if isinstance(v, int | float) and isfinite(v)]
-    lengths = {len(path["sizes"]), *map(len, found.values())}
-    if len(lengths) > 1 or path.get("chosen") not in found["sizes"]:
+    keys = ("sizes", "scores", "errors")
+    columns: list[Any] = [path.get(key) for key in keys]
+    if not all(isinstance(column, list | tuple) and column for column in columns):
         return None
+    numbers = [v for column in columns for v in column]
+    finite = all(isinstance(v, int | float) and isfinite(v) for v in numbers)
+    if not finite or len(set(map(len, columns))) > 1 or path.get("chosen") not in columns[0]:
+        return None
+    found = {key: list(column) for key, column in zip(keys, columns, strict=True)}
     return {**found, "chosen": path["chosen"], "measure": str(path.get("measure", "score"))}
 
 
@@ -302,17 +299,10 @@ def _stability(ruleset: RuleSet, stability: Any) -> dict[str, Any] | None:
     }
 
 
-def _names(names: Any, n_rows: int) -> list[str] | None:
-    """Return the names of all samples, cut to the length that is shown."""
-    if names is None:
-        return None
-    given = [str(name)[:LONGEST_NAME] for name in names]
-    if len(given) != n_rows:
-        raise ValueError(f"Expected {n_rows} names, one per row, got {len(given)}.")
-    return given
+# ------------------------------------------------------------------ with samples
 
 
-def _sample(table: _Table, max_rows: int, room: int, n_rules: int, seed: int) -> Positions:
+def _sample(table: _Table, max_rows: int, room: int, seed: int) -> Positions:
     """Return the samples to embed, ascending: as many as allowed and as fit."""
     if max_rows < 1:
         raise ValueError(f"max_rows must be 1 or more, got {max_rows}.")
@@ -321,21 +311,21 @@ def _sample(table: _Table, max_rows: int, room: int, n_rules: int, seed: int) ->
     chosen = np.sort(random.choice(len(table), n_rows, replace=False))
     encoded = [encode_numbers(column) for column in table.matrix[chosen].T]
     # The cover of a rule takes a bit per sample at most, in characters of six bits.
-    needed = n_rows * (n_rules / 6 + PER_ROW) + len(json.dumps(encoded))
+    needed = n_rows * (len(table.ruleset) / 6 + PER_ROW) + len(json.dumps(encoded))
     if needed > room:
         n_rows = min(n_rows, max(MIN_ROWS, int(n_rows * max(room, 0) / needed)))
         chosen = np.sort(random.choice(chosen, n_rows, replace=False))
     return chosen
 
 
-def _add_data(
-    result: dict[str, Any], ruleset: RuleSet, table: _Table, sample: Positions, seed: int
-) -> None:
+def _add_data(result: dict[str, Any], table: _Table, sample: Positions, seed: int) -> None:
     """Add all facts that need samples."""
-    matrix = table.matrix[sample]
-    rows = EncodedTable(matrix, ruleset.attributes)
-    covers = ruleset.covers(rows)
+    ruleset, matrix, decision = table.ruleset, table.matrix[sample], table.decision
+    covers = ruleset.covers(table.rows(sample))
     plane = project_on_plane(matrix, ruleset.attributes)
+    largest = find_largest_contributor(ruleset, table.matrix)
+    # The rule that decides or contributes most, -1 where none does.
+    deciding = np.where(decision.silent, -1, decision.deciding) if largest is None else largest
     sampled = len(sample) < len(table)
     result["data"] = {
         "n_rows": len(table),
@@ -345,9 +335,32 @@ def _add_data(
         "columns": [encode_numbers(column) for column in matrix.T],
         "classes": None if table.classes is None else encode_codes(table.classes[sample]),
         "plane": None if plane is None else [encode_numbers(one.round(4)) for one in plane.T],
+        # Rules from 1; 0 is none.
+        "deciding": encode_codes(deciding[sample] + 1),
     }
-    result["rules"] = _rules(table, covers)
-    _add_decisions(result, ruleset, table, sample)
+    correct = None
+    if not ruleset.classes:
+        truth, answers = table.truth, table.answers
+        result["data"] |= {
+            "truth": None if truth is None else encode_numbers(truth[sample]),
+            "answers": encode_numbers(answers[sample]),
+            "decided": encode_codes(find_levels(answers[sample], table.scale["edges"])),
+        }
+        if truth is not None:
+            result["performance"] = asdict(measure_regression(truth, answers))
+    else:
+        counts = None
+        if table.classes is not None:
+            correct = decision.index == table.classes
+            result["performance"] = _performance(table, table.classes)
+            counts = np.bincount(table.classes, minlength=len(ruleset.classes)).tolist()
+        decided = encode_codes(decision.index[sample])
+        result["data"] |= {"class_counts": counts, "decided": decided}
+    decided_rows = count_decided(len(ruleset), deciding, correct)
+    result["rules"] = [
+        known | {"decides": rows}
+        for known, rows in zip(_rules(table, covers), decided_rows, strict=True)
+    ]
     if table.truth is None:
         return
     order = np.random.default_rng(seed).permutation(len(sample))
@@ -355,11 +368,15 @@ def _add_data(
     result["curve"] = measure_by_size(
         ruleset, table.matrix[shuffled], table.truth[shuffled], covers[order]
     )
-    lost = _importances(ruleset, table, shuffled, seed)
+    affordable = EFFORT // max(len(ruleset) * len(ruleset.used_attributes), 1)
+    chosen = shuffled[: min(ENOUGH_ROWS, max(affordable, 100))]
+    rows, labels = table.rows(chosen), table.labels(chosen)
+    lost = permutation_importance(ruleset, rows, labels, repeats=REPEATS, seed=seed)
+    drops = {one.attribute: one.drop for one in lost}
     for attribute in result["attributes"]:
-        attribute["importance"] = lost[attribute["name"]]
-    if ruleset.task != "regression":
-        result["merged"] = merge_rules(ruleset, rows, table.truth[sample])
+        attribute["importance"] = drops[attribute["name"]]
+    if ruleset.classes:
+        result["merged"] = _merge_rules(ruleset, table.rows(sample), table.labels(sample))
 
 
 def _rules(table: _Table, covers: Flags) -> list[dict[str, Any]]:
@@ -369,72 +386,28 @@ def _rules(table: _Table, covers: Flags) -> list[dict[str, Any]]:
     for r, cover in enumerate(covers.T):
         if table.statistics is None:
             # Coverage of the embedded samples, nothing about classes.
-            content = _statistics(None) | {
-                "covered": int(cover.sum()),
-                "alone": int((cover & once).sum()),
-                "n_rows": len(covers),
-            }
+            counts = {"covered": int(cover.sum()), "alone": int((cover & once).sum())}
+            content = _statistics(None) | counts | {"n_rows": len(covers)}
         else:
             content = _statistics(table.statistics[r]) | {"n_rows": len(table)}
         described.append(content | {"covers": encode_flags(cover)})
     return described
 
 
-def _importances(
-    ruleset: RuleSet, table: _Table, shuffled: Positions, seed: int
-) -> dict[str, float]:
-    """Return the loss of accuracy, or of R squared, without each feature."""
-    assert table.truth is not None  # noqa: S101
-    affordable = EFFORT // max(len(ruleset) * len(ruleset.used_attributes), 1)
-    chosen = shuffled[: min(ENOUGH_ROWS, max(affordable, 100))]
-    truth = table.truth[chosen]
-    labels = label_array(ruleset.classes)[truth] if ruleset.classes else truth
-    rows = EncodedTable(table.matrix[chosen], ruleset.attributes)
-    found = permutation_importance(ruleset, rows, labels, repeats=REPEATS, seed=seed)
-    return {one.attribute: one.drop for one in found}
-
-
-def _add_decisions(
-    result: dict[str, Any], ruleset: RuleSet, table: _Table, sample: Positions
-) -> None:
-    """Add the decisions or predictions, the rules that make them, and their quality."""
-    decision = ruleset.decide(EncodedTable(table.matrix, ruleset.attributes))
-    deciding = _deciding_rules(decision)
-    data, correct = result["data"], None
-    # Rules from 1; 0 is none.
-    data["deciding"] = encode_codes(deciding[sample] + 1)
-    if table.answers is not None and table.scale is not None:
-        truth, answers = table.truth, table.answers
-        data["truth"] = None if truth is None else encode_numbers(truth[sample])
-        data["answers"] = encode_numbers(answers[sample])
-        data["decided"] = encode_codes(find_levels(answers[sample], table.scale["edges"]))
-        if truth is not None:
-            result["performance"] = asdict(measure_regression(truth, answers))
-    else:
-        classes, decided = table.classes, decision.index
-        data |= {"class_counts": None, "decided": encode_codes(decided[sample])}
-        if classes is not None:
-            correct = decided == classes
-            counts = np.bincount(classes, minlength=len(ruleset.classes))
-            data["class_counts"] = counts.tolist()
-            result["performance"] = {
-                "accuracy": accuracy(classes, decided),
-                "balanced_accuracy": balanced_accuracy(classes, decided),
-                "confusion": confusion(classes, decided),
-                "interval": list(wilson(int(correct.sum()), len(classes))),
-                "always": _majority_baseline(ruleset, classes),
-                "uncovered": int(decision.silent.sum()),
-            }
-    for known, rows in zip(
-        result["rules"], count_decided(len(ruleset), deciding, correct), strict=True
-    ):
-        known["decides"] = rows
-
-
-def _deciding_rules(decision: Decision) -> Positions:
-    """Return the rule that decides about each sample or contributes most, -1 where none does."""
-    largest = find_largest_contributor(decision.ruleset, decision.matrix)
-    return np.where(decision.silent, -1, decision.deciding) if largest is None else largest
+def _performance(table: _Table, classes: Positions) -> dict[str, Any]:
+    """Return the quality of decisions, and of the majority class of training or of the samples."""
+    counts, decided = table.ruleset.class_counts, table.decision.index
+    majority = int(np.argmax(counts))
+    if len(set(counts)) == 1:
+        majority = int(np.bincount(classes, minlength=len(counts)).argmax())
+    return {
+        "accuracy": accuracy(classes, decided),
+        "balanced_accuracy": balanced_accuracy(classes, decided),
+        "confusion": confusion(classes, decided),
+        "interval": list(wilson(int((decided == classes).sum()), len(classes))),
+        "always": [majority, float((classes == majority).mean())],
+        "uncovered": int(table.decision.silent.sum()),
+    }
 
 
 def count_decided(n_rules: int, deciding: Positions, correct: Flags | None) -> list[dict[str, Any]]:
@@ -455,36 +428,13 @@ def count_decided(n_rules: int, deciding: Positions, correct: Flags | None) -> l
     return found
 
 
-def _majority_baseline(ruleset: RuleSet, classes: Positions) -> list[Any]:
-    """Return the majority class of the training, or else of the samples, and its accuracy."""
-    majority = int(np.argmax(ruleset.class_counts))
-    if len(set(ruleset.class_counts)) == 1:
-        majority = int(np.bincount(classes, minlength=len(ruleset.classes)).argmax())
-    return [majority, float((classes == majority).mean())]
-
-
-def merge_rules(
-    ruleset: RuleSet, table: EncodedTable, classes: Positions
+def _merge_rules(
+    ruleset: RuleSet, table: EncodedTable, labels: NDArray[Any]
 ) -> list[dict[str, Any]] | None:
-    """Return the roots of `RuleSet.hierarchy` with their children; None if nothing can be merged.
-
-    Parameters
-    ----------
-    ruleset : RuleSet
-    table : EncodedTable
-    classes : ndarray of int
-        Positions of the classes of the samples.
-
-    Returns
-    -------
-    list of dict or None
-        Each with its sentence (`text`), the position of its class (`class`), the number of samples
-        that it covers (`covered`) and their fraction of that class (`precision`), the positions of
-        the `rules` that it replaces, and its `children`.
-    """
+    """Return the roots of `RuleSet.hierarchy` with their children; None if nothing is merged."""
     if len(ruleset) > MOST_RULES or not MERGEABLE.accepts(ruleset.semantics):
         return None
-    tree = ruleset.hierarchy(table, label_array(ruleset.classes)[classes])
+    tree = ruleset.hierarchy(table, labels)
     if not any(root.children for root in tree.roots):
         return None
     return [_node(tree, root) for root in tree.roots]
